@@ -3,7 +3,8 @@
 import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
 import type { SendMail } from '../mail/mail.ts';
-import { type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
+import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
+import { createSender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
 import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
@@ -11,8 +12,7 @@ import { createSemaphore } from './attempts/semaphore.ts';
 import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { forgetChallenges, hasChallenges } from './email/challenges.ts';
-import { createMailQueue } from './email/mail-queue.ts';
-import type { WriteMail } from './email/sign-in-mail.ts';
+import { createSignInLane, type WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { createGates } from './gate/gates.ts';
 import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';
@@ -45,6 +45,11 @@ export interface AccessOptions {
   readonly tendIntervalMs?: number | null;
 }
 
+/** Longer than an answer takes to leave, whose time must not tell whether a mail is sent. */
+const MAIL_DELAY_MS = 100;
+/** Longer than one attempt takes, and short beside the life of a code. */
+const MAIL_CLAIM_MS = 45 * SECOND_MS;
+
 /** Makes the gates over an opened database. Nobody gets in anywhere until `setPages` has been called. */
 export function createAccess(options: AccessOptions): Access {
   const { database, now, onError, random = systemRandom } = options;
@@ -57,7 +62,15 @@ export function createAccess(options: AccessOptions): Access {
   });
   const attempts = createAttempts({ database, random, key: options.key });
   const { sendMail, writeMail, renderLogin } = options;
-  const mails = createMailQueue({ database, gates, random, now, sendMail, writeMail, onError });
+  const signInLane = createSignInLane({ database, gates, random, now, sendMail, writeMail });
+  const mails = createSender({
+    database,
+    now,
+    random: () => 0,
+    lanes: () => [signInLane],
+    onError: (error) => onError(error, 'sign-in mail'),
+    claimMs: MAIL_CLAIM_MS,
+  });
   const documents = createLoginDocuments(renderLogin, onError);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const badgeTokens = createBadgeTokens(database, random);
@@ -93,7 +106,7 @@ export function createAccess(options: AccessOptions): Access {
     attempts,
     documents,
     hashing,
-    mails,
+    mailSoon: () => mails.wake(MAIL_DELAY_MS),
     principalOf,
     endSession: async (presented) => {
       memory.forget(presented.id ?? '');
@@ -108,7 +121,7 @@ export function createAccess(options: AccessOptions): Access {
 
   async function tend(): Promise<void> {
     const at = now();
-    if (hasGates()) await mails.deliver();
+    if (hasGates()) await mails.run();
     await database.transaction(async (tx) => {
       isLogStale ||= await hasChallenges(tx);
       await forgetAttempts(tx, toEpochMs(at - ATTEMPT_WINDOW_MS));

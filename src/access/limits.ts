@@ -14,10 +14,6 @@ export const LINK_LIFE_MS = 10 * MINUTE_MS;
 export const CODE_DIGITS = 8;
 export const CODE_TRIES_MAX = 5;
 export const MAILS_PER_ADDRESS_MAX = 3;
-/** First wait before a mail is tried again; doubles, never beyond the link's life. */
-export const MAIL_RETRY_MS = 5 * SECOND_MS;
-/** Longer than one try can take, so that two processes never send the same mail. */
-export const MAIL_CLAIM_MS = 45 * SECOND_MS;
 /** How often queued mails and expired rows are looked at. */
 export const TEND_INTERVAL_MS = 5 * SECOND_MS;
 /** Password checks under way at once: each takes a thread of the pool that also reads files. */

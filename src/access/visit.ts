@@ -6,7 +6,6 @@ import type { Attempts } from './attempts/attempts.ts';
 import type { Semaphore } from './attempts/semaphore.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
-import type { MailQueue } from './email/mail-queue.ts';
 import type { Gates } from './gate/gates.ts';
 import { GATE_HEADERS } from './login/document-answer.ts';
 import type { LoginDocuments, LoginShape } from './login/login-documents.ts';
@@ -22,7 +21,8 @@ export interface GateParts {
   readonly attempts: Attempts;
   readonly documents: LoginDocuments;
   readonly hashing: Semaphore;
-  readonly mails: MailQueue;
+  /** Has mails that are owed sent soon, but not before whoever asked has the answer. */
+  readonly mailSoon: () => void;
   readonly principalOf: Access['principalOf'];
   readonly endSession: Sessions['end'];
   readonly onError: (error: unknown, where: string) => void;

@@ -1,6 +1,6 @@
 /** Third of the four builders: notifications to subscribers and channels. Nothing is sent yet. */
 
-import { createDeliverer } from '../notify/deliver.ts';
+import { createDeliverer, recipientsOf } from '../notify/deliver.ts';
 import type { ServeParts } from './build-serve.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
@@ -26,7 +26,11 @@ export function buildTell(base: StoreParts, serving: ServeParts, { printsMail, i
     ...{ database, key, now, log, config: live.config, access, page: keeper.page, printsMail, isSending },
     knowChannels: async () => void (await channels.known()),
     channels: () =>
-      channels.latest().map((channel) => ({ ...channel, deliver: (notice) => deliverer.deliver(channel, notice) })),
+      channels.latest().map((channel) => ({
+        ...channel,
+        recipients: recipientsOf(channel),
+        deliver: (notice, recipient) => deliverer.deliver(channel, notice, recipient),
+      })),
     render: (view) => draw('subscribe', view),
     onResult: metrics.noticesSettled,
   });

@@ -1,17 +1,21 @@
 /** The configured exports over the store and the network. */
 
 import { type DeliveryDeps, type DeliveryReport, deliver } from '../exports/deliver.ts';
-import { createOutbox, type Outbox } from '../store/outbox.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
 
-/** What an export needs of a composed Pharos. */
-export function deliveryDeps({ store, http }: StoreParts, outbox: Outbox = createOutbox(store.database)): DeliveryDeps {
+/** What an export needs to run. */
+export function deliveryDeps({ store, http }: StoreParts): DeliveryDeps {
   return {
-    outbox,
+    database: store.database,
     incidents: async (from) => (await store.incidents(from)).filter(({ isOverride }) => isOverride !== true),
-    post: ({ url, headers, body }) => http.request({ method: 'POST', url, headers, body }, { now }),
+    post: async ({ url, headers, body, accepts }) => {
+      const question = { method: 'POST', url, headers, body, acceptStatuses: accepts, reads: 'text' } as const;
+      const { status, payload } = await http.request(question, { now });
+      return { status, text: String(payload) };
+    },
     now,
+    random: Math.random,
   };
 }
 

@@ -1,129 +1,191 @@
-/** Queues the events of resolved incidents and delivers them in batches, each taken once. */
+/** Queues the events of resolved incidents and sends them in batches; each event counts once at the receiver. */
 
 import { z } from 'zod';
-import { isStatusError, messageOf, StatusError } from '../errors.ts';
+import { isStatusError, messageOf } from '../errors.ts';
 import type { Incident } from '../model/observation.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import type { Outbox, OutboxBatch } from '../store/outbox.ts';
+import type { Handover, Job } from '../outbox/outbox.ts';
+import { createSender, type Lane } from '../outbox/sender.ts';
+import { type Database, type Reader, readIn } from '../store/database.ts';
+import { beginExport, channelName, exportedSince, lastExportError, queueEvents } from './event-queue.ts';
 import type { PayrollOptions } from './options.ts';
 import { type TimeEvent, timeEventsOf } from './time-events.ts';
 
-/** One POST: the address, headers and JSON body; resolves with status and parsed body, throws a StatusError. */
+/** One POST, whose body is read as text also with the statuses of `accepts`; throws a StatusError. */
 type Post = (request: {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-}) => Promise<{ readonly status: number; readonly payload: unknown }>;
+  readonly accepts: readonly number[];
+}) => Promise<{ readonly status: number; readonly text: string }>;
 
 export interface DeliveryDeps {
-  readonly outbox: Outbox;
+  readonly database: Database;
   readonly incidents: (from: EpochMs) => Promise<readonly Incident[]>;
   readonly post: Post;
   readonly now: () => EpochMs;
+  readonly random: () => number;
 }
 
+/** What one run of an export did, in events. */
 export interface DeliveryReport {
   readonly exportId: string;
   readonly queued: number;
   readonly sent: number;
   readonly rejected: number;
-  /** Events of a batch that can never be taken as it is. */
   readonly parked: number;
   /** Why the last batch was not taken; null: nothing failed. */
   readonly error: string | null;
 }
 
-/** Body of a 202. Counts are not trusted to be there; rejections are what counts. */
+/** Body of a 202. */
 const AcceptedSchema = z.object({
+  rejected: z.int().min(0).catch(0),
   errors: z
-    .array(z.object({ index: z.int().min(0), reason: z.string().max(2_000).catch('no reason given') }))
+    .array(
+      z.object({
+        index: z.int().min(0),
+        external_event_id: z.string().optional().catch(undefined),
+        reason: z.string().catch('no reason given'),
+      }),
+    )
     .nullish()
     .transform((errors) => errors ?? []),
 });
 
 /** The receiver understood the request and says that its structure is wrong: the same again gives the same answer. */
-const FINAL_STATUSES: ReadonlySet<unknown> = new Set([400, 413, 415, 422]);
-const BACKOFF_FIRST_MS = 30 * SECOND_MS;
-const BACKOFF_MAX_MS = HOUR_MS;
-/** Batches in one go; the rest waits for the next. */
-const BATCHES_MAX = 50;
+const FINAL_STATUSES: readonly number[] = [400, 413, 415, 422];
+const RETRY = { firstMs: 30 * SECOND_MS, maxMs: HOUR_MS } as const;
+const EXCERPT_MAX = 300;
 
-/** Events that resolved incidents would give and that are not queued yet; changes nothing but the export's first day. */
-export async function pendingEvents(options: PayrollOptions, deps: DeliveryDeps): Promise<readonly TimeEvent[]> {
-  const since = await deps.outbox.since(options.id, deps.now());
+/** Events that resolved incidents would give, whether they are queued or not. Changes nothing. */
+export async function resolvedEvents(
+  options: PayrollOptions,
+  incidentsFrom: DeliveryDeps['incidents'],
+  since: EpochMs,
+): Promise<readonly TimeEvent[]> {
   // An incident reported late still counts when it ended after the export was set up.
-  const incidents = await deps.incidents(toEpochMs(since - DAY_MS));
+  const incidents = await incidentsFrom(toEpochMs(since - DAY_MS));
   return incidents
     .filter((incident) => incident.endedAt !== null && incident.endedAt > since)
     .flatMap((incident) => timeEventsOf(incident, options));
 }
 
-/** Queues what is new and sends what is due. Never throws for the receiver's sake: the report says what went wrong. */
-export async function deliver(options: PayrollOptions, deps: DeliveryDeps): Promise<DeliveryReport> {
-  const events = await pendingEvents(options, deps);
-  const queued = await deps.outbox.enqueue(
-    options.id,
-    events.map((event) => ({
-      id: event.external_event_id,
-      incident: event.payload['incident'] ?? '',
-      document: JSON.stringify(event),
-    })),
-    deps.now(),
-  );
-  let sent = 0;
-  let rejected = 0;
-  for (let count = 0; count < BATCHES_MAX; count += 1) {
-    const batch = await deps.outbox.nextBatch(options.id, options.batchSize, deps.now());
-    if (batch === null) break;
-    const result = await sendBatch(options, batch, deps);
-    if (result.error !== null)
-      return { exportId: options.id, queued, sent, rejected, parked: result.parked, error: result.error };
-    sent += batch.events.length - result.rejected;
-    rejected += result.rejected;
-  }
-  return { exportId: options.id, queued, sent, rejected, parked: 0, error: await deps.outbox.lastError(options.id) };
+/** What `deliver` would queue now. Changes nothing. */
+export async function newEvents(
+  options: PayrollOptions,
+  { database, incidents, now }: Pick<DeliveryDeps, 'incidents' | 'now'> & { readonly database: Reader },
+): Promise<readonly TimeEvent[]> {
+  const events = await resolvedEvents(options, incidents, (await exportedSince(database, options.id)) ?? now());
+  const known = await database.all('SELECT id FROM export_event WHERE export = ?', [options.id]);
+  const ids = new Set(known.map((row) => String(row['id'])));
+  return events.filter((event) => !ids.has(event.external_event_id));
 }
 
-async function sendBatch(
-  options: PayrollOptions,
-  batch: OutboxBatch,
-  deps: DeliveryDeps,
-): Promise<{ rejected: number; parked: number; error: string | null }> {
+/** Queues what is new and sends what is due. Never throws because of the receiver: the report says what went wrong. */
+export async function deliver(options: PayrollOptions, deps: DeliveryDeps): Promise<DeliveryReport> {
+  const { database, now, random } = deps;
+  const { id: exportId } = options;
+  const since = await beginExport(database, exportId, now());
+  const events = await resolvedEvents(options, deps.incidents, since);
+  const counts = { queued: await queueEvents(database, exportId, events, now()), sent: 0, rejected: 0, parked: 0 };
+  let error: string | null = null;
+  const lane: Lane = {
+    id: channelName(exportId),
+    atOnce: 1,
+    itemsMax: options.batchSize,
+    retry: RETRY,
+    parkedAfterMs: null,
+    send: (job) => sendBatch(options, job, deps),
+    onSettled: ({ items }, settlement) => {
+      if (settlement.outcome === 'delivered') {
+        const refused = settlement.refused?.size ?? 0;
+        counts.sent += items.length - refused;
+        counts.rejected += refused;
+      } else if (settlement.outcome === 'parked') {
+        counts.parked += items.length;
+        error = settlement.reason;
+      }
+    },
+  };
+  const onError = (fault: unknown): never => {
+    throw fault;
+  };
+  await createSender({ database, now, random, lanes: () => [lane], onError }).run();
+  return { exportId, ...counts, error: error ?? (await lastExportError(database, exportId)) };
+}
+
+/** Sends one batch. The same batch under the same key goes out again: whether it arrived or not, it counts once. */
+async function sendBatch(options: PayrollOptions, job: Job, deps: DeliveryDeps): Promise<Handover> {
+  const rows = await readIn(deps.database, job.items, (list) => ({
+    sql: `SELECT id, document FROM export_event WHERE export = ? AND id IN (${list})`,
+    before: [options.id],
+  }));
+  const documents = new Map(rows.map((row) => [String(row['id']), JSON.parse(String(row['document'])) as unknown]));
   try {
-    const { payload, status } = await deps.post({
+    const { status, text } = await deps.post({
       url: `${options.tenantBaseUrl.replace(/\/+$/, '')}/api/v1/payroll/time-events`,
-      headers: { ...options.headers, accept: 'application/json', 'idempotency-key': batch.key },
+      headers: { ...options.headers, accept: 'application/json', 'idempotency-key': job.batch },
       body: {
         ...(options.payrollRunId === undefined ? {} : { payroll_run_id: options.payrollRunId }),
-        events: batch.events.map((event) => JSON.parse(event.document) as unknown),
+        events: job.items.map((item) => documents.get(item)),
       },
+      accepts: FINAL_STATUSES,
     });
-    const accepted = AcceptedSchema.safeParse(payload);
-    if (status !== 202 || !accepted.success) {
-      throw new StatusError({
-        code: 'UPSTREAM_SHAPE',
-        message: `${options.id}: unexpected response with status ${status}. Check tenantBaseUrl. The events stay queued.`,
-      });
-    }
-    const rejections = accepted.data.errors.filter((error) => error.index < batch.events.length);
-    await deps.outbox.settle(batch.key, rejections, deps.now());
-    return { rejected: new Set(rejections.map((rejection) => rejection.index)).size, parked: 0, error: null };
+    if (FINAL_STATUSES.includes(status)) return { outcome: 'parked', reason: refusal(options, status, text) };
+    const accepted = AcceptedSchema.safeParse(parseOrNull(text));
+    if (status === 202 && accepted.success) return judge(options.id, job, accepted.data);
+    const reason = `${options.id}: unexpected response with status ${status}. Check tenantBaseUrl. The events stay queued.`;
+    return { outcome: 'postponed', reason, afterMs: null };
   } catch (error) {
-    if (isStatusError(error) && FINAL_STATUSES.has(error.context['status'])) {
-      await deps.outbox.park(batch.key, messageOf(error), deps.now());
-      return { rejected: 0, parked: batch.events.length, error: messageOf(error) };
-    }
-    // The same batch under the same key goes out again: whether it arrived or not, it counts once.
-    await deps.outbox.postpone(
-      batch.key,
-      messageOf(error),
-      toEpochMs(deps.now() + waitMs(error, batch.attempts, deps.now())),
-    );
-    return { rejected: 0, parked: 0, error: messageOf(error) };
+    const retryAt = isStatusError(error) ? error.retryAt : null;
+    return { outcome: 'postponed', reason: messageOf(error), afterMs: retryAt === null ? null : retryAt - deps.now() };
   }
 }
 
-function waitMs(error: unknown, attempts: number, now: EpochMs): number {
-  const backoff = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(attempts, 20));
-  return isStatusError(error) && error.retryAt !== null ? Math.max(backoff, error.retryAt - now) : backoff;
+/** Tells from the body of a 202 which events were rejected. */
+function judge(exportId: string, { items }: Job, { rejected, errors }: z.output<typeof AcceptedSchema>): Handover {
+  const refused = new Map<string, string>();
+  for (const { index, external_event_id: id, reason } of errors) {
+    const item = id !== undefined && items.includes(id) ? id : items[index];
+    if (item !== undefined) refused.set(item, excerpt(reason));
+  }
+  if (rejected <= refused.size) return { outcome: 'delivered', refused };
+  if (rejected >= items.length)
+    return {
+      outcome: 'delivered',
+      refused: new Map(items.map((item) => [item, refused.get(item) ?? 'no reason given'])),
+    };
+  return {
+    outcome: 'parked',
+    reason: `${exportId}: the receiver rejected ${rejected} of ${items.length} events and named ${refused.size} of them. Check there which events it has, then run "pharos exports --retry --send".`,
+  };
+}
+
+function refusal({ id, headers }: PayrollOptions, status: number, text: string): string {
+  // Error pages like to repeat what they were sent.
+  const secrets = Object.values(headers).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
+  const masked = secrets.reduce(
+    (masking, secret) => (secret === '' ? masking : masking.replaceAll(secret, '***')),
+    text,
+  );
+  const words = excerpt(masked);
+  return `${id}: the receiver rejected the batch with status ${status}${words === '' ? '' : `: ${words}`}`;
+}
+
+/** A receiver's words on one line, without control characters. */
+function excerpt(text: string): string {
+  const line = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
+  return line.length <= EXCERPT_MAX ? line : `${[...line].slice(0, EXCERPT_MAX).join('')}…`;
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -3,17 +3,20 @@
  * what comes back is told apart into taken, to be tried again, and refused for good. Trying again is for the caller.
  */
 
-import { type Channel, hostOf } from '../config/notifications.ts';
+import { type Channel, type ChannelSettings, hostOf } from '../config/notifications.ts';
 import { Secret } from '../config/secret.ts';
+import type { SendMail } from '../mail/mail.ts';
+import { mailFailure } from '../mail/mail-failure.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../network/proxy.ts';
+import type { Handover } from '../outbox/outbox.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic } from '../sync/http/public-only.ts';
 import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http/retry-after.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
 import type { Answer, ChannelKind, Delivery, OutgoingRequest } from './channels/channel.ts';
 import { jsonIn } from './channels/channel.ts';
-import { mailsOf, type SendChannelMail } from './channels/email.ts';
+import { emailRecipients, mailTo } from './channels/email.ts';
 import { HTTP_KINDS } from './channels/index.ts';
 import type { Notice } from './notice.ts';
 
@@ -28,7 +31,7 @@ interface DeliverLimits {
 const LIMITS: DeliverLimits = { connectMs: 5 * SECOND_MS, totalMs: 15 * SECOND_MS, answerBytesMax: 16 * 1024 };
 
 export interface DeliverDeps {
-  readonly sendMail: SendChannelMail;
+  readonly sendMail: SendMail;
   readonly now: () => EpochMs;
   readonly limits?: Partial<DeliverLimits>;
   /** Certificates (PEM) trusted instead of the system's. */
@@ -38,8 +41,12 @@ export interface DeliverDeps {
 }
 
 interface Deliverer {
-  /** Never throws for the other side's sake. Reasons name neither addresses nor secrets. */
-  readonly deliver: (channel: Channel, notice: Notice) => Promise<Delivery>;
+  /**
+   * Never throws because of the other side. Reasons contain neither addresses nor secrets.
+   *
+   * @param recipient  one of `recipientsOf`
+   */
+  readonly deliver: (channel: Channel, notice: Notice, recipient?: string) => Promise<Handover>;
   /** Ends connections; what is under way fails. */
   readonly close: () => Promise<void>;
 }
@@ -61,9 +68,9 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
   const isProxied = proxy !== undefined && proxyText(proxy) !== null;
   return {
-    deliver: async (channel, notice) => {
+    deliver: async (channel, notice, recipient = '') => {
       const spoken = inLanguage(notice, channel.language);
-      if (channel.kind === 'email') return sendMails(mailsOf(channel.settings, spoken), deps.sendMail);
+      if (channel.kind === 'email') return sendTo(recipient, channel.settings, spoken, deps.sendMail);
       const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
       const request = kind.request(channel.settings as never, spoken, deps.now());
       if (request === null) return DELIVERED;
@@ -81,20 +88,25 @@ function inLanguage(notice: Notice, language: string | undefined): Notice {
   return language === undefined ? notice : { ...notice, page: { ...notice.page, language } };
 }
 
-async function sendMails(mails: ReturnType<typeof mailsOf>, sendMail: SendChannelMail): Promise<Delivery> {
-  for (const mail of mails) {
-    try {
-      await sendMail(mail);
-    } catch (error) {
-      // What a mail server says likes to repeat the recipient.
-      const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
-      const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
-      const isRefused = typeof responseCode === 'number' && responseCode >= 550 && responseCode <= 554;
-      const reason = `the mail server rejected the message (${facts.join(', ') || 'no reason given'}); check access.smtp and the recipient`;
-      return isRefused ? { outcome: 'rejected', reason } : later(reason);
-    }
+/** Whom a channel reaches, each by a message of its own. */
+export function recipientsOf(channel: Channel): readonly string[] {
+  return channel.kind === 'email' ? emailRecipients(channel.settings) : [''];
+}
+
+async function sendTo(
+  recipient: string,
+  settings: ChannelSettings<'email'>,
+  notice: Notice,
+  sendMail: SendMail,
+): Promise<Handover> {
+  const mail = mailTo(recipient, settings, notice);
+  if (mail === null) return { outcome: 'dropped' };
+  try {
+    await sendMail(mail);
+    return DELIVERED;
+  } catch (error) {
+    return mailFailure(error);
   }
-  return DELIVERED;
 }
 
 interface Sending {

@@ -66,7 +66,7 @@ async function withdrawOthers(tx: Writer, { slug, notices }: PageNews, now: Epoc
   ]);
   for (const id of recent.map((row) => String(row['id'])).filter((one) => !current.has(one))) {
     await tx.run(`UPDATE notice SET state = 'withdrawn' WHERE id = ?`, [id]);
-    await tx.run(`DELETE FROM notice_delivery WHERE notice = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
+    await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
   }
 }
 

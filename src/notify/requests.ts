@@ -6,7 +6,7 @@
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
 import type { Database, Writer } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
-import { oweLink } from './outbox.ts';
+import { queueLink } from './queue.ts';
 import { addSubscriber } from './subscribers.ts';
 
 /** While nobody confirms, a page writes to an address this often. */
@@ -95,5 +95,5 @@ async function decide(
   if (isPending)
     await tx.run('UPDATE subscriber SET components = ?, gate = ? WHERE id = ?', [asked.components, gate, id]);
   await tx.run('UPDATE subscriber SET asked_at = ?, asked_count = asked_count + 1 WHERE id = ?', [now, id]);
-  await oweLink(tx, { subscriber: id, kind: isPending ? 'confirm' : 'known', request: asked.id, now });
+  await queueLink(tx, { subscriber: id, kind: isPending ? 'confirm' : 'known', request: asked.id, now });
 }

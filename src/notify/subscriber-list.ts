@@ -9,7 +9,7 @@ import { toIso } from '../model/time.ts';
 import type { Database, Reader } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { newSubscriberId } from './links.ts';
-import { oweLink } from './outbox.ts';
+import { queueLink } from './queue.ts';
 import { addSubscriber, eraseSubscriber, type Subscriber, subscribersOf } from './subscribers.ts';
 
 interface ListedSubscriber extends Omit<Subscriber, 'address'> {
@@ -61,7 +61,7 @@ export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]
       });
       if (!isNew) continue;
       count += 1;
-      if (!isConfirmed) await oweLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
+      if (!isConfirmed) await queueLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
     }
     return count;
   });

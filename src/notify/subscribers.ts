@@ -97,7 +97,7 @@ export async function changeSubscriber(
 
 /** Erases a subscription with all that was owed to it. The caller takes it out of the log of changes, too. */
 export async function eraseSubscriber(tx: Writer, id: string): Promise<boolean> {
-  await tx.run(`DELETE FROM notice_delivery WHERE channel = 'email' AND recipient = ?`, [id]);
+  await tx.run(`DELETE FROM outbox WHERE channel = 'email' AND recipient = ?`, [id]);
   return (await tx.run('DELETE FROM subscriber WHERE id = ?', [id])) > 0;
 }
 

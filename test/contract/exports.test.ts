@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryDeps, deliver, pendingEvents } from '../../src/exports/deliver.ts';
+import { type DeliveryDeps, deliver, resolvedEvents } from '../../src/exports/deliver.ts';
+import { countEvents, listEvents, retryParked } from '../../src/exports/event-queue.ts';
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
 import { timeEventsOf } from '../../src/exports/time-events.ts';
 import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
-import { createOutbox } from '../../src/store/outbox.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
@@ -67,11 +67,15 @@ describe('the payroll export', () => {
       ...over,
     });
   const deps = (): DeliveryDeps => ({
-    outbox: createOutbox(store.database),
+    database: store.database,
     incidents: async () => incidents,
-    post: ({ url, headers, body }) =>
-      http.request({ method: 'POST', url, headers, body }, { now: () => toEpochMs(now) }),
+    post: async ({ url, headers, body, accepts }) => {
+      const question = { method: 'POST', url, headers, body, acceptStatuses: accepts, reads: 'text' } as const;
+      const { status, payload } = await http.request(question, { now: () => toEpochMs(now) });
+      return { status, text: String(payload) };
+    },
     now: () => toEpochMs(now),
+    random: () => 0,
   });
   const ids = (): unknown[] => sandbox.payrollEvents().map((event) => event['external_event_id']);
 
@@ -106,8 +110,9 @@ describe('the payroll export', () => {
     await deliver(options(), deps());
     incidents = [incident(-2), incident(1, { endedAt: null }), incident(2)];
     now += DAY_MS;
-    expect(await pendingEvents(options({ minMinutes: 45 }), deps())).toEqual([]);
-    expect((await pendingEvents(options(), deps())).map((event) => event.payload['incident'])).toEqual(['edge/i2']);
+    const ended = (over: object = {}) => resolvedEvents(options(over), deps().incidents, T0);
+    expect(await ended({ minMinutes: 45 })).toEqual([]);
+    expect((await ended()).map((event) => event.payload['incident'])).toEqual(['edge/i2']);
   });
 
   it('sends nothing twice: not again, not after a restart, not when the answer was lost', async () => {
@@ -161,19 +166,82 @@ describe('the payroll export', () => {
       ...deps(),
       post: async () => ({
         status: 202,
-        payload: {
+        text: JSON.stringify({
           accepted: 1,
           rejected: 1,
           errors: [{ index: 1, external_event_id: 'x', reason: 'employee unknown' }],
-        },
+        }),
       }),
     };
     expect(await deliver(options(), rejecting)).toMatchObject({ sent: 1, rejected: 1 });
-    const outbox = createOutbox(store.database);
-    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 1, rejected: 1, parked: 0 });
+    expect(await countEvents(store.database, 'payroll')).toEqual({ queued: 0, sent: 1, rejected: 1, parked: 0 });
     expect(
-      (await outbox.events('payroll', 9)).filter((event) => event.state === 'rejected').map((event) => event.reason),
+      (await listEvents(store.database, 'payroll', 9))
+        .filter((event) => event.state === 'rejected')
+        .map((event) => event.reason),
     ).toEqual(['employee unknown']);
+  });
+
+  const answering = (status: number, body: unknown): DeliveryDeps => ({
+    ...deps(),
+    post: async () => ({ status, text: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+
+  it.each([
+    [
+      { accepted: 0, rejected: 2 },
+      { sent: 0, rejected: 2, parked: 0 },
+    ],
+    [
+      { accepted: 0, rejected: 2, errors: [] },
+      { sent: 0, rejected: 2, parked: 0 },
+    ],
+    // One of them, and nobody knows which: nothing is recorded as sent.
+    [
+      { accepted: 1, rejected: 1, errors: [] },
+      { sent: 0, rejected: 0, parked: 2 },
+    ],
+    [
+      { accepted: 2, rejected: 0, errors: [] },
+      { sent: 2, rejected: 0, parked: 0 },
+    ],
+    // Events that it has already count as neither.
+    [
+      { accepted: 0, rejected: 0, errors: [] },
+      { sent: 2, rejected: 0, parked: 0 },
+    ],
+  ])('believes the counts of a 202: %j', async (body, expected) => {
+    await deliver(options(), deps());
+    incidents = [incident(1), incident(2)];
+    now += 5 * HOUR_MS;
+    expect(await deliver(options(), answering(202, body))).toMatchObject({ queued: 2, ...expected });
+    expect(await countEvents(store.database, 'payroll')).toMatchObject({ ...expected, queued: 0 });
+  });
+
+  it('finds a rejected event by its id rather than by its place', async () => {
+    await deliver(options(), deps());
+    incidents = [incident(1), incident(2)];
+    now += 5 * HOUR_MS;
+    const [first] = timeEventsOf(incident(1), options());
+    const errors = [{ index: 9, external_event_id: first?.external_event_id, reason: 'closed\u0007 run' }];
+    await deliver(options(), answering(202, { accepted: 1, rejected: 1, errors }));
+    const rejected = (await listEvents(store.database, 'payroll', 9)).filter(({ state }) => state === 'rejected');
+    expect(rejected).toMatchObject([{ id: first?.external_event_id, reason: 'closed run' }]);
+  });
+
+  it('keeps the words of a refusal on one line, cut, and without the key', async () => {
+    await deliver(options(), deps());
+    incidents = [incident(1)];
+    now += 3 * HOUR_MS;
+    const token = sandbox.environment()['PAYROLL_TOKEN'] ?? '';
+    const words = `payroll_run_id 7 is closed\n\u001b[31m(sent with ${token})${'!'.repeat(900)}`;
+    const { error } = await deliver(options(), answering(422, words));
+    expect(error).toMatch(
+      /^payroll: the receiver rejected the batch with status 422: payroll_run_id 7 is closed \[31m\(sent with \*\*\*\)!+…$/,
+    );
+    expect(error?.length).toBeLessThan(400);
+    const [event] = await listEvents(store.database, 'payroll', 9);
+    expect(event).toMatchObject({ state: 'parked', reason: error });
   });
 
   it('parks what can never be taken, sends what comes after it, and queues it again when told to', async () => {
@@ -199,13 +267,12 @@ describe('the payroll export', () => {
       expect((await deliver(options(), counting())).error).toBeNull();
     }
     expect(posts).toBe(2);
-    const outbox = createOutbox(store.database);
-    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 1, rejected: 0, parked: 2 });
-    const parked = (await outbox.events('payroll', 9)).filter((event) => event.state === 'parked');
+    expect(await countEvents(store.database, 'payroll')).toEqual({ queued: 0, sent: 1, rejected: 0, parked: 2 });
+    const parked = (await listEvents(store.database, 'payroll', 9)).filter((event) => event.state === 'parked');
     expect(parked.map((event) => event.reason)).toEqual([report.error, report.error]);
-    expect(await outbox.unpark('payroll')).toBe(2);
+    expect(await retryParked(store.database, 'payroll')).toBe(2);
     expect(await deliver(options(), deps())).toMatchObject({ sent: 2, parked: 0, error: null });
-    expect(await outbox.counts('payroll')).toEqual({ queued: 0, sent: 3, rejected: 0, parked: 0 });
+    expect(await countEvents(store.database, 'payroll')).toEqual({ queued: 0, sent: 3, rejected: 0, parked: 0 });
     expect(new Set(ids()).size).toBe(3);
   });
 

@@ -7,7 +7,7 @@ import type { Channel } from '../../src/config/notifications.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import type { ChannelKind } from '../../src/notify/channels/channel.ts';
 import { HTTP_KINDS, type HttpKindName } from '../../src/notify/channels/index.ts';
-import { createDeliverer, type DeliverDeps } from '../../src/notify/deliver.ts';
+import { createDeliverer, type DeliverDeps, recipientsOf } from '../../src/notify/deliver.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { PROGRAMS, type SeenRequest, signatureFaults } from '../helpers/channel-shapes.ts';
 import { AT, channelOf, noticeOf, SIGNING_SECRET } from '../helpers/channels.ts';
@@ -345,27 +345,44 @@ describe('email', () => {
   }
   const channel = channelOf('email', '');
 
+  const deliverAll = async (sendMail: DeliverDeps['sendMail']) => {
+    const deliverer = delivererOf({ sendMail });
+    return Promise.all(recipientsOf(channel).map((recipient) => deliverer.deliver(channel, noticeOf(), recipient)));
+  };
+
   it('reaches each recipient through a real mail server', async () => {
     const { mails, sendMail } = await mailServer();
-    expect(await delivererOf({ sendMail }).deliver(channel, noticeOf())).toEqual({ outcome: 'delivered' });
-    expect(mails.map((mail) => /^To: (.*)\r$/m.exec(mail)?.[1])).toEqual(['ops@example.com', 'desk@example.com']);
+    expect(await deliverAll(sendMail)).toEqual([{ outcome: 'delivered' }, { outcome: 'delivered' }]);
+    expect(mails.map((mail) => /^To: (.*)\r$/m.exec(mail)?.[1]).toSorted()).toEqual([
+      'desk@example.com',
+      'ops@example.com',
+    ]);
     expect(mails[0]).toContain('Subject: [Acme] Investigating: Errors at the API');
   });
 
-  it('that is refused for good is not tried again, and that is refused for now is', async () => {
+  it('is judged for each recipient: refused for good, refused for now, or no mail server at all', async () => {
     const gone = await mailServer((to) => (to.startsWith('desk') ? 550 : null));
-    const full = await mailServer(() => 452);
-    expect(await delivererOf({ sendMail: gone.sendMail }).deliver(channel, noticeOf())).toMatchObject({
-      outcome: 'rejected',
-      reason: expect.not.stringContaining('desk@example.com'),
-    });
-    expect(await delivererOf({ sendMail: full.sendMail }).deliver(channel, noticeOf())).toMatchObject({
-      outcome: 'postponed',
-    });
+    const full = await mailServer((to) => (to.startsWith('desk') ? 452 : null));
+    expect(await deliverAll(gone.sendMail)).toEqual([
+      { outcome: 'delivered' },
+      { outcome: 'rejected', reason: 'the mail server answered 550 for this recipient' },
+    ]);
+    expect(await deliverAll(full.sendMail)).toMatchObject([{ outcome: 'delivered' }, { outcome: 'postponed' }]);
     const nobody = createSmtpMailer({ url: 'smtp://127.0.0.1:1', from: 'status@example.com' });
-    expect(await delivererOf({ sendMail: nobody }).deliver(channel, noticeOf())).toMatchObject({
-      outcome: 'postponed',
-    });
+    expect(await deliverAll(nobody)).toEqual(
+      Array(2).fill({
+        outcome: 'unreachable',
+        reason: 'can’t reach the mail server (ESOCKET); check access.smtp',
+      }),
+    );
+  });
+
+  it('is not sent to an address that is not configured any more', async () => {
+    const { mails, sendMail } = await mailServer();
+    const [, removed = ''] = recipientsOf(channel);
+    const smaller = { ...channel, settings: { email: ['ops@example.com'] } } as Channel;
+    expect(await delivererOf({ sendMail }).deliver(smaller, noticeOf(), removed)).toEqual({ outcome: 'dropped' });
+    expect(mails).toEqual([]);
   });
 });
 

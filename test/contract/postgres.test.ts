@@ -52,12 +52,14 @@ describe('Postgres', () => {
     await database.transaction(async (tx) => {
       await tx.run('INSERT INTO response_time (monitor, at, ms) VALUES (?, ?, ?)', ['a/1', at, 12.345_678_9]);
       await tx.runMany(
-        'INSERT INTO export_event (export, id, incident, document, state, queued_at) VALUES (?, ?, ?, ?, ?, ?)',
-        ['b', 'a', 'B', 'ä', 'A-1', 'A1', '?', "it's $1", 'nul\0', '😀'].map((id) => ['x', id, id, '{}', '?', at]),
+        'INSERT INTO export_event (export, id, incident, document) VALUES (?, ?, ?, ?)',
+        ['b', 'a', 'B', 'ä', 'A-1', 'A1', '?', "it's $1", 'nul\0', '😀'].map((id) => ['x', id, '?', '{}']),
       );
     });
     expect(await database.all('SELECT at, ms FROM response_time')).toEqual([{ at, ms: 12.345_678_9 }]);
-    const rows = await database.all("SELECT id FROM export_event WHERE state = '?' AND export = ? ORDER BY id", ['x']);
+    const rows = await database.all("SELECT id FROM export_event WHERE incident = '?' AND export = ? ORDER BY id", [
+      'x',
+    ]);
     expect(rows.map(({ id }) => id)).toEqual(['?', 'A-1', 'A1', 'B', 'a', 'b', "it's $1", 'nul\u{FFFD}', 'ä', '😀']);
   });
 

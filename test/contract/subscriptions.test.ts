@@ -148,7 +148,7 @@ describe('the form', () => {
     const over = subscriptionsOver(database);
     await subscribed('known@mail.example');
     const owed = async (): Promise<number> =>
-      (await database.all(`SELECT 1 FROM notice_delivery WHERE kind <> 'notice'`)).length;
+      (await database.all(`SELECT 1 FROM outbox WHERE kind <> 'notice'`)).length;
     for (let quarter = 0; quarter < 12; quarter += 1) {
       const now = toEpochMs(T0 + quarter * 16 * 60_000);
       for (const email of ['new@mail.example', 'known@mail.example'])

@@ -18,8 +18,8 @@ const GRANTS = `
   CREATE ROLE pharos_web LOGIN;
   GRANT SELECT ON ALL TABLES IN SCHEMA public TO pharos_web;
   GRANT INSERT, UPDATE, DELETE ON access_attempt, access_badge_token, access_challenge, access_gate, access_grant,
-    access_session, audit, operator_session, sign_in_count TO pharos_web;
-  GRANT INSERT, UPDATE, DELETE ON notice_delivery, subscriber, subscriber_request TO pharos_web`;
+    access_session, audit, operator_session, outbox, sign_in_count TO pharos_web;
+  GRANT INSERT, UPDATE, DELETE ON subscriber, subscriber_request TO pharos_web`;
 
 /** The in-process one has one session, and tells nobody of anything. */
 describe.skipIf(PROGRAMS === null)(

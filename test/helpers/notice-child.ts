@@ -4,9 +4,9 @@ import { systemRandom } from '../../src/access/digest.ts';
 import { createSmtpPool } from '../../src/mail/mailer.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createAddressSeal } from '../../src/notify/address-seal.ts';
-import { handToSubscriber } from '../../src/notify/email-handover.ts';
-import { deliveryCounts } from '../../src/notify/outbox.ts';
-import { createSender } from '../../src/notify/sender.ts';
+import { createNoticeSender } from '../../src/notify/notice-sender.ts';
+import { deliveryCounts } from '../../src/notify/queue.ts';
+import { sendToSubscriber } from '../../src/notify/subscriber-mail.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { subscribablePage } from './subscribable-page.ts';
 
@@ -16,11 +16,12 @@ const { database } = openSqlite(file, now());
 const key = { reveal: () => 'a key of addresses of subscribers, of tests' };
 const seal = createAddressSeal(key, systemRandom);
 const pool = createSmtpPool({ url: smtp, from: 'status@pharos.example', size: 2 });
-const sender = createSender({
+const sender = createNoticeSender({
   database,
   now,
+  random: () => 0,
   email: () => (job) =>
-    handToSubscriber(
+    sendToSubscriber(
       {
         reader: database,
         key,
@@ -32,7 +33,6 @@ const sender = createSender({
       job,
     ),
   channels: () => [],
-  handOver: async () => ({ outcome: 'dropped' }),
   prepare: async () => undefined,
   onResult: () => undefined,
   onError: (error) => console.error(error),

@@ -2,9 +2,13 @@
 
 import { randomInt } from 'node:crypto';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import { enqueue } from '../../outbox/outbox.ts';
 import type { Reader, Row, Writer } from '../../store/database.ts';
 import { digest, newToken, type RandomBytes } from '../digest.ts';
 import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from '../limits.ts';
+
+/** The channel of sign-in mails in the outbox. */
+export const SIGN_IN = 'mail:sign-in';
 
 interface ChallengeInit {
   readonly slug: string;
@@ -19,13 +23,14 @@ interface ChallengeInit {
   readonly now: EpochMs;
 }
 
-/** Writes a request down: the same row whether a mail is owed or not. */
+/** Writes a request down: the same rows whether a mail is owed or not. */
 export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
+  const id = newToken(random);
   await tx.run(
-    `INSERT INTO access_challenge (id, slug, version, nonce_hash, return_to, attempt, expires_at, address, mail_after)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO access_challenge (id, slug, version, nonce_hash, return_to, attempt, expires_at, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      newToken(random),
+      id,
       init.slug,
       init.version,
       digest('nonce', init.nonce),
@@ -33,9 +38,9 @@ export async function recordChallenge(tx: Writer, init: ChallengeInit, random: R
       init.attempt,
       toEpochMs(init.now + LINK_LIFE_MS),
       init.address,
-      init.now,
     ],
   );
+  await enqueue(tx, [{ channel: SIGN_IN, recipient: id, kind: 'sign-in', item: id }], init.now);
 }
 
 interface Redemption {
@@ -105,32 +110,36 @@ export function newMailSecrets(random: RandomBytes): MailSecrets {
 }
 
 /** A request whose mail is owed. */
-export interface OwedMail {
-  readonly id: string;
+interface OwedMail {
   readonly slug: string;
   readonly version: string;
   readonly address: string;
   readonly expiresAt: EpochMs;
-  readonly mailTries: number;
 }
 
-/**
- * Takes on sending the mails that are due, oldest first; until `claimUntil` no other process does.
- */
-export async function claimOwedMails(
-  tx: Writer,
-  { now, claimUntil, limit }: { readonly now: EpochMs; readonly claimUntil: EpochMs; readonly limit: number },
-): Promise<readonly OwedMail[]> {
-  const rows = await tx.all(
-    `SELECT id, slug, version, address, expires_at, mail_tries FROM access_challenge
-     WHERE address IS NOT NULL AND used_at IS NULL AND mail_after <= ? AND expires_at > ? ORDER BY mail_after, id LIMIT ${limit}`,
-    [now, now],
+/** What the mail of a request needs; null: none is owed, or its link was used or has expired. */
+export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Promise<OwedMail | null> {
+  const [row] = await reader.all(
+    `SELECT slug, version, address, expires_at FROM access_challenge
+     WHERE id = ? AND address IS NOT NULL AND used_at IS NULL AND expires_at > ?`,
+    [id, now],
   );
-  await tx.runMany(
-    'UPDATE access_challenge SET mail_after = ?, mail_tries = mail_tries + 1 WHERE id = ?',
-    rows.map((row) => [claimUntil, String(row['id'])]),
+  if (row === undefined) return null;
+  return {
+    slug: String(row['slug']),
+    version: String(row['version']),
+    address: String(row['address']),
+    expiresAt: toEpochMs(Number(row['expires_at'])),
+  };
+}
+
+/** How many sign-in mails wait for the mail server; never to whom. */
+export async function mailsWaiting(reader: Reader, now: EpochMs): Promise<number> {
+  const [row] = await reader.all(
+    'SELECT COUNT(*) AS n FROM access_challenge WHERE address IS NOT NULL AND used_at IS NULL AND expires_at > ?',
+    [now],
   );
-  return rows.map(toOwedMail);
+  return Number(row?.['n'] ?? 0);
 }
 
 /** Makes the secrets of a mail valid, just before it goes out. */
@@ -143,13 +152,9 @@ export async function armChallenge(tx: Writer, id: string, { token, code }: Mail
   ]);
 }
 
-/** The address is forgotten as soon as its mail is out, or given up. */
-export async function settleMail(tx: Writer, id: string): Promise<void> {
+/** Forgets the address of a request, once its mail is out or given up. */
+export async function forgetAddress(tx: Writer, id: string): Promise<void> {
   await tx.run('UPDATE access_challenge SET address = NULL WHERE id = ?', [id]);
-}
-
-export async function postponeMail(tx: Writer, id: string, until: EpochMs): Promise<void> {
-  await tx.run('UPDATE access_challenge SET mail_after = ? WHERE id = ?', [until, id]);
 }
 
 /** Whether anybody has asked for a link lately. */
@@ -159,6 +164,7 @@ export async function hasChallenges(reader: Reader): Promise<boolean> {
 
 export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> {
   await tx.run('DELETE FROM access_challenge WHERE expires_at <= ?', [now]);
+  await tx.run('DELETE FROM outbox WHERE channel = ? AND created_at <= ?', [SIGN_IN, now - LINK_LIFE_MS]);
 }
 
 /** Few codes exist, but without the nonce (of which only a hash is stored) knowing one is of no use. */
@@ -168,15 +174,4 @@ function codeHash(nonceHash: string, code: string): string {
 
 function toRedeemed(row: Row | undefined): Redeemed {
   return { to: String(row?.['return_to'] ?? ''), attempt: String(row?.['attempt'] ?? '') };
-}
-
-function toOwedMail(row: Row): OwedMail {
-  return {
-    id: String(row['id']),
-    slug: String(row['slug']),
-    version: String(row['version']),
-    address: String(row['address']),
-    expiresAt: toEpochMs(Number(row['expires_at'])),
-    mailTries: Number(row['mail_tries']),
-  };
 }

@@ -31,7 +31,7 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
     const version = gate?.kind === 'email-domain' ? gate.version : '';
     await recordChallenge(tx, { slug, version, nonce, to, address, attempt: admission.attempt, now }, parts.random);
   });
-  parts.mails.deliverSoon();
+  parts.mailSoon();
   const asking = setCookie({ role: 'asking', isSecure, value: nonce, maxAgeSeconds: LINK_LIFE_MS / 1_000 });
   return goTo(visit, `login/sent/${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`, [asking]);
 }

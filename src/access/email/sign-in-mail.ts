@@ -1,11 +1,76 @@
-/** The mail that lets somebody in: plain text, so that there is nothing to render and nothing to load. */
+/** Sends the mail that lets somebody in: plain text, so that there is nothing to render and nothing to load. */
 
+import { oneLine, type SendMail } from '../../mail/mail.ts';
+import { mailFailure } from '../../mail/mail-failure.ts';
 import type { MailFacts } from '../../model/login.ts';
+import { type EpochMs, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import type { Handover, Job } from '../../outbox/outbox.ts';
+import type { Lane } from '../../outbox/sender.ts';
+import type { Database } from '../../store/database.ts';
+import type { RandomBytes } from '../digest.ts';
+import type { Gates } from '../gate/gates.ts';
+import { armChallenge, forgetAddress, type MailSecrets, newMailSecrets, readOwedMail, SIGN_IN } from './challenges.ts';
 
 /** Puts a mail into words of a language. */
 export type WriteMail = (facts: MailFacts) => { readonly subject: string; readonly text: string };
 
-/** A code as people read it aloud. */
-export function spaced(code: string): string {
-  return code.replace(/(\d{4})(?=\d)/g, '$1 ');
+interface SignInMailOptions {
+  readonly database: Database;
+  readonly gates: Gates;
+  readonly random: RandomBytes;
+  readonly now: () => EpochMs;
+  readonly sendMail: SendMail;
+  readonly writeMail: WriteMail;
+}
+
+const MAILS_AT_ONCE = 8;
+const RETRY = { firstMs: 5 * SECOND_MS, maxMs: MINUTE_MS } as const;
+
+/** The lane of sign-in mails: apart from all others, so that nothing is before them in line. They expire with their code. */
+export function createSignInLane(options: SignInMailOptions): Lane {
+  const { database, now } = options;
+  // Kept while retrying: a mail server that fails late may have delivered, and then that link should work.
+  const secrets = new Map<string, { readonly secrets: MailSecrets; readonly expiresAt: EpochMs }>();
+
+  async function send({ recipient: id }: Job): Promise<Handover> {
+    for (const [key, { expiresAt }] of secrets) if (expiresAt <= now()) secrets.delete(key);
+    const owed = await readOwedMail(database, id, now());
+    if (owed === null) return { outcome: 'dropped' };
+    const known = await options.gates.current(owed.slug);
+    // The page says ten as well; a mail that leaves at once has a few seconds less.
+    const minutes = Math.round((owed.expiresAt - now()) / MINUTE_MS);
+    if (known?.gated.gate.kind !== 'email-domain' || known.gated.gate.version !== owed.version || minutes < 1)
+      return { outcome: 'dropped' };
+    const mine = secrets.get(id)?.secrets ?? newMailSecrets(options.random);
+    secrets.set(id, { secrets: mine, expiresAt: owed.expiresAt });
+    await database.transaction((tx) => armChallenge(tx, id, mine));
+    const { title, locale, url } = known.page;
+    const link = `${url}login/link/?token=${mine.token}`;
+    const code = mine.code.replace(/(\d{4})(?=\d)/g, '$1 ');
+    try {
+      await options.sendMail({
+        to: owed.address,
+        ...options.writeMail({ locale, title: oneLine(title), link, code, minutes }),
+      });
+      return { outcome: 'delivered' };
+    } catch (error) {
+      return mailFailure(error);
+    }
+  }
+
+  return {
+    id: SIGN_IN,
+    atOnce: MAILS_AT_ONCE,
+    itemsMax: 1,
+    retry: RETRY,
+    parkedAfterMs: null,
+    send: async (job) => {
+      const handover = await send(job);
+      if (handover.outcome !== 'postponed' && handover.outcome !== 'unreachable') {
+        secrets.delete(job.recipient);
+        await database.transaction((tx) => forgetAddress(tx, job.recipient));
+      }
+      return handover;
+    },
+  };
 }

@@ -11,14 +11,13 @@ import type { SendMail } from '../../mail/mail.ts';
 import { createPrintingMailer, createSmtpPool, type MailPool } from '../../mail/mailer.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import { createAddressSeal } from '../../notify/address-seal.ts';
+import type { NoticeChannel } from '../../notify/channel-scope.ts';
 import type { RenderSubscribe } from '../../notify/documents.ts';
-import { handToSubscriber } from '../../notify/email-handover.ts';
 import { newSubscriberId } from '../../notify/links.ts';
-import { noticesOf } from '../../notify/outbox.ts';
-import type { NoticeChannel } from '../../notify/recipients.ts';
+import { createNoticeSender, type NoticeSenderOptions } from '../../notify/notice-sender.ts';
 import { recordNews } from '../../notify/record.ts';
 import { decideRequests } from '../../notify/requests.ts';
-import { createSender, type Handover, type NoticeResult } from '../../notify/sender.ts';
+import { sendToSubscriber } from '../../notify/subscriber-mail.ts';
 import { erasePending, type SubscribablePage } from '../../notify/subscribers.ts';
 import { createSubscriptions, type Subscriptions } from '../../notify/subscriptions.ts';
 import { once } from '../../once.ts';
@@ -46,7 +45,7 @@ interface NoticesDeps {
   /** False: other nodes send queued messages, which they find in the database. */
   readonly isSending: boolean;
   readonly render: RenderSubscribe;
-  readonly onResult: (channel: string, result: NoticeResult, count: number) => void;
+  readonly onResult: NoticeSenderOptions['onResult'];
 }
 
 export interface Notices {
@@ -108,25 +107,22 @@ export function createNotices(deps: NoticesDeps): Notices {
     if (isLogStale) isLogStale = !(await database.truncateLog());
   }
 
-  const sender = createSender({
+  const sender = createNoticeSender({
     database,
     now,
+    random: Math.random,
     email: () => {
       const send = mails.current();
-      return send === null ? null : (job) => handToSubscriber({ reader: database, key, seal, now, send, pageOf }, job);
+      return send === null ? null : (job) => sendToSubscriber({ reader: database, key, seal, now, send, pageOf }, job);
     },
     channels: deps.channels,
-    handOver: async (job, channel): Promise<Handover> => {
-      const [told] = await noticesOf(database, job.notices);
-      return told === undefined ? { outcome: 'dropped' } : channel.deliver(told.notice);
-    },
     prepare,
     onResult: deps.onResult,
     onError: (error) => log.error({ where: 'notices' }, messageOf(error)),
   });
 
-  const wake = (): void => {
-    if (deps.isSending) sender.wake();
+  const wake = (delayMs?: number): void => {
+    if (deps.isSending) sender.wake(delayMs);
   };
   let timer: NodeJS.Timeout | null = null;
   return {
@@ -139,7 +135,7 @@ export function createNotices(deps: NoticesDeps): Notices {
       pageOf,
       locale: () => config().site.locale,
       render: deps.render,
-      onRequest: () => void setTimeout(wake, DECIDE_DELAY_MS).unref(),
+      onRequest: () => wake(DECIDE_DELAY_MS),
       onErased: () => {
         isLogStale = true;
         wake();
@@ -151,7 +147,7 @@ export function createNotices(deps: NoticesDeps): Notices {
     open: () => {
       // A message that was sent must be recorded.
       if (database.isReadOnly || !deps.isSending) return;
-      timer ??= setInterval(wake, LOOK_MS).unref();
+      timer ??= setInterval(() => wake(), LOOK_MS).unref();
     },
     close: async () => {
       if (timer !== null) clearInterval(timer);

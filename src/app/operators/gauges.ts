@@ -1,9 +1,9 @@
 /** Gauges for `/-/metrics`. */
 
-import { mailsWaiting } from '../../access/email/mail-backlog.ts';
+import { mailsWaiting } from '../../access/email/challenges.ts';
+import { countEvents } from '../../exports/event-queue.ts';
 import { unpublishedOf } from '../../publish/releases/folders.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
-import { createOutbox } from '../../store/outbox.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { createComponentStates } from './component-states.ts';
@@ -26,12 +26,11 @@ async function gaugesOf(
   const { store, folders, live } = pharos.base;
   const { sources, resolved } = await pharos.serving.keeper.refresh(at);
   const slugs = resolved.pages.map(({ definition }) => definition.slug);
-  const outbox = createOutbox(store.database);
   const exported = await Promise.all(
     live
       .config()
       .exports.map(async ({ id }) =>
-        Object.entries(await outbox.counts(id)).map(([state, count]) => ({ id, state, count })),
+        Object.entries(await countEvents(store.database, id)).map(([state, count]) => ({ id, state, count })),
       ),
   );
   return {

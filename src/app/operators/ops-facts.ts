@@ -2,16 +2,16 @@
 
 import { LRUCache } from 'lru-cache';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { mailsWaiting } from '../../access/email/mail-backlog.ts';
+import { mailsWaiting } from '../../access/email/challenges.ts';
+import { countEvents, lastExportError } from '../../exports/event-queue.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
-import { deliveryCounts } from '../../notify/outbox.ts';
+import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { currentNumber, releaseNumbers, unpublishedOf } from '../../publish/releases/folders.ts';
 import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
-import { createOutbox } from '../../store/outbox.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import type { Upstream } from '../../sync/upstream.ts';
@@ -201,10 +201,10 @@ async function upstreamFacts(
 }
 
 async function exportFacts({ live, store }: StoreParts, redact: (text: string) => string): Promise<ExportFacts[]> {
-  const outbox = createOutbox(store.database);
+  const { database } = store;
   return Promise.all(
     live.config().exports.map(async ({ id }) => {
-      const [counts, lastError] = await Promise.all([outbox.counts(id), outbox.lastError(id)]);
+      const [counts, lastError] = await Promise.all([countEvents(database, id), lastExportError(database, id)]);
       return { id, ...counts, lastError: lastError === null ? null : redact(lastError) };
     }),
   );

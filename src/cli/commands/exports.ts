@@ -1,9 +1,8 @@
 import type { StoreParts } from '../../app/build-store.ts';
 import { deliverAll, deliveryDeps } from '../../app/exports.ts';
-import { type DeliveryReport, pendingEvents } from '../../exports/deliver.ts';
-import type { EpochMs } from '../../model/time.ts';
+import { type DeliveryReport, newEvents } from '../../exports/deliver.ts';
+import { countEvents, EVENT_STATES, lastExportError, listEvents, retryParked } from '../../exports/event-queue.ts';
 import { counted } from '../../schema/counted.ts';
-import { createOutbox, OUTBOX_STATES } from '../../store/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
@@ -28,15 +27,15 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
   const isReading = options.send !== true && options.retry !== true;
   await using pharos = await (isReading ? openToRead(config) : openQuietly(config));
   if (options.dryRun === true) return await dryRun(pharos, options.json === true);
-  const outbox = createOutbox(pharos.store.database);
-  if (options.retry === true) for (const { id } of config.exports) await outbox.unpark(id);
+  const { database } = pharos.store;
+  if (options.retry === true) for (const { id } of config.exports) await retryParked(database, id);
   const reports = options.send === true ? await send(pharos, createProgress(options.json ?? false)) : [];
   const listed = await Promise.all(
     config.exports.map(async ({ id }) => ({
       export: id,
-      counts: await outbox.counts(id),
-      lastError: await outbox.lastError(id),
-      events: (await outbox.events(id, EVENTS_SHOWN)).map(({ document, ...event }) => ({
+      counts: await countEvents(database, id),
+      lastError: await lastExportError(database, id),
+      events: (await listEvents(database, id, EVENTS_SHOWN)).map(({ document, ...event }) => ({
         ...event,
         event: JSON.parse(document) as Record<string, unknown>,
       })),
@@ -55,7 +54,7 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
   );
   const summaries = listed.map(
     ({ export: id, counts, lastError }) =>
-      `${id}: ${OUTBOX_STATES.map((state) => `${counts[state]} ${state}`).join(', ')}${lastError === null ? '' : `; ${lastError}`}`,
+      `${id}: ${EVENT_STATES.map((state) => `${counts[state]} ${state}`).join(', ')}${lastError === null ? '' : `; ${lastError}`}`,
   );
   const text =
     config.exports.length === 0
@@ -82,16 +81,10 @@ async function send(pharos: StoreParts, progress: Progress): Promise<readonly De
 
 async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
   const deps = deliveryDeps(pharos);
-  const known = createOutbox(pharos.store.database);
   const pending = await Promise.all(
-    pharos.live.config().exports.map(async (options) => {
-      const before = new Set((await known.events(options.id, Number.MAX_SAFE_INTEGER)).map((event) => event.id));
-      const events = await pendingEvents(options, {
-        ...deps,
-        outbox: { ...deps.outbox, since: async (id, at) => (await sinceKnown(pharos, id)) ?? at },
-      });
-      return { export: options.id, events: events.filter((event) => !before.has(event.external_event_id)) };
-    }),
+    pharos.live
+      .config()
+      .exports.map(async (options) => ({ export: options.id, events: await newEvents(options, deps) })),
   );
   const rows = pending.flatMap(({ export: id, events }) =>
     events.map((event) => [
@@ -111,10 +104,4 @@ async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
       : table(['export', 'employee', 'starts', 'ends', 'hours', 'incident'], rows),
   );
   return EXIT_DONE;
-}
-
-/** Reads, so that a dry run leaves no trace. */
-async function sinceKnown({ store }: StoreParts, exportId: string): Promise<EpochMs | null> {
-  const [row] = await store.database.all('SELECT since_at FROM export WHERE id = ?', [exportId]);
-  return row === undefined ? null : (Number(row['since_at']) as EpochMs);
 }

@@ -2,6 +2,7 @@
 
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { Handover } from '../../outbox/outbox.ts';
 import type { Notice } from '../notice.ts';
 
 /** One HTTP request, to be sent as it is. */
@@ -12,13 +13,8 @@ export interface OutgoingRequest {
   readonly body: string;
 }
 
-/** How one attempt to hand over a notice ended. */
-export type Delivery =
-  | { readonly outcome: 'delivered' }
-  /** To be tried again; `afterMs` where the other side said when. */
-  | { readonly outcome: 'postponed'; readonly reason: string; readonly afterMs: number | null }
-  /** Never going to be taken as it is. */
-  | { readonly outcome: 'rejected'; readonly reason: string };
+/** How one attempt to hand over a notice by HTTP ended. */
+export type Delivery = Extract<Handover, { outcome: 'delivered' | 'postponed' | 'rejected' }>;
 
 /** What came back, as far as it was read. */
 export interface Answer {

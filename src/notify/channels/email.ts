@@ -2,38 +2,39 @@
 
 import { hash } from 'node:crypto';
 import type { ChannelSettings } from '../../config/notifications.ts';
+import type { Mail } from '../../mail/mail.ts';
 import type { Notice } from '../notice.ts';
 import { messageOf, plainTextOf } from './message.ts';
 import { shorten } from './shorten.ts';
 
-/** One mail to one address. */
-interface ChannelMail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  /** The same for the same notice and recipient, with its angle brackets. */
-  readonly messageId: string;
-  /** What the mails of one incident have in common, so that programs show them as a thread; with angle brackets. */
-  readonly references: readonly string[];
-}
-
-/** Sends one mail; throws when it could not be handed over. */
-export type SendChannelMail = (mail: ChannelMail) => Promise<void>;
-
 const SUBJECT_MAX = 160;
 const TEXT_MAX = 20_000;
 
-/** One mail for each recipient, who does not learn of the others. The subject names no component. */
-export function mailsOf({ email }: ChannelSettings<'email'>, notice: Notice): readonly ChannelMail[] {
+/** Ids of the recipients in the outbox, which holds no addresses. */
+export function emailRecipients({ email }: ChannelSettings<'email'>): readonly string[] {
+  return [...new Set(email.map(recipientId))];
+}
+
+function recipientId(address: string): string {
+  return hash('sha256', address).slice(0, 32);
+}
+
+/** The mail for one recipient, who does not learn of the others; null: the address is not configured any more. */
+export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, notice: Notice): Mail | null {
+  const to = email.find((address) => recipientId(address) === recipient);
+  if (to === undefined) return null;
   const message = messageOf(notice);
   const host = URL.parse(notice.page.url ?? '')?.hostname || 'pharos.invalid';
-  const idOf = (...parts: readonly string[]): string =>
+  const messageId = (...parts: readonly string[]): string =>
     `<${hash('sha256', JSON.stringify(parts)).slice(0, 40)}@${host}>`;
-  return email.map((to) => ({
+  return {
     to,
+    // Names no component: subjects are shown on locked screens.
     subject: shorten(`[${message.page}] ${message.headline}`, SUBJECT_MAX),
     text: shorten(plainTextOf(message), TEXT_MAX),
-    messageId: idOf(notice.id, to),
-    references: [idOf(notice.subject.id)],
-  }));
+    // The same for the same notice and recipient.
+    messageId: messageId(notice.id, to),
+    // What the mails of one incident have in common, so that programs show them as a thread.
+    references: [messageId(notice.subject.id)],
+  };
 }

@@ -3,9 +3,9 @@ import { type ChannelOff, createChannels } from '../../../app/notify/channels.ts
 import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
-import type { Delivery } from '../../../notify/channels/channel.ts';
-import { createDeliverer } from '../../../notify/deliver.ts';
+import { createDeliverer, recipientsOf } from '../../../notify/deliver.ts';
 import type { Notice, NoticeEvent } from '../../../notify/notice.ts';
+import type { Handover } from '../../../outbox/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { paint, plain } from '../../terminal/paint.ts';
 import { createProgress } from '../../terminal/progress.ts';
@@ -34,17 +34,21 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
       ? ['incident_opened', 'incident_resolved']
       : ['incident_opened'];
     const at = now();
-    let delivery: Delivery = { outcome: 'delivered' };
+    let handover: Handover = { outcome: 'delivered' };
     for (const event of events) {
-      delivery = await deliverer.deliver(channel, testNotice(event, { channel, url: config.site.url, at }));
-      if (delivery.outcome !== 'delivered') break;
+      const notice = testNotice(event, { channel, url: config.site.url, at });
+      for (const recipient of recipientsOf(channel)) {
+        const one = await deliverer.deliver(channel, notice, recipient);
+        if (one.outcome !== 'delivered') handover = one;
+      }
+      if (handover.outcome !== 'delivered') break;
     }
     progress.end();
-    const isDone = delivery.outcome === 'delivered';
+    const isDone = handover.outcome === 'delivered';
     const text = isDone
       ? `${paint('good', '✓')} ${id}: the ${channel.kind} channel accepted a test message.`
-      : `${paint('bad', '✗')} ${id}: the ${channel.kind} channel did not accept a test message: ${plain(reasonOf(delivery))}`;
-    print(options.json === true, { ok: isDone, channel: id, kind: channel.kind, ...delivery }, text);
+      : `${paint('bad', '✗')} ${id}: the ${channel.kind} channel did not accept a test message: ${plain(reasonOf(handover))}`;
+    print(options.json === true, { ok: isDone, channel: id, kind: channel.kind, ...handover }, text);
     return isDone ? EXIT_DONE : EXIT_FAILED;
   } finally {
     progress.end();
@@ -52,8 +56,8 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
   }
 }
 
-function reasonOf(delivery: Delivery): string {
-  return delivery.outcome === 'delivered' ? '' : delivery.reason;
+function reasonOf(handover: Handover): string {
+  return 'reason' in handover ? handover.reason : '';
 }
 
 function refuse(

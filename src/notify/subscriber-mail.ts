@@ -1,44 +1,46 @@
-/** Hands one message of the outbox to a subscriber, if it is still for them. */
+/** Sends one message of the outbox to a subscriber, if it is still for them. */
 
 import type { Revealing } from '../access/digest.ts';
 import type { Mail, SendMail } from '../mail/mail.ts';
+import { mailFailure } from '../mail/mail-failure.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../model/time.ts';
+import type { Handover, Job } from '../outbox/outbox.ts';
 import type { Reader } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { linkToken } from './links.ts';
 import { linkMail, type MailRecipient, noticeMail } from './mails.ts';
-import { type Job, noticesOf } from './outbox.ts';
-import type { Handover } from './sender.ts';
+import { readNotices } from './queue.ts';
 import { mayReceive, type SubscribablePage, type Subscriber, subscriberById } from './subscribers.ts';
 
-interface EmailDeps {
+interface SubscriberMailDeps {
   readonly reader: Reader;
   readonly key: Revealing;
   readonly seal: AddressSeal;
   readonly now: () => EpochMs;
   readonly send: SendMail;
-  /** Null: there is no such page, or it takes no subscriptions. */
+  /** Null: there is no such page, or it has no subscriptions. */
   readonly pageOf: (slug: string) => (SubscribablePage & { readonly timezone: string }) | null;
 }
 
 /**
- * A page that is not there, or that its subscriber may not see, may be so for a moment only: a restart, a gate that is
- * being changed. After this long it is so, and the message is dropped.
+ * A page that is missing, or that its subscriber may not see, may be so for a moment only: a restart, a gate that is being
+ * changed. After this long the message is dropped.
  */
-const WAITED_FOR_MS = HOUR_MS;
+const PAGE_WAIT_MS = HOUR_MS;
 
-export async function handToSubscriber(deps: EmailDeps, job: Job): Promise<Handover> {
+export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Promise<Handover> {
   const subscriber = await subscriberById(deps.reader, job.recipient);
-  if (subscriber === null || subscriber.state !== stateFor(job)) return { outcome: 'dropped' };
+  if (subscriber === null || subscriber.state !== wantedState(job)) return { outcome: 'dropped' };
   const address = deps.seal.open(subscriber.address, subscriber.id);
   if (address === null)
     return {
-      outcome: 'rejected',
-      reason: 'the address was encrypted with another key; restore the previous access.key',
+      outcome: 'postponed',
+      reason: 'the address was encrypted with another key; restore the previous secret.key or access.key',
+      afterMs: MINUTE_MS,
     };
   const page = deps.pageOf(subscriber.slug);
   if (page === null || !mayReceive(page, address, subscriber.gate)) {
-    if (deps.now() - job.createdAt > WAITED_FOR_MS) return { outcome: 'dropped' };
+    if (deps.now() - job.createdAt > PAGE_WAIT_MS) return { outcome: 'dropped' };
     return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };
   }
   const mail = await mailFor(deps, job, { subscriber, address, page });
@@ -47,17 +49,17 @@ export async function handToSubscriber(deps: EmailDeps, job: Job): Promise<Hando
     await deps.send(mail);
     return { outcome: 'delivered' };
   } catch (error) {
-    return failureOf(error);
+    return mailFailure(error);
   }
 }
 
-/** Who pauses is sent nothing, who has confirmed no link to confirm. */
-function stateFor({ kind }: Job): Subscriber['state'] {
+/** Links to confirm are for pending subscribers only, everything else for active ones. */
+function wantedState({ kind }: Job): Subscriber['state'] {
   return kind === 'confirm' ? 'pending' : 'active';
 }
 
 async function mailFor(
-  { reader, key }: EmailDeps,
+  { reader, key }: SubscriberMailDeps,
   job: Job,
   to: {
     readonly subscriber: Subscriber;
@@ -76,25 +78,10 @@ async function mailFor(
     manageUrl: linkTo('manage', manage),
     leaveUrl: linkTo('leave', manage),
   };
-  if (job.kind !== 'notice') {
+  if (job.kind === 'confirm' || job.kind === 'known') {
     const link = job.kind === 'confirm' ? linkTo('confirm', linkToken(key, 'confirm', id)) : recipient.manageUrl;
     return linkMail({ kind: job.kind, id: job.batch, page, recipient, link });
   }
-  const notices = (await noticesOf(reader, job.notices)).map(({ notice }) => notice);
+  const notices = (await readNotices(reader, job.items)).map(({ notice }) => notice);
   return notices.length === 0 ? null : noticeMail({ batch: job.batch, notices, page, recipient });
-}
-
-/** What a mail server says of one recipient or one message; anything else is about the server. */
-const OF_MESSAGE: ReadonlySet<unknown> = new Set(['RCPT TO', 'DATA']);
-/** It is closing down. */
-const CLOSING = 421;
-
-/** Without the words of a mail server, which likes to repeat the recipient. */
-function failureOf(error: unknown): Handover {
-  const { code, responseCode, command } = error as Readonly<Record<string, unknown>>;
-  const facts = [code, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
-  const reason = `the mail server rejected it (${facts.join(', ') || 'no reason given'})`;
-  if (typeof responseCode !== 'number' || responseCode === CLOSING || !OF_MESSAGE.has(command))
-    return { outcome: 'unreachable', reason: `${reason}; check access.smtp` };
-  return responseCode >= 500 ? { outcome: 'rejected', reason } : { outcome: 'postponed', reason, afterMs: null };
 }

@@ -1,10 +1,9 @@
-/** Who is told besides subscribers: channels, each tied to pages, components or monitors. */
+/** Which notices a channel gets: channels are tied to pages, components or monitors. */
 
-import type { Delivery } from './channels/channel.ts';
+import type { Handover } from '../outbox/outbox.ts';
 import type { PageNotice } from './news.ts';
 import type { Notice } from './notice.ts';
 
-/** What a channel is told of. */
 interface ChannelScope {
   /** As configured; it names the channel in the outbox, in metrics and on the operators' page. */
   readonly id: string;
@@ -16,22 +15,21 @@ interface ChannelScope {
   readonly monitors?: readonly string[] | undefined;
 }
 
-/** A channel that is configured, with what hands a notice over to it. */
+/** A configured channel, and how to send a notice to it. */
 export interface NoticeChannel extends ChannelScope {
-  /** Never throws for what the other side does. */
-  readonly deliver: (notice: Notice) => Promise<Delivery>;
+  /** Whom it reaches, each by a message of its own. */
+  readonly recipients: readonly string[];
+  /** Never throws because of the other side. */
+  readonly deliver: (notice: Notice, recipient: string) => Promise<Handover>;
 }
 
-/**
- * Whether a channel is told of a notice: it is of one of its pages, and about one of its components or monitors, where it
- * names any.
- */
+/** Whether a notice is of one of the channel's pages, and about one of its components or monitors if it names any. */
 export function isTold(scope: ChannelScope, { notice, componentIds, monitors }: PageNotice): boolean {
   const { slug } = notice.page;
-  const isOfPage = scope.pages === undefined || scope.pages.includes(slug);
+  const isOnPage = scope.pages === undefined || scope.pages.includes(slug);
   const namesParts = scope.components !== undefined || scope.monitors !== undefined;
   return (
-    isOfPage &&
+    isOnPage &&
     (!namesParts ||
       componentIds.some((id) => scope.components?.includes(`${slug}/${id}`)) ||
       monitors.some((id) => scope.monitors?.includes(id)))

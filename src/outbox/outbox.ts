@@ -1,0 +1,200 @@
+/**
+ * What is owed to others: one row for each item and recipient. A process claims rows for a while before it sends them, so
+ * several processes can send at once, and the next one sends what a process that died had claimed: at least once.
+ */
+
+import { createHash } from 'node:crypto';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { type Database, type Row, readIn, type Writer } from '../store/database.ts';
+
+type JobKind = 'notice' | 'confirm' | 'known' | 'sign-in' | 'event';
+
+/** What goes to one recipient as one message. */
+export interface Job {
+  readonly channel: string;
+  /** Empty: the channel itself. */
+  readonly recipient: string;
+  readonly kind: JobKind;
+  /** Id of the message, the same at every attempt. */
+  readonly batch: string;
+  /** In their order. */
+  readonly items: readonly string[];
+  readonly attempts: number;
+  readonly createdAt: EpochMs;
+}
+
+/** How an attempt to send a message ended. */
+export type Handover =
+  /** `refused`: reasons by item, for those that were not taken. */
+  | { readonly outcome: 'delivered'; readonly refused?: ReadonlyMap<string, string> }
+  /** The recipient is not to be told any more. */
+  | { readonly outcome: 'dropped' }
+  /** To be tried again; `afterMs` where the other side said when. */
+  | { readonly outcome: 'postponed'; readonly reason: string; readonly afterMs: number | null }
+  /** The other side will never take it. */
+  | { readonly outcome: 'rejected'; readonly reason: string }
+  /** It waits for an operator, and what comes after it goes on. */
+  | { readonly outcome: 'parked'; readonly reason: string }
+  /** Nothing can be sent to this channel at the moment, whatever the message. */
+  | { readonly outcome: 'unreachable'; readonly reason: string };
+
+export interface NewRow {
+  readonly channel: string;
+  readonly recipient: string;
+  readonly kind: JobKind;
+  readonly item: string;
+  /** Default: at once. */
+  readonly dueAt?: EpochMs;
+  /** A recipient gets what has the lowest first. Default: 0. */
+  readonly sortAt?: EpochMs;
+  /** True: it goes as a message of its own. */
+  readonly isAlone?: boolean;
+}
+
+/** Queues what is not in the outbox yet. */
+export async function enqueue(tx: Writer, rows: readonly NewRow[], now: EpochMs): Promise<void> {
+  await tx.runMany(
+    `INSERT INTO outbox (channel, recipient, kind, item, state, batch, sort_at, created_at, due_at, claimed_until, attempts)
+     VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, 0, 0) ON CONFLICT (channel, recipient, item) DO NOTHING`,
+    rows.map(({ channel, recipient, kind, item, dueAt = now, sortAt = 0, isAlone = false }) => [
+      channel,
+      recipient,
+      kind,
+      item,
+      isAlone ? item : null,
+      sortAt,
+      now,
+      dueAt,
+    ]),
+  );
+}
+
+interface ClaimInit {
+  readonly channel: string;
+  readonly now: EpochMs;
+  /** Nobody else sends it before. */
+  readonly until: EpochMs;
+  readonly recipientsMax: number;
+  /** Items of one message at most. */
+  readonly itemsMax: number;
+  readonly onClaimed?: ((tx: Writer, jobs: readonly Job[]) => Promise<void>) | undefined;
+}
+
+/** Claims what is due: one message for each recipient, who gets the next one when this one has ended. */
+export function claimDue(database: Database, init: ClaimInit): Promise<readonly Job[]> {
+  const { channel, now, until, recipientsMax, itemsMax } = init;
+  return database.transaction(
+    async (tx) => {
+      const recipients = await tx.all(
+        `SELECT DISTINCT recipient FROM (
+         SELECT recipient FROM outbox AS one
+         WHERE channel = ? AND state = 'queued' AND due_at <= ? AND claimed_until <= ? AND NOT EXISTS (
+           SELECT 1 FROM outbox AS other
+           WHERE other.channel = one.channel AND other.recipient = one.recipient AND other.state = 'queued'
+             AND (other.claimed_until > ? OR (other.batch IS NOT NULL AND other.due_at > ?)))
+         ORDER BY due_at LIMIT ?) AS due`,
+        [channel, now, now, now, now, recipientsMax],
+      );
+      const rows = await readIn(
+        tx,
+        recipients.map((row) => String(row['recipient'])),
+        (list) => ({
+          sql: `SELECT * FROM outbox WHERE channel = ? AND state = 'queued' AND due_at <= ? AND recipient IN (${list})
+                ORDER BY sort_at, created_at, item`,
+          before: [channel, now],
+        }),
+      );
+      const jobs = [...Map.groupBy(uniqueRows(rows), (row) => String(row['recipient'])).values()].map((own) =>
+        toJob(own, itemsMax),
+      );
+      await tx.runMany(
+        'UPDATE outbox SET batch = ?, claimed_until = ? WHERE channel = ? AND recipient = ? AND item = ?',
+        jobs.flatMap(({ batch, recipient, items }) => items.map((item) => [batch, until, channel, recipient, item])),
+      );
+      await init.onClaimed?.(tx, jobs);
+      return jobs;
+    },
+    { isDurable: false },
+  );
+}
+
+/** Lists with `IN` are padded with their last value, and a database may answer it twice in different parts. */
+function uniqueRows(rows: readonly Row[]): readonly Row[] {
+  return [...new Map(rows.map((row) => [`${String(row['recipient'])} ${String(row['item'])}`, row])).values()];
+}
+
+/** A message that was put together before stays as it is; otherwise the first items become a new one. */
+function toJob(rows: readonly Row[], itemsMax: number): Job {
+  const batch = rows.find((row) => row['batch'] !== null)?.['batch'];
+  const mine = batch === undefined ? rows.slice(0, itemsMax) : rows.filter((row) => row['batch'] === batch);
+  const [first] = mine;
+  if (first === undefined) throw new TypeError('a job without rows');
+  const items = mine.map((row) => String(row['item']));
+  return {
+    channel: String(first['channel']),
+    recipient: String(first['recipient']),
+    kind: String(first['kind']) as JobKind,
+    batch: batch === undefined ? batchId(items) : String(batch),
+    items,
+    attempts: Number(first['attempts']),
+    createdAt: toEpochMs(Math.min(...mine.map((row) => Number(row['created_at'])))),
+  };
+}
+
+function batchId(items: readonly string[]): string {
+  const [only = ''] = items;
+  if (items.length === 1) return only;
+  return createHash('sha256').update(JSON.stringify(items)).digest('hex').slice(0, 32);
+}
+
+/** What an attempt changes in the outbox. */
+export type Settlement =
+  | Extract<Handover, { outcome: 'delivered' | 'dropped' | 'rejected' | 'parked' }>
+  | { readonly outcome: 'postponed'; readonly reason: string; readonly dueAt: EpochMs }
+  /** As if it had never been claimed. */
+  | { readonly outcome: 'released'; readonly reason: string };
+
+export interface SettledJob {
+  readonly job: Job;
+  readonly settlement: Settlement;
+}
+
+const ENDED_STATES = { delivered: 'sent', rejected: 'rejected', parked: 'parked' } as const;
+const OWN_ROW = `channel = ? AND recipient = ? AND item = ? AND state = 'queued'`;
+
+/** Records how attempts ended. What waits behind a postponed message waits with it. */
+export async function settle(tx: Writer, settled: readonly SettledJob[], now: EpochMs): Promise<void> {
+  for (const { job, settlement } of settled) {
+    const { channel, recipient, items } = job;
+    const keys = items.map((item) => [channel, recipient, item]);
+    if (settlement.outcome === 'dropped') {
+      await tx.runMany('DELETE FROM outbox WHERE channel = ? AND recipient = ? AND item = ?', keys);
+    } else if (settlement.outcome === 'released') {
+      await tx.runMany(
+        `UPDATE outbox SET claimed_until = 0, reason = ? WHERE ${OWN_ROW}`,
+        keys.map((key) => [settlement.reason, ...key]),
+      );
+    } else if (settlement.outcome === 'postponed') {
+      const { dueAt, reason } = settlement;
+      await tx.runMany(
+        `UPDATE outbox SET claimed_until = 0, attempts = attempts + 1, due_at = ?, reason = ? WHERE ${OWN_ROW}`,
+        keys.map((key) => [dueAt, reason, ...key]),
+      );
+      await tx.run(
+        `UPDATE outbox SET due_at = ? WHERE channel = ? AND recipient = ? AND state = 'queued' AND due_at < ?`,
+        [dueAt, channel, recipient, dueAt],
+      );
+    } else {
+      const refused = settlement.outcome === 'delivered' ? settlement.refused : undefined;
+      const reason = settlement.outcome === 'delivered' ? null : settlement.reason;
+      await tx.runMany(
+        `UPDATE outbox SET state = ?, claimed_until = 0, reason = ?, ended_at = ? WHERE ${OWN_ROW}`,
+        items.map((item) => {
+          const why = refused?.get(item);
+          const state = why === undefined ? ENDED_STATES[settlement.outcome] : 'rejected';
+          return [state, why ?? reason, now, channel, recipient, item];
+        }),
+      );
+    }
+  }
+}

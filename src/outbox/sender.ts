@@ -1,0 +1,196 @@
+/** Sends what the outbox owes: claims it, hands it over and records how that ended. One mechanism for all that leaves. */
+
+import pLimit, { type LimitFunction } from 'p-limit';
+import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
+import type { Database, Writer } from '../store/database.ts';
+import { claimDue, type Handover, type Job, type SettledJob, type Settlement, settle } from './outbox.ts';
+
+/** Longer than one round of messages takes, so that two processes do not send the same. */
+const CLAIM_MS = 2 * MINUTE_MS;
+/** Recipients of one round. */
+const ROUND = 32;
+/** A channel that can't be reached is left alone for a moment, and no attempt is counted against its messages. */
+const PAUSE_MS = 5 * SECOND_MS;
+const PAUSE_MAX_MS = 15 * SECOND_MS;
+/** Whatever the other side says: it is not asked more often. */
+const WAIT_MIN_MS = SECOND_MS;
+/** Retries wait up to a quarter longer, so that what failed together doesn't come back together. */
+const JITTER = 0.25;
+/** Several calls of `wake` begin one run. */
+const WAKE_MS = 20;
+
+/** One channel of the outbox, sent beside the others. */
+export interface Lane {
+  /** The channel. */
+  readonly id: string;
+  /** Messages sent at once. Each of them may be sent twice if the process dies at that moment. */
+  readonly atOnce: number;
+  /** Items of one message at most. */
+  readonly itemsMax: number;
+  readonly retry: { readonly firstMs: number; readonly maxMs: number };
+  /** A message this old is parked instead of tried again; null: never. */
+  readonly parkedAfterMs: number | null;
+  readonly send: (job: Job) => Promise<Handover>;
+  readonly onClaimed?: (tx: Writer, jobs: readonly Job[]) => Promise<void>;
+  readonly onSettled?: (job: Job, settlement: Settlement) => void;
+}
+
+interface SenderOptions {
+  readonly database: Database;
+  readonly now: () => EpochMs;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  readonly lanes: () => readonly Lane[];
+  /** Work of every run before anything is sent. */
+  readonly prepare?: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+  /** How long others leave a claimed message alone. */
+  readonly claimMs?: number;
+}
+
+export interface Sender {
+  /** Sends what is due. Resolves when nothing is left that can be sent now. */
+  readonly run: () => Promise<void>;
+  /** Begins a run after `delayMs`, or a moment, without waiting for it. */
+  readonly wake: (delayMs?: number) => void;
+  /** Waits for messages being sent; the others stay in the outbox. */
+  readonly close: () => Promise<void>;
+}
+
+interface Pause {
+  readonly until: EpochMs;
+  readonly failures: number;
+  readonly reason: string;
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { database, now } = options;
+  const record = createRecorder(database, now);
+  const pauses = new Map<string, Pause>();
+  const preparing = pLimit(1);
+  const turns = new Map<string, LimitFunction>();
+  const turnOf = (id: string): LimitFunction => turns.getOrInsertComputed(id, () => pLimit(1));
+  let isClosing = false;
+  let timer: NodeJS.Timeout | null = null;
+
+  const isPaused = (id: string): boolean => (pauses.get(id)?.until ?? 0) > now();
+
+  async function drain(lane: Lane): Promise<void> {
+    const limit = pLimit(lane.atOnce);
+    while (!isClosing && !isPaused(lane.id)) {
+      const at = now();
+      const jobs = await claimDue(database, {
+        channel: lane.id,
+        now: at,
+        until: toEpochMs(at + (options.claimMs ?? CLAIM_MS)),
+        recipientsMax: ROUND,
+        itemsMax: lane.itemsMax,
+        onClaimed: lane.onClaimed,
+      });
+      if (jobs.length === 0) return;
+      await limit.map(jobs, (job) => sendOne(lane, job));
+    }
+  }
+
+  async function sendOne(lane: Lane, job: Job): Promise<void> {
+    if (isClosing || isPaused(lane.id))
+      return record({ job, settlement: { outcome: 'released', reason: 'not tried yet' } });
+    const handover = await lane
+      .send(job)
+      .catch((error: unknown): Handover => ({ outcome: 'postponed', reason: String(error), afterMs: null }));
+    if (handover.outcome === 'unreachable') return pause(lane, job, handover.reason);
+    pauses.delete(lane.id);
+    const settlement = settlementFor(lane, job, handover);
+    await record({ job, settlement });
+    lane.onSettled?.(job, settlement);
+  }
+
+  async function pause(lane: Lane, job: Job, reason: string): Promise<void> {
+    const before = pauses.get(lane.id);
+    // Messages that were sent together failed for one reason.
+    if (before === undefined || before.until <= now()) {
+      const failures = (before?.failures ?? 0) + 1;
+      const waitMs = Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MAX_MS);
+      pauses.set(lane.id, { until: toEpochMs(now() + waitMs), failures, reason });
+      if (before?.reason !== reason)
+        options.onError(
+          new Error(`Can’t deliver messages via ${lane.id}: ${reason}. They are queued and will be retried.`),
+        );
+    }
+    const settlement = { outcome: 'released', reason } as const;
+    await record({ job, settlement });
+    lane.onSettled?.(job, settlement);
+  }
+
+  function settlementFor(
+    { retry, parkedAfterMs }: Lane,
+    job: Job,
+    handover: Exclude<Handover, { outcome: 'unreachable' }>,
+  ): Exclude<Settlement, { outcome: 'released' }> {
+    if (handover.outcome !== 'postponed') return handover;
+    const { reason, afterMs } = handover;
+    const at = now();
+    if (parkedAfterMs !== null && at - job.createdAt >= parkedAfterMs) return { outcome: 'parked', reason };
+    const waitMs = afterMs ?? Math.min(retry.firstMs * 2 ** job.attempts, retry.maxMs);
+    const jitterMs = waitMs * JITTER * options.random();
+    return {
+      outcome: 'postponed',
+      reason,
+      dueAt: toEpochMs(at + Math.max(WAIT_MIN_MS, Math.round(waitMs + jitterMs))),
+    };
+  }
+
+  async function run(isJoining: boolean): Promise<void> {
+    if (isClosing || (!isJoining && preparing.pendingCount > 0)) return;
+    await preparing(async () => {
+      if (!isClosing) await options.prepare?.();
+    });
+    await Promise.all(
+      options.lanes().map((lane) => {
+        const turn = turnOf(lane.id);
+        return !isJoining && turn.pendingCount > 0 ? undefined : turn(() => drain(lane));
+      }),
+    );
+  }
+
+  return {
+    run: () => run(true),
+    wake: (delayMs = WAKE_MS) => {
+      timer ??= setTimeout(() => {
+        timer = null;
+        run(false).catch(options.onError);
+      }, delayMs).unref();
+    },
+    close: async () => {
+      isClosing = true;
+      if (timer !== null) clearTimeout(timer);
+      await Promise.all([preparing, ...turns.values()].map((turn) => turn(() => undefined)));
+    },
+  };
+}
+
+/** The sooner it is recorded, the less is sent twice if the process dies; after a power cut more is. */
+const QUICKLY = { isDurable: false } as const;
+
+/** Records how attempts ended: those that end during one transaction share the next one. */
+function createRecorder(database: Database, now: () => EpochMs): (settled: SettledJob) => Promise<void> {
+  let waiting: SettledJob[] = [];
+  let next: Promise<void> | null = null;
+  return (settled) => {
+    waiting.push(settled);
+    next ??= database
+      .transaction(async (tx) => {
+        const mine = waiting;
+        waiting = [];
+        next = null;
+        await settle(tx, mine, now());
+      }, QUICKLY)
+      .catch((error: unknown) => {
+        // It may not have begun; what was to be recorded is sent again once the claims end.
+        waiting = [];
+        next = null;
+        throw error;
+      });
+    return next;
+  };
+}
