@@ -77,11 +77,6 @@ const ROUTES: Readonly<Record<string, { readonly get: Act | null; readonly post:
   'subscribe/leave': { get: showLeave, post: leave },
 };
 
-/** Whether a path below a page is one of these. */
-export function isSubscribePath(path: string): boolean {
-  return path === 'subscribe' || path.startsWith('subscribe/');
-}
-
 export function createSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const documents = createSubscribeDocuments(options.render);
   return {

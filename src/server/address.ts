@@ -27,6 +27,8 @@ export type Address =
       readonly slug: string;
       readonly path: string;
       readonly base: string;
+      /** A form of the page: to sign in or out, or to subscribe. Null: a file. */
+      readonly form: 'gate' | 'subscribe' | null;
       /** The same address as one of the home page, for when no page of this slug has it. Absent: there is none. */
       readonly orHome?: Address & { readonly kind: 'page' };
     }
@@ -80,7 +82,14 @@ const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 function pageAddress(slug: string, path: string, base: string): Address & { readonly kind: 'page' } {
   const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
-  return { kind: 'page', slug, path: file, base };
+  return { kind: 'page', slug, path: file, base, form: formAt(file) };
+}
+
+function formAt(path: string): 'gate' | 'subscribe' | null {
+  const slash = path.indexOf('/');
+  const first = slash === -1 ? path : path.slice(0, slash);
+  if (first === 'subscribe') return 'subscribe';
+  return first === 'login' || path === 'logout' || path === 'logout/index.html' ? 'gate' : null;
 }
 
 /** The host in lower case without its port; null: not a host. A trailing dot is ignored. */

@@ -7,15 +7,14 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { clientAddressOf } from '../access/attempts/client-address.ts';
-import { isSubscribePath } from '../notify/subscriptions.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
-import { type AnsweredRequest, accessFacts, headerLines, isTaken, send, tellWhenClosed } from './send.ts';
+import { type RequestHead, readHead } from './request-head.ts';
+import { type AnsweredRequest, accessFacts, headerLines, send } from './send.ts';
 import { guardSockets } from './sockets.ts';
-import { gateAnswer, isGatePath } from './visitors/gate-answer.ts';
-import { missing, type PageAnswer, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
-import { createReadyAnswers, plainRequestOf } from './visitors/ready-answers.ts';
+import { gateAnswer } from './visitors/gate-answer.ts';
+import { missing, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
 import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer.ts';
 
 export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
@@ -23,8 +22,6 @@ export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
   readonly addresses: () => SiteAddresses;
   /** Answers requests below `/-/`; null: not found. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
-  /** Forwards them to the main process instead. */
-  readonly forward?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly trustedProxyHops: number;
   readonly onError: (error: unknown, where: string) => void;
   /** True: responses close the connection, so that clients use another node. */
@@ -37,7 +34,6 @@ export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
 
 /** Makes the server; the caller listens and closes. */
 export function createFrontDoor(options: FrontDoorOptions): Server {
-  const ready = createReadyAnswers(options);
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
@@ -50,89 +46,85 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
     },
     (request, response) => {
       heard(request.socket);
-      const startedAt = performance.now();
-      const log = options.accessLog?.() ?? null;
-      const plainRequest = options.isStopping?.() === true ? null : plainRequestOf(request);
-      const found = plainRequest === null ? null : ready.find(plainRequest);
-      if (found !== null && log === null) {
-        send(response, found, found.lines);
-        const tell = (status: number): void => options.onAnswered?.(status, (performance.now() - startedAt) / 1_000);
-        if (isTaken(response)) tell(found.status);
-        else tellWhenClosed(response, tell);
-        return;
-      }
-      const facts = log === null ? null : accessFacts(request, options.now(), clientAddress(options, request));
-      tellWhenClosed(response, (status) => {
-        const seconds = (performance.now() - startedAt) / 1_000;
-        options.onAnswered?.(status, seconds);
-        if (facts !== null) log?.(facts(status, seconds));
-      });
-      if (found !== null) return send(response, found, found.lines);
-      const keep = (result: PageAnswer, lines: string[]): void => {
-        if (plainRequest !== null) ready.keep(plainRequest, result, lines);
-      };
-      answer({ options, keep }, request, response).catch((error: unknown) => {
-        if (error instanceof BodyTooLargeError)
-          return sendWith(options, response, plain(413, 'The body is larger than 64 kB.'));
-        const target = request.url ?? '/';
-        options.onError(error, target.split('?', 1)[0] ?? '');
-        const failed = plain(500, 'Something went wrong on our side.');
-        const address = resolveAddress(request.headers.host, target, options.addresses());
-        sendWith(options, response, isOpenToScripts(options, address) ? openedToScripts(failed) : failed);
-      });
+      serve(options, request, response);
     },
   );
   const heard = guardSockets(server);
   return server;
 }
 
-async function answer(
-  { options, keep }: { options: FrontDoorOptions; keep: (result: PageAnswer, lines: string[]) => void },
+/** Answers one request, and reports it. Without anything to wait for, the response is sent before this returns. */
+function serve(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): void {
+  const startedAt = performance.now();
+  const log = options.accessLog?.() ?? null;
+  const facts = log === null ? null : accessFacts(request, options.now(), clientAddress(options, request));
+  const report = (status: number): void => {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    options.onAnswered?.(status, seconds);
+    if (facts !== null) log?.(facts(status, seconds));
+  };
+  const head = readHead(request);
+  const address = resolveAddress(head.host, request.url ?? '/', options.addresses());
+  const reply = (result: Answer): void => {
+    const isOpen = result.status >= 400 && isOpenToScripts(options, address);
+    const lines = headerLines(isOpen ? { ...result.headers, ...OPEN_TO_SCRIPTS } : result.headers, options.isHttpsSite);
+    send(response, request.method === 'HEAD' ? { ...result, body: null } : result, {
+      lines: options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines,
+      report,
+    });
+  };
+  const fail = (error: unknown): void => {
+    const isTooLarge = error instanceof BodyTooLargeError;
+    if (!isTooLarge) options.onError(error, (request.url ?? '/').split('?', 1)[0] ?? '');
+    reply(isTooLarge ? plain(413, 'The body is larger than 64 kB.') : plain(500, 'Something went wrong on our side.'));
+  };
+  try {
+    const result = answer(options, request, { head, address });
+    if (result instanceof Promise) result.then(reply).catch(fail);
+    else reply(result);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Decides in this order: is the request well formed, what is at its address, may it be changed, may it be seen. */
+function answer(
+  options: FrontDoorOptions,
   request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const target = request.url ?? '/';
-  if (hasAmbiguousHeader(request))
-    return sendWith(options, response, plain(400, 'A header that may appear only once was sent twice.'));
-  const address = resolveAddress(request.headers.host, target, options.addresses());
-  const isOpen = isOpenToScripts(options, address);
-  // Other responses set this header themselves.
-  const reply = (result: Answer): void =>
-    sendWith(
-      options,
-      response,
-      isOpen && result.status >= 400 ? openedToScripts(result) : result,
-      request.method === 'HEAD',
-    );
+  { head, address }: { readonly head: RequestHead; readonly address: Address },
+): Answer | Promise<Answer> {
+  if (head.isAmbiguous) return plain(400, 'A header that may appear only once was sent twice.');
   if (address.kind === 'refused')
-    return reply(plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.'));
-  const query = queryOf(target);
-  if (address.kind === 'own' && options.forward !== undefined) return options.forward(request, response);
-  if (address.kind === 'own')
-    return reply((await ownAnswer(options, request, { address, query })) ?? plain(404, 'Not found.'));
+    return plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.');
+  if (address.kind === 'own') return ownAnswer(options, request, address);
   const method = request.method ?? 'GET';
-  if (method === 'OPTIONS') return reply(isOpen ? PREFLIGHT_OPEN : PREFLIGHT_CLOSED);
+  if (method === 'OPTIONS') return isOpenToScripts(options, address) ? PREFLIGHT_OPEN : PREFLIGHT_CLOSED;
   if (address.kind === 'redirect')
-    return reply({
+    return {
       status: 301,
       headers: { location: address.location, 'cache-control': 'public, max-age=300' },
       body: null,
-    });
-  if (address.kind === 'page' && isGatePath(address.path)) {
-    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return reply(notAllowed());
-    const asked = { address, query, method, clientAddress: clientAddress(options, request) } as const;
-    return reply((await gateAnswer(options, request, asked)) ?? missing(options, request));
-  }
-  if (address.kind === 'page' && isSubscribePath(address.path)) {
-    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return reply(notAllowed());
-    const asked = { address, query, method, clientAddress: clientAddress(options, request) } as const;
-    const result = await subscribeAnswer(options, request, asked);
-    if (result !== null) return reply(result);
-  }
-  if (method !== 'GET' && method !== 'HEAD') return reply(notAllowed());
-  const result = await pageAnswer(options, request, { address, query });
-  if (result.status < 400) keep(result, headerLines(result.headers, options.isHttpsSite));
-  reply(result);
+    };
+  if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
+  if (method !== 'GET' && method !== 'HEAD') return notAllowed();
+  return pageAnswer(options, { address, query: queryOf(request), head });
+}
+
+/** Forms of a page: to sign in and out, and to subscribe. */
+async function formAnswer(
+  options: FrontDoorOptions,
+  request: IncomingMessage,
+  address: Address & { readonly kind: 'page' },
+  head: RequestHead,
+): Promise<Answer> {
+  const { method = 'GET' } = request;
+  if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return notAllowed();
+  const query = queryOf(request);
+  const asked = { address, query, method, clientAddress: clientAddress(options, request) } as const;
+  if (address.form === 'gate') return (await gateAnswer(options, request, asked)) ?? missing(options, head);
+  const result = await subscribeAnswer(options, request, asked);
+  if (result !== null) return result;
+  return method === 'POST' ? notAllowed() : pageAnswer(options, { address, query, head });
 }
 
 /**
@@ -143,9 +135,7 @@ function isOpenToScripts({ access }: FrontDoorOptions, address: Address): boolea
   return address.kind === 'site' || (address.kind === 'page' && access.pageOf(address.slug)?.gate.kind === 'public');
 }
 
-function openedToScripts(result: Answer): Answer {
-  return { ...result, headers: { ...result.headers, 'access-control-allow-origin': '*' } };
-}
+const OPEN_TO_SCRIPTS = { 'access-control-allow-origin': '*' };
 
 const ALLOW = { allow: 'GET, HEAD, OPTIONS' };
 const PREFLIGHT_CLOSED: Answer = { status: 204, headers: ALLOW, body: null };
@@ -162,36 +152,22 @@ const PREFLIGHT_OPEN: Answer = {
   body: null,
 };
 
-/** Headers that decide about access. If one is repeated, Node takes the first and a proxy may take the last. */
-const HEADERS_ONCE = new Set(['authorization', 'host', 'origin', 'sec-fetch-site', 'content-type']);
-
-function hasAmbiguousHeader({ rawHeaders }: IncomingMessage): boolean {
-  const seen = new Set<string>();
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]?.toLowerCase() ?? '';
-    if (!HEADERS_ONCE.has(name)) continue;
-    if (seen.has(name)) return true;
-    seen.add(name);
-  }
-  return false;
-}
-
 const NO_QUERY = new URLSearchParams();
 
-function queryOf(target: string): URLSearchParams {
-  const start = target.indexOf('?');
-  return start === -1 ? NO_QUERY : new URLSearchParams(target.slice(start + 1));
+function queryOf({ url = '/' }: IncomingMessage): URLSearchParams {
+  const start = url.indexOf('?');
+  return start === -1 ? NO_QUERY : new URLSearchParams(url.slice(start + 1));
 }
 
 async function ownAnswer(
   options: FrontDoorOptions,
   request: IncomingMessage,
-  { address, query }: { address: Address & { kind: 'own' }; query: URLSearchParams },
-): Promise<Answer | null> {
-  return options.own({
+  address: Address & { readonly kind: 'own' },
+): Promise<Answer> {
+  const answered = await options.own({
     method: request.method ?? 'GET',
     path: address.path,
-    query,
+    query: queryOf(request),
     headers: request.headers,
     clientAddress: clientAddress(options, request),
     trace: traceOf(request.headers['traceparent']),
@@ -199,6 +175,7 @@ async function ownAnswer(
     isSiteHost: address.isSite,
     body: () => readBody(request),
   });
+  return answered ?? plain(404, 'Not found.');
 }
 
 function traceOf(header: string | string[] | undefined): string | null {
@@ -210,14 +187,5 @@ function clientAddress(options: FrontDoorOptions, request: IncomingMessage): str
     request.socket.remoteAddress ?? '',
     request.headers['x-forwarded-for'],
     options.trustedProxyHops,
-  );
-}
-
-function sendWith(options: FrontDoorOptions, response: ServerResponse, result: Answer, isHead = false): void {
-  const lines = headerLines(result.headers, options.isHttpsSite);
-  send(
-    response,
-    isHead ? { ...result, body: null } : result,
-    options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines,
   );
 }

@@ -28,30 +28,38 @@ const CLIENT_GONE = 499;
  */
 const READER_PATIENCE_MS = 10_000;
 
+interface Sending {
+  /** Names and values of headers in turns. */
+  readonly lines: readonly string[];
+  /** Called once, when the response was sent completely or the client has left (499). */
+  readonly report: (status: number) => void;
+}
+
 /** Sends a response. If its headers were already sent, it is ended. */
 export function send(
   response: ServerResponse,
   { status, body, stream }: Pick<Answer, 'status' | 'body' | 'stream'>,
-  lines: readonly string[],
+  { lines, report }: Sending,
 ): void {
-  if (response.headersSent) {
-    response.end();
+  if (response.closed) {
+    report(CLIENT_GONE);
     return;
   }
-  // Node only reads this list, although its type is mutable.
-  response.writeHead(status, lines as string[]);
-  if (stream !== undefined) {
-    stream(response);
+  if (response.headersSent) response.end();
+  else {
+    // Node only reads this list, although its type is mutable.
+    response.writeHead(status, lines as string[]);
+    if (stream !== undefined) stream(response);
+    else if (body === null) response.end();
+    else response.end(body);
+  }
+  // The system has taken every byte of most responses by now: they need no timers and no event.
+  if (stream === undefined && response.socket?.writableLength === 0) {
+    report(response.statusCode);
     return;
   }
-  if (body === null) response.end();
-  else response.end(body);
-  if (!isTaken(response)) bePatient(response);
-}
-
-/** Whether the system has taken every byte. Most responses are sent at once and need no timers. */
-export function isTaken({ socket }: ServerResponse): boolean {
-  return socket !== null && socket.writableLength === 0;
+  if (stream === undefined) bePatient(response);
+  response.once('close', () => report(response.writableFinished ? response.statusCode : CLIENT_GONE));
 }
 
 /** Disconnects a client that reads nothing for long, or takes too long for the whole response. */
@@ -76,11 +84,6 @@ export function headerLines(headers: OutgoingHttpHeaders, isHttpsSite: boolean):
   );
   known.set(headers, lines);
   return lines;
-}
-
-/** Reports a response when it was sent completely, or when the client has left. */
-export function tellWhenClosed(response: ServerResponse, tell: (status: number) => void): void {
-  response.once('close', () => tell(response.writableFinished ? response.statusCode : CLIENT_GONE));
 }
 
 /** Fields for the access log. They are read before the response, because the socket may be gone at its end. */

@@ -78,7 +78,7 @@ describe('the reader of releases', () => {
     const release = createReleaseReader(folders).open('acme');
     if (release === null) throw new Error('nothing is served');
     writeFileSync(`${place('index.html')}.br`, 'of another file');
-    const answer = fileAnswer(release, { path: 'index.html', isPublic: true, headers: { 'accept-encoding': 'br' } });
+    const answer = fileAnswer(release, { path: 'index.html', isPublic: true, head: { acceptEncoding: 'br' } });
     expect(answer?.headers['content-encoding']).toBeUndefined();
     expect(answer?.body?.equals(whole)).toBe(true);
     writeFileSync(place('api/state.json'), '{"name":"another"}');

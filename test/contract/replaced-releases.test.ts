@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { filesFolder } from '../../src/publish/releases/folders.ts';
+import { readHead } from '../../src/server/request-head.ts';
 import { createBadgeService } from '../../src/server/visitors/badge-service.ts';
 import { pageAnswer } from '../../src/server/visitors/page-answer.ts';
 import { createReleaseReader, type ReleaseReader } from '../../src/server/visitors/release-reader.ts';
@@ -49,10 +49,10 @@ it('answers from the release that is served where the one it opened was cleared 
       locale: () => 'en',
       now: () => small.clock.now,
     },
-    { headers: {} } as IncomingMessage,
     {
-      address: { kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/' },
+      address: { kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null },
       query: new URLSearchParams(),
+      head: readHead({ rawHeaders: [] }),
     },
   );
   expect(answer.status).toBe(200);

@@ -3,8 +3,8 @@
  * one that is not for whoever asks are the same grey badge, byte for byte.
  */
 
-import { createHash } from 'node:crypto';
-import { createBadgeCache } from '../../badges/cache.ts';
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import {
   BADGE_HEADERS,
   BADGE_SVG_TYPE,
@@ -17,10 +17,10 @@ import { resolveBadge } from '../../badges/named.ts';
 import { parseBadgeFileName } from '../../badges/names.ts';
 import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { once } from '../../once.ts';
 import type { BadgeData } from '../../publish/files/badge-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
-import type { FileAnswer } from './file-answer.ts';
-import { isNotModified } from './not-modified.ts';
+import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
 /** Header names in small letters, as the front door writes them: two spellings of one name would be sent twice. */
@@ -52,15 +52,9 @@ interface BadgeRequest {
   readonly ifNoneMatch: string | undefined;
 }
 
-export interface BadgeAnswer {
-  readonly answer: FileAnswer;
-  /** When it is the answer: later than `after`, and up to and including `until`. */
-  readonly window: { readonly after: EpochMs; readonly until: EpochMs };
-}
-
 export interface BadgeService {
   /** Draws a badge of an open release; the missing one when there is none of that name. */
-  readonly draw: (release: OpenRelease, request: BadgeRequest) => Promise<BadgeAnswer>;
+  readonly draw: (release: OpenRelease, request: BadgeRequest) => FileAnswer | Promise<FileAnswer>;
   /** The one answer for what does not exist and for what may not be seen. */
   readonly missing: () => FileAnswer;
 }
@@ -75,7 +69,8 @@ export function badgeAddressOf(path: string): BadgeAddress | null {
 
 /** Makes the service. What it draws is kept under the release it was drawn from. */
 export function createBadgeService(): BadgeService {
-  const cache = createBadgeCache<Promise<Drawn | null>>(DRAWN_MAX);
+  /** A promise is a badge that is being drawn, so that two who ask at once wait for one drawing. */
+  const kept = new LRUCache<string, Drawn | Promise<Drawn>>({ max: DRAWN_MAX });
   const parsed = new WeakMap<OpenRelease, Opened>();
   let openedCount = 0;
   const readOpened = (release: OpenRelease): Opened => {
@@ -83,8 +78,21 @@ export function createBadgeService(): BadgeService {
     openedCount += 1;
     return { id: openedCount, data: onDemand };
   };
+
+  async function drawNew(key: string, drawing: Promise<Drawn>): Promise<Drawn> {
+    kept.set(key, drawing);
+    try {
+      const drawn = await drawing;
+      if (kept.peek(key) === drawing) kept.set(key, drawn);
+      return drawn;
+    } catch (error) {
+      if (kept.peek(key) === drawing) kept.delete(key);
+      throw error;
+    }
+  }
+
   return {
-    draw: async (release, request) => {
+    draw: (release, request) => {
       const { id, data } = parsed.getOrInsertComputed(release, readOpened);
       const isStale = request.now > data.staleAfter;
       const { address, query } = request;
@@ -92,16 +100,12 @@ export function createBadgeService(): BadgeService {
       const asked = options === PLAIN ? '' : JSON.stringify(options);
       // No part but the last has a space in it.
       const key = `${id} ${isStale} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
-      const drawn = await cache.get(key, () => drawFrom(data, { address, options, isStale }));
-      const window = isStale ? { after: data.staleAfter, until: NEVER } : { after: ALWAYS, until: data.staleAfter };
-      return { answer: drawn === null ? missing() : answerOf(drawn, request), window };
+      const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, { address, options, isStale }));
+      return drawn instanceof Promise ? drawn.then((one) => answerOf(one, request)) : answerOf(drawn, request);
     },
     missing,
   };
 }
-
-const ALWAYS = Number.NEGATIVE_INFINITY as EpochMs;
-const NEVER = Number.POSITIVE_INFINITY as EpochMs;
 
 /** What most ask: a badge as the page has it. */
 const PLAIN = parseBadgeQuery(new URLSearchParams());
@@ -114,12 +118,12 @@ interface Opened {
 
 /** A badge with every answer that it can be: made once, since thousands are given. */
 interface Drawn {
-  readonly etag: string;
+  /** Null: there is no such badge. */
+  readonly etag: string | null;
   readonly whole: FileAnswer;
   readonly notModified: FileAnswer;
   /** For one visitor only. */
   readonly private: FileAnswer;
-  readonly privateNotModified: FileAnswer;
 }
 
 async function drawFrom(
@@ -129,12 +133,12 @@ async function drawFrom(
     options,
     isStale,
   }: { address: BadgeAddress; options: ReturnType<typeof parseBadgeQuery>; isStale: boolean },
-): Promise<Drawn | null> {
+): Promise<Drawn> {
   const subject = addressedSubject(data, address);
   const file = parseBadgeFileName(address.fileName);
-  if (subject === null || file === null) return null;
+  if (subject === null || file === null) return none();
   const badge = resolveBadge(file.name, data.named, data.options);
-  if (badge === null) return null;
+  if (badge === null) return none();
   const shown = isStale ? { ...subject, isExpired: true } : subject;
   const { body, contentType } = await badgeFile(
     shown,
@@ -145,7 +149,7 @@ async function drawFrom(
 }
 
 function answersWith(body: Buffer, contentType: string): Drawn {
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
   const headers = { ...PUBLIC_HEADERS, etag };
   const ofSession = { ...SESSION_HEADERS, vary: 'Cookie' };
   const content = { 'content-type': contentType, 'content-length': body.length };
@@ -154,7 +158,6 @@ function answersWith(body: Buffer, contentType: string): Drawn {
     whole: { status: 200, headers: { ...headers, ...content }, body },
     notModified: { status: 304, headers, body: null },
     private: { status: 200, headers: { ...ofSession, ...content }, body },
-    privateNotModified: { status: 304, headers: ofSession, body: null },
   };
 }
 
@@ -164,15 +167,17 @@ function addressedSubject({ subjects }: BadgeData, { scope, id }: BadgeAddress):
 }
 
 function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAnswer {
-  if (!isPublic) return isNotModified(ifNoneMatch, null) ? drawn.privateNotModified : drawn.private;
+  if (!isPublic) return drawn.private;
   return isNotModified(ifNoneMatch, drawn.etag) ? drawn.notModified : drawn.whole;
 }
 
-function missing(): FileAnswer {
+/** Drawn when it is first asked for: most processes never need it. */
+const missing = once((): FileAnswer => {
   const body = Buffer.from(notFoundBadge());
   return {
     status: 404,
     headers: { ...MISSING_HEADERS, 'content-type': BADGE_SVG_TYPE, 'content-length': body.length },
     body,
   };
-}
+});
+const none = (): Drawn => ({ etag: null, whole: missing(), notModified: missing(), private: missing() });

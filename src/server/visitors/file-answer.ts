@@ -1,11 +1,12 @@
 /** One file of a release as an HTTP answer: encodings, conditions, ranges and the headers that go with its kind. */
 
 import type { OutgoingHttpHeaders } from 'node:http';
+import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../../publish/releases/answer-headers.ts';
-import type { Compression } from '../../publish/releases/compressions.ts';
+import { COMPRESSIONS, type Compression } from '../../publish/releases/compressions.ts';
 import type { FileRecord } from '../../publish/releases/manifest.ts';
-import { isNotModified } from './not-modified.ts';
+import type { RequestHead } from '../request-head.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
 export interface FileAnswer {
@@ -18,30 +19,41 @@ export interface FileAnswer {
 export interface FileRequest {
   readonly path: string;
   readonly isPublic: boolean;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly head: Partial<Pick<RequestHead, 'acceptEncoding' | 'ifNoneMatch' | 'range'>>;
 }
 
 /** Answers with a file of an open release; null when it has no such file. */
-export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
-  const record = Object.hasOwn(release.manifest.files, request.path) ? release.manifest.files[request.path] : undefined;
+export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileRequest): FileAnswer | null {
+  const record = Object.hasOwn(release.manifest.files, path) ? release.manifest.files[path] : undefined;
   if (record === undefined) return null;
-  const range = single(request.headers['range']);
+  const { range, acceptEncoding } = head;
   // Ranges are of the file as it is: a range of a variant would mean something else to a client that decodes.
-  const encoding = range === undefined ? negotiate(record, single(request.headers['accept-encoding'])) : null;
-  const head = answerHead(record, { path: request.path, isPublic: request.isPublic, encoding });
-  if (isNotModified(single(request.headers['if-none-match']), head.etag)) return head.notModified;
+  const encoding = range === undefined ? negotiate(record, acceptEncoding) : null;
+  const made = fileHead(record, { path, isPublic }, encoding);
+  if (isNotModified(head.ifNoneMatch, made.etag)) return made.notModified;
   let body: Buffer;
   try {
-    body = release.read(request.path, encoding);
+    body = release.read(path, encoding);
   } catch (error) {
     // A variant that is damaged is not needed.
     if (encoding === null) throw error;
-    return fileAnswer(release, { ...request, headers: { ...request.headers, 'accept-encoding': undefined } });
+    return fileAnswer(release, { path, isPublic, head: { ...head, acceptEncoding: undefined } });
   }
-  if (range !== undefined) return rangeAnswer(range, body, head.headers);
+  if (range !== undefined) return rangeAnswer(range, body, made.headers);
   // A variant may be replaced by a smaller one meanwhile.
-  if (head.whole['content-length'] !== body.length) head.whole = { ...head.headers, 'content-length': body.length };
-  return { status: 200, headers: head.whole, body };
+  if (made.whole['content-length'] !== body.length) made.whole = { ...made.headers, 'content-length': body.length };
+  return { status: 200, headers: made.whole, body };
+}
+
+/**
+ * Whether a client has already what would be sent.
+ *
+ * @param ifNoneMatch  the header as it came
+ * @param etag  of what would be sent; null: it is private and never stored anywhere, so nobody has it already
+ */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string | null): boolean {
+  if (ifNoneMatch === undefined || etag === null) return false;
+  return ifNoneMatch === etag || ifNoneMatch === '*' || fresh({ 'if-none-match': ifNoneMatch }, { etag });
 }
 
 /** What answers with one file in one encoding have in common, made once: the same objects each time. */
@@ -53,16 +65,17 @@ interface Head {
   whole: OutgoingHttpHeaders;
 }
 
-/** Of the files asked for lately; about two kilobytes each, one for each encoding. */
-const heads = new LRUCache<FileRecord, Map<string, Head>>({ max: 2_048 });
+/** Of the files asked for lately, by encoding, public and gated; about two kilobytes each. A record is that of one path. */
+const heads = new LRUCache<FileRecord, (Head | undefined)[]>({ max: 2_048, memoMethod: () => [] });
 
-function answerHead(
+function fileHead(
   record: FileRecord,
-  { path, isPublic, encoding }: Pick<FileRequest, 'path' | 'isPublic'> & { readonly encoding: Compression | null },
+  { path, isPublic }: Pick<FileRequest, 'path' | 'isPublic'>,
+  encoding: Compression | null,
 ): Head {
-  // No path has a space in it.
-  const key = `${path} ${encoding ?? ''}${isPublic ? '' : ' gated'}`;
-  const known = heads.get(record)?.get(key);
+  const made = heads.memo(record);
+  const index = 2 * (encoding === null ? COMPRESSIONS.length : COMPRESSIONS.indexOf(encoding)) + Number(isPublic);
+  const known = made[index];
   if (known !== undefined) return known;
   const headers = fileHeaders(record, { path, isPublic }, encoding);
   const etag = headers['etag'];
@@ -72,7 +85,7 @@ function answerHead(
     notModified: { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null },
     whole: headers,
   };
-  heads.set(record, (heads.get(record) ?? new Map<string, Head>()).set(key, head));
+  made[index] = head;
   return head;
 }
 
@@ -137,8 +150,4 @@ function rangeAnswer(range: string, body: Buffer, headers: OutgoingHttpHeaders):
 
 function without(headers: OutgoingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -17,11 +17,6 @@ export interface GateDeps {
   readonly onSignIn?: (slug: string, result: SignInResult) => void;
 }
 
-/** Whether a path below a page is one of its gate's. */
-export function isGatePath(path: string): boolean {
-  return path === 'logout' || path === 'logout/index.html' || path === 'login' || path.startsWith('login/');
-}
-
 export interface GateQuestion {
   readonly address: Address & { readonly kind: 'page' };
   readonly query: URLSearchParams;

@@ -1,6 +1,5 @@
 /** Which file of which release an address gets, and what stands in where there is none to be seen. */
 
-import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Access, canView, NOBODY } from '../../access/access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
@@ -10,8 +9,9 @@ import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { isSinglePath } from '../../views/v2/single.ts';
 import type { Address } from '../address.ts';
 import { type Answer, plain } from '../answer.ts';
-import { type BadgeAnswer, type BadgeService, badgeAddressOf } from './badge-service.ts';
-import { type FileAnswer, fileAnswer } from './file-answer.ts';
+import type { RequestHead } from '../request-head.ts';
+import { type BadgeService, badgeAddressOf } from './badge-service.ts';
+import { fileAnswer } from './file-answer.ts';
 import { gateReply } from './gate-answer.ts';
 import { nowAnswer } from './now-answer.ts';
 import { preparing } from './preparing.ts';
@@ -32,92 +32,102 @@ export interface PageDeps {
   readonly now: () => EpochMs;
 }
 
-/** An answer, and whether it may be given to everybody who asks the same. */
-export interface PageAnswer extends Answer {
-  /** What it follows from beside the request and the addresses of the site; absent: from more, or it is not for everybody. */
-  readonly basis?: {
-    readonly release: OpenRelease;
-    /** True: the release is the site's own, which has no gate. */
-    readonly isOfSite: boolean;
-    /** When it is true, the first instant excluded; null: as long as the release is served. */
-    readonly window: BadgeAnswer['window'] | null;
-  };
-}
+type PageAddress = Address & { kind: 'page' };
 
-interface Asked {
-  readonly address: Address & { kind: 'page' | 'site' };
+/** One request for a file. */
+interface Asked<Kind extends 'page' | 'site' = 'page' | 'site'> {
+  readonly address: Address & { kind: Kind };
   readonly query: URLSearchParams;
+  readonly head: RequestHead;
 }
 
-/** Answers with a file of a page or of the site, whoever asks and whatever they may see. */
-export async function pageAnswer(deps: PageDeps, request: IncomingMessage, asked: Asked): Promise<PageAnswer> {
+/** Answers with a file of a page or of the site, whoever asks and whatever they may see; a public file without waiting. */
+export function pageAnswer(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
   try {
-    return await answerOnce(deps, request, asked);
+    const answer = answerOnce(deps, asked);
+    return answer instanceof Promise ? answer.catch((error: unknown) => answerAgain(deps, asked, error)) : answer;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    // A process that had to wait for its turn may find that what it opened was replaced twice and cleared away.
-    await turn();
-    return answerOnce(deps, request, asked);
+    return answerAgain(deps, asked, error);
   }
 }
 
-async function answerOnce(deps: PageDeps, request: IncomingMessage, { address, query }: Asked): Promise<PageAnswer> {
+/** A process that had to wait for its turn may find that what it opened was replaced twice and cleared away. */
+async function answerAgain(deps: PageDeps, asked: Asked, error: unknown): Promise<Answer> {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  await turn();
+  return answerOnce(deps, asked);
+}
+
+function answerOnce(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
+  const { address, query, head } = asked;
   if (address.kind === 'site') {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(address.path, deps.locale());
-    const file = fileAnswer(release, { path: address.path, isPublic: true, headers: request.headers });
-    return file === null ? missing(deps, request) : { ...file, basis: { release, isOfSite: true, window: null } };
+    return fileAnswer(release, { path: address.path, isPublic: true, head }) ?? missing(deps, head);
   }
-  const page = deps.access.pageOf(address.slug);
-  const isPublic = page?.gate.kind === 'public';
-  const badge = badgeAddressOf(address.path);
-  // Asked for pages that do not exist too, so that the time it takes tells nothing.
-  const principal = isPublic ? NOBODY : await deps.access.principalOf(request.headers.cookie ?? null, deps.now());
-  const isSeen = canView(principal, page) || (badge !== null && (await hasBadgeToken(deps, address.slug, query)));
-  const coming = isSeen ? deps.ensure?.(address.slug, address.path) : null;
-  if (coming) await coming;
+  const isPublic = canView(NOBODY, deps.access.pageOf(address.slug));
+  const coming = isPublic ? deps.ensure?.(address.slug, address.path) : null;
+  return isPublic && !coming
+    ? pageFile(deps, { address, query, head }, true)
+    : gatedFile(deps, { address, query, head }, coming ?? null);
+}
+
+/** Asked for pages that do not exist too, so that the time it takes tells nothing. */
+async function gatedFile(deps: PageDeps, asked: Asked<'page'>, coming: Promise<void> | null): Promise<Answer> {
+  const { slug, path } = asked.address;
+  const principal = coming === null ? await deps.access.principalOf(asked.head.cookie, deps.now()) : NOBODY;
+  const hasToken = badgeAddressOf(path) !== null && (await hasBadgeToken(deps, asked));
+  const isSeen = (): boolean => canView(principal, deps.access.pageOf(slug)) || hasToken;
+  await (coming ?? (isSeen() ? deps.ensure?.(slug, path) : null));
+  // Asked again, because the page may have closed while this waited.
+  return pageFile(deps, asked, isSeen());
+}
+
+/** What is at an address of a page, for somebody who may see the page or not. */
+function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer | Promise<Answer> {
+  const { address, query, head } = asked;
+  const { path } = address;
+  const isPublic = deps.access.pageOf(address.slug)?.gate.kind === 'public';
   const release = isSeen ? openSeen(deps.reader, address.slug, isPublic) : null;
+  const badge = badgeAddressOf(path);
   if (badge !== null) {
     if (release === null) return deps.badges.missing();
-    const { answer, window } = await deps.badges.draw(release, {
+    return deps.badges.draw(release, {
       address: badge,
       query,
       now: deps.now(),
       isPublic,
-      ifNoneMatch: request.headers['if-none-match'],
+      ifNoneMatch: head.ifNoneMatch,
     });
-    return isPublic ? { ...answer, basis: { release, isOfSite: false, window } } : answer;
   }
-  // One that was never published is no secret for whoever may see it.
-  if (release === null && isSeen && deps.reader.open(address.slug) === null)
-    return preparing(address.path, deps.locale());
-  // Before anything is known each may be one that is coming. All of them are told so, which tells nothing of any.
-  if (release === null && !deps.access.knowsPages() && deps.reader.open(SITE_SLUG) === null)
-    return preparing(address.path, deps.locale());
-  if (release === null) return denied(deps, request, { address, query });
-  if (address.path === NOW_JSON_PATH)
-    return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, request);
-  const asked = { path: address.path, isPublic, headers: request.headers };
-  if (isSinglePath(address.path)) return singleAnswer(release, asked) ?? missing(deps, request);
-  const moved = redirected(release.manifest.files, address);
-  if (moved !== null) return moved;
-  const file = fileAnswer(release, asked);
-  if (file !== null) return isPublic ? { ...file, basis: { release, isOfSite: false, window: null } } : file;
+  if (release === null) return withoutRelease(deps, asked, isSeen);
+  if (path === NOW_JSON_PATH) return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, head);
+  if (isSinglePath(path)) return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
+  const file = fileAnswer(release, { path, isPublic, head });
+  return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
+}
+
+/** What a page has no file for. */
+async function elsewhere(deps: PageDeps, asked: Asked<'page'>, { manifest }: OpenRelease): Promise<Answer> {
   return (
-    directoryRedirect(release.manifest.files, address) ??
-    (await oldAddress(deps, request, { address, query })) ??
-    missing(deps, request)
+    directoryRedirect(manifest.files, asked.address) ?? (await oldAddress(deps, asked)) ?? missing(deps, asked.head)
   );
 }
 
+/** Of a page that is not published, does not exist, or is not for whoever asks. */
+function withoutRelease(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer | Promise<Answer> {
+  const { slug, path } = asked.address;
+  // One that was never published is no secret for whoever may see it.
+  if (isSeen && deps.reader.open(slug) === null) return preparing(path, deps.locale());
+  // Before anything is known each may be one that is coming. All of them are told so, which tells nothing of any.
+  if (!deps.access.knowsPages() && deps.reader.open(SITE_SLUG) === null) return preparing(path, deps.locale());
+  return denied(deps, asked);
+}
+
 /** What no page has may be an address that the home page had before, which the configuration leads on. */
-async function oldAddress(
-  deps: PageDeps,
-  request: IncomingMessage,
-  { address, query }: { readonly address: Address & { kind: 'page' }; readonly query: URLSearchParams },
-): Promise<Answer | null> {
+async function oldAddress(deps: PageDeps, { address, query, head }: Asked<'page'>): Promise<Answer | null> {
   if (address.orHome === undefined) return null;
-  const answer = await pageAnswer(deps, request, { address: address.orHome, query });
+  const answer = await pageAnswer(deps, { address: address.orHome, query, head });
   return answer.status === 301 ? answer : null;
 }
 
@@ -128,57 +138,41 @@ function openSeen(reader: ReleaseReader, slug: string, isPublic: boolean): OpenR
 }
 
 /** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */
-async function hasBadgeToken(deps: PageDeps, slug: string, query: URLSearchParams): Promise<boolean> {
+async function hasBadgeToken(deps: PageDeps, { address, query }: Asked<'page'>): Promise<boolean> {
   const token = query.get('token');
-  return token !== null && deps.access.allowsBadge(slug, token);
+  return token !== null && deps.access.allowsBadge(address.slug, token);
 }
 
 /** Where a redirect of the page leads. */
-function redirected(
-  files: OpenRelease['manifest']['files'],
-  { path, base }: Address & { kind: 'page' },
-): FileAnswer | null {
+function redirected(files: OpenRelease['manifest']['files'], { path, base }: PageAddress): Answer | null {
   const location = Object.hasOwn(files, path) ? files[path]?.location : undefined;
   return location === undefined ? null : movedTo(`${base}${location}`);
 }
 
-function movedTo(location: string): FileAnswer {
+function movedTo(location: string): Answer {
   return { status: 301, headers: { location, 'cache-control': 'no-store' }, body: null };
 }
 
 /** `/acme/history` is the folder `/acme/history/`, as static hosts have it. */
-function directoryRedirect(
-  files: Readonly<Record<string, unknown>>,
-  { path, base }: Address & { kind: 'page' },
-): FileAnswer | null {
+function directoryRedirect(files: Readonly<Record<string, unknown>>, { path, base }: PageAddress): Answer | null {
   if (!Object.hasOwn(files, `${path}/index.html`)) return null;
   return movedTo(`${base}${path}/`);
 }
 
 /** The one answer for a page that does not exist and for one that is not for whoever asks. */
-async function denied(
-  deps: PageDeps,
-  request: IncomingMessage,
-  { address, query }: { readonly address: Address & { kind: 'page' }; readonly query: URLSearchParams },
-): Promise<Answer> {
+async function denied(deps: PageDeps, asked: Asked<'page'>): Promise<Answer> {
   // Before the gate, which asks whoever comes for a name that no page has.
-  const old = await oldAddress(deps, request, { address, query });
+  const old = await oldAddress(deps, asked);
   if (old !== null) return old;
-  const { base, path } = address;
+  const { base, path } = asked.address;
   const answered = await deps.access.denied({ base, path: path.replace(/(^|\/)index\.html$/, '$1') });
-  return answered === null ? missing(deps, request) : gateReply(answered);
+  return answered === null ? missing(deps, asked.head) : gateReply(answered);
 }
 
 /** What is not there, on the site or on a page that whoever asks may see. */
-export function missing(deps: PageDeps, request: IncomingMessage): Answer {
+export function missing(deps: Pick<PageDeps, 'reader'>, { acceptEncoding }: RequestHead): Answer {
   const release = deps.reader.open(SITE_SLUG);
   const page =
-    release === null
-      ? null
-      : fileAnswer(release, {
-          path: '404.html',
-          isPublic: false,
-          headers: { 'accept-encoding': request.headers['accept-encoding'] },
-        });
+    release === null ? null : fileAnswer(release, { path: '404.html', isPublic: false, head: { acceptEncoding } });
   return page === null ? plain(404, 'Not found.') : { ...page, status: 404 };
 }

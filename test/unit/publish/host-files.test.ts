@@ -58,7 +58,7 @@ function served(path: string, contentType: string): Record<string, string> {
   const csp = contentType.startsWith('text/html') ? POLICY : null;
   const record = { key: '', sha256: 'x'.repeat(64), bytes: 1, contentType, csp, variants: [] };
   const release = { manifest: { files: { [path]: record } }, read: () => Buffer.from('x') } as unknown as OpenRelease;
-  const answer = fileAnswer(release, { path, isPublic: true, headers: {} });
+  const answer = fileAnswer(release, { path, isPublic: true, head: {} });
   return answer?.headers as Record<string, string>;
 }
 

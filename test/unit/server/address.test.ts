@@ -14,7 +14,7 @@ const at = (target: string, host: string | undefined = 'status.example.com', sit
 
 describe('an address', () => {
   it('names a file of a page, of the site, or of the server itself', () => {
-    expect(at('/acme/')).toEqual({ kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/' });
+    expect(at('/acme/')).toEqual({ kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null });
     expect(at('/acme/history/2026-11/?x=1')).toMatchObject({ slug: 'acme', path: 'history/2026-11/index.html' });
     expect(at('/acme/api/v2/summary.json')).toMatchObject({ path: 'api/v2/summary.json' });
     expect(at('/', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'index.html' });
@@ -37,13 +37,22 @@ describe('an address', () => {
       ['/login/', 'login/index.html'],
       ['/logout', 'logout'],
     ] as const)
-      expect(at(target)).toEqual({ kind: 'page', slug: 'acme', path, base: '/' });
+      expect(at(target)).toMatchObject({ kind: 'page', slug: 'acme', path, base: '/' });
     for (const path of SITE_FILES) expect(at(`/${path}`)).toEqual({ kind: 'site', path });
     expect(at('/.well-known/security.txt', 'status.acme.test')).toMatchObject({ kind: 'site' });
     expect(at('/robots.txt', 'status.acme.test')).toMatchObject({ kind: 'page' });
     expect(at('/staff/')).toMatchObject({ kind: 'page', slug: 'staff', base: '/staff/' });
     expect(at('/feed.atom', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'feed.atom' });
     expect(at('/history/', undefined, { ...SITE, home: null })).toMatchObject({ slug: 'history' });
+  });
+
+  it('of a form is told from those of files', () => {
+    for (const path of ['login', 'login/', 'login/link/', 'logout', 'logout/'])
+      expect(at(`/acme/${path}`)).toMatchObject({ form: 'gate' });
+    for (const path of ['subscribe', 'subscribe/', 'subscribe/leave/'])
+      expect(at(`/acme/${path}`)).toMatchObject({ form: 'subscribe' });
+    for (const path of ['', 'loginx', 'logout/x', 'components/login/', 'subscribed/', 'api/v2/subscribe'])
+      expect(at(`/acme/${path}`)).toMatchObject({ form: null });
   });
 
   it('of a file that the operator serves at the root is the site’s, whatever the home page is', () => {
@@ -82,6 +91,7 @@ describe('an address', () => {
       slug: 'acme',
       path: 'history/index.html',
       base: '/',
+      form: null,
     });
     for (const host of ['evil.test', 'status.example.com.evil.test', '169.254.169.254', 'status.example.co']) {
       expect(at('/acme/', host)).toEqual({ kind: 'refused', status: 421 });
@@ -145,18 +155,21 @@ describe('an address', () => {
       slug: 'acme',
       path: 'index.html',
       base: '/status/acme/',
+      form: null,
     });
     expect(at('/acme/', 'status.example.com', below)).toEqual({
       kind: 'page',
       slug: 'acme',
       path: 'index.html',
       base: '/status/acme/',
+      form: null,
     });
     expect(at('/status/', 'status.example.com', below)).toEqual({
       kind: 'page',
       slug: 'acme',
       path: 'index.html',
       base: '/status/',
+      form: null,
     });
   });
 });

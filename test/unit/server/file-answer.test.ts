@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
+import { type FileRequest, fileAnswer } from '../../../src/server/visitors/file-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
 
 const BODY = Buffer.from('0123456789');
 
 /** A page with all variants, of which each says what it is. */
-function answer(
-  headers: Readonly<Record<string, string>>,
-  variants: readonly string[] = ['br', 'zstd', 'gzip'],
-  isPublic = true,
-) {
+function answer(head: FileRequest['head'], variants: readonly string[] = ['br', 'zstd', 'gzip'], isPublic = true) {
   const record = { key: '', sha256: 'x'.repeat(64), bytes: 10, contentType: 'text/html', csp: null, variants };
   const release = { manifest: { files: { 'index.html': record } }, read: () => BODY } as unknown as OpenRelease;
-  const found = fileAnswer(release, { path: 'index.html', isPublic, headers });
+  const found = fileAnswer(release, { path: 'index.html', isPublic, head });
   if (found === null) throw new Error('there is no such file');
   return found;
 }
@@ -39,12 +35,12 @@ describe('the encoding of a file', () => {
   ])('for a client that says %j is %s', (accepted, encoding) => {
     // Asked twice, since what was found out of a header is kept.
     for (let turn = 0; turn < 2; turn += 1)
-      expect(answer({ 'accept-encoding': accepted }).headers['content-encoding']).toBe(encoding);
+      expect(answer({ acceptEncoding: accepted }).headers['content-encoding']).toBe(encoding);
   });
 
   it('is one that the file has', () => {
-    expect(answer({ 'accept-encoding': ANY }, ['gzip']).headers['content-encoding']).toBe('gzip');
-    expect(answer({ 'accept-encoding': 'br' }, ['gzip']).headers['content-encoding']).toBeUndefined();
+    expect(answer({ acceptEncoding: ANY }, ['gzip']).headers['content-encoding']).toBe('gzip');
+    expect(answer({ acceptEncoding: 'br' }, ['gzip']).headers['content-encoding']).toBeUndefined();
     expect(answer({}).headers['content-encoding']).toBeUndefined();
   });
 });
@@ -53,14 +49,14 @@ describe('a file that a client has', () => {
   it('is not sent again: any where it says *, but for those behind a gate, which nobody may keep', () => {
     const etag = String(answer({}).headers['etag']);
     for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const { status, body } = answer({ 'if-none-match': condition });
+      const { status, body } = answer({ ifNoneMatch: condition });
       expect([condition, status, body]).toEqual([condition, 304, null]);
     }
-    expect(answer({ 'if-none-match': '"other"' }).status).toBe(200);
-    expect(answer({ 'if-none-match': '"*"' }).status).toBe(200);
-    const gated = answer({ 'if-none-match': '*' }, [], false);
+    expect(answer({ ifNoneMatch: '"other"' }).status).toBe(200);
+    expect(answer({ ifNoneMatch: '"*"' }).status).toBe(200);
+    const gated = answer({ ifNoneMatch: '*' }, [], false);
     expect([gated.status, gated.headers['cache-control']]).toEqual([200, 'private, no-store']);
-    expect(answer({ 'if-none-match': etag }, [], false).status).toBe(200);
+    expect(answer({ ifNoneMatch: etag }, [], false).status).toBe(200);
   });
 });
 

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { readHead } from '../../../src/server/request-head.ts';
+
+const headOf = (...lines: readonly (readonly [name: string, value: string])[]) =>
+  readHead({ rawHeaders: lines.flat() });
+
+describe('the head of a request', () => {
+  it('has the headers that decide, whatever the case of their names', () => {
+    expect(
+      headOf(
+        ['HOST', 'status.example'],
+        ['accept-Encoding', 'br'],
+        ['If-None-Match', '"a"'],
+        ['range', 'bytes=0-9'],
+        ['Cookie', 'a=b'],
+        ['User-Agent', 'x'],
+      ),
+    ).toEqual({
+      host: 'status.example',
+      acceptEncoding: 'br',
+      ifNoneMatch: '"a"',
+      range: 'bytes=0-9',
+      cookie: 'a=b',
+      isAmbiguous: false,
+    });
+    expect(headOf()).toMatchObject({ host: undefined, cookie: null, isAmbiguous: false });
+  });
+
+  it('joins the lines of a header that may come twice', () => {
+    const head = headOf(['Accept-Encoding', 'br'], ['accept-encoding', 'gzip'], ['Cookie', 'a=b'], ['cookie', 'c=d']);
+    expect([head.acceptEncoding, head.cookie, head.isAmbiguous]).toEqual(['br, gzip', 'a=b; c=d', false]);
+  });
+
+  it.each(['Host', 'Authorization', 'Origin', 'Sec-Fetch-Site', 'Content-Type'])(
+    'is ambiguous with two of %s',
+    (name) => {
+      expect(headOf([name, 'a'], [name.toLowerCase(), 'a']).isAmbiguous).toBe(true);
+      expect(headOf([name, 'a']).isAmbiguous).toBe(false);
+    },
+  );
+
+  it('is not ambiguous with two of a header that decides nothing', () => {
+    expect(
+      headOf(['Accept', 'a'], ['accept', 'b'], ['X-Forwarded-For', 'a'], ['x-forwarded-for', 'b']).isAmbiguous,
+    ).toBe(false);
+  });
+});
