@@ -4,7 +4,6 @@ import node from '@astrojs/node';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { looksStylesheet } from './src/looks/stylesheet.ts';
 import { BUILD_CACHE_VARIABLE, OWN_COMPONENTS_VARIABLE, useOwnComponents } from './src/publish/draw/own-components.ts';
-import { recordSources } from './src/publish/draw/record-sources.ts';
 
 /** The adapter in middleware mode, with an entry of ours that draws a view without a request over HTTP. */
 function adapter() {
@@ -43,7 +42,7 @@ const cache = process.env[BUILD_CACHE_VARIABLE];
 export default defineConfig({
   output: 'server',
   adapter: adapter(),
-  integrations: [recordSources(import.meta.url, own), ...(cache === undefined ? [] : [here()])],
+  integrations: cache === undefined ? [] : [here()],
   outDir: './dist/astro',
   ...(cache === undefined ? {} : { srcDir: join(import.meta.dirname, 'src'), cacheDir: join(cache, 'astro') }),
   // Public files are copied by the publisher; in the compiled pages they would only be a second copy.
@@ -64,7 +63,7 @@ export default defineConfig({
     allowedDomains: [],
     actionBodySizeLimit: 1_024,
     serverIslandBodySizeLimit: 1_024,
-    // The publisher narrows this to what each page has: src/publish/draw/policy.ts.
+    // The publisher narrows this to what each page has: src/publish/draw/renderer.ts.
     csp: { algorithm: 'SHA-256', directives: ["default-src 'none'"] },
   },
   vite: {

@@ -24,7 +24,6 @@ const LONG = [
   'test/e2e/redraw-sources.test.ts',
   'test/e2e/read-only.test.ts',
   'test/e2e/command-line.test.ts',
-  'test/e2e/pages-sources.test.ts',
   'test/contract/redraw.test.ts',
   'test/e2e/commands.test.ts',
   'test/e2e/nodes.test.ts',

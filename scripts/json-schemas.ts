@@ -2,7 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { JSON_SCHEMAS, jsonSchemaText } from '../src/publish/files/json-schemas.ts';
+import { JSON_SCHEMAS, jsonSchemaText } from './json-shapes.ts';
 
 const folder = fileURLToPath(new URL('../docs/schema/', import.meta.url));
 await mkdir(folder, { recursive: true });

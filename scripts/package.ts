@@ -4,10 +4,9 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { compilePages } from '../src/publish/draw/compile-pages.ts';
-import { packageFiles } from '../src/publish/draw/package-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LIB = join(ROOT, 'lib');
@@ -29,10 +28,30 @@ for (const project of ['tsconfig.build.json', 'tsconfig.types.json'])
   execFileSync(COMPILER, ['-p', project], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
 for (const file of globSync('store/migrations/*.sql', { cwd: join(ROOT, 'src') }))
   cpSync(join(ROOT, 'src', file), join(LIB, file));
-const build = dirname(dirname((await compilePages()).entry));
+const build = dirname(dirname(await compilePages()));
 cpSync(build, join(LIB, 'renderer', basename(build)), { recursive: true });
-const manifests = EMBEDDED.flatMap((name) => packageFiles(name, join(ROOT, 'package.json')));
-for (const manifest of new Set(manifests)) embed(dirname(manifest));
+const embedded = new Set<string>();
+for (const name of EMBEDDED) addPackage(name, ROOT);
+for (const folder of embedded) embed(folder);
+
+/** Adds a package and the packages that it depends on, as far as they are installed. */
+function addPackage(name: string, from: string): void {
+  const folder = findPackage(name, from);
+  if (folder === null || embedded.has(folder)) return;
+  embedded.add(folder);
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies?: object;
+    readonly optionalDependencies?: object;
+  };
+  for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) addPackage(needed, folder);
+}
+
+/** Searches where Node does. Packages needn’t export their `package.json`, so it can’t be resolved. */
+function findPackage(name: string, from: string): string | null {
+  const folder = join(from, 'node_modules', name);
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  return dirname(from) === from ? null : findPackage(name, dirname(from));
+}
 
 function embed(folder: string): void {
   const target = join(LIB, relative(ROOT, folder));

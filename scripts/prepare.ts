@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileRenderer } from '../src/publish/draw/load-renderer.ts';
+import { compilePages } from '../src/publish/draw/compile-pages.ts';
 
 // Without development dependencies there is nothing to compile with; whoever starts it then is told.
-if (existsSync(join(import.meta.dirname, '..', 'node_modules', 'astro'))) await compileRenderer();
+if (existsSync(join(import.meta.dirname, '..', 'node_modules', 'astro'))) await compilePages();

@@ -5,7 +5,7 @@ import { messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import { createSiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { compileRenderer } from '../publish/draw/load-renderer.ts';
+import { compilePages } from '../publish/draw/compile-pages.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
 import { notedRevision } from '../publish/published-note.ts';
 import type { TargetReport } from '../publish/targets/target.ts';
@@ -115,7 +115,7 @@ async function beginPublishing({ base, serving, telling }: Parts, progress: RunP
   const since = await notedRevision(store, folders);
   const memory = createSiteMemory(store, since);
   // Compiled here, because errors can be reported better than from the thread.
-  await compileRenderer(components);
+  await compilePages(components);
   publishing.publisher = await startPublisher({
     ...{ store: place, folders, components, since },
     control: createPublishControl({

@@ -3,7 +3,7 @@
 import type { State } from '../model/state.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { keyOf } from '../publish/files/file-entry.ts';
+import { fileKeys } from '../publish/files/file-entry.ts';
 import { loadPageInputs } from '../publish/page/page-inputs.ts';
 import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
 import { publishedSlugs, SITE_SLUG } from '../publish/releases/folders.ts';
@@ -53,7 +53,8 @@ async function planPage(
   const previous = currentManifest(pharos.folders, slug);
   const inputs = await loadPageInputs(pharos.store, state, page);
   const { model } = modelFor(inputs, { page, state, previous, priority: 'immediate' });
-  const keys = new Map(filesOf(model, page).map((entry) => [entry.path, keyOf(entry, renderer.versionOf)]));
+  const keyOf = fileKeys(renderer.version);
+  const keys = new Map(filesOf(model, page).map((entry) => [entry.path, keyOf(entry)]));
   const before = previous?.files ?? {};
   const added = [...keys.keys()].filter((path) => !Object.hasOwn(before, path));
   const changed = [...keys].filter(([path, key]) => Object.hasOwn(before, path) && before[path]?.key !== key);

@@ -6,6 +6,7 @@ import { StatusError } from '../errors.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import { proxySettings } from '../network/proxy.ts';
+import { programVersion } from '../publish/draw/program-version.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
 import { createTarget, type TargetOptions } from '../publish/targets/create-target.ts';
 import { createFolderStore } from '../publish/targets/folder-store.ts';
@@ -16,7 +17,6 @@ import type { Target, TargetReport, TargetStore } from '../publish/targets/targe
 import type { Database } from '../store/database.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import { now } from './clock.ts';
-import { moduleVersion } from './workers/drawing.ts';
 
 interface TargetDeps {
   readonly folders: ReleaseFolders;
@@ -66,7 +66,7 @@ export function folderTarget(
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ folders, home, sources, sealed, hostFiles, versionOf: moduleVersion });
+  const listing = createStaticListing({ folders, home, sources, sealed, hostFiles, version: programVersion(null) });
   return createTarget({ store: createFolderStore(folder), key, onNumbers, listing });
 }
 
@@ -76,7 +76,7 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
   if (s3 === undefined) return targets;
   const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ ...deps, sealed, hostFiles: null, versionOf: moduleVersion });
+  const listing = createStaticListing({ ...deps, sealed, hostFiles: null, version: programVersion(null) });
   const bucket = createS3Store(s3, { now: deps.now, random: Math.random, proxy: proxySettings(process.env) });
   const store = deps.mayUpload === undefined ? bucket : fenced(bucket, deps.mayUpload);
   return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];

@@ -53,9 +53,6 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSw
   readonly onError: (error: unknown) => void;
 }
 
-/** Path of this module, whose version is part of the record of what was published. */
-export const PUBLISHER_MODULE = import.meta.url;
-
 export interface Publisher {
   /**
    * Publishes every page that has news or is due. With `slug`, publishes only that page and compares all of its files. An error

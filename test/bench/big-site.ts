@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { drawingWith, programVersion } from '../../src/app/workers/drawing.ts';
+import { drawingWith } from '../../src/app/workers/drawing.ts';
 import { createWorkerPool } from '../../src/app/workers/worker-pool.ts';
 import {
   type Incident,
@@ -19,7 +19,7 @@ import type { State } from '../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { notedRevision } from '../../src/publish/published-note.ts';
 import { createPublisher, type Publisher, type PublisherOptions } from '../../src/publish/publisher.ts';
@@ -98,7 +98,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     const since = await notedRevision(store, folders);
     const memory = createSiteMemory(store, since);
     const publisher = createPublisher({
-      noting: { version: programVersion(renderer), since },
+      noting: { version: renderer.version, since },
       store,
       folders,
       ...drawing,

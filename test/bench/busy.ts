@@ -6,7 +6,7 @@
  */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { judge, median, number, quantile, sizesFrom } from './budget.ts';
 import { BIG, ENVIRONMENT, writeConfig, writePosts } from './posts-site.ts';
@@ -18,7 +18,7 @@ const EVERY_MS = 5;
 const PATHS = ['/-/health', '/page-0/'];
 
 export async function run(): Promise<void> {
-  await compileRenderer();
+  await compilePages();
   const folder = temporaryFolder();
   const options = { cwd: folder.path, env: ENVIRONMENT };
   try {

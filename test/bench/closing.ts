@@ -8,7 +8,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { judge, number, sizesFrom } from './budget.ts';
 import { BIG, ENVIRONMENT, writeConfig, writePosts } from './posts-site.ts';
@@ -27,7 +27,7 @@ const OF_PAGE = ['', 'history/', 'feed.atom', 'api/v2/summary.json', 'badges/sta
 const OF_SITE = ['/', '/sitemap.xml', '/llms.txt'];
 
 export async function run(): Promise<void> {
-  await compileRenderer();
+  await compilePages();
   const folder = temporaryFolder();
   const out = join(folder.path, 'out');
   const options = { cwd: folder.path, env: ENVIRONMENT };

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEpochMs } from '../../src/model/time.ts';
-import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
@@ -24,7 +24,7 @@ const IDLE_AFTER_MS = 20_000;
 const MB = 2 ** 20;
 
 export async function run(): Promise<void> {
-  await compileRenderer();
+  await compilePages();
   for (const [pages, each] of SITES) {
     const { peakMb, idleMb, publishSeconds } = await measure(pages, each);
     judge({

@@ -5,7 +5,7 @@
  * `PHAROS_BENCH_CHANGES=10` chooses fewer changes.
  */
 
-import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { configOverPostgres, createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, startRealPostgres } from '../helpers/real-postgres.ts';
@@ -22,7 +22,7 @@ const SPREAD_MS_MAX = 300;
 export async function run(): Promise<void> {
   const programs = postgresPrograms();
   if (programs === null) return console.log('initdb and postgres are not installed, so nothing is measured');
-  await compileRenderer();
+  await compilePages();
   const folder = temporaryFolder();
   const server = await startRealPostgres(programs);
   const sandbox = await startUnlimitedSandbox();

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEpochMs } from '../../src/model/time.ts';
-import { compileRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { compilePages } from '../../src/publish/draw/compile-pages.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
@@ -26,7 +26,7 @@ const SAMPLES = 60;
 const SAMPLE_EVERY_MS = 1_000;
 
 export async function run(): Promise<void> {
-  await compileRenderer();
+  await compilePages();
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) times.push(await firstPageMs());
   times.sort((a, b) => a - b);

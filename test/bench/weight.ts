@@ -1,7 +1,7 @@
 /** What a page weighs on the wire and what drawing it takes. Prints figures; a budget that is broken is said so. */
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
 import { incidentView } from '../../src/views/incident/incident.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';

@@ -617,7 +617,7 @@ describe('a page that goes behind a gate', () => {
     site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
     later(site, SECOND_MS);
     await site.pass();
-    const broken = { versionOf: () => 'broken', render: () => Promise.reject(new Error('no page can be drawn')) };
+    const broken = { version: 'broken', render: () => Promise.reject(new Error('no page can be drawn')) };
     const report = await site.publisher({ renderer: broken }).run();
     expect(report.pages.find(({ slug }) => slug === 'acme')).toMatchObject({ kind: 'failed' });
     expect(existsSync(join(site.folders.publicSite, 'acme'))).toBe(false);
@@ -671,7 +671,7 @@ describe('what goes wrong', () => {
     let isBroken = false;
     const { run } = site.publisher({
       renderer: {
-        versionOf: renderer.versionOf,
+        version: renderer.version,
         render: async (kind, view) => {
           if (isBroken && JSON.stringify(view).includes('BETA')) throw new Error('beta cannot be drawn');
           return renderer.render(kind, view);

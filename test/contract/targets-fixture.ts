@@ -1,6 +1,5 @@
 /** Releases that a test writes as it likes, and targets over them. */
 
-import { moduleVersion } from '../../src/app/workers/drawing.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
@@ -55,7 +54,7 @@ export function s3Target(
       sources: () => [],
       sealed: new Map(),
       hostFiles: null,
-      versionOf: moduleVersion,
+      version: 'v1',
       ...listing,
     }),
   });

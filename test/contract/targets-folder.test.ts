@@ -2,7 +2,6 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { moduleVersion } from '../../src/app/workers/drawing.ts';
 import type { SourceFreshness } from '../../src/model/page.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
@@ -50,7 +49,7 @@ describe('a folder for static hosts', () => {
         sources: () => [],
         sealed: new Map(),
         hostFiles: { isHttps: true },
-        versionOf: moduleVersion,
+        version: 'v1',
         ...over,
       }),
     });
@@ -87,7 +86,7 @@ describe('a folder for static hosts', () => {
         sources: () => [],
         sealed: new Map(),
         hostFiles: { isHttps: true },
-        versionOf: moduleVersion,
+        version: 'v1',
       }),
     });
     const report = await restless.update();
@@ -281,7 +280,7 @@ describe('a folder for static hosts', () => {
         sources,
         sealed: new Map(),
         hostFiles: null,
-        versionOf: moduleVersion,
+        version: 'v1',
       }),
       elapsed: () => elapsed,
     });
@@ -319,7 +318,7 @@ describe('a folder for static hosts', () => {
         sources: () => [],
         sealed: new Map(),
         hostFiles: null,
-        versionOf: moduleVersion,
+        version: 'v1',
       }),
     });
     expect(await kept.update()).toMatchObject({ result: 'current' });

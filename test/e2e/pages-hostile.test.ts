@@ -1,8 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, type PageModel } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { componentView } from '../../src/views/component/component.ts';
 import { incidentView } from '../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../src/views/incident/maintenance.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs, toIso } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
+import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { type PageServer, servePages } from '../helpers/every-page.ts';
 import {

@@ -1,8 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PageModel } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { componentView } from '../../src/views/component/component.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { type PageServer, partBadges, servePages } from '../helpers/every-page.ts';

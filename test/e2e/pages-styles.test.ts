@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import type { ViewKind } from '../../src/views/html.ts';
 import { opsView } from '../../src/views/operators/ops.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';

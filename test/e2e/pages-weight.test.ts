@@ -1,8 +1,7 @@
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { manyComponents } from '../helpers/page-scenes.ts';

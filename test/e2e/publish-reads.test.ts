@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
-import { pageBadges } from '../../src/publish/files/badge-data.ts';
+import { pageBadges } from '../../src/publish/files/badge-files.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { startPharos, temporaryFolder } from '../helpers/pharos.ts';

@@ -4,8 +4,16 @@ import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 
-export const ROOT = resolve(import.meta.dirname, '../..');
-const COPIED = ['src', 'public', 'test/helpers', 'package.json', 'astro.config.mjs', 'tsconfig.json'];
+const ROOT = resolve(import.meta.dirname, '../..');
+const COPIED = [
+  'src',
+  'public',
+  'test/helpers',
+  'package.json',
+  'package-lock.json',
+  'astro.config.mjs',
+  'tsconfig.json',
+];
 
 /** Makes the copy, with a build of the pages that is current there too; whoever asked removes it. */
 export function copyTree(buildFolder: string): string {

@@ -3,8 +3,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { PageModel } from '../../src/model/index.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import type { Renderer } from '../../src/publish/draw/renderer.ts';
+import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from './browser.ts';
 import { type PageServer, type PageUnderTest, render, servePages } from './every-page.ts';

@@ -3,9 +3,9 @@
 import { hash } from 'node:crypto';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
 import { type DrawOptions, drawFiles } from '../../src/publish/draw/draw-files.ts';
-import { loadRenderer } from '../../src/publish/draw/load-renderer.ts';
-import { type FileEntry, keyOf, PRIORITIES } from '../../src/publish/files/file-entry.ts';
-import type { Drawn } from '../../src/publish/files/file-kind.ts';
+import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { type FileEntry, fileKeys, PRIORITIES } from '../../src/publish/files/file-entry.ts';
+import type { Drawn } from '../../src/publish/files/kinds.ts';
 import type { FileRecord, Manifest } from '../../src/publish/releases/manifest.ts';
 import type { ReleaseFile } from '../../src/publish/releases/write.ts';
 
@@ -110,10 +110,11 @@ export function rekeyed(
   entries: readonly FileEntry[],
   { renderer }: DrawOptions,
 ): Published {
+  const keyOf = fileKeys(renderer.version);
   const files = entries.map((entry): [string, FileRecord] => {
     const record = manifest.files[entry.path];
     if (record === undefined) throw new Error(`${entry.path} is not in the release`);
-    return [entry.path, { ...record, key: keyOf(entry, renderer.versionOf) }];
+    return [entry.path, { ...record, key: keyOf(entry) }];
   });
   return { bytes, manifest: { ...manifest, files: Object.fromEntries(files) } };
 }

@@ -5,8 +5,6 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type FileEntry, PRIORITIES } from '../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import type { Manifest } from '../../src/publish/releases/manifest.ts';
@@ -15,7 +13,7 @@ import { sceneOf } from './page-fields.ts';
 import { eventful } from './page-scenes.ts';
 import { createRedrawing } from './redrawing.ts';
 
-/** What is printed; of each path, what kind of file it is. */
+/** What is printed. */
 export interface RedrawnFiles {
   readonly bytes: readonly (readonly [path: string, digest: string])[];
   readonly manifest: Manifest;
@@ -23,10 +21,8 @@ export interface RedrawnFiles {
   readonly written: readonly string[];
   readonly needless: readonly string[];
   readonly drawnInVain: readonly string[];
-  readonly kinds: Readonly<Record<string, { readonly module: string; readonly page: string | null }>>;
 }
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const SITE = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC', locale: 'en', historyDays: 90 };
 
 function list(): FileEntry[] {
@@ -40,14 +36,9 @@ const [printed] = process.argv.slice(2);
 const earlier = printed === undefined ? null : (JSON.parse(readFileSync(printed, 'utf8')) as RedrawnFiles);
 const before = earlier === null ? null : { bytes: new Map(earlier.bytes), manifest: earlier.manifest };
 const { after, ...verdict } = await (await createRedrawing()).redraw(before, list);
-const kinds = list().map(({ path, kind: { module, page } }) => [
-  path,
-  { module: relative(ROOT, fileURLToPath(module)), page },
-]);
 const result: RedrawnFiles = {
   ...verdict,
   bytes: [...after.bytes],
   manifest: after.manifest,
-  kinds: Object.fromEntries(kinds),
 };
 console.log(JSON.stringify(result));

@@ -19,7 +19,7 @@ import type { State } from '../../src/model/state.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { badgeData, pageBadges } from '../../src/publish/files/badge-data.ts';
+import { badgeData, pageBadges } from '../../src/publish/files/badge-files.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import {
@@ -42,7 +42,7 @@ export const SITE_START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'))
 export function plainRenderer(version = 'plain-1'): PublisherOptions['renderer'] & { readonly drawn: string[] } {
   const drawn: string[] = [];
   return {
-    versionOf: () => version,
+    version,
     drawn,
     render: async (kind, view) => {
       drawn.push(kind);

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Access } from '../../access/access.ts';
 import type { State } from '../../model/state.ts';
 import type { EpochMs } from '../../model/time.ts';
-import type { BadgeData } from '../../publish/files/badge-data.ts';
+import type { BadgeData } from '../../publish/files/badge-files.ts';
 import { type ReleaseFolders, servedRelease } from '../../publish/releases/folders.ts';
 import { readData } from '../../publish/releases/manifest.ts';
 

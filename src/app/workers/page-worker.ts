@@ -1,7 +1,7 @@
 /** A thread of the pool that prepares pages. It reads the store and writes releases, but doesn't switch to them. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadRenderer } from '../../publish/draw/load-renderer.ts';
+import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { preparePage } from '../../publish/page/page-release.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { createStore } from '../../store/create-store.ts';

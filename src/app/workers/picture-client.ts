@@ -6,7 +6,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StatusError } from '../../errors.ts';
-import type { PageRenderer } from '../../publish/files/file-kind.ts';
+import type { PageRenderer } from '../../publish/files/kinds.ts';
 import type { SocialView } from '../../views/badges/social.ts';
 import { createRpc, type RpcPeer } from './rpc.ts';
 

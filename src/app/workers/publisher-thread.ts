@@ -6,11 +6,11 @@
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
-import { loadRenderer } from '../../publish/draw/load-renderer.ts';
+import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
-import { drawingWith, programVersion } from './drawing.ts';
+import { drawingWith } from './drawing.ts';
 import { createIdleMemory } from './idle-memory.ts';
 import { createPictures } from './picture-client.ts';
 import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
@@ -62,7 +62,7 @@ const renderer = loadRenderer(components);
 const control = createRemoteControl(host);
 
 async function start() {
-  const noting = { version: programVersion(await renderer), since };
+  const noting = { version: (await renderer).version, since };
   return createPublisher({
     noting,
     store: reader,

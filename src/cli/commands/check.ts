@@ -9,7 +9,7 @@ import { isStatusError, messageOf } from '../../errors.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
-import { compileRenderer } from '../../publish/draw/load-renderer.ts';
+import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/target.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
@@ -37,7 +37,7 @@ export async function check(options: CheckOptions): Promise<number> {
   await using pharos = await openToRead(config);
   try {
     const components = ownComponents(config);
-    if (components !== null) await compileRenderer(components);
+    if (components !== null) await compilePages(components);
     const isOffline = options.offline ?? false;
     const upstreams = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
     let answered = 0;

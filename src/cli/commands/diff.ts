@@ -2,7 +2,7 @@ import { ownComponents } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
 import { type PagePlan, type Plan, planPublish } from '../../app/plan.ts';
 import { drawingWith } from '../../app/workers/drawing.ts';
-import { loadRenderer } from '../../publish/draw/load-renderer.ts';
+import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';

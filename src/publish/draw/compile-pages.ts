@@ -1,16 +1,12 @@
 /** Compiles the pages with Astro in a separate process, once for each version of their sources. */
 
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual } from 'node:util';
+import { basename, dirname, join, relative } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { messageOf, StatusError } from '../../errors.ts';
-import { fingerprintOf } from '../fingerprint.ts';
-import { digestOfFile, versionOfDigests } from './module-graph.ts';
 import {
   BUILD_CACHE_VARIABLE,
   OWN_COMPONENTS_VARIABLE,
@@ -18,12 +14,8 @@ import {
   type OwnComponents,
   ownParts,
 } from './own-components.ts';
-import { astroPages, type RecordedSources, SOURCES_FILE } from './record-sources.ts';
+import { BUILDS, IS_PACKAGE, ROOT, sourcesVersion } from './program-version.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** The package includes compiled pages. It has their sources only for building own components. */
-const IS_COMPILED = import.meta.filename.endsWith('.js') || astroPages(ROOT).length === 0;
-const BUILDS = join(ROOT, IS_COMPILED ? 'lib' : 'dist', 'renderer');
 const ENTRY = join('server', 'entry.mjs');
 /** Temporary folder of a build. */
 const CACHE = '.cache';
@@ -33,35 +25,28 @@ const COMPILE_TIMEOUT_MS = 120_000;
 const OLD_BUILDS_MAX = 3;
 const OUTPUT_LENGTH_MAX = 4_000;
 
-/** A build of the pages. */
-interface CompiledPages {
-  /** Path of the built entry. */
-  readonly entry: string;
-  /** Version of one Astro page: a hash of what it was made from. */
-  readonly versionOf: (page: string) => string;
-  /** Version of all pages together. */
-  readonly version: string;
-}
-
 /**
- * Returns compiled pages that match their current sources, including an operator's own components. Compiles them if needed.
- * Safe to call from several processes at once: each compiles on its own, and the first to finish wins.
+ * Returns the path of compiled pages that match their current sources, including an operator's own components. Compiles them if
+ * needed. Safe to call from several processes at once: each compiles on its own, and the first to finish wins.
  *
  * @throws PUBLISH_FAILED when they do not compile
  */
-export async function compilePages(own: OwnComponents | null = null): Promise<CompiledPages> {
-  const current = currentBuild(own);
-  if (current !== null) return current;
-  if (own === null && IS_COMPILED) throw incomplete();
-  if (own !== null && astroPages(ROOT).length === 0) throw withoutSources();
-  const builds = own?.builds ?? BUILDS;
-  const mine = compiling.get(builds) ?? compile(own, builds).finally(() => compiling.delete(builds));
-  compiling.set(builds, mine);
-  return mine;
+export async function compilePages(own: OwnComponents | null = null): Promise<string> {
+  if (own !== null) ownParts(own.folder);
+  const version = sourcesVersion(own);
+  const folder = join(own?.builds ?? BUILDS, version);
+  const entry = join(folder, ENTRY);
+  if (version !== '' && existsSync(entry)) return entry;
+  if (own === null && IS_PACKAGE) throw incomplete();
+  if (!existsSync(join(ROOT, 'src/pages'))) throw withoutSources();
+  const mine = compiling.get(folder) ?? compile(own, folder).finally(() => compiling.delete(folder));
+  compiling.set(folder, mine);
+  const isCurrent = await mine;
+  return isCurrent ? entry : compilePages(own);
 }
 
 /** Builds in progress in this process, by their target folder. */
-const compiling = new Map<string, Promise<CompiledPages>>();
+const compiling = new Map<string, Promise<boolean>>();
 
 function incomplete(): StatusError {
   return new StatusError({
@@ -80,75 +65,21 @@ function refused(message: string): StatusError {
   return new StatusError({ code: 'CONFIG_INVALID', message, issues: [{ path: 'site.components', message }] });
 }
 
-async function compile(own: OwnComponents | null, builds: string): Promise<CompiledPages> {
-  const staging = await makeStaging(builds);
+/** Returns false if a source was edited meanwhile: then nobody knows what the pages were compiled from. */
+async function compile(own: OwnComponents | null, folder: string): Promise<boolean> {
+  const staging = await makeStaging(dirname(folder));
   try {
     await runAstroBuild(staging, own);
+    if (basename(folder) !== sourcesVersion(own)) return false;
     await rm(join(staging, CACHE), { recursive: true, force: true });
     // Temporary folders are readable by their creator only, but the user who installs is often not the one who runs the server.
     await chmod(staging, 0o755);
-    const record = JSON.parse(await readFile(join(staging, SOURCES_FILE), 'utf8')) as RecordedSources;
-    const name = fingerprintOf(record).slice(0, 16);
-    await moveIntoPlace(staging, join(builds, name));
-    await removeOldBuilds(builds, name);
-    return buildAt(join(builds, name), record);
+    await moveIntoPlace(staging, folder);
+    await removeOldBuilds(folder);
+    return true;
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
-}
-
-/**
- * Returns the build that matches the current sources; null: none. In a package, this is the included build, unless there are
- * own components.
- */
-function currentBuild(own: OwnComponents | null): CompiledPages | null {
-  const builds = own?.builds ?? BUILDS;
-  const parts = own === null ? [] : [own.folder, ...ownParts(own.folder)];
-  const pages = astroPages(ROOT);
-  const digests = new Map<string, string | null>();
-  const isAsBefore = ([path, digest]: readonly [string, string]): boolean =>
-    digests.getOrInsertComputed(path, () => digestNow(join(ROOT, path))) === digest;
-  const isCurrent = (record: RecordedSources): boolean =>
-    isDeepStrictEqual([Object.keys(record.pages), record.parts], [pages, parts]) &&
-    Object.entries(record.digests).every(isAsBefore);
-  for (const name of existsSync(builds) ? readdirSync(builds) : []) {
-    const folder = join(builds, name);
-    const record = name.startsWith('.') ? null : recordOf(folder);
-    if (record !== null && ((IS_COMPILED && own === null) || isCurrent(record))) return buildAt(folder, record);
-  }
-  return null;
-}
-
-/** Null: the build doesn't match, or it is broken. */
-function recordOf(folder: string): RecordedSources | null {
-  try {
-    return JSON.parse(readFileSync(join(folder, SOURCES_FILE), 'utf8')) as RecordedSources;
-  } catch {
-    return null;
-  }
-}
-
-function digestNow(path: string): string | null {
-  try {
-    return digestOfFile(path);
-  } catch {
-    // It is gone, so what was made of it is no longer current.
-    return null;
-  }
-}
-
-function buildAt(folder: string, { digests, ofAll, pages }: RecordedSources): CompiledPages {
-  const versions = new Map<string, string>();
-  return {
-    entry: join(folder, ENTRY),
-    version: versionOfDigests(Object.values(digests)),
-    versionOf: (page) =>
-      versions.getOrInsertComputed(page, () => {
-        const own = pages[page];
-        if (own === undefined) throw new TypeError(`There is no page ${page} in ${folder}`);
-        return versionOfDigests([...ofAll, ...own].map((path) => digests[path] ?? ''));
-      }),
-  };
 }
 
 async function makeStaging(builds: string): Promise<string> {
@@ -205,7 +136,7 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
 /** Astro is an optional peer of the package: only building own components needs it. */
 function astroFolder(): string {
   const astro = manifestOf('astro');
-  if (!IS_COMPILED) {
+  if (!IS_PACKAGE) {
     if (astro !== null) return dirname(astro);
     throw new StatusError({
       code: 'PUBLISH_FAILED',
@@ -253,8 +184,9 @@ async function moveIntoPlace(staging: string, target: string): Promise<void> {
   }
 }
 
-async function removeOldBuilds(builds: string, current: string): Promise<void> {
-  const names = (await readdir(builds)).filter((name) => !name.startsWith('.') && name !== current);
+async function removeOldBuilds(current: string): Promise<void> {
+  const builds = dirname(current);
+  const names = (await readdir(builds)).filter((name) => !name.startsWith('.') && name !== basename(current));
   const aged = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(builds, name))).mtimeMs })));
   const old = aged.toSorted((a, b) => b.at - a.at).slice(OLD_BUILDS_MAX);
   await Promise.all(old.map(({ name }) => rm(join(builds, name), { recursive: true, force: true })));

@@ -1,13 +1,13 @@
 /** Renders the files of a release that have changed. */
 
 import { hash } from 'node:crypto';
-import { type FileEntry, keyOf, PRIORITIES, type Priority, type VersionOf } from '../files/file-entry.ts';
-import type { Drawn, PageRenderer } from '../files/file-kind.ts';
+import { type FileEntry, fileKeys, PRIORITIES, type Priority } from '../files/file-entry.ts';
+import type { Drawn, PageRenderer } from '../files/kinds.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ReleaseFile } from '../releases/write.ts';
 
-/** Renders files, and knows the version of the code for each kind. */
-export type VersionedRenderer = PageRenderer & { readonly versionOf: VersionOf };
+/** Renders files, and knows the version of the program. */
+export type VersionedRenderer = PageRenderer & { readonly version: string };
 
 export interface DrawOptions {
   readonly renderer: VersionedRenderer;
@@ -24,7 +24,7 @@ interface DrawnFiles {
 }
 
 /**
- * Compares keys first, so that a file with the same inputs and code isn't rendered. A file that is rendered and comes out the
+ * Compares keys first, so that a file with the same inputs isn't rendered. A file that is rendered and comes out the
  * same isn't written; only its key is new.
  */
 export async function drawFiles(
@@ -35,18 +35,18 @@ export async function drawFiles(
   const files: ReleaseFile[] = [];
   let hasWaiting = false;
   let filesDrawn = 0;
+  const keyOf = fileKeys(options.renderer.version);
   for (const entry of entries) {
     const last = previous?.files[entry.path];
-    const keyOfEntry = () => keyOf(entry, options.renderer.versionOf);
     const isThere = last !== undefined;
     if (isForLater(entry, isThere, options)) {
       // Finding out whether long-term figures changed is expensive, so that is left to the run that renders them.
-      hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOfEntry() !== last.key;
+      hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOf(entry) !== last.key;
       if (isThere) files.push({ path: entry.path, key: last.key, drawn: null });
       continue;
     }
     const isKept = isThere && !options.priorities.includes(entry.priority);
-    const key = isKept ? last.key : keyOfEntry();
+    const key = isKept ? last.key : keyOf(entry);
     const drawn = key === last?.key ? null : toBytes(await entry.draw(options.renderer));
     const { path } = entry;
     if (drawn === null || isAsBefore(drawn, entry, last)) files.push({ path, key, drawn: null });

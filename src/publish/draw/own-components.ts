@@ -58,7 +58,7 @@ export function ownParts(folder: string): readonly Part[] {
 export const OWN_PLACE = 'src/own-components';
 
 /** The file behind a path of the build: that of the operator where it is below `OWN_PLACE`, else itself. */
-export function realPath(root: string, own: string | undefined, path: string): string {
+function realPath(root: string, own: string | undefined, path: string): string {
   const place = relative(join(root, OWN_PLACE), path);
   return own === undefined || place.startsWith('..') || isAbsolute(place) ? path : join(own, place);
 }

@@ -1,15 +1,20 @@
 /**
- * Renders compiled pages. A page is one function call in this process, and a pure function of its view.
+ * Renders compiled pages. A page is one function call in this process, and a pure function of its view. With `compile-pages.ts`,
+ * this is the only place that knows Astro at run time.
  *
  * Astro's server build is called directly, not over HTTP or with an injected request. That takes two thirds of the time
  * (docs/theme.md), and needs no listener, headers or address.
  */
 
+import { hash } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { messageOf, StatusError } from '../../errors.ts';
 import type { SafeCss } from '../../views/frame/theme.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
-import { type Policy, policyOf } from './policy.ts';
+import { compilePages } from './compile-pages.ts';
+import { type OwnComponents, ownPlaceOf } from './own-components.ts';
+import { programVersion } from './program-version.ts';
 
 export interface Rendered {
   readonly html: string;
@@ -18,33 +23,33 @@ export interface Rendered {
 }
 
 export interface Renderer {
-  /** Version of a kind: the same version renders the same bytes from the same view. */
-  readonly versionOf: (kind: ViewKind) => string;
-  /** Of all kinds together. */
+  /** The same version renders the same bytes from the same view. */
   readonly version: string;
   /** @throws PUBLISH_FAILED when the view cannot be drawn */
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
 }
 
 /** What the built entry exports: src/publish/draw/renderer-entry.ts. */
-export interface Built {
+interface Built {
   readonly draw: (handed: Handed) => Promise<Response>;
   readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
   readonly scripts: readonly string[];
 }
 
-/** Renders what was built. This module is part of the version of every page. */
-export const RENDERER_MODULE = import.meta.url;
-
-/** @param placeOf  where in an operator's own components an error comes from, as a text; null: it does not */
-export function createRenderer(
-  built: Built,
-  versions: Pick<Renderer, 'versionOf' | 'version'>,
-  placeOf: (error: unknown) => string | null = () => null,
-): Renderer {
+/**
+ * Loads the compiled pages, which are compiled first if needed. They stay in memory, about 15 MB.
+ *
+ * @throws PUBLISH_FAILED when they do not compile
+ */
+export async function loadRenderer(own: OwnComponents | null = null): Promise<Renderer> {
+  const entry = await compilePages(own);
+  // Errors in an operator's components are reported with their file and line.
+  if (own !== null) process.setSourceMapsEnabled(true);
+  const built = (await import(pathToFileURL(entry).href)) as Built;
+  const placeOf = (error: unknown): string | null => (own === null ? null : ownPlaceOf(error, own.folder));
   const policies = policiesOf(built);
   return {
-    ...versions,
+    version: programVersion(own),
     render: async (kind, view) => {
       const page = await drawn(built, { kind, view } as Handed, placeOf);
       const { themeCss } = view.shell;
@@ -95,3 +100,50 @@ function withTheme(html: string, themeCss: SafeCss): string {
 
 /** The policy follows directly, before anything that it applies to. */
 const CHARSET = '<meta charset="utf-8">';
+
+interface Policy {
+  /** The value of the header; who may frame the page is for the host to add, since a document cannot say it. */
+  readonly header: string;
+  /** The element for hosts that send no headers. */
+  readonly meta: string;
+}
+
+/** Contents of the inlined styles and scripts that the build made for one kind of page. */
+interface BuiltContents {
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
+}
+
+/** Kinds that send something to us: a password, an address, an operator's order. */
+const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in', 'ops-write', 'subscribe']);
+/** Kinds that show another of our pages inside. */
+const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
+
+/**
+ * The strictest policy under which pages of a kind work. It follows from the build and not from the page: a style or a
+ * script that got into a page in any other way stays without effect.
+ *
+ * @param themeCss  the operator's variables, the one style that the build does not know
+ */
+function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss: string | null): Policy {
+  const directives = [
+    "default-src 'none'",
+    `script-src ${sourceList(scripts)}`,
+    `style-src ${sourceList(themeCss === null ? styles : [...styles, themeCss])}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    ...(KINDS_WITH_FRAMES.has(kind) ? ["frame-src 'self'"] : []),
+    `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
+    "base-uri 'none'",
+  ].join(';');
+  return {
+    header: directives,
+    meta: `<meta http-equiv="Content-Security-Policy" content="${directives}">`,
+  };
+}
+
+function sourceList(contents: readonly string[]): string {
+  if (contents.length === 0) return "'none'";
+  return contents.map((content) => `'sha256-${hash('sha256', content, 'base64')}'`).join(' ');
+}

@@ -1,23 +1,43 @@
-/** Badges as files, for targets with no server that draws them on demand. */
+/**
+ * The badges of a page: what a release keeps for drawing them on demand, so that they are never older or newer than the page, and
+ * as files, for targets without a server.
+ */
 
 import { badgeInputs } from '../../badges/files.ts';
 import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/kinds.ts';
 import type { NamedBadge } from '../../badges/named.ts';
 import { BADGE_FORMATS, type BadgeFormat, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
-import type { PageModel } from '../../model/index.ts';
+import type { EpochMs, PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
+import type { ResolvedPage } from '../definitions/definitions.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
-import { BADGES } from './kinds/badges.ts';
+import { BADGES } from './kinds.ts';
 
 /** How the badges of a page are drawn. */
 export interface PageBadges {
   readonly options: BadgeOptions;
   /** The operator's own, beside the standard ones. */
   readonly named: readonly NamedBadge[];
+}
+
+export interface BadgeData extends PageBadges {
+  readonly subjects: BadgeSubjects;
+  /** Drawn later than this, a badge says that its data is stale. */
+  readonly staleAfter: EpochMs;
+}
+
+/** How a page's badges are drawn, by its settings and the operator's choices. */
+export function pageBadges({ config, settings }: ResolvedPage): PageBadges {
+  return { options: { locale: settings.locale, ...config?.badge }, named: config?.badges ?? [] };
+}
+
+/** Plain data, kept with a release. */
+export function badgeData(model: PageModel, page: ResolvedPage): BadgeData {
+  return { ...pageBadges(page), subjects: badgeSubjects(model), staleAfter: model.staleAfter };
 }
 
 /** Every kind for the page with the operator's own, and a few for each group and component; in every format. */

@@ -1,8 +1,8 @@
-/** One file of a status page: where it is, its kind, and what it is made from. Nothing is computed before it is asked for. */
+/** One file of a status page: its path, its kind, and its inputs. Nothing is computed before it is needed. */
 
 import { once } from '../../once.ts';
 import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
-import type { Drawn, FileKind, KindFacts, PageRenderer } from './file-kind.ts';
+import type { Drawn, FileKind, PageRenderer } from './kinds.ts';
 
 export const PRIORITIES = ['immediate', 'deferred', 'background'] as const;
 /**
@@ -14,17 +14,14 @@ export type Priority = (typeof PRIORITIES)[number];
 export interface FileEntry {
   /** Below the page's own address, as a file: `api/v2/summary.json`, `incidents/x/index.html`. */
   readonly path: string;
-  readonly kind: KindFacts;
+  readonly kind: Pick<FileKind<never>, 'name' | 'contentType'>;
   readonly priority: Priority;
-  /** Everything that the file is made from. Plain data; kept from when it is first asked for until it is drawn. */
+  /** Everything that the file is made from. Plain data; kept from when it is first needed until the file is drawn. */
   readonly inputs: object;
-  /** Digest of the inputs: as long as it and what draws the kind stay, the bytes do. */
+  /** Digest of the inputs. */
   readonly fingerprint: string;
   draw(renderer: PageRenderer): Promise<Drawn>;
 }
-
-/** In hexadecimal digits: among a dozen kinds and their versions no two have the same. */
-const MARK_LENGTH = 16;
 
 export interface FileEntryInit<Inputs> {
   /** Plain data that JSON can hold. */
@@ -33,7 +30,7 @@ export interface FileEntryInit<Inputs> {
   readonly priority?: Priority;
 }
 
-/** A file that shows nothing but its inputs, since its kind is handed nothing else. */
+/** A file that shows nothing but its inputs, because its kind gets nothing else. */
 export function fileEntry<Inputs extends object>(
   kind: FileKind<Inputs>,
   path: string,
@@ -64,26 +61,12 @@ export function fileEntry<Inputs extends object>(
   };
 }
 
-/** Tells what draws a kind, as one text: two with one version draw the same bytes from the same inputs. */
-export type VersionOf = (kind: KindFacts) => string;
+const MARK_LENGTH = 16;
 
-/** What a file's bytes follow from, as one text: what makes it, and what it is made from. */
-export function keyOf({ kind, fingerprint }: FileEntry, versionOf: VersionOf): string {
-  return markOf(kind, versionOf(kind)) + fingerprint;
-}
-
-interface Mark {
-  readonly version: string;
-  readonly mark: string;
-}
-
-/** A page has hundreds of files of a dozen kinds. */
-const marks = new WeakMap<KindFacts, Mark>();
-
-function markOf(kind: KindFacts, version: string): string {
-  const known = marks.get(kind);
-  if (known?.version === version) return known.mark;
-  const mark = fingerprintOf([kind.name, version]).slice(0, MARK_LENGTH);
-  marks.set(kind, { version, mark });
-  return mark;
+/** A function that returns the key of a file: as long as it stays the same, so do the file's bytes. */
+export function fileKeys(version: string): (entry: FileEntry) => string {
+  const marks = new Map<string, string>();
+  const markOf = (kind: string): string =>
+    marks.getOrInsertComputed(kind, () => fingerprintOf([kind, version]).slice(0, MARK_LENGTH));
+  return ({ kind, fingerprint }) => markOf(kind.name) + fingerprint;
 }

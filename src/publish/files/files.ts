@@ -1,16 +1,47 @@
 /** Every file of one status page. */
 
+import { BADGE_KINDS } from '../../badges/kinds.ts';
 import type { LogoFile } from '../../config/look.ts';
 import type { PageModel } from '../../model/index.ts';
+import { embedView } from '../../views/page/embed.ts';
+import { notFoundView } from '../../views/page/not-found.ts';
+import { statusPageView } from '../../views/page/status-page.ts';
+import { reportIndexView } from '../../views/report/report.ts';
+import {
+  BADGES_PATH,
+  componentPath,
+  EMBED_PATH,
+  HISTORY_PATH,
+  HOME_PATH,
+  historyPath,
+  incidentPath,
+  maintenancePath,
+  REPORTS_PATH,
+  reportPath,
+  UPTIME_PATH,
+} from '../../views/text/addresses.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
-import { type FileEntry, fileEntry } from './file-entry.ts';
-import { htmlFiles } from './html-files.ts';
-import { ICON } from './kinds/icon.ts';
-import { LOGOS } from './kinds/own-files.ts';
+import { type FileEntry, type FileEntryInit, fileEntry } from './file-entry.ts';
+import {
+  BADGE_GALLERY,
+  COMPONENT,
+  EMBED,
+  type FileKind,
+  HISTORY,
+  ICON,
+  INCIDENT,
+  LOGOS,
+  MAINTENANCE,
+  NOT_FOUND,
+  REDIRECT,
+  REPORT,
+  REPORT_INDEX,
+  STATUS_PAGE,
+  UPTIME_CALENDAR,
+} from './kinds.ts';
 import { machineFiles } from './machine-files.ts';
-import { pageFacts } from './page-facts.ts';
-import { redirectFiles } from './redirect-files.ts';
+import { type PageFacts, pageFacts } from './page-facts.ts';
 
 interface FilesOptions {
   /** Write badges as files, for targets with no server that draws them on demand. */
@@ -53,4 +84,108 @@ export function logoFiles(files: readonly LogoFile[], prefix = ''): FileEntry[] 
     const kind = LOGOS[contentType];
     return kind === undefined ? [] : [fileEntry(kind, prefix + path, { inputs: () => ({ base64 }) })];
   });
+}
+
+/**
+ * The HTML files of a page. Those about past events depend on nothing else, so news leaves them alone; those that only grow older
+ * follow the heartbeat; the others follow the present.
+ */
+function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[] {
+  const { model, frame } = facts;
+  return [
+    htmlFile(STATUS_PAGE, HOME_PATH, { inputs: () => statusPageView(model) }),
+    htmlFile(EMBED, EMBED_PATH, { inputs: () => embedView(model) }),
+    htmlFile(HISTORY, HISTORY_PATH, { inputs: () => facts.history(null) }),
+    ...facts.months().map((month) => htmlFile(HISTORY, historyPath(month), { inputs: () => facts.history(month) })),
+    // At its address, and at every other that it was ever known under: the page itself names the one.
+    ...model.incidents.flatMap((one) =>
+      [one.slug, ...one.aliases].map((slug) =>
+        htmlFile(INCIDENT, incidentPath(slug), { inputs: () => facts.incident(one) }),
+      ),
+    ),
+    ...model.maintenances.map((one) =>
+      htmlFile(MAINTENANCE, maintenancePath(one.slug), { inputs: () => facts.maintenance(one) }),
+    ),
+    ...model.components.map((one) =>
+      htmlFile(COMPONENT, componentPath(one.definition.id), { inputs: () => facts.component(one) }),
+    ),
+    htmlFile(UPTIME_CALENDAR, UPTIME_PATH, { priority: 'deferred', inputs: facts.uptimeCalendar }),
+    htmlFile(REPORT_INDEX, REPORTS_PATH, {
+      priority: 'deferred',
+      inputs: () => reportIndexView(frame(), facts.reportMonths()),
+    }),
+    ...facts
+      .reportMonths()
+      .map((month) => htmlFile(REPORT, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) })),
+    htmlFile(BADGE_GALLERY, BADGES_PATH, {
+      inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...badgeNames] }),
+    }),
+    fileEntry(NOT_FOUND, '404.html', { inputs: () => notFoundView(frame()) }),
+  ];
+}
+
+/** @param folder  below the page, with a slash at its end; empty: the page itself */
+export function htmlFile<Inputs extends object>(
+  kind: FileKind<Inputs>,
+  folder: string,
+  init: FileEntryInit<Inputs>,
+): FileEntry {
+  return fileEntry(kind, `${folder}index.html`, init);
+}
+
+interface RedirectContext {
+  /** With a slash at its end. */
+  readonly pageUrl: string;
+  /** Everything else that the page has. */
+  readonly files: readonly Pick<FileEntry, 'path'>[];
+}
+
+/** An old address of a file, such as that of a feed: it ends in a name with an ending. */
+const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
+
+/**
+ * Files at addresses that lead to others of the page: our server answers with the new address, other hosts with a document. One for
+ * each redirect that leads to something the page has, and from where it has nothing.
+ *
+ * @param redirects  addresses below the page, as in the configuration
+ */
+function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, files }: RedirectContext): FileEntry[] {
+  // Most pages have none, and looking at the places of all files costs as much as drawing one.
+  if (Object.keys(redirects).length === 0) return [];
+  const taken = new Set(files.map(({ path }) => path));
+  const places = new Set([...taken].flatMap(placesOf));
+  const entries: FileEntry[] = [];
+  for (const [from, to] of Object.entries(redirects)) {
+    const path = pathOf(from);
+    const target = pathOf(to);
+    if (!taken.has(target) || places.has(path) || foldersOf(path).some((folder) => taken.has(folder))) continue;
+    for (const place of placesOf(path)) places.add(place);
+    taken.add(path);
+    const location = target.replace(/(^|\/)index\.html$/, '$1');
+    const up = '../'.repeat(foldersOf(path).length);
+    const link = up + location;
+    entries.push(
+      fileEntry(REDIRECT, path, {
+        inputs: () => ({ location, link: link === '' ? './' : link, url: pageUrl + location }),
+      }),
+    );
+  }
+  return entries;
+}
+
+/** The file at an address. */
+function pathOf(address: string): string {
+  const path = address.replace(/^\/|\/$/g, '');
+  if (path === '') return 'index.html';
+  return FILE_NAME.test(path) && !address.endsWith('/') ? path : `${path}/index.html`;
+}
+
+/** A file and every folder that it is in: where no other file can be. */
+function placesOf(path: string): string[] {
+  return [path, ...foldersOf(path)];
+}
+
+function foldersOf(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }

@@ -14,13 +14,20 @@ import { webManifest } from '../../views/site/web-manifest.ts';
 import { componentPath, MANIFEST_PATH, reportPath } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
 import { type FileEntry, fileEntry, type Priority } from './file-entry.ts';
-import { CALENDAR } from './kinds/calendar.ts';
-import { LLMS, ROBOTS, SITEMAP } from './kinds/crawlers.ts';
-import { FAVICON } from './kinds/favicon.ts';
-import { ATOM, JSON_FEED, RSS } from './kinds/feeds.ts';
-import { JSON_FILE, WEB_MANIFEST } from './kinds/json.ts';
-import { REPORT_CSV } from './kinds/report-csv.ts';
-import { SOCIAL_IMAGE } from './kinds/social-image.ts';
+import {
+  ATOM,
+  CALENDAR,
+  FAVICON,
+  JSON_FEED,
+  JSON_FILE,
+  LLMS,
+  REPORT_CSV,
+  ROBOTS,
+  RSS,
+  SITEMAP,
+  SOCIAL_IMAGE,
+  WEB_MANIFEST,
+} from './kinds.ts';
 import type { PageFacts } from './page-facts.ts';
 
 /**

@@ -19,12 +19,14 @@ import { type PageAge, type PageFrame, type Settled, toAge, toFrame } from '../.
 import { isOpen, settledAt, touches } from '../../views/incident/event-times.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
-import type { ComponentInputs } from './kinds/component.ts';
-import type { HistoryInputs } from './kinds/history.ts';
-import type { IncidentInputs } from './kinds/incident.ts';
-import type { MaintenanceInputs } from './kinds/maintenance.ts';
-import type { ReportInputs } from './kinds/report.ts';
-import type { CalendarInputs } from './kinds/uptime-calendar.ts';
+import type {
+  CalendarInputs,
+  ComponentInputs,
+  HistoryInputs,
+  IncidentInputs,
+  MaintenanceInputs,
+  ReportInputs,
+} from './kinds.ts';
 
 export interface PageFacts {
   readonly model: PageModel;

@@ -3,6 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PublicFile } from '../../config/public-files.ts';
+import { toHex } from '../../looks/colour.ts';
+import { LOOKS } from '../../looks/states.ts';
+import { STATES } from '../../model/index.ts';
 import { SECURITY_TXT } from '../../model/slugs.ts';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
 import {
@@ -13,16 +16,13 @@ import {
   siteRobotsView,
 } from '../../views/site/crawlers.ts';
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
+import { CATALOGUES } from '../../views/words/index.ts';
+import { bannerSentence } from '../../views/words/state-words.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
 import { lookSettings } from '../definitions/look-settings.ts';
-import { embedScript } from '../files/embed-script.ts';
 import { type FileEntry, fileEntry } from '../files/file-entry.ts';
-import { logoFiles } from '../files/files.ts';
-import { htmlFile } from '../files/html-files.ts';
-import { LLMS, ROBOTS, SECURITY, SITEMAP } from '../files/kinds/crawlers.ts';
-import { PUBLIC_FILES } from '../files/kinds/own-files.ts';
-import { SCRIPT } from '../files/kinds/script.ts';
-import { INDEX_OF_PAGES, NOT_FOUND } from '../files/kinds/views.ts';
+import { htmlFile, logoFiles } from '../files/files.ts';
+import { INDEX_OF_PAGES, LLMS, NOT_FOUND, PUBLIC_FILES, ROBOTS, SCRIPT, SECURITY, SITEMAP } from '../files/kinds.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
 /** Scripts that other sites load to show a page's state; `docs/api.md` describes them. */
@@ -75,4 +75,20 @@ export function siteIndexFiles(site: SiteInit, pages: readonly SitePage[]): File
 
 function securityFiles(security: SecurityContact | undefined): FileEntry[] {
   return security === undefined ? [] : [fileEntry(SECURITY, SECURITY_TXT, { inputs: () => security })];
+}
+
+/**
+ * The script with which other sites show a page's state: `public/embed.js`, with what it can't import written into it.
+ *
+ * @param source  `public/embed.js`, where names stand for the looks of states and for words
+ */
+export function embedScript(source: string): string {
+  const looks = STATES.map((state) => {
+    const { shape, solid } = LOOKS[state];
+    return [state, { solid: toHex(solid.light), ...shape }];
+  });
+  const notKnown = Object.entries(CATALOGUES).map(([tag, words]) => [tag, bannerSentence('unknown', words)]);
+  return source
+    .replace('PHAROS_LOOKS', () => JSON.stringify(Object.fromEntries(looks)))
+    .replace('PHAROS_NOT_KNOWN', () => JSON.stringify(Object.fromEntries(notKnown)));
 }

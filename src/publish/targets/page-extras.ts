@@ -11,11 +11,9 @@ import { type NowFacts, nowDocument } from '../../views/json/now-json.ts';
 import { sealWords } from '../../views/login/seal-words.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { singleDocuments } from '../../views/v2/single.ts';
-import type { BadgeData } from '../files/badge-data.ts';
-import { badgeFilesOfSubjects } from '../files/badge-files.ts';
-import { keyOf, type VersionOf } from '../files/file-entry.ts';
-import type { PageRenderer } from '../files/file-kind.ts';
-import { JSON_FILE } from '../files/kinds/json.ts';
+import { type BadgeData, badgeFilesOfSubjects } from '../files/badge-files.ts';
+import { fileKeys } from '../files/file-entry.ts';
+import { JSON_FILE, type PageRenderer } from '../files/kinds.ts';
 import { jsonText } from '../files/serialise.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
@@ -36,17 +34,18 @@ const NO_RENDERER: PageRenderer = {
 };
 
 /** What the server creates on demand: badges, and single components and incidents. Paths are relative to the page. */
-export function extrasOf(folders: ReleaseFolders, manifest: Manifest, versionOf: VersionOf): readonly StaticFile[] {
-  return [...badgesOf(folders, manifest, versionOf), ...singlesOf(folders, manifest)];
+export function extrasOf(folders: ReleaseFolders, manifest: Manifest, version: string): readonly StaticFile[] {
+  return [...badgesOf(folders, manifest, version), ...singlesOf(folders, manifest)];
 }
 
 /** Every badge, from the release's data. Rendered when it is read. */
-function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, versionOf: VersionOf): readonly StaticFile[] {
+function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, version: string): readonly StaticFile[] {
   const { onDemand } = readData(folders, slug, number) as { readonly onDemand: BadgeData | null };
   if (onDemand === null) return [];
+  const keyOf = fileKeys(version);
   return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
     path: entry.path,
-    identity: keyOf(entry, versionOf),
+    identity: keyOf(entry),
     contentType: entry.kind.contentType,
     cacheControl: BADGE_CACHE,
     stage: 'data',

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import type { SourceFreshness } from '../../model/page.ts';
 import { SITE_FILES } from '../../model/slugs.ts';
 import type { NowFacts } from '../../views/json/now-json.ts';
-import type { VersionOf } from '../files/file-entry.ts';
-import { BADGES } from '../files/kinds/badges.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import {
@@ -33,8 +31,8 @@ export interface ListingOptions {
   readonly sealed: ReadonlyMap<string, PageLock>;
   /** `_headers` and `_redirects`; null: this host reads neither. */
   readonly hostFiles: { readonly isHttps: boolean } | null;
-  /** Version of the code for badges, which aren't part of a release. */
-  readonly versionOf: VersionOf;
+  /** Version of the program, for badges, which aren't part of a release. */
+  readonly version: string;
 }
 
 export interface StaticPage {
@@ -84,7 +82,7 @@ interface KnownPage {
 
 /** Creates the listing over a data folder. It remembers a few words about each page between calls. */
 export function createStaticListing(options: ListingOptions): StaticListing {
-  const { folders, home, sources, sealed, hostFiles, versionOf } = options;
+  const { folders, home, sources, sealed, hostFiles, version } = options;
   const known = new Map<string, KnownPage>();
   const seals = new Map<string, { readonly from: string; readonly mark: string }>();
 
@@ -100,7 +98,7 @@ export function createStaticListing(options: ListingOptions): StaticListing {
       slug,
       number,
       from,
-      mark: fingerprintOf([LISTING_FORMAT, Object.values(BADGES).map(versionOf), manifest]).slice(0, 32),
+      mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
       access,
       customDomain,
       redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
@@ -232,7 +230,7 @@ function releaseStamp(folders: ReleaseFolders, slug: string, number: number): st
 
 /** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
 function publicFiles(
-  { folders, versionOf }: Pick<ListingOptions, 'folders' | 'versionOf'>,
+  { folders, version }: Pick<ListingOptions, 'folders' | 'version'>,
   { slug, number }: KnownPage,
   others: readonly KnownPage[] = [],
 ): StaticFile[] {
@@ -252,7 +250,7 @@ function publicFiles(
       read: () => guarded(() => fileOfRelease(join(source, path), slug)),
     }),
   );
-  const extras = slug === SITE_SLUG ? [] : extrasOf(folders, manifest, versionOf);
+  const extras = slug === SITE_SLUG ? [] : extrasOf(folders, manifest, version);
   return [
     ...files,
     ...extras.map((extra) => ({ ...extra, path: prefix + extra.path, read: () => guarded(extra.read) })),
@@ -315,14 +313,14 @@ function textFile([path, text]: readonly [string, string]): StaticFile {
 }
 
 function pathsOnDisk(
-  { folders, versionOf }: Pick<ListingOptions, 'folders' | 'versionOf'>,
+  { folders, version }: Pick<ListingOptions, 'folders' | 'version'>,
   slug: string,
 ): readonly string[] {
   const manifest = currentManifest(folders, slug);
   if (manifest === null) return [];
   const paths = Object.keys(manifest.files);
   try {
-    return [...paths, ...extrasOf(folders, manifest, versionOf).map(({ path }) => path)].map(
+    return [...paths, ...extrasOf(folders, manifest, version).map(({ path }) => path)].map(
       (path) => prefixOf(slug) + path,
     );
   } catch {

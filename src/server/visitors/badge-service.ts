@@ -18,7 +18,7 @@ import { parseBadgeFileName } from '../../badges/names.ts';
 import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { once } from '../../once.ts';
-import type { BadgeData } from '../../publish/files/badge-data.ts';
+import type { BadgeData } from '../../publish/files/badge-files.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';

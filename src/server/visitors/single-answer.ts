@@ -1,7 +1,7 @@
 /** One component or one incident in the v2 shape, out of the lists of the release being served. */
 
 import { hash } from 'node:crypto';
-import { JSON_FILE } from '../../publish/files/kinds/json.ts';
+import { JSON_FILE } from '../../publish/files/kinds.ts';
 import { jsonText } from '../../publish/files/serialise.ts';
 import { singleDocuments, type V2Single } from '../../views/v2/single.ts';
 import { type FileAnswer, type FileRequest, fileAnswer } from './file-answer.ts';

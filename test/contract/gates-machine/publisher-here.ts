@@ -9,8 +9,7 @@ import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
 import { createStore } from '../../../src/store/create-store.ts';
 
 const renderer: Renderer = {
-  version: '1',
-  versionOf: () => 'plain-1',
+  version: 'plain-1',
   render: async (kind, view) => ({
     html: `<!DOCTYPE html><html lang="en"><title>${kind}</title><p>${JSON.stringify(view).replaceAll('<', '\\u003c')}</p></html>`,
     csp: "default-src 'none'",

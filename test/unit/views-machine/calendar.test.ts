@@ -1,7 +1,7 @@
 import ICAL from 'ical.js';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, type PageMaintenance, type PageModel } from '../../../src/model/index.ts';
-import { calendarText } from '../../../src/publish/files/calendar-text.ts';
+import { calendarText } from '../../../src/publish/files/feed-text.ts';
 import { calendarView } from '../../../src/views/feeds/calendar.ts';
 import { ago, componentModel, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, outage } from '../../helpers/page-scenes.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '../../../src/model/index.ts';
-import { fileEntry, keyOf } from '../../../src/publish/files/file-entry.ts';
-import { fileKind } from '../../../src/publish/files/file-kind.ts';
+import { fileEntry, fileKeys } from '../../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
 import { machineFiles } from '../../../src/publish/files/machine-files.ts';
 import { pageFacts } from '../../../src/publish/files/page-facts.ts';
@@ -13,7 +12,7 @@ import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
 const NO_BADGES = { badges: false };
 const noHtml = { render: () => Promise.reject(new Error('no HTML here')) };
 const keysOf = (model: PageModel) =>
-  new Map(pageFiles(model, NO_BADGES).map((entry) => [entry.path, keyOf(entry, () => '1')]));
+  new Map(pageFiles(model, NO_BADGES).map((entry) => [entry.path, fileKeys('1')(entry)]));
 
 /** Paths whose key differs between two models, or which only one of them has. */
 function changedPaths(before: PageModel, after: PageModel): string[] {
@@ -92,11 +91,8 @@ describe('the files of a page', () => {
 
   it('compute nothing before it is asked for, their inputs once, and let go of them when they are drawn', async () => {
     let asked = 0;
-    const kind = fileKind(
-      import.meta.url,
-      { name: 'x', contentType: 'text/plain' },
-      ({ at }: { at: number }) => `${at}`,
-    );
+    const draw = async ({ at }: { at: number }) => ({ body: `${at}`, csp: null });
+    const kind = { name: 'x', contentType: 'text/plain', draw };
     const entry = fileEntry(kind, 'x', {
       inputs: () => {
         asked += 1;

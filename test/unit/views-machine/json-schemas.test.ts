@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { JSON_SCHEMAS, jsonSchemaText } from '../../../src/publish/files/json-schemas.ts';
+import { JSON_SCHEMAS, jsonSchemaText } from '../../../scripts/json-shapes.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../docs/schema');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ReportDocumentSchema, StateDocumentSchema } from '../../../scripts/json-shapes.ts';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
-import { ReportDocumentSchema, StateDocumentSchema } from '../../../src/publish/files/json-schemas.ts';
 import { csvText, jsonText } from '../../../src/publish/files/serialise.ts';
 import { stateDocument } from '../../../src/views/json/state-json.ts';
 import { reportDocument, reportRows } from '../../../src/views/report/report-data.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UptimeDocumentSchema } from '../../../scripts/json-shapes.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -8,7 +9,6 @@ import {
   type TimelineSpan,
   toEpochMs,
 } from '../../../src/model/index.ts';
-import { UptimeDocumentSchema } from '../../../src/publish/files/json-schemas.ts';
 import { uptimeDocument } from '../../../src/views/json/uptime-json.ts';
 import { AS_OF, ago, componentModel, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, longNames, manyComponents, outage, rightToLeft, stale } from '../../helpers/page-scenes.ts';

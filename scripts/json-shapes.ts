@@ -1,10 +1,10 @@
 /** The shapes of our own JSON documents; docs/schema/ is generated from them, and tests read the documents with them. */
 
 import { z } from 'zod';
-import { INCIDENT_IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES, PROVENANCES, STATES } from '../../model/index.ts';
-import type { StateDocument } from '../../views/json/state-json.ts';
-import type { UptimeDocument } from '../../views/json/uptime-json.ts';
-import type { ReportDocument } from '../../views/report/report-data.ts';
+import { INCIDENT_IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES, PROVENANCES, STATES } from '../src/model/index.ts';
+import type { StateDocument } from '../src/views/json/state-json.ts';
+import type { UptimeDocument } from '../src/views/json/uptime-json.ts';
+import type { ReportDocument } from '../src/views/report/report-data.ts';
 
 const V2IdSchema = z
   .string()
