@@ -2,9 +2,12 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
+import type { BadgeTokenOptions } from './commands/badges.ts';
+import type { RevokeOptions } from './commands/keys.ts';
 import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
 import type { NotifyTestOptions } from './commands/notices/try-channel.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
+import type { BackupOptions } from './commands/store/backup.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
 import { NAME_SOURCES, type NameSource } from './completion-values.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
@@ -12,8 +15,18 @@ import { EXIT_DONE } from './terminal/exit.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addOperatorCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
+  addSetupCommands(program, done);
+  addShellCommands(program, done);
+  addReleaseCommands(program, done);
+  addStoreCommands(program, done);
+  addTokenCommands(program, done);
+  addSubscriberCommands(program, done);
+  addSendingCommands(program, done);
+}
 
+/** Commands for setting up. */
+function addSetupCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
   program
     .command('init')
     .description('answer a few questions and write a first pharos.yaml')
@@ -61,18 +74,36 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos preview\n  pharos preview --config next.yaml --port 4400')
     .action(run(async () => (await import('./commands/preview.ts')).preview));
+}
+
+/** Commands for shells. */
+function addShellCommands(program: Command, done: (status: number) => void): void {
   program
-    .command('notify')
-    .description('test notification channels')
-    .command('test')
-    .description('send a test message to a channel and report the result')
-    .argument('<channel>', 'id of the channel; pharos check lists them')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos notify test ops\n  pharos notify test ops --json')
-    .action(async (channel: string, options: NotifyTestOptions) =>
-      done(await (await import('./commands/notices/try-channel.ts')).notifyTest(channel, options)),
+    .command('completion')
+    .description('print a completion script for your shell')
+    .addArgument(new Argument('<shell>', 'shell').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  source <(pharos completion bash)\n  source <(pharos completion zsh)\n  pharos completion fish | source',
+    )
+    .action((shell: Shell) => {
+      process.stdout.write(completionScript(program, shell));
+      done(EXIT_DONE);
+    });
+  program
+    .command('complete', { hidden: true })
+    .description('names for the completion scripts')
+    .addArgument(new Argument('<source>', 'which names').choices(NAME_SOURCES))
+    .argument('[line...]', 'the command line so far')
+    .addHelpText('after', '\nExample:\n  pharos complete upstreams -- pharos sync --config next.yaml')
+    .action(async (source: NameSource, line: readonly string[]) =>
+      done((await import('./complete.ts')).complete(source, line)),
     );
+}
+
+/** Published pages, and who did what. */
+function addReleaseCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
   program
     .command('audit')
     .description('show who triggered what and when, and sign-in counts')
@@ -98,9 +129,70 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
       done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
     );
-  addStoreCommands(program, done);
-  addTokenCommands(program, done);
-  addSubscriberCommands(program, done);
+  const badges = program.command('badges').description('manage badges of private pages');
+  badges
+    .command('token')
+    .description('create, list or revoke tokens for the badges of a private page')
+    .argument('<page>', 'slug of the page')
+    .option('--revoke [token]', 'revoke this token (or its id); without a value, all tokens of the page')
+    .option('--list', 'list the token ids')
+    .option(...CONFIG)
+    .addHelpText('after', '\nExamples:\n  pharos badges token partners\n  pharos badges token partners --revoke')
+    .action(async (page: string, options: BadgeTokenOptions) =>
+      done(await (await import('./commands/badges.ts')).badgesToken(page, options)),
+    );
+}
+
+/** What is sent to other systems, and keys of theirs. */
+function addSendingCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  program
+    .command('notify')
+    .description('test notification channels')
+    .command('test')
+    .description('send a test message to a channel and report the result')
+    .argument('<channel>', 'id of the channel; pharos check lists them')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos notify test ops\n  pharos notify test ops --json')
+    .action(async (channel: string, options: NotifyTestOptions) =>
+      done(await (await import('./commands/notices/try-channel.ts')).notifyTest(channel, options)),
+    );
+  program
+    .command('exports')
+    .description('list exports that are queued, sent, rejected or parked')
+    .option('--send', 'queue and send everything that is due')
+    .option('--retry', 'queue parked exports again')
+    .option('--dry-run', 'show what would be queued; change nothing')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos exports --dry-run\n  pharos exports --send')
+    .action(run(async () => (await import('./commands/exports.ts')).exportsCommand));
+  const keys = program.command('keys').description('manage access keys of an uptime service');
+  keys
+    .command('revoke')
+    .description('revoke a key; a read-only key may revoke only itself')
+    .argument('<id>', 'id of the key')
+    .requiredOption('-u, --upstream <id>', 'the uptime service it belongs to')
+    .option(...CONFIG)
+    .addHelpText('after', '\nExample:\n  pharos keys revoke 42 --upstream svc')
+    .action(async (id: string, options: RevokeOptions) =>
+      done(await (await import('./commands/keys.ts')).keysRevoke(id, options)),
+    );
+}
+
+/** The database and what was written in it. */
+function addStoreCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  program
+    .command('backup')
+    .description('write a consistent copy of the database; safe while the server runs')
+    .argument('<file>', 'file to write; must not exist yet')
+    .option(...CONFIG)
+    .addHelpText('after', '\nExample:\n  pharos backup /var/backups/pharos.db')
+    .action(async (file: string, options: BackupOptions) =>
+      done(await (await import('./commands/store/backup.ts')).backup(file, options)),
+    );
   program
     .command('posts')
     .description('manage posts written over HTTP and in the form')
@@ -111,32 +203,6 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos posts export --out posts')
     .action(run(async () => (await import('./commands/writing/posts-export.ts')).postsExport));
-  program
-    .command('completion')
-    .description('print a completion script for your shell')
-    .addArgument(new Argument('<shell>', 'shell').choices(SHELLS))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  source <(pharos completion bash)\n  source <(pharos completion zsh)\n  pharos completion fish | source',
-    )
-    .action((shell: Shell) => {
-      process.stdout.write(completionScript(program, shell));
-      done(EXIT_DONE);
-    });
-  program
-    .command('complete', { hidden: true })
-    .description('names for the completion scripts')
-    .addArgument(new Argument('<source>', 'which names').choices(NAME_SOURCES))
-    .argument('[line...]', 'the command line so far')
-    .addHelpText('after', '\nExample:\n  pharos complete upstreams -- pharos sync --config next.yaml')
-    .action(async (source: NameSource, line: readonly string[]) =>
-      done((await import('./complete.ts')).complete(source, line)),
-    );
-}
-
-/** The database itself. */
-function addStoreCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
   const store = program.command('store').description('upgrade or move the database');
   store
     .command('migrate')

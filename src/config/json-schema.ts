@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { CHANNEL_KINDS, CHANNEL_SETTINGS, ChannelHeadSchema, ChannelSourceSchema } from './notifications.ts';
-import { type ConnectorOptions, createConfigSchema, UPSTREAM_COMMON } from './schema.ts';
+import { createConfigSchema } from './rules.ts';
+import { type ConnectorOptions, UPSTREAM_COMMON } from './schema.ts';
 
 const OPTIONS = {
   target: 'draft-7',

@@ -5,10 +5,12 @@ import { dirname, resolve } from 'node:path';
 import { type ConfigIssue, fileReason, StatusError } from '../errors.ts';
 import { issueWords, leafIssues } from '../schema/issue-words.ts';
 import { EMPTY, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
+import type { ConfigFile } from './file-schema.ts';
 import { interpolate } from './interpolate.ts';
 import { type Looks, readLooks } from './look.ts';
 import { type PublicFile, readPublicFiles } from './public-files.ts';
-import { type ConfigFile, type ConnectorOptions, createConfigSchema } from './schema.ts';
+import { createConfigSchema } from './rules.ts';
+import type { ConnectorOptions } from './schema.ts';
 
 export interface Config extends ConfigFile {
   /** Where it was read from; null for the sandbox's own. */

@@ -5,8 +5,8 @@ import { resolve } from 'node:path';
 import { type ConfigIssue, fileReason } from '../errors.ts';
 import type { OwnPicture, Preset } from '../model/page.ts';
 import { stylesheetFault } from '../views/frame/own-stylesheet.ts';
+import type { ConfigFile } from './file-schema.ts';
 import { pictureSize } from './logo-picture.ts';
-import type { ConfigFile } from './schema.ts';
 
 /** What the site or a page says of its look. */
 export interface OwnLook {

@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, resolve } from 'node:path';
 import { type ConfigIssue, fileReason } from '../errors.ts';
 import { isOwnRootFile, PUBLIC_TYPES, SECURITY_TXT } from '../model/slugs.ts';
-import type { ConfigFile } from './schema.ts';
+import type { ConfigFile } from './file-schema.ts';
 
 /** A file of the folder `public`. */
 export interface PublicFile {

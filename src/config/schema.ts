@@ -1,13 +1,11 @@
 /**
- * The shape of pharos.yaml. Each key has its sentence, which editors show and the reference in docs/ is made from.
+ * Pages and upstreams in pharos.yaml. Each key has a description, which editors show and the reference in docs/ is made from.
  * Page fields keep the names of the status-page resource that upstreams use.
  */
 
-import { resolve } from 'node:path';
 import { z } from 'zod';
 import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
-import { PayrollOptionsSchema } from '../exports/options.ts';
 import { THEMES } from '../model/observation.ts';
 import { PRESETS } from '../model/page.ts';
 import { isOwnPath, isPagePath } from '../model/slugs.ts';
@@ -24,16 +22,12 @@ import {
   SlugSchema,
   TimezoneSchema,
 } from '../schema/scalars.ts';
-import { type Limits, WRITTEN_ID } from '../sync/connector.ts';
+import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CaSchema } from './certificates.ts';
-import { IntakeSchema } from './intake.ts';
-import { NotificationSchema, notificationFaults } from './notifications.ts';
-import { OutputSchema, ReleasesSchema } from './output.ts';
 import { SecretSchema } from './secret.ts';
-import { StoreUrlSchema } from './store-url.ts';
 
-const ScheduleSchema = z
+export const ScheduleSchema = z
   .string()
   .regex(/^\s*(\S+\s+){4,5}\S+\s*$/, 'expected a cron expression of five fields, or six with seconds');
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
@@ -86,19 +80,6 @@ const GroupSchema = z.strictObject({
     ),
 });
 
-const SecuritySchema = z.strictObject({
-  contact: z
-    .array(LinkSchema)
-    .min(1)
-    .describe('Where to report vulnerabilities, in order of preference: mailto: or https:// addresses.'),
-  expires: z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'expected a date such as 2027-06-30, or a date and time')
-    .transform((text) => new Date(text).toISOString())
-    .describe('When the file expires; less than a year ahead is recommended.'),
-  policy: LinkSchema.optional().describe('URL of your disclosure policy.'),
-  encryption: LinkSchema.optional().describe('URL of a key for encrypting reports.'),
-});
-
 const ComponentSchema = z
   .strictObject({
     id: IdSchema.optional().describe('Part of URLs. Default: derived from the monitor or the name.'),
@@ -128,7 +109,7 @@ const ComponentSchema = z
   });
 
 /** What a page may have of its own look, and the site for all of its pages. Paths are relative to the file. */
-const LOOK = {
+export const LOOK = {
   preset: z
     .enum(PRESETS)
     .optional()
@@ -151,7 +132,7 @@ const LOOK = {
     ),
 };
 
-const PageSchema = z
+export const PageSchema = z
   .strictObject({
     slug: SlugSchema.describe('Path of the page below the site.'),
     from: z
@@ -324,7 +305,7 @@ export interface ConnectorOptions {
   readonly fileOption?: string;
 }
 
-function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
+export function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
     kind: z.string().refine((kind) => kinds.includes(kind), {
@@ -354,252 +335,4 @@ function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<Upst
       options: options.data,
     };
   });
-}
-
-/** The schema of the whole file, for the connectors there are. */
-export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
-  return z
-    .strictObject({
-      site: z.strictObject({
-        url: HttpUrlSchema.describe('Public URL of the site; may include a path. All absolute links use it.'),
-        name: z
-          .string()
-          .min(1)
-          .max(256)
-          .default('Status')
-          .describe('Site name, shown in titles and on the index of pages.'),
-        home: z
-          .string()
-          .optional()
-          .describe('Slug of the page shown at /. Default: the only page, or an index of public pages.'),
-        timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
-        locale: LocaleSchema.default('en').describe('Language tag: en, de, pt-BR …'),
-        security: SecuritySchema.optional().describe('Publishes /.well-known/security.txt (RFC 9116). Default: none.'),
-        ...LOOK,
-        public: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
-        components: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('Folder of .astro files that replace parts of the pages; docs/components.md.'),
-      }),
-      server: z
-        .strictObject({
-          host: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all interfaces.'),
-          port: z.int().min(0).max(65535).default(4321).describe('Port to listen on; 0 picks a free one.'),
-          trustedProxyHops: z
-            .int()
-            .min(0)
-            .max(8)
-            .default(0)
-            .describe('Number of proxies in front that add to X-Forwarded-For.'),
-          accessLog: z
-            .enum(['off', 'common', 'json'])
-            .default('off')
-            .describe('Access log on standard output: Common Log Format, or JSON; docs/operating.md.'),
-          drainSeconds: z
-            .number()
-            .min(0)
-            .max(300)
-            .default(0)
-            .describe('How long to keep serving after SIGTERM while /-/ready answers 503; docs/operating.md.'),
-        })
-        .prefault({}),
-      data: z.string().default('./data').describe('Data folder: the database and published files.'),
-      store: z
-        .strictObject({
-          url: StoreUrlSchema.describe(
-            'postgres://user:password@host:5432/database, to run several nodes (docs/postgres.md). Default: SQLite in the data folder.',
-          ),
-        })
-        .optional(),
-      schedule: ScheduleSchema.default('* * * * *').describe('When to sync upstreams, as cron in UTC.'),
-      retentionDays: z.int().min(91).default(400).describe('Days of history to keep and show.'),
-      upstreams: z.array(upstreamSchema(connectors)).default([]),
-      exports: z.array(PayrollOptionsSchema).default([]).describe('Data to send to other systems. Default: none.'),
-      pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
-      subscriptions: z
-        .boolean()
-        .default(false)
-        .describe('Whether visitors can subscribe to pages by email; needs access.smtp and access.from.'),
-      notifications: z
-        .array(NotificationSchema)
-        .default([])
-        .describe('Channels to notify of incidents and maintenance; docs/notifications.md has every kind.'),
-      intake: z
-        .array(IntakeSchema)
-        .default([])
-        .describe('Webhooks from alerting systems that open and resolve incidents; docs/declaring.md.'),
-      output: OutputSchema,
-      releases: ReleasesSchema,
-      access: z
-        .strictObject({
-          smtp: SecretSchema.optional().describe('smtp:// or smtps:// URL with user and password.'),
-          from: z
-            .string()
-            .optional()
-            .describe('Sender of emails, `status@example.com` or `Name <status@example.com>`.'),
-          sessionHours: z
-            .number()
-            .positive()
-            .max(168)
-            .default(12)
-            .describe('Hours without use after which a session ends. Every session ends after seven days.'),
-          key: SecretSchema.optional()
-            .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
-            .describe(
-              'Key for hashing addresses when counting sign-in attempts and for encrypting subscribers’ addresses. Keep it safe, and use the same key on all nodes. Default: generated in data/secret.key.',
-            ),
-        })
-        .prefault({}),
-      operators: z
-        .strictObject({
-          token: SecretSchema.optional().describe(
-            'Token for operators: rebuild, metrics, API and /-/ops. Without it, these are disabled.',
-          ),
-        })
-        .prefault({}),
-    })
-    .superRefine((config, context) => {
-      unique(
-        config.upstreams,
-        (upstream) => upstream.id,
-        (index, id) =>
-          context.addIssue({ code: 'custom', path: ['upstreams', index, 'id'], message: `the id ${id} is used twice` }),
-      );
-      const reserved = config.upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
-      if (reserved !== -1) {
-        const message = `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`;
-        context.addIssue({ code: 'custom', path: ['upstreams', reserved, 'id'], message });
-      }
-      unique(
-        config.intake,
-        (intake) => intake.id,
-        (index, id) =>
-          context.addIssue({ code: 'custom', path: ['intake', index, 'id'], message: `the id ${id} is used twice` }),
-      );
-      const subscribed = config.subscriptions
-        ? ['subscriptions']
-        : config.pages.flatMap((page, index) =>
-            page.subscriptions === true ? [['pages', index, 'subscriptions']] : [],
-          )[0];
-      if (subscribed !== undefined && (config.access.smtp === undefined || config.access.from === undefined)) {
-        const message = 'emails need a mail server: set access.smtp and access.from';
-        context.addIssue({ code: 'custom', path: subscribed, message });
-      }
-      if (config.intake.length > 0 && config.operators.token === undefined) {
-        const message = 'an intake needs operators.token, because nothing can be written over HTTP without it';
-        context.addIssue({ code: 'custom', path: ['intake'], message });
-      }
-      unique(
-        config.pages,
-        (page) => page.slug,
-        (index, slug) =>
-          context.addIssue({
-            code: 'custom',
-            path: ['pages', index, 'slug'],
-            message: `the slug ${slug} is used twice`,
-          }),
-      );
-      unique(
-        config.pages.filter((page) => typeof page.custom_domain === 'string'),
-        (page) => page.custom_domain ?? '',
-        (index, host) =>
-          context.addIssue({
-            code: 'custom',
-            path: ['pages', index, 'custom_domain'],
-            message: `the host ${host} is used twice`,
-          }),
-      );
-      if (config.output.folder !== undefined && isSameOrWithin(config.output.folder, config.data)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['output', 'folder'],
-          message: 'this is inside the data folder, which holds private pages. Choose another folder',
-        });
-      }
-      const { releases, output } = config;
-      if (releases?.database === true && config.store === undefined) {
-        const message = 'releases in the database need Postgres: set store.url (docs/postgres.md), or use releases.s3';
-        context.addIssue({ code: 'custom', path: ['releases', 'database'], message });
-      }
-      if (releases?.s3 !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['releases', 's3', 'bucket'],
-          message:
-            'this is the bucket of output.s3, which everybody reads. Releases hold private pages: use another bucket',
-        });
-      }
-      const ids = new Set(config.upstreams.flatMap((upstream) => upstream?.id ?? []));
-      unique(
-        config.notifications,
-        (entry) => entry.id,
-        (index, id) =>
-          context.addIssue({
-            code: 'custom',
-            path: ['notifications', index, 'id'],
-            message: `the id ${id} is used twice`,
-          }),
-      );
-      for (const { path, message } of notificationFaults(config.notifications, ids, config.access.smtp !== undefined))
-        context.addIssue({ code: 'custom', path: ['notifications', ...path], message });
-      for (const [page, { components, from }] of config.pages.entries()) {
-        const base = from?.split('/')[0];
-        if (base !== undefined && !ids.has(base)) {
-          context.addIssue({
-            code: 'custom',
-            path: ['pages', page, 'from'],
-            message: `there is no upstream ${base}.${didYouMean(base, ids)}`,
-          });
-        }
-        for (const [index, component] of (components ?? []).entries()) {
-          const upstream = component.monitor?.split('/')[0];
-          if (upstream !== undefined && !ids.has(upstream)) {
-            context.addIssue({
-              code: 'custom',
-              path: ['pages', page, 'components', index, 'monitor'],
-              message: `there is no upstream ${upstream}.${didYouMean(upstream, ids)}`,
-            });
-          }
-        }
-      }
-    });
-}
-
-/** The whole configuration as the file gives it, before paths are made absolute. */
-export type ConfigFile = z.output<ReturnType<typeof createConfigSchema>>;
-
-function unique<T>(
-  items: readonly T[],
-  keyOf: (item: T) => string,
-  report: (index: number, key: string) => void,
-): void {
-  const seen = new Set<string>();
-  for (const [index, item] of items.entries()) {
-    if (item === undefined) continue;
-    const key = keyOf(item);
-    if (seen.has(key)) report(index, key);
-    seen.add(key);
-  }
-}
-
-/** Whatever the prefix: who may read a bucket is mostly said of all of it. */
-function isSameBucket(one: S3Place, other: S3Place): boolean {
-  return one.endpoint === other.endpoint && one.bucket === other.bucket;
-}
-
-interface S3Place {
-  readonly endpoint: string;
-  readonly bucket: string;
-}
-
-/** Whether one of two folders, as written in the file, is the other or in it. */
-function isSameOrWithin(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((path) => `${resolve('/configuration', path)}/`) as [string, string];
-  return a.startsWith(b) || b.startsWith(a);
 }

@@ -28,6 +28,36 @@ const RETAIN_ROWS_MAX = 5_000;
 export function createStore(database: Database): Store {
   return {
     database,
+    ...upstreamReads(database),
+    ...passReads(database),
+    ...storyReads(database),
+    ...runRecords(database),
+    commitPass: (commit) =>
+      database.transaction(async (tx) => {
+        await requireHeld(tx, commit.lease);
+        return commitPass(tx, commit);
+      }),
+    holdVanished: (upstreamId, hash, lease) =>
+      database.transaction(async (tx) => {
+        await requireHeld(tx, lease);
+        await tx.run(
+          'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
+          [upstreamId, hash],
+        );
+      }),
+    pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
+    firstSeenAt: (about) => readFirstSeen(database, about),
+    entries: (page) => readEntries(database, page),
+    changesSince: (revision) => readChanges(database, revision),
+    firstPublishedAt: () => readFirstPublished(database),
+    retain: (before, runsBefore = before) => retain(database, before, runsBefore),
+    close: () => database.close(),
+  };
+}
+
+/** What is remembered of upstreams and their monitors. */
+function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamTimes' | 'monitors' | 'monitorsById'> {
+  return {
     upstreams: async () =>
       new Map((await database.all('SELECT * FROM upstream')).map((row) => [String(row['id']), toUpstream(row)])),
     upstreamTimes: async () => {
@@ -56,19 +86,14 @@ export function createStore(database: Database): Store {
       }));
       return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
     },
-    commitPass: (commit) =>
-      database.transaction(async (tx) => {
-        await requireHeld(tx, commit.lease);
-        return commitPass(tx, commit);
-      }),
-    holdVanished: (upstreamId, hash, lease) =>
-      database.transaction(async (tx) => {
-        await requireHeld(tx, lease);
-        await tx.run(
-          'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
-          [upstreamId, hash],
-        );
-      }),
+  };
+}
+
+/** What a pass needs to know of the passes before. */
+function passReads(
+  database: Database,
+): Pick<Store, 'detailFetchedAt' | 'openStories' | 'openSubjects' | 'incidentsReadAt'> {
+  return {
     detailFetchedAt: async (upstreamId) => {
       // Every id that begins so; 0 follows the slash.
       const rows = await database.all('SELECT monitor, fetched_at FROM detail WHERE monitor >= ? AND monitor < ?', [
@@ -106,7 +131,13 @@ export function createStore(database: Database): Store {
         rows.map((row) => [String(row['external_id']).slice(upstreamId.length + 1), Number(row['read_at']) as EpochMs]),
       );
     },
-    pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
+  };
+}
+
+function storyReads(
+  database: Database,
+): Pick<Store, 'incidents' | 'maintenances' | 'incidentsAbout' | 'maintenancesAbout'> {
+  return {
     incidents: async (from) =>
       (await database.all(`${INCIDENTS} ORDER BY started_at DESC, id`, [from])).map(toIncident),
     maintenances: async (from) =>
@@ -119,10 +150,11 @@ export function createStore(database: Database): Store {
       (await readAbout(database, about, { sql: MAINTENANCES, from }))
         .map(toMaintenance)
         .sort((a, b) => b.startsAt - a.startsAt || byId(a, b)),
-    firstSeenAt: (about) => readFirstSeen(database, about),
-    entries: (page) => readEntries(database, page),
-    changesSince: (revision) => readChanges(database, revision),
-    firstPublishedAt: () => readFirstPublished(database),
+  };
+}
+
+function runRecords(database: Database): Pick<Store, 'recordRun' | 'runs'> {
+  return {
     recordRun: (run) =>
       database.transaction(async (tx) => {
         await tx.run('INSERT INTO run (id, started_at, ended_at, trigger_name, report) VALUES (?, ?, ?, ?, ?)', [
@@ -143,8 +175,6 @@ export function createStore(database: Database): Store {
         report: String(row['report']),
       }));
     },
-    retain: (before, runsBefore = before) => retain(database, before, runsBefore),
-    close: () => database.close(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { createConfigSchema } from '../../../src/config/schema.ts';
+import { createConfigSchema } from '../../../src/config/rules.ts';
 import { cstateSite } from '../../../src/imports/cstate/site.ts';
 import { importFiles } from '../../../src/imports/files.ts';
 import { gatusConfig } from '../../../src/imports/gatus/config.ts';

@@ -1,0 +1,106 @@
+/** Commands that ask upstreams, publish and serve, and the badge on the command line. */
+
+import { type Command, Option } from 'commander';
+import { CONFIG, caller, JSON_FLAG, noWorkers, PORT, QUIET, toPort } from './command-options.ts';
+import type { BadgeCommandOptions } from './commands/badge.ts';
+
+/** Adds them to the program; `done` takes the exit status of the one that was called. */
+export function addRunCommands(program: Command, done: (status: number) => void): void {
+  addServerCommands(program, done);
+  addSingleRuns(program, done);
+}
+
+/** Servers, and what speaks to one. */
+function addServerCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  program
+    .command('start', { isDefault: false })
+    .description('sync on a schedule, publish what changed and serve it; without a configuration, run the sandbox')
+    .option(...CONFIG)
+    .option(...PORT, toPort)
+    .option('--host <address>', 'address to listen on')
+    .addOption(
+      new Option('--role <role>', 'what this node does: sync and publish, serve what others published, or both')
+        .choices(['all', 'sync', 'web'])
+        .default('all'),
+    )
+    .addOption(noWorkers())
+    .option(...QUIET)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --role web',
+    )
+    .action(run(async () => (await import('./commands/start.ts')).start));
+  program
+    .command('serve')
+    .description('serve the published pages; sync and publish nothing')
+    .addHelpText('after', '\nExample:\n  pharos serve --host 0.0.0.0 --port 8080')
+    .option(...CONFIG)
+    .option(...PORT, toPort)
+    .option('--host <address>', 'address to listen on')
+    .addOption(noWorkers())
+    .option(...QUIET)
+    .action(run(async () => (await import('./commands/serve.ts')).serve));
+  program
+    .command('rebuild')
+    .description('tell the running server to sync and publish now, and wait for its report')
+    .option(...CONFIG)
+    .option('--page <slug>', 'publish only this page')
+    .option('--url <address>', 'address of the running server (default: from the configuration)')
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos rebuild\n  pharos rebuild --page example --json')
+    .action(run(async () => (await import('./commands/rebuild.ts')).rebuild));
+  program
+    .command('sandbox')
+    .description('run local test upstreams and print a configuration for them')
+    .option(...PORT, toPort, 4400)
+    .addHelpText('after', '\nExample:\n  pharos sandbox --port 4400')
+    .action(run(async () => (await import('./commands/sandbox.ts')).sandbox));
+}
+
+/** Commands that do their work and end. */
+function addSingleRuns(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  program
+    .command('sync')
+    .description('sync every upstream once and print a report; publish nothing')
+    .option(...CONFIG)
+    .option('-u, --upstream <id>', 'sync only this upstream')
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos sync\n  pharos sync --upstream edge --json')
+    .action(run(async () => (await import('./commands/sync.ts')).sync));
+  program
+    .command('build')
+    .description('sync once, publish, and write the public files for a static host')
+    .option(...CONFIG)
+    .option('-o, --out <folder>', 'write only to this folder (default: `output` in the configuration, otherwise ./out)')
+    .option('--offline', 'contact no upstream; build from stored data')
+    .option('--sealed', 'also write each password page as an encrypted file that opens in the browser')
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos build --out public\n  pharos build --offline --json')
+    .action(run(async () => (await import('./commands/build.ts')).build));
+  program
+    .command('check')
+    .description('check the configuration and query every upstream once')
+    .option('--offline', 'contact no upstream and no target')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .option(...QUIET)
+    .addHelpText('after', '\nExamples:\n  pharos check\n  pharos check --config next.yaml --json')
+    .action(run(async () => (await import('./commands/check.ts')).check));
+  program
+    .command('badge')
+    .description('print one SVG badge')
+    .argument('<label>', 'the text on the left')
+    .argument('<message>', 'the text on the right')
+    .option('--style <name>', 'flat, square, pill, tall or dot')
+    .option('--color <color>', 'background of the message: a name or #rrggbb')
+    .option('--scheme <name>', 'auto, light or dark')
+    .addHelpText('after', '\nExample:\n  pharos badge uptime 99.98% --color green > uptime.svg')
+    .action(async (label: string, message: string, options: BadgeCommandOptions) =>
+      done(await (await import('./commands/badge.ts')).badge([label, message], options)),
+    );
+}

@@ -1,0 +1,134 @@
+/** The whole of pharos.yaml, as the file gives it. */
+
+import { z } from 'zod';
+import { PayrollOptionsSchema } from '../exports/options.ts';
+import { HttpUrlSchema, LinkSchema, LocaleSchema, TimezoneSchema } from '../schema/scalars.ts';
+import { IntakeSchema } from './intake.ts';
+import { NotificationSchema } from './notifications.ts';
+import { OutputSchema, ReleasesSchema } from './output.ts';
+import { type ConnectorOptions, LOOK, PageSchema, ScheduleSchema, upstreamSchema } from './schema.ts';
+import { SecretSchema } from './secret.ts';
+import { StoreUrlSchema } from './store-url.ts';
+
+const SecuritySchema = z.strictObject({
+  contact: z
+    .array(LinkSchema)
+    .min(1)
+    .describe('Where to report vulnerabilities, in order of preference: mailto: or https:// addresses.'),
+  expires: z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'expected a date such as 2027-06-30, or a date and time')
+    .transform((text) => new Date(text).toISOString())
+    .describe('When the file expires; less than a year ahead is recommended.'),
+  policy: LinkSchema.optional().describe('URL of your disclosure policy.'),
+  encryption: LinkSchema.optional().describe('URL of a key for encrypting reports.'),
+});
+
+const SiteSchema = z.strictObject({
+  url: HttpUrlSchema.describe('Public URL of the site; may include a path. All absolute links use it.'),
+  name: z.string().min(1).max(256).default('Status').describe('Site name, shown in titles and on the index of pages.'),
+  home: z
+    .string()
+    .optional()
+    .describe('Slug of the page shown at /. Default: the only page, or an index of public pages.'),
+  timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
+  locale: LocaleSchema.default('en').describe('Language tag: en, de, pt-BR …'),
+  security: SecuritySchema.optional().describe('Publishes /.well-known/security.txt (RFC 9116). Default: none.'),
+  ...LOOK,
+  public: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
+  components: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder of .astro files that replace parts of the pages; docs/components.md.'),
+});
+
+const ServerSchema = z
+  .strictObject({
+    host: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all interfaces.'),
+    port: z.int().min(0).max(65535).default(4321).describe('Port to listen on; 0 picks a free one.'),
+    trustedProxyHops: z
+      .int()
+      .min(0)
+      .max(8)
+      .default(0)
+      .describe('Number of proxies in front that add to X-Forwarded-For.'),
+    accessLog: z
+      .enum(['off', 'common', 'json'])
+      .default('off')
+      .describe('Access log on standard output: Common Log Format, or JSON; docs/operating.md.'),
+    drainSeconds: z
+      .number()
+      .min(0)
+      .max(300)
+      .default(0)
+      .describe('How long to keep serving after SIGTERM while /-/ready answers 503; docs/operating.md.'),
+  })
+  .prefault({});
+
+const AccessSchema = z
+  .strictObject({
+    smtp: SecretSchema.optional().describe('smtp:// or smtps:// URL with user and password.'),
+    from: z.string().optional().describe('Sender of emails, `status@example.com` or `Name <status@example.com>`.'),
+    sessionHours: z
+      .number()
+      .positive()
+      .max(168)
+      .default(12)
+      .describe('Hours without use after which a session ends. Every session ends after seven days.'),
+    key: SecretSchema.optional()
+      .refine((key) => key === undefined || key.reveal().length >= 32, 'expected at least 32 characters')
+      .describe(
+        'Key for hashing addresses when counting sign-in attempts and for encrypting subscribers’ addresses. Keep it safe, and use the same key on all nodes. Default: generated in data/secret.key.',
+      ),
+  })
+  .prefault({});
+
+/** Each value by itself; what they mean together is checked in rules.ts. */
+export function createFileSchema(connectors: readonly ConnectorOptions[]) {
+  return z.strictObject({
+    site: SiteSchema,
+    server: ServerSchema,
+    data: z.string().default('./data').describe('Data folder: the database and published files.'),
+    store: z
+      .strictObject({
+        url: StoreUrlSchema.describe(
+          'postgres://user:password@host:5432/database, to run several nodes (docs/postgres.md). Default: SQLite in the data folder.',
+        ),
+      })
+      .optional(),
+    schedule: ScheduleSchema.default('* * * * *').describe('When to sync upstreams, as cron in UTC.'),
+    retentionDays: z.int().min(91).default(400).describe('Days of history to keep and show.'),
+    upstreams: z.array(upstreamSchema(connectors)).default([]),
+    exports: z.array(PayrollOptionsSchema).default([]).describe('Data to send to other systems. Default: none.'),
+    pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
+    subscriptions: z
+      .boolean()
+      .default(false)
+      .describe('Whether visitors can subscribe to pages by email; needs access.smtp and access.from.'),
+    notifications: z
+      .array(NotificationSchema)
+      .default([])
+      .describe('Channels to notify of incidents and maintenance; docs/notifications.md has every kind.'),
+    intake: z
+      .array(IntakeSchema)
+      .default([])
+      .describe('Webhooks from alerting systems that open and resolve incidents; docs/declaring.md.'),
+    output: OutputSchema,
+    releases: ReleasesSchema,
+    access: AccessSchema,
+    operators: z
+      .strictObject({
+        token: SecretSchema.optional().describe(
+          'Token for operators: rebuild, metrics, API and /-/ops. Without it, these are disabled.',
+        ),
+      })
+      .prefault({}),
+  });
+}
+
+/** The whole configuration as the file gives it, before paths are made absolute. */
+export type ConfigFile = z.output<ReturnType<typeof createFileSchema>>;

@@ -1,0 +1,158 @@
+/** What the values of pharos.yaml mean together. Each rule returns what is wrong, with the place and the remedy. */
+
+import { resolve } from 'node:path';
+import { didYouMean } from '../schema/nearest.ts';
+import { WRITTEN_ID } from '../sync/connector.ts';
+import { type ConfigFile, createFileSchema } from './file-schema.ts';
+import { notificationFaults } from './notifications.ts';
+import type { ConnectorOptions } from './schema.ts';
+
+interface RuleFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The schema of the whole file, for the connectors there are. */
+export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
+  return createFileSchema(connectors).superRefine((config, context) => {
+    for (const rule of RULES)
+      for (const { path, message } of rule(config)) context.addIssue({ code: 'custom', path: [...path], message });
+  });
+}
+
+const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
+  duplicates,
+  mailFaults,
+  writingFaults,
+  placeFaults,
+  ({ notifications, upstreams, access }) =>
+    notificationFaults(notifications, idsOf(upstreams), access.smtp !== undefined).map(({ path, message }) => ({
+      path: ['notifications', ...path],
+      message,
+    })),
+  unknownUpstreams,
+];
+
+/** An upstream that is wrong by itself is missing here. */
+function idsOf(upstreams: ConfigFile['upstreams']): ReadonlySet<string> {
+  return new Set(upstreams.flatMap((upstream) => upstream?.id ?? []));
+}
+
+function duplicates({ upstreams, intake, pages, notifications }: ConfigFile): RuleFault[] {
+  const id = ({ id }: { readonly id: string }): string => id;
+  return [
+    ...repeated(upstreams, id).map(([index, name]) => twice(['upstreams', index, 'id'], 'id', name)),
+    ...repeated(intake, id).map(([index, name]) => twice(['intake', index, 'id'], 'id', name)),
+    ...repeated(notifications, id).map(([index, name]) => twice(['notifications', index, 'id'], 'id', name)),
+    ...repeated(pages, ({ slug }) => slug).map(([index, name]) => twice(['pages', index, 'slug'], 'slug', name)),
+    ...repeated(pages, ({ custom_domain }) => custom_domain ?? null).map(([index, name]) =>
+      twice(['pages', index, 'custom_domain'], 'host', name),
+    ),
+    ...pages.flatMap(({ components, groups }, page) => [
+      ...repeated(components ?? [], (component) => component.id ?? null).map(([index, name]) =>
+        twice(['pages', page, 'components', index, 'id'], 'id', name),
+      ),
+      ...repeated(groups ?? [], id).map(([index, name]) => twice(['pages', page, 'groups', index, 'id'], 'id', name)),
+    ]),
+  ];
+}
+
+function twice(path: RuleFault['path'], what: string, name: string): RuleFault {
+  return { path, message: `the ${what} ${name} is used twice` };
+}
+
+/** The place and key of each item whose key an earlier one has. */
+function repeated<T>(items: readonly T[], keyOf: (item: T) => string | null): readonly (readonly [number, string])[] {
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const key = item === undefined ? null : keyOf(item);
+    if (key === null) return [];
+    if (seen.has(key)) return [[index, key] as const];
+    seen.add(key);
+    return [];
+  });
+}
+
+function mailFaults({ subscriptions, pages, access }: ConfigFile): RuleFault[] {
+  const wanted = subscriptions
+    ? ['subscriptions']
+    : pages.flatMap((page, index) => (page.subscriptions === true ? [['pages', index, 'subscriptions']] : []))[0];
+  const isConfigured = access.smtp !== undefined && access.from !== undefined;
+  if (wanted === undefined || isConfigured) return [];
+  return [{ path: wanted, message: 'emails need a mail server: set access.smtp and access.from' }];
+}
+
+function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[] {
+  const reserved = upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
+  return [
+    ...(reserved === -1
+      ? []
+      : [
+          {
+            path: ['upstreams', reserved, 'id'],
+            message: `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`,
+          },
+        ]),
+    ...(intake.length === 0 || operators.token !== undefined
+      ? []
+      : [
+          {
+            path: ['intake'],
+            message: 'an intake needs operators.token, because nothing can be written over HTTP without it',
+          },
+        ]),
+  ];
+}
+
+/** Where pages and releases are written. */
+function placeFaults({ output, data, releases, store }: ConfigFile): RuleFault[] {
+  const faults: RuleFault[] = [];
+  if (output.folder !== undefined && isSameOrWithin(output.folder, data))
+    faults.push({
+      path: ['output', 'folder'],
+      message: 'this is inside the data folder, which holds private pages. Choose another folder',
+    });
+  if (releases?.database === true && store === undefined)
+    faults.push({
+      path: ['releases', 'database'],
+      message: 'releases in the database need Postgres: set store.url (docs/postgres.md), or use releases.s3',
+    });
+  if (releases?.s3 !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3))
+    faults.push({
+      path: ['releases', 's3', 'bucket'],
+      message:
+        'this is the bucket of output.s3, which everybody reads. Releases hold private pages: use another bucket',
+    });
+  return faults;
+}
+
+function unknownUpstreams({ upstreams, pages }: ConfigFile): RuleFault[] {
+  const ids = idsOf(upstreams);
+  const unknown = (reference: string | undefined, path: RuleFault['path']): RuleFault[] => {
+    const id = reference?.split('/')[0];
+    if (id === undefined || ids.has(id)) return [];
+    return [{ path, message: `there is no upstream ${id}.${didYouMean(id, ids)}` }];
+  };
+  return pages.flatMap(({ from, components }, page) => [
+    ...unknown(from, ['pages', page, 'from']),
+    ...(components ?? []).flatMap(({ monitor }, index) =>
+      unknown(monitor, ['pages', page, 'components', index, 'monitor']),
+    ),
+  ]);
+}
+
+/** Whatever the prefix: who may read a bucket is mostly said of all of it. */
+function isSameBucket(one: S3Place, other: S3Place): boolean {
+  return one.endpoint === other.endpoint && one.bucket === other.bucket;
+}
+
+interface S3Place {
+  readonly endpoint: string;
+  readonly bucket: string;
+}
+
+/** Whether one of two folders, as written in the file, is the other or in it. */
+function isSameOrWithin(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => `${resolve('/configuration', path)}/`) as [string, string];
+  return a.startsWith(b) || b.startsWith(a);
+}
