@@ -26,7 +26,7 @@ const DESCRIPTION_MAX = 1_024;
 
 /** The part, with what of it is not as it was. */
 export function buildFragment(
-  { title, description, groups, components, upstream, posts: shown }: ImportedSite,
+  { title, description, settings, groups, components, upstream, posts: shown }: ImportedSite,
   redirects: Readonly<Record<string, string>>,
   { page, upstreamId, folder, now }: FragmentOptions,
 ): Fragment {
@@ -43,6 +43,7 @@ export function buildFragment(
     slug: page,
     ...given('title', cut(title, NAME_MAX, 'the title')),
     ...given('description', cut(description, DESCRIPTION_MAX, 'the description')),
+    ...settings,
     ...(groups.length === 0
       ? {}
       : {

@@ -18,6 +18,8 @@ export interface ImportedSite {
   /** Null: it has none. */
   readonly title: string | null;
   readonly description: string | null;
+  /** Settings of the page by their names in the configuration. */
+  readonly settings?: Readonly<Record<string, string | boolean>>;
   /** In the order of the page. */
   readonly groups: readonly ImportedGroup[];
   readonly components: readonly ImportedComponent[];

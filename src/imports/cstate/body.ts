@@ -83,9 +83,12 @@ function inOrder(updates: readonly PostUpdate[]): PostUpdate[] {
   return (isNewestFirst ? updates.toReversed() : updates).toSorted((a, b) => a.at - b.at);
 }
 
-/** As Hugo reads times: with an offset or in the zone of the site, also apart from the time and without its colon. */
+/** As Hugo reads times: with an offset or in the zone of the site, also apart from the time, without its colon, and with hours of one digit. */
 export function readInstant(value: unknown, zone: string): EpochMs | null {
   if (typeof value !== 'string') return null;
-  const text = value.trim().replace(/\s+([+-]\d\d):?(\d\d)(?:\s+\w+)?$/, '$1:$2');
+  const text = value
+    .trim()
+    .replace(/^(\d{4}-\d\d-\d\d[T\s]+)(\d:)/, '$10$2')
+    .replace(/\s+([+-]\d\d):?(\d\d)(?:\s+\w+)?$/, '$1:$2');
   return parseInstant(text, zone);
 }

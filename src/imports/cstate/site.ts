@@ -22,6 +22,7 @@ import {
   type ImportNote,
 } from '../site.ts';
 import type { SourceFile } from '../source.ts';
+import { type Reasons, unreadKeys } from '../unread.ts';
 import { readBody, readInstant, statusIn } from './body.ts';
 
 /** The configuration of a cState site. */
@@ -46,6 +47,45 @@ const ConfigSchema = z.object({
 });
 type Config = z.output<typeof ConfigSchema>;
 
+const LOOK = 'colours, logo and layout are set with `look` in Pharos';
+const DATES = 'Pharos formats times by the language of the page';
+const HUGO = null;
+/** Keys of the configuration that are not taken. */
+const CONFIG_KEYS: Reasons = {
+  ...Object.fromEntries(
+    ['theme', 'baseURL', 'buildFuture', 'enableGitInfo', 'preserveTaxonomyNames', 'taxonomies', 'outputs', 'mediaTypes']
+      .concat(['outputFormats', 'markup', 'module', 'minify', 'permalinks', 'sitemap', 'disableKinds', 'frontmatter'])
+      .map((key) => [key, HUGO]),
+  ),
+  ...Object.fromEntries(
+    ['brand', 'ok', 'disrupted', 'down', 'notice', 'alwaysKeepBrandColor', 'headerTextColor', 'useLogo', 'logo']
+      .concat(['useLargeHeaderDesign', 'disableDarkMode', 'customCSS', 'favicon', 'cStateVersion'])
+      .map((key) => [`params.${key}`, LOOK]),
+  ),
+  ...Object.fromEntries(
+    ['dateFormat', 'shortDateFormat', 'useRelativeTime', 'skipSeconds'].map((key) => [`params.${key}`, DATES]),
+  ),
+  languageCode: 'set `locale` to the language of the page',
+  defaultContentLanguage: 'set `locale` to the language of the page',
+  languages: 'a page has one language in Pharos',
+  'params.googleAnalytics': 'Pharos pages load nothing from other hosts',
+  'params.incidentHistoryFormat': 'the history has a page for each month in Pharos',
+  'params.incidentPostsPerPage': 'the history has a page for each month in Pharos',
+  'params.disableIncidentHistory': 'the history is always there in Pharos',
+  'params.disableComplexCalculations': null,
+  'params.enableLastMod': null,
+};
+
+/** Keys of an issue's front matter that are not taken. */
+const ISSUE_KEYS: Reasons = {
+  pin: 'Pharos lists what is open first',
+  lastmod: null,
+  publishDate: null,
+  description: null,
+  type: null,
+  layout: null,
+};
+
 const CONFIG_FILE = /^(?:config|hugo)\.ya?ml$/;
 /** What it says; where it cannot be read, nothing, and a note. */
 function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
@@ -61,8 +101,12 @@ function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
     );
     return empty;
   }
-  const parsed = check(ConfigSchema, parseYaml(file.text));
-  if (parsed.success) return parsed.data;
+  const document = parseYaml(file.text);
+  const parsed = check(ConfigSchema, document);
+  if (parsed.success) {
+    notes.push(...unreadKeys(file.path, document, ConfigSchema, CONFIG_KEYS));
+    return parsed.data;
+  }
   notes.push(dropped(file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`));
   return empty;
 }
@@ -114,6 +158,14 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   const issues = files
     .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
     .flatMap((file) => readIssue(file, notes));
+  notes.push(
+    ...unreadKeys(
+      'front matter of issues',
+      issues.map(({ matter }) => matter),
+      z.array(IssueSchema),
+      ISSUE_KEYS,
+    ),
+  );
   const page = buildLayout(config, issues, notes);
   const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids: page.ids }, notes));
   notes.push(
@@ -191,6 +243,8 @@ function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: Im
 interface ReadIssue {
   readonly path: string;
   readonly issue: Issue;
+  /** Its front matter as it stands, with the names of keys as Hugo compares them. */
+  readonly matter: unknown;
   readonly body: string;
 }
 
@@ -200,7 +254,8 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
   const isPlaced = path.split('/').includes('issues');
   const plain = text.replace(/^\uFEFF/, '');
   const fence = FENCE.exec(plain);
-  const parsed = IssueSchema.safeParse(fence === null ? null : parseYaml(fence[1] ?? ''));
+  const matter = withKnownKeys(fence === null ? null : parseYaml(fence[1] ?? ''));
+  const parsed = IssueSchema.safeParse(matter);
   if (!parsed.success) {
     if (isPlaced) notes.push(dropped(path, 'its front matter is not YAML between two lines of ---'));
     return [];
@@ -209,7 +264,14 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
     notes.push(dropped(path, 'a page that is not an issue; Pharos has no such pages'));
     return [];
   }
-  return [{ path, issue: parsed.data, body: plain.slice(fence?.[0].length ?? 0) }];
+  return [{ path, issue: parsed.data, matter, body: plain.slice(fence?.[0].length ?? 0) }];
+}
+
+/** Hugo doesn't tell capital letters in keys apart. */
+function withKnownKeys(matter: unknown): unknown {
+  if (typeof matter !== 'object' || matter === null || Array.isArray(matter)) return matter;
+  const names = new Map(Object.keys(IssueSchema.shape).map((key) => [key.toLowerCase(), key]));
+  return Object.fromEntries(Object.entries(matter).map(([key, value]) => [names.get(key.toLowerCase()) ?? key, value]));
 }
 
 interface PostContext extends ImportContext {

@@ -5,6 +5,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import { quoted } from '../names.ts';
 import { dropped, type ImportNote } from '../site.ts';
+import { type Reasons, unreadKeys } from '../unread.ts';
 
 /** What one place tells; several add up. */
 export interface GatusPart {
@@ -51,6 +52,73 @@ const ConfigSchema = z.object({
     .catch(null),
 });
 
+/** Lists with the shape of their items, to find keys that nobody reads. */
+const DocumentSchema = ConfigSchema.extend({
+  endpoints: z.array(EndpointSchema),
+  'external-endpoints': z.array(EndpointSchema),
+});
+
+const CHECKED = null;
+/** Keys of the configuration that are not taken. Gatus goes on checking, so what it checks stays there. */
+const KEYS: Reasons = {
+  ...Object.fromEntries(
+    [
+      'url',
+      'method',
+      'conditions',
+      'interval',
+      'graphql',
+      'body',
+      'headers',
+      'dns',
+      'ssh',
+      'client',
+      'token',
+      'heartbeat',
+    ]
+      .concat(['extra-labels', 'store', 'always-run', 'sources'])
+      .flatMap((key) => [
+        [`endpoints[].${key}`, CHECKED],
+        [`external-endpoints[].${key}`, CHECKED],
+      ]),
+  ),
+  ...Object.fromEntries(
+    ['alerts', 'ui'].flatMap((key) => [
+      [`endpoints[].${key}`, key === 'alerts' ? 'set `notifications` in pharos.yaml' : 'Pharos shows no conditions'],
+      [`external-endpoints[].${key}`, 'set `notifications` in pharos.yaml'],
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      'storage',
+      'metrics',
+      'debug',
+      'web',
+      'connectivity',
+      'concurrency',
+      'disable-monitoring-lock',
+      'skip-invalid-config-update',
+      'tunneling',
+    ].map((key) => [key, CHECKED]),
+  ),
+  alerting: 'set `notifications` in pharos.yaml',
+  security: 'set `access_type` of the page',
+  ...Object.fromEntries(
+    [
+      'logo',
+      'link',
+      'custom-css',
+      'dark-mode',
+      'favicon',
+      'buttons',
+      'dashboard-heading',
+      'default-sort-by',
+      'default-filter-by',
+      'login-subtitle',
+    ].map((key) => [`ui.${key}`, 'set `look` and `homepage_url` of the page']),
+  ),
+};
+
 /** As Gatus makes a key of a group and a name. */
 function gatusKey(group: string, name: string): string {
   const [first, last] = [group, name].map((text) =>
@@ -68,7 +136,7 @@ export function gatusConfig(name: string, value: unknown): GatusPart {
   const empty = { name, title: null, description: null, url: null, endpoints: [], announcements: [], maintenance: [] };
   if (!parsed.success) return { ...empty, notes: [dropped(name, 'it is not a Gatus configuration')] };
   const { endpoints, announcements, suites, remote, maintenance, ui } = parsed.data;
-  const notes: ImportNote[] = [];
+  const notes: ImportNote[] = unreadKeys(name, value, DocumentSchema, KEYS);
   const windows: GatusPart['maintenance'][number][] = maintenance == null ? [] : [{ key: null, value: maintenance }];
   const read = [...endpoints, ...parsed.data['external-endpoints']].flatMap((item, index): GatusEndpoint[] => {
     const endpoint = EndpointSchema.safeParse(item).data;

@@ -3,7 +3,7 @@
  * source may be several documents.
  */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { INCIDENT_IMPACTS, INCIDENT_STATUSES, isOverStatus } from '../../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../../model/page.ts';
 import { later, toIso } from '../../model/time.ts';
@@ -20,7 +20,17 @@ import {
   type ImportedSite,
   type ImportNote,
 } from '../site.ts';
-import { type Component, ComponentSchema, DocumentSchema, type Event, EventSchema } from './schema.ts';
+import { unreadKeys } from '../unread.ts';
+import {
+  COMPONENT_KEYS,
+  type Component,
+  ComponentSchema,
+  DocumentSchema,
+  EVENT_KEYS,
+  type Event,
+  EventSchema,
+  ReadEventsSchema,
+} from './schema.ts';
 import { readUpdates, wordText } from './updates.ts';
 
 /** A document as it was read, and what to call it. */
@@ -36,6 +46,16 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   const page = lists.map((list) => list.page).find((one) => one != null);
   const components = uniqueComponents(lists.flatMap((list) => list.components));
   const layout = buildLayout(components, notes);
+  const raw = lists.flatMap((list) => list.events.map(({ item }) => item));
+  notes.push(
+    ...unreadKeys(
+      'components',
+      lists.flatMap((list) => list.components),
+      z.array(ComponentSchema),
+      COMPONENT_KEYS,
+    ),
+    ...unreadKeys('incidents', raw, ReadEventsSchema, EVENT_KEYS),
+  );
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {
     const parsed = check(EventSchema, item);

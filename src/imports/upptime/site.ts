@@ -5,6 +5,7 @@
 
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
@@ -19,6 +20,7 @@ import {
   type ImportNote,
 } from '../site.ts';
 import type { SourceFile } from '../source.ts';
+import { type Reasons, unreadKeys } from '../unread.ts';
 import type { Issue, UpptimeIssues } from './issues.ts';
 
 const WordSchema = z.string().nullish().catch(null);
@@ -28,7 +30,15 @@ const ConfigSchema = z.object({
   repo: WordSchema,
   sites: z.array(z.object({ name: z.string().min(1), slug: WordSchema })).nullish(),
   'status-website': z
-    .object({ name: WordSchema, introMessage: WordSchema, baseUrl: WordSchema, apiBaseUrl: WordSchema })
+    .object({
+      name: WordSchema,
+      introMessage: WordSchema,
+      baseUrl: WordSchema,
+      apiBaseUrl: WordSchema,
+      cname: WordSchema,
+      robotsText: WordSchema,
+      favicon: WordSchema,
+    })
     .nullish()
     .catch(null),
 });
@@ -42,15 +52,64 @@ const SummarySchema = z.array(
   }),
 );
 
+const CHECKS = 'how sites are checked is set in the upstream that monitors them from now on';
+const LOOK = 'set `look` of the page instead';
+/** Keys of the configuration that are not taken. */
+const KEYS: Reasons = {
+  ...Object.fromEntries(
+    ['assignees', 'user-agent', 'secrets', 'workflowSchedule', 'commitMessages', 'commitPrefixStatusUp', 'runner']
+      .concat(['commitPrefixStatusDown', 'commitPrefixStatusDegraded', 'PAT', 'delay', 'skipTopicsUpdate'])
+      .concat(['skipDescriptionUpdate', 'skipHomepageUpdate', 'skipDeleteIssues', 'skipPoweredByReadme', 'repository'])
+      .map((key) => [key, null]),
+  ),
+  ...Object.fromEntries(
+    ['url', 'method', 'headers', 'body', 'port', 'check', 'expectedStatusCodes', 'maxResponseTime', 'maxRedirects']
+      .concat(['__dangerous__insecure', '__dangerous__disable_verify_peer', '__dangerous__disable_verify_host'])
+      .concat(['__dangerous__body_down', '__dangerous__body_degraded', '__dangerous__body_down_if_text_missing'])
+      .concat(['__dangerous__body_degraded_if_text_missing', 'verbose', 'ipv6', 'type'])
+      .map((key) => [`sites[].${key}`, CHECKS]),
+  ),
+  'sites[].icon': 'Pharos has no icons of components',
+  'sites[].assignees': null,
+  'sites[].tags': 'Pharos has no tags; use groups',
+  ...Object.fromEntries(
+    ['logoUrl', 'theme', 'themes', 'themeUrl', 'css', 'customHeadHtml', 'customBodyHtml', 'customFootHtml', 'js']
+      .concat(['links', 'metaTags', 'scripts', 'navbarCss', 'faviconSvg'])
+      .map((key) => [`status-website.${key}`, LOOK]),
+  ),
+  'status-website.introTitle': 'a page has one title; add it to `description`',
+  'status-website.navbar': 'a page links to one site of yours, `homepage_url`',
+  'status-website.navbarGitHub': null,
+  'status-website.publish': null,
+  'status-website.singleCommit': null,
+  'status-website.hideNavLogo': LOOK,
+  'status-website.hideNavTitle': LOOK,
+  i18n: 'Pharos has its own words; set `locale`',
+  notifications: 'set `notifications` in pharos.yaml',
+  customStatusWebsitePackage: null,
+};
+
 /** The configuration of a repository; null: there is none that can be read. */
-export function upptimeConfig(files: readonly SourceFile[]): UpptimeConfig | null {
+export function upptimeConfig(files: readonly SourceFile[], notes: ImportNote[] = []): UpptimeConfig | null {
   const file = files.find(({ path }) => /^\.upptimerc\.ya?ml$/.test(path));
   if (file === undefined) return null;
   try {
-    return ConfigSchema.safeParse(parse(file.text)).data ?? null;
+    const document: unknown = parse(file.text);
+    notes.push(...unreadKeys(file.path, document, ConfigSchema, KEYS));
+    return ConfigSchema.safeParse(document).data ?? null;
   } catch {
     return null;
   }
+}
+
+/** What the website's configuration says of the page itself. A page that asked not to be indexed still does. */
+function pageSettings(website: UpptimeConfig['status-website']): Record<string, string | boolean> {
+  const { cname, robotsText, favicon } = website ?? {};
+  return {
+    ...(cname != null && HOST_NAME.test(cname) ? { custom_domain: cname } : {}),
+    ...(/^\s*disallow:\s*\/\s*$/im.test(robotsText ?? '') ? { allow_index: false } : {}),
+    ...(favicon != null && safeLink(favicon)?.startsWith('http') === true ? { icon: favicon } : {}),
+  };
 }
 
 /** The site of a repository. Never throws. */
@@ -60,7 +119,7 @@ export function upptimeSite(
   context: ImportContext,
 ): ImportedSite {
   const notes: ImportNote[] = [...told];
-  const config = upptimeConfig(files);
+  const config = upptimeConfig(files, notes);
   const website = config?.['status-website'];
   const sites = listSites(files, config, notes);
   const bySlug = new Map(sites.map((site) => [site.slug, site]));
@@ -81,6 +140,7 @@ export function upptimeSite(
   return {
     title: website?.name ?? null,
     description: toTitle(website?.introMessage ?? ''),
+    settings: pageSettings(website),
     groups: [],
     components: sites.map(({ component }) => component),
     upstream: null,

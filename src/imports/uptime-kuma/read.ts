@@ -6,6 +6,7 @@ import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connect
 import { quoted } from '../names.ts';
 import { changed, dropped, type ImportNote } from '../site.ts';
 import { type Ask, askIfThere, type Select } from '../source.ts';
+import { type Reasons, unreadKeys } from '../unread.ts';
 import type { KumaGroup, KumaPage } from './site.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -15,7 +16,7 @@ export class NoKumaPageError extends Error {}
 
 /** A page of the database. @throws NoKumaPageError, and whatever a database that is not Kuma's throws */
 export async function kumaFromDatabase(select: Select, wanted: string | undefined): Promise<KumaPage> {
-  const pages = await select('SELECT id, slug, title, description, password FROM status_page ORDER BY id');
+  const pages = await select('SELECT * FROM status_page ORDER BY id');
   const page = wanted === undefined && pages.length === 1 ? pages[0] : pages.find(({ slug }) => slug === wanted);
   if (page === undefined) {
     const slugs = pages.map(({ slug }) => String(slug)).join(', ');
@@ -25,7 +26,8 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     );
   }
   const id = Number(page['id']);
-  const notes: ImportNote[] = [];
+  const used = Object.fromEntries(Object.entries(page).filter(([, value]) => isSet(value)));
+  const notes: ImportNote[] = unreadKeys('status page', used, RowSchema, PAGE_KEYS);
   const placed = await select(
     `SELECT g.id AS group_id, g.name AS group_name, m.id, m.name FROM "group" g
      LEFT JOIN monitor_group mg ON mg.group_id = g.id LEFT JOIN monitor m ON m.id = mg.monitor_id
@@ -56,6 +58,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     title: String(page['title']),
     description: typeof page['description'] === 'string' && page['description'] !== '' ? page['description'] : null,
     url: null,
+    ...(page['search_engine_index'] === 0 ? { settings: { allow_index: false } } : {}),
     groups: readGroups(placed),
     incidents: incidents.map((row) => ({
       ...row,
@@ -76,6 +79,63 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     notes,
   };
 }
+
+/** Whether a column says more than its default. */
+function isSet(value: unknown): boolean {
+  return value !== null && value !== '' && value !== 0;
+}
+
+const RowSchema = z.object({
+  id: IdSchema,
+  slug: NameSchema,
+  title: NameSchema,
+  description: TextSchema,
+  password: TextSchema,
+});
+const LOOK = 'set `look` of the page instead';
+/** What a page has at Uptime Kuma that is not taken: columns of the database, fields of the API. */
+const PAGE_KEYS: Reasons = {
+  ...Object.fromEntries(
+    [
+      'created_date',
+      'modified_date',
+      'published',
+      'slug',
+      'autoRefreshInterval',
+      'auto_refresh_interval',
+      'showOnlyLastHeartbeat',
+    ]
+      .concat([
+        'show_only_last_heartbeat',
+        'show_powered_by',
+        'showPoweredBy',
+        'showCertificateExpiry',
+        'show_certificate_expiry',
+      ])
+      .map((key) => [key, null]),
+  ),
+  ...Object.fromEntries(
+    ['icon', 'theme', 'custom_css', 'customCSS', 'footer_text', 'footerText'].map((key) => [key, LOOK]),
+  ),
+  ...Object.fromEntries(
+    [
+      'google_analytics_tag_id',
+      'googleAnalyticsId',
+      'analytics_id',
+      'analyticsId',
+      'analytics_script_url',
+      'analyticsScriptUrl',
+    ]
+      .concat(['analytics_domain_url', 'analytics_type', 'analyticsType'])
+      .map((key) => [key, 'Pharos pages load nothing from other hosts']),
+  ),
+  show_tags: 'Pharos has no tags; use groups',
+  showTags: 'Pharos has no tags; use groups',
+  search_engine_index: null,
+  rssTitle: null,
+  rss_title: null,
+  domainNameList: 'set `custom_domain` of the page',
+};
 
 function readGroups(rows: readonly Row[]): KumaGroup[] {
   return [...Map.groupBy(rows, (row) => Number(row['group_id']))].map(([id, members]) => ({
@@ -118,10 +178,18 @@ export async function kumaFromApi(
   { url, slug }: { readonly url: string; readonly slug: string },
 ): Promise<KumaPage> {
   const path = `/api/status-page/${encodeURIComponent(slug)}`;
-  const parsed = PublicPageSchema.safeParse(await ask(path));
+  const answer = await ask(path);
+  const parsed = PublicPageSchema.safeParse(answer);
   if (!parsed.success) throw new NoKumaPageError(`${path} is not a status page of Uptime Kuma`);
   const { config, publicGroupList, incidents, incident, maintenanceList } = parsed.data;
-  const notes: ImportNote[] = [];
+  const notes: ImportNote[] = unreadKeys(
+    'status page',
+    Object.fromEntries(
+      Object.entries((answer as { config: object }).config).filter(([, value]) => isSet(value) && value !== false),
+    ),
+    RowSchema,
+    PAGE_KEYS,
+  );
   const pinned = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
   const past = await readHistory(ask, path, notes);
   const all = new Map([...past, ...pinned].map((row) => [itemKey(row, 'id'), row]));

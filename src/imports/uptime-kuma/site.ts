@@ -30,6 +30,7 @@ export interface KumaPage {
   readonly description: string | null;
   /** Address of Uptime Kuma; null: it is not known. */
   readonly url: string | null;
+  readonly settings?: ImportedSite['settings'];
   readonly groups: readonly KumaGroup[];
   /** Rows of incidents, with the names that the API gives their fields. */
   readonly incidents: readonly unknown[];
@@ -78,6 +79,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   return {
     title: page.title,
     description: page.description,
+    ...(page.settings === undefined ? {} : { settings: page.settings }),
     groups: page.groups.map(({ id, name }) => ({ id: `group-${toSlug(id)}`, name })),
     components: [...shown.values()].map(({ id, name, groupId }) => ({
       id: idOfMonitor(id),

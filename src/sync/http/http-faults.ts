@@ -13,7 +13,7 @@ interface FaultFacts {
 
 const TIMEOUT_WORDS = 'no response in time';
 const CUT_WORDS = 'the connection was closed in the middle of the response';
-const ASK_OWNER = 'Pharos retries automatically. If it persists, check the upstream and the network.';
+const ASK_OWNER = 'Check that it is running and can be reached from here.';
 
 const FAULTS: Readonly<Record<string, FaultFacts>> = {
   ENOTFOUND: { fault: 'name', words: 'host name not found in DNS' },
