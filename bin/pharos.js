@@ -24,16 +24,10 @@ const args = process.argv.slice(2);
  */
 const LASTING = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
 /**
- * Threads that have worked give their memory back when they are idle, for which they have to be able to ask V8 and the C
- * library; Node says at each start that calling the latter is experimental. V8 would let a heap grow to four times what is
- * alive in it before it collects, where the machine has much memory: here it is half as much again, with no limit to it.
+ * If the machine has much memory, V8 lets a heap grow to four times what is alive in it before it collects. This makes it half
+ * as much again, without a limit for what a large page needs. Set later, it has no effect on the heap that there is.
  */
-const LASTING_FLAGS = [
-  '--max-semi-space-size=4',
-  '--heap-growing-percent=50',
-  '--expose-gc',
-  '--disable-warning=ExperimentalWarning',
-];
+const LASTING_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 const isLasting = args[0] === 'start' || args[0] === 'serve';
 const isSet = process.env['MALLOC_TRIM_THRESHOLD_'] !== undefined;
 

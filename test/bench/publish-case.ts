@@ -5,7 +5,6 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
-import { createIdleMemory } from '../../src/app/workers/idle-memory.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
@@ -86,14 +85,10 @@ async function measure(task: PublishCase): Promise<PublishFigures> {
     }
     const idleMb = process.memoryUsage.rss() / 1e6;
     const freeBefore = freeBytes(site.folder);
-    // As the thread does that publishes.
-    const memory = createIdleMemory();
-    memory.begin();
     const publishSeconds = await publishAll(site);
     const peakMb = process.resourceUsage().maxRSS / 1e3;
     const settling = performance.now();
     await site.publisher.settled();
-    memory.end();
     const settleSeconds = secondsSince(settling);
     const bytesOnDisk = freeBefore - freeBytes(site.folder);
     await site.publisher.close();

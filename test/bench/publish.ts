@@ -37,7 +37,7 @@ const INCIDENT_SECONDS_MAX: Readonly<Record<number, number>> = { 1000: 1, 3000: 
 
 /** As `bin/pharos.js` begins a process that stays. */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
-const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50', '--disable-warning=ExperimentalWarning'];
+const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-publish-'));

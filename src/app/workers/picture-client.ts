@@ -22,15 +22,6 @@ export interface Pictures {
   readonly close: () => Promise<void>;
 }
 
-interface PicturesOptions {
-  /** The thread starts. */
-  readonly onBegin: () => void;
-  /** The thread has ended and its memory is free. */
-  readonly onEnd: () => void;
-  /** How long the thread waits for the next image. */
-  readonly idleMs?: number;
-}
-
 /** Starting takes a fifth of a second, and news on one page is often followed by news on others. */
 const IDLE_MS = 5_000;
 
@@ -39,7 +30,8 @@ interface Begun {
   readonly rpc: RpcPeer<PictureHandlers>;
 }
 
-export function createPictures({ onBegin, onEnd, idleMs = IDLE_MS }: PicturesOptions): Pictures {
+/** @param idleMs how long the thread waits for the next image */
+export function createPictures(idleMs: number = IDLE_MS): Pictures {
   let begun: Begun | null = null;
   let timer: NodeJS.Timeout | undefined;
 
@@ -51,11 +43,9 @@ export function createPictures({ onBegin, onEnd, idleMs = IDLE_MS }: PicturesOpt
       mine.rpc.end(error);
     };
     worker.on('error', end);
-    worker.on('exit', (status) => {
-      end(new StatusError({ code: 'PUBLISH_FAILED', message: `The drawing thread exited with status ${status}.` }));
-      onEnd();
-    });
-    onBegin();
+    worker.on('exit', (status) =>
+      end(new StatusError({ code: 'PUBLISH_FAILED', message: `The drawing thread exited with status ${status}.` })),
+    );
     return mine;
   }
 

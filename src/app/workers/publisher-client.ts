@@ -68,8 +68,6 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
   const { store, folders, components, since, control, takeTouched, onPage, onError } = options;
   const worker = new Worker(new URL(`./publisher-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { store, folders, components, since } satisfies PublisherThreadData,
-    // It gives memory back by `node:ffi`, and Node would say on standard error that this is experimental.
-    execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   const host = createControlHost(control);
   const rpc = createRpc<PublisherHandlers>(worker, {

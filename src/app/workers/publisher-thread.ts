@@ -11,7 +11,6 @@ import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
-import { createIdleMemory } from './idle-memory.ts';
 import { createPictures } from './picture-client.ts';
 import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
 import { createRemoteControl } from './remote-control.ts';
@@ -23,8 +22,7 @@ if (parentPort === null) throw new Error('this module is the entry point of a th
 const { store, folders, components, since } = workerData as PublisherThreadData;
 const receive = createStateReceiver();
 const touched = new Set<string>();
-const memory = createIdleMemory();
-const pictures = createPictures({ onBegin: memory.begin, onEnd: memory.end });
+const pictures = createPictures();
 
 const handlers: PublisherHandlers = {
   ready: async () => {
@@ -35,13 +33,7 @@ const handlers: PublisherHandlers = {
   publish: async ({ state: sent, touched: more, slug }) => {
     const state = receive(sent);
     for (const one of more) touched.add(one);
-    memory.begin();
-    try {
-      return await (await publisher).publish(state, slug === null ? {} : { slug });
-    } finally {
-      // Long-term figures and images follow the news.
-      void (await publisher).settled().then(memory.end, memory.end);
-    }
+    return (await publisher).publish(state, slug === null ? {} : { slug });
   },
   publishSite: async (sent) => {
     const state = receive(sent);

@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPictures, type Pictures } from '../../../src/app/workers/picture-client.ts';
 import { socialImage } from '../../../src/publish/files/social-image.ts';
@@ -8,12 +9,24 @@ const IDLE_MS = 50;
 const ENDED = { timeout: 10_000 };
 let pictures: Pictures | undefined;
 
-afterEach(() => pictures?.close());
+let stopWatching = (): void => undefined;
 
+afterEach(async () => {
+  stopWatching();
+  await pictures?.close();
+});
+
+/** Node tells of every thread that begins. */
 function watched(idleMs = IDLE_MS) {
   const onBegin = vi.fn<() => void>();
   const onEnd = vi.fn<() => void>();
-  pictures = createPictures({ onBegin, onEnd, idleMs });
+  const watch = (thread: Worker): void => {
+    onBegin();
+    thread.once('exit', () => onEnd());
+  };
+  process.on('worker', watch);
+  stopWatching = () => void process.off('worker', watch);
+  pictures = createPictures(idleMs);
   return { draw: pictures.draw, close: pictures.close, onBegin, onEnd };
 }
 
