@@ -89,6 +89,11 @@ const UptimeComponentSchema = z.strictObject({
   state: StateSchema,
   stale: z.boolean(),
   source_id: V2IdSchema.nullable().describe('One of sources; null: a component without a monitor.'),
+  uptime_basis: z
+    .enum(['monitoring', 'reported_incidents'])
+    .describe(
+      'What the figures are counted from. A component without a monitor counts as up unless an incident says otherwise.',
+    ),
   periods: PeriodsSchema,
   upstream: z
     .strictObject({

@@ -4,21 +4,21 @@ import { LRUCache } from 'lru-cache';
 import { firstEndingAfter } from './overlap.ts';
 import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
 import type { State } from './state.ts';
-import { type Day, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS } from './time.ts';
-import { cutTimeline } from './timeline.ts';
+import { type Day, dayOf, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS, toEpochMs } from './time.ts';
+import { cutTimeline, stateAt } from './timeline.ts';
 import { type MsByState, sumByState, sumCounted } from './uptime.ts';
 
 /** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
 export const MIN_GOOD_RATIO = 0.5;
 
-/** Trouble up to this long does not colour a day: one failed check, at the usual interval of a minute. */
+/** Trouble up to this long does not colour a day once it is over: one failed check, at the usual interval of a minute. */
 export const DEFAULT_BLIP_FLOOR_MS = MINUTE_MS;
 
 export interface DayOptions {
   /** IANA zone that the days are cut in. */
   readonly zone: string;
   readonly now: EpochMs;
-  /** Trouble up to this long in a day does not colour it; 0: all of it does. */
+  /** Trouble up to this long that is over does not colour a day; 0: all of it does. */
   readonly blipFloorMs?: number;
 }
 
@@ -128,7 +128,8 @@ function dayCell(
   const elapsedMs = Math.max(0, elapsed.to - elapsed.from);
   const pieces = cutTimeline(timeline, elapsed);
   const msByState = sumByState(pieces, elapsedMs);
-  const state = stateOfDay(msByState, elapsedMs, blipFloorMs);
+  const running = now >= interval.from && now < interval.to ? stateAt(timeline, now) : null;
+  const state = stateOfDay(msByState, { running, blipFloorMs });
   return {
     day,
     interval,
@@ -162,21 +163,68 @@ function listProvenances(pieces: readonly TimelineSpan[]): readonly Provenance[]
 /**
  * The colour of a day from the time in each state. Good time is operational or in maintenance.
  *
- * 1. The worst of major outage, partial outage and degraded that lasted longer than the blip floor, where time in a
- *    worse one counts for the milder too: 40 s of one and 40 s of the other are 80 s of the milder. Trouble that
+ * 1. The worst of major outage, partial outage and degraded that goes on, or that lasted longer than the blip floor, where
+ *    time in a worse one counts for the milder too: 40 s of one and 40 s of the other are 80 s of the milder. Trouble that
  *    outweighs the good time is never a blip.
  * 2. Else, if less than `MIN_GOOD_RATIO` of the elapsed part was good: `paused` or `unknown`, whichever was longer.
- * 3. Else `maintenance`, if longer than the floor or than the operational time; else `operational`.
+ * 3. Else `maintenance`, if it goes on, or was longer than the floor or than the operational time; else `operational`.
  *
  * More trouble, in place of whatever else, never gives a better colour.
+ *
+ * @param running what goes on at the end of the elapsed part; null: the day is over, or yet to come
  */
-function stateOfDay(ms: MsByState, elapsedMs: number, blipFloorMs: number): State {
+function stateOfDay(
+  ms: MsByState,
+  { running, blipFloorMs }: { readonly running: State | null; readonly blipFloorMs: number },
+): State {
   const goodMs = ms.operational + ms.maintenance;
   let troubleMs = 0;
-  for (const state of ['major_outage', 'partial_outage', 'degraded'] as const) {
+  for (const state of TROUBLES) {
     troubleMs += ms[state];
-    if (troubleMs > Math.min(blipFloorMs, goodMs)) return state;
+    if (running === state || troubleMs > Math.min(blipFloorMs, goodMs)) return state;
   }
+  const elapsedMs = troubleMs + goodMs + ms.paused + ms.unknown;
   if (goodMs === 0 || goodMs < elapsedMs * MIN_GOOD_RATIO) return ms.paused > ms.unknown ? 'paused' : 'unknown';
-  return ms.maintenance > Math.min(blipFloorMs, ms.operational) ? 'maintenance' : 'operational';
+  const isMaintenance = running === 'maintenance' || ms.maintenance > Math.min(blipFloorMs, ms.operational);
+  return isMaintenance ? 'maintenance' : 'operational';
+}
+
+const TROUBLES = ['major_outage', 'partial_outage', 'degraded'] as const;
+
+/** The colour of the day of `now`, and when it becomes another if nothing happens. */
+export interface PresentColour {
+  readonly state: State;
+  readonly hadBlip: boolean;
+  /** Before the day is over; null: it stays. */
+  readonly changesAt: EpochMs | null;
+}
+
+/** A day that began badly turns green by good time alone, and one that was unknown turns known. */
+export function presentColour(
+  timeline: readonly TimelineSpan[],
+  { zone, now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
+): PresentColour {
+  const day = dayOf(now, zone);
+  const interval = intervalOfDay(day, zone);
+  const { state, hadBlip, msByState: ms } = dayCell(timeline, { day, interval }, { zone, now, blipFloorMs });
+  const running = stateAt(timeline, now);
+  const goodMs = ms.operational + ms.maintenance;
+  const elapsedMs = now - interval.from;
+  const troubleMs = ms.major_outage + ms.partial_outage + ms.degraded;
+  // The lengths of time after which one side of a comparison above catches up with the other.
+  const edges = [
+    0,
+    ms.major_outage - goodMs,
+    ms.major_outage + ms.partial_outage - goodMs,
+    troubleMs - goodMs,
+    Math.abs(elapsedMs - 2 * goodMs),
+    Math.abs(ms.paused - ms.unknown),
+    ms.maintenance - ms.operational,
+  ];
+  const change = edges
+    .flatMap((edge) => [edge, edge + 1])
+    .filter((after) => after > 0 && now + after < interval.to)
+    .sort((a, b) => a - b)
+    .find((after) => stateOfDay({ ...ms, [running]: ms[running] + after }, { running, blipFloorMs }) !== state);
+  return { state, hadBlip, changesAt: change === undefined ? null : toEpochMs(now + change) };
 }

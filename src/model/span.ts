@@ -23,6 +23,8 @@ export interface TimelineSpan extends Span {
    * Both stand in one piece, so that no two readings of a time line can disagree.
    */
   readonly counted?: State;
+  /** True: nobody looked. It is known only from a recorded outage, a maintenance window or what people declared. */
+  readonly isUnseen?: true;
 }
 
 /** A state that people declared a component to be in. */

@@ -77,7 +77,7 @@ function hasSpans({ spans }: Layer): boolean {
 }
 
 function isAlike(a: TimelineSpan, b: TimelineSpan): boolean {
-  return a.state === b.state && a.provenance === b.provenance && a.counted === b.counted;
+  return a.state === b.state && a.provenance === b.provenance && a.counted === b.counted && a.isUnseen === b.isUnseen;
 }
 
 /** What holds from `from` on, until anything that could change it begins or ends. */
@@ -95,24 +95,36 @@ function pieceAt(layers: Layers, from: EpochMs, until: EpochMs): TimelineSpan {
   const seen = readSeen(layers, read);
   const state = declared === null ? seen.state : worse(seen.state, declared);
   const isDeclared = declared !== null && isWorse(declared, seen.state);
-  const piece = { state, from, to, provenance: isDeclared ? 'declared' : seen.provenance } as const;
+  const piece = {
+    state,
+    from,
+    to,
+    provenance: isDeclared ? 'declared' : seen.provenance,
+    ...(seen.isSeen || state === 'unknown' ? {} : { isUnseen: true as const }),
+  } as const;
   if (counted === declared) return piece;
   const counting = counted === null ? seen.state : worse(seen.state, counted);
   return counting === state ? piece : { ...piece, counted: counting };
 }
 
-/** The layers below what people declared; those that a higher one hides are not looked at, so that they cut nothing. */
+/** What the layers below what people declared say; `isSeen`: the lowest ones say something too. */
 function readSeen(
   { below, outages, maintenances }: Layers,
   read: (layer: Layer) => State | null,
-): { readonly state: State; readonly provenance: Provenance } {
-  if (read(maintenances) !== null) return { state: 'maintenance', provenance: 'maintenance' };
-  if (read(outages) !== null) return { state: 'major_outage', provenance: 'incident' };
+): { readonly state: State; readonly provenance: Provenance; readonly isSeen: boolean } {
+  const isPlanned = read(maintenances) !== null;
+  const isRecorded = !isPlanned && read(outages) !== null;
+  let seen: { readonly state: State; readonly provenance: Provenance } | null = null;
   for (const layer of below) {
     const state = read(layer);
-    if (state !== null) return { state, provenance: layer.provenance };
+    if (state === null) continue;
+    seen = { state, provenance: layer.provenance };
+    break;
   }
-  return { state: 'unknown', provenance: 'none' };
+  const isSeen = seen !== null;
+  if (isPlanned) return { state: 'maintenance', provenance: 'maintenance', isSeen };
+  if (isRecorded) return { state: 'major_outage', provenance: 'incident', isSeen };
+  return seen === null ? { state: 'unknown', provenance: 'none', isSeen } : { ...seen, isSeen };
 }
 
 /** The first span of a layer that is not over at `at`, be it on or still to come. */
@@ -147,14 +159,41 @@ export function stateAt(timeline: readonly TimelineSpan[], at: EpochMs): State {
 /** When the time line came into the state it ends in; null when nothing was ever known before that. */
 export function lastRunFrom(timeline: readonly TimelineSpan[]): EpochMs | null {
   const state = timeline.at(-1)?.state;
+  const filled = fillGaps(timeline);
   let from: EpochMs | null = null;
-  for (let index = timeline.length - 1; index >= 0; index -= 1) {
-    const span = timeline[index];
+  for (let index = filled.length - 1; index >= 0; index -= 1) {
+    const span = filled[index];
     if (span === undefined || span.state !== state) return from;
     // A time line begins with silence where there is no history yet; how far back it reaches says nothing.
     from = index === 0 && span.provenance === 'none' ? null : span.from;
   }
   return from;
+}
+
+/**
+ * The time line as "since" reads it: a time in which nobody looked, between two times in which the same state was seen, counts as
+ * part of them. What was recorded, planned or declared has a beginning and an end of its own, so no gap joins it.
+ */
+export function fillGaps(timeline: readonly TimelineSpan[]): readonly TimelineSpan[] {
+  let before: TimelineSpan | undefined;
+  let filled: TimelineSpan[] | null = null;
+  for (const [index, span] of timeline.entries()) {
+    if (span.state === 'unknown') continue;
+    const hasGap = before !== undefined && before.to < span.from;
+    if (hasGap && before?.state === span.state && isHeard(before) && isHeard(span)) {
+      filled ??= [...timeline];
+      for (let gap = index - 1; filled[gap]?.state === 'unknown'; gap -= 1)
+        filled[gap] = { ...span, from: filled[gap]?.from ?? span.from, to: filled[gap]?.to ?? span.from };
+    }
+    before = span;
+  }
+  return filled ?? timeline;
+}
+
+function isHeard({ provenance, state }: TimelineSpan): boolean {
+  return (
+    provenance === 'observed' || provenance === 'reported' || (provenance === 'declared' && state === 'operational')
+  );
 }
 
 /** The first instant at which anything is known; null: nothing ever was. */

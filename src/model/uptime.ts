@@ -5,6 +5,9 @@
  * Statuspage and Instatus use, so that figures can be compared. Maintenance, paused and unknown time counts neither
  * way; how much was observed at all stands beside the figure as its coverage. An impact that people declared counts,
  * unless they said that it does not: then the state below it does.
+ *
+ * A figure needs observation: below `COVERAGE_MIN` there is none. What was only reported is no observation, since nobody tells
+ * of the good times: of a month in which only an outage is known, nobody knows the uptime.
  */
 
 import type { TimelineSpan } from './span.ts';
@@ -13,7 +16,10 @@ import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
 import { cutTimeline } from './timeline.ts';
 
 /** Names the formula above; changes whenever the same time line would give another figure. */
-export const FORMULA_VERSION = 2;
+export const FORMULA_VERSION = 3;
+
+/** Share of a window that must have been observed for a figure. */
+const COVERAGE_MIN = 0.01;
 
 /** Milliseconds in each state; whole numbers. */
 export type MsByState = Readonly<Record<State, number>>;
@@ -34,7 +40,9 @@ export interface Uptime {
   readonly pausedMs: number;
   /** Time that shows as unknown. */
   readonly unknownMs: number;
-  /** 0 to 1; null when no time counts. Exactly 1 only when nothing was down. */
+  /** The part of it that somebody looked at, and not only reported. */
+  readonly seenMs: number;
+  /** 0 to 1; null when no time counts, or too little was observed. Exactly 1 only when nothing was down. */
   readonly ratio: number | null;
   /** The same with maintenance counted as up. */
   readonly ratioWithMaintenance: number | null;
@@ -47,7 +55,15 @@ export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): U
   const pieces = cutTimeline(timeline, window);
   const windowMs = Math.max(0, window.to - window.from);
   const shown = sumByState(pieces, windowMs);
-  return uptimeOfMs(shown, sumCounted(pieces, shown));
+  return uptimeOfMs(shown, sumCounted(pieces, shown), seenMsOf(pieces));
+}
+
+function seenMsOf(pieces: readonly TimelineSpan[]): number {
+  return pieces.reduce((sum, piece) => (isSeen(piece) ? sum + piece.to - piece.from : sum), 0);
+}
+
+function isSeen({ state, isUnseen }: TimelineSpan): boolean {
+  return state !== 'unknown' && isUnseen !== true;
 }
 
 /** Milliseconds in each state of the pieces that a time line has in a window of some length; what they do not cover is `unknown`. */
@@ -87,13 +103,14 @@ export function emptyMsByState(): Record<State, number> {
 }
 
 /** The figures that follow from the time in each state: as it shows, and as it counts. */
-export function uptimeOfMs(shown: MsByState, ms: MsByState = shown): Uptime {
+function uptimeOfMs(shown: MsByState, ms: MsByState, seenMs: number): Uptime {
   const countedMs = ms.operational + ms.degraded + ms.partial_outage + ms.major_outage;
   const downTenths = ms.major_outage * 10 + ms.partial_outage * 3;
   const downMs = downTenths / 10;
   const upMs = countedMs - downMs;
   const windowMs = countedMs + ms.maintenance + ms.paused + ms.unknown;
   const observedMs = windowMs - shown.unknown;
+  const isEnough = seenMs >= windowMs * COVERAGE_MIN;
   return {
     windowMs,
     msByState: shown,
@@ -104,8 +121,9 @@ export function uptimeOfMs(shown: MsByState, ms: MsByState = shown): Uptime {
     maintenanceMs: ms.maintenance,
     pausedMs: ms.paused,
     unknownMs: shown.unknown,
-    ratio: shareUp(countedMs, downTenths),
-    ratioWithMaintenance: shareUp(countedMs + ms.maintenance, downTenths),
+    seenMs,
+    ratio: isEnough ? shareUp(countedMs, downTenths) : null,
+    ratioWithMaintenance: isEnough ? shareUp(countedMs + ms.maintenance, downTenths) : null,
     coverageRatio: windowMs > 0 ? observedMs / windowMs : 0,
   };
 }
@@ -122,12 +140,15 @@ function shareUp(countedMs: number, downTenths: number): number | null {
 export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
   const shown = emptyMsByState();
   const counted = emptyMsByState();
-  for (const { msByState, countedMsByState } of uptimes)
+  let seenMs = 0;
+  for (const uptime of uptimes) {
+    seenMs += uptime.seenMs;
     for (const state of STATES) {
-      shown[state] += msByState[state];
-      counted[state] += countedMsByState[state];
+      shown[state] += uptime.msByState[state];
+      counted[state] += uptime.countedMsByState[state];
     }
-  return uptimeOfMs(shown, counted);
+  }
+  return uptimeOfMs(shown, counted, seenMs);
 }
 
 /** The windows that uptime is given for, in days of 24 hours that end now. */
@@ -156,8 +177,11 @@ function measurePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Period
   const shown = emptyMsByState();
   let counted: Record<State, number> | null = null;
   let coveredMs = 0;
-  const add = ({ state, counted: counting }: TimelineSpan, ms: number): void => {
+  let seenMs = 0;
+  const add = (span: TimelineSpan, ms: number): void => {
+    const { state, counted: counting } = span;
     coveredMs += ms;
+    if (isSeen(span)) seenMs += ms;
     if (counting !== undefined) counted ??= { ...shown };
     shown[state] += ms;
     if (counted !== null) counted[counting ?? state] += ms;
@@ -176,7 +200,7 @@ function measurePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Period
     const uncoveredMs = now - from - coveredMs;
     const withUnknown = (ms: MsByState): MsByState => ({ ...ms, unknown: ms.unknown + uncoveredMs });
     const all = withUnknown(shown);
-    return uptimeOfMs(all, counted === null ? all : withUnknown(counted));
+    return uptimeOfMs(all, counted === null ? all : withUnknown(counted), seenMs);
   };
   return {
     '24h': figures('24h'),

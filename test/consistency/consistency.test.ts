@@ -6,8 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
+import type { State } from '../../src/model/state.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import type { PageRenderer } from '../../src/publish/files/kinds.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -19,7 +20,7 @@ import { examine } from './examine.ts';
 import { publishWorld } from './publish-world.ts';
 import { HOUR, MINUTE } from './random-frame.ts';
 import { randomWorld } from './random-world.ts';
-import type { World } from './world.ts';
+import { type Step, TICK_MS, type World } from './world.ts';
 
 /** 2,000 at a scale of 40. */
 const WORLDS = Math.ceil(50 * TEST_SCALE);
@@ -69,6 +70,59 @@ it(
   },
   30_000 + 2_000 * seeds.length,
 );
+
+/** One component that is asked every half minute, and one that nobody asks about. */
+function worldOf(slug: string, zone: string, steps: readonly Step[]): World {
+  const place = { groupId: null, order: 0, groupOrder: 0, showsDetails: false };
+  return {
+    ...randomWorld(0),
+    slug,
+    zone,
+    definitionId: `config/${slug}`,
+    groups: [],
+    components: [
+      { id: 'api', name: 'API', monitor: `${slug}/api`, ...place },
+      { id: 'desk', name: 'Desk', monitor: null, ...place },
+    ],
+    upstreams: [{ id: slug, intervalMs: TICK_MS, monitors: [`${slug}/api`] }],
+    afterMs: 3 * MINUTE,
+    steps,
+  };
+}
+
+describe('each second of the first ten minutes of an outage', () => {
+  it.each<[string, string, State, number]>([
+    ['long', '2026-11-21T09:00:00Z', 'major_outage', 20 * MINUTE],
+    ['half a minute', '2026-11-21T09:00:00Z', 'major_outage', TICK_MS],
+    ['half a minute after midnight', '2026-11-21T00:00:00Z', 'major_outage', TICK_MS],
+    ['two minutes after midnight', '2026-11-21T00:00:00Z', 'degraded', 4 * TICK_MS],
+    ['maintenance', '2026-11-21T23:58:00Z', 'maintenance', 2 * MINUTE],
+  ])('is the same everywhere: %s', async (name, begins, state, lastsMs) => {
+    const from = Date.parse(begins);
+    const slug = name.replaceAll(' ', '-');
+    const answers = Array.from({ length: 40 }, (_, index): Step => {
+      const at = from + (index - 20) * TICK_MS;
+      const isOn = at >= from && at < from + lastsMs;
+      const states = { [`${slug}/api`]: isOn ? state : 'operational' } as const;
+      return {
+        kind: 'answer',
+        at,
+        upstream: slug,
+        states,
+        incidents: [],
+        maintenances: [],
+        whole: null,
+        unreadable: [],
+      };
+    });
+    const publishes = Array.from(
+      { length: 605 },
+      (_, second): Step => ({ kind: 'publish', at: from + (second - 5) * 1_000 }),
+    );
+    const steps = [...answers, ...publishes].sort((a, b) => a.at - b.at || (a.kind === 'publish' ? 1 : -1));
+    expect(await differencesIn([worldOf(slug, 'UTC', steps)])).toEqual([]);
+  });
+});
 
 it('shows what is known again after a time in which nobody looked, though it is what was shown before', async () => {
   const at = Date.parse('2026-11-21T09:00:00Z');

@@ -6,7 +6,8 @@ import type { OraclePiece } from '../unit/model/oracle.ts';
 const DAY_MS = 86_400_000;
 const BLIP_MS = 60_000;
 
-export type Sums = Readonly<Record<State, number>>;
+/** Milliseconds in each state; and how much of them somebody looked at. */
+export type Sums = Readonly<Record<State, number>> & { readonly seen: number };
 
 /** Milliseconds in each state inside a window; what no piece covers is unknown. */
 export function sumsIn(
@@ -17,21 +18,29 @@ export function sumsIn(
 ): Sums {
   const sums = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
   let covered = 0;
+  let seen = 0;
   for (const piece of pieces) {
     const ms = Math.max(0, Math.min(piece.to, to) - Math.max(piece.from, from));
     sums[piece[reading]] += ms;
     covered += ms;
+    if (piece.isSeen) seen += ms;
   }
   sums.unknown += Math.max(0, to - from - covered);
-  return sums;
+  return { ...sums, seen };
 }
 
 export function added(all: readonly Sums[]): Sums {
-  return Object.fromEntries(STATES.map((state) => [state, all.reduce((sum, one) => sum + one[state], 0)])) as Sums;
+  const keys = [...STATES, 'seen'] as const;
+  return Object.fromEntries(keys.map((key) => [key, all.reduce((sum, one) => sum + one[key], 0)])) as unknown as Sums;
 }
 
-/** Up and all that counts, in tenths of milliseconds: a partial outage is three tenths down. */
+/**
+ * Up and all that counts, in tenths of milliseconds: a partial outage is three tenths down. Nothing counts where less than a
+ * hundredth was seen.
+ */
 function tenths(sums: Sums): { readonly up: bigint; readonly all: bigint } {
+  const length = STATES.reduce((sum, state) => sum + sums[state], 0);
+  if (sums.seen * 100 < length) return { up: 0n, all: 0n };
   const counted = sums.operational + sums.degraded + sums.partial_outage + sums.major_outage;
   return {
     all: BigInt(counted) * 10n,
@@ -98,16 +107,30 @@ export function monthWindow(
   return { from, to: Math.max(from, Math.min(end, asOf)), end };
 }
 
-/** The colour of a day: its worst trouble longer than a minute, else grey where less than half of it was good, else what it was. */
-export function dayState(sums: Sums): State {
+/**
+ * The colour of a day: its worst trouble that goes on or was longer than a minute, else grey where less than half of it was good,
+ * else what it was.
+ */
+export function dayState(sums: Sums, running: State | null): State {
   const good = sums.operational + sums.maintenance;
   const floor = Math.min(BLIP_MS, good);
-  if (sums.major_outage > floor) return 'major_outage';
-  if (sums.major_outage + sums.partial_outage > floor) return 'partial_outage';
-  if (sums.major_outage + sums.partial_outage + sums.degraded > floor) return 'degraded';
+  const { major_outage: major, partial_outage: partial } = sums;
+  if (major > floor || running === 'major_outage') return 'major_outage';
+  if (major + partial > floor || running === 'partial_outage') return 'partial_outage';
+  if (major + partial + sums.degraded > floor || running === 'degraded') return 'degraded';
   const all = STATES.reduce((sum, state) => sum + sums[state], 0);
   if (good === 0 || good * 2 < all) return sums.paused > sums.unknown ? 'paused' : 'unknown';
-  return sums.maintenance > Math.min(BLIP_MS, sums.operational) ? 'maintenance' : 'operational';
+  const isPlanned = running === 'maintenance' || sums.maintenance > Math.min(BLIP_MS, sums.operational);
+  return isPlanned ? 'maintenance' : 'operational';
+}
+
+export function stateIn(pieces: readonly OraclePiece[], at: number): State {
+  return pieces.find(({ from, to }) => from <= at && at < to)?.state ?? 'unknown';
+}
+
+/** The colours of days up to the present, of which the last goes on. */
+export function dayStates(sums: readonly Sums[], running: State): State[] {
+  return sums.map((sum, index) => dayState(sum, index === sums.length - 1 ? running : null));
 }
 
 /** The last so many days of 24 hours. */

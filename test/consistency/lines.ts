@@ -52,19 +52,49 @@ export function lineOf(component: WorldComponent, inputs: LineInputs): Line {
   const isKnown = (piece: OraclePiece): boolean =>
     piece.state !== 'unknown' || history.observed.some(({ from, to }) => from <= piece.from && piece.from < to);
   const [begin] = pieces;
-  const run = pieces.findLastIndex((piece) => piece.state !== state) + 1;
+  const run = runOf(pieces, history);
   return {
     component,
     history,
     pieces,
     knownFrom: pieces.find(isKnown)?.from ?? null,
     state,
-    since: run === 0 && begin !== undefined && !isKnown(begin) ? null : (pieces[run]?.from ?? null),
+    since: run === begin && begin !== undefined && !isKnown(begin) ? null : (run?.from ?? null),
     isStale:
       monitor === null
         ? sources.some(({ isIncidentsStale }) => isIncidentsStale)
         : known.freshness.get(monitor.split('/')[0] ?? '')?.isMonitorsStale !== false,
   };
+}
+
+/** The first piece of the last run: a gap, in which nothing is known, is part of it if the same was seen on both sides. */
+function runOf(pieces: readonly OraclePiece[], history: History): OraclePiece | undefined {
+  const state = pieces.at(-1)?.state;
+  let run = pieces.at(-1);
+  let hasGap = false;
+  for (const piece of pieces.toReversed()) {
+    if (piece.state === 'unknown' && state !== 'unknown') hasGap = true;
+    else if (piece.state !== state || (hasGap && !(wasSeen(piece, history) && wasSeen(run, history)))) return run;
+    else {
+      run = piece;
+      hasGap = false;
+    }
+  }
+  return run;
+}
+
+/** Whether its state is what monitors saw, or that a component without one works. */
+function wasSeen(
+  piece: OraclePiece | undefined,
+  { observed, outages, watched, declared, maintenances }: History,
+): boolean {
+  if (piece === undefined) return false;
+  const holds = ({ from, to }: Interval): boolean => from <= piece.from && piece.from < to;
+  if (maintenances.some(holds) || outages.some(holds)) return false;
+  const worst = observed.find(holds);
+  if (worst !== undefined)
+    return worst.state === piece.state || !(declared ?? []).some((one) => holds(one) && one.state === piece.state);
+  return piece.state === 'operational' && (watched ?? []).some(holds);
 }
 
 function historyOf(
@@ -122,14 +152,22 @@ export function combined(states: readonly State[]): State {
   return order.find((state) => active.includes(state)) ?? 'operational';
 }
 
-/** Since when the page as a whole is as it is: at each change before, it is asked anew, without what was not known by then. */
+/**
+ * Since when the page as a whole is as it is: at each change before, it is asked anew, without what was not known by then, and with
+ * each component in its gaps as it was before and after.
+ */
 export function pageSince(lines: readonly Line[], state: State): number | null {
   const edges = [...new Set(lines.flatMap(({ pieces }) => pieces.map(({ from }) => from)))].sort((a, b) => b - a);
   let since: number | null = null;
   for (const at of edges) {
-    const then = lines.flatMap(({ pieces, knownFrom }) => {
+    const then = lines.flatMap(({ pieces, history, knownFrom }) => {
       if (knownFrom === null || at < knownFrom) return [];
-      return pieces.find(({ from, to }) => from <= at && at < to)?.state ?? [];
+      const there = pieces.find(({ from, to }) => from <= at && at < to);
+      if (there?.state !== 'unknown') return there?.state ?? [];
+      const before = pieces.findLast((piece) => piece.to <= at && piece.state !== 'unknown');
+      const after = pieces.find((piece) => piece.from > at && piece.state !== 'unknown');
+      const isGap = before?.state === after?.state && wasSeen(before, history) && wasSeen(after, history);
+      return isGap ? (before?.state ?? there.state) : there.state;
     });
     if (then.length === 0 || combined(then) !== state) return since;
     since = at;

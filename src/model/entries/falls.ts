@@ -38,7 +38,7 @@ export function fallsOf({ observed, outages, maintenances }: Sightings, asOf: Ep
   const falls: Fall[] = [];
   let down: Interval[] = [];
   for (const piece of line) {
-    if (DOWN.has(piece.state)) down.push(...outside(piece, windows));
+    if (DOWN.has(piece.state)) for (const part of outside(piece, windows)) extendOrPush(down, part);
     const [first] = down;
     const isOver = WELL.has(piece.state) || (!DOWN.has(piece.state) && recoveries.has(piece.from));
     if (!isOver || first === undefined) continue;
@@ -47,6 +47,12 @@ export function fallsOf({ observed, outages, maintenances }: Sightings, asOf: Ep
   }
   const [first] = down;
   return first === undefined ? falls : [...falls, { from: first.from, to: null, down }];
+}
+
+function extendOrPush(intervals: Interval[], { from, to }: Interval): void {
+  const last = intervals.at(-1);
+  if (last?.to === from) intervals[intervals.length - 1] = { from: last.from, to };
+  else intervals.push({ from, to });
 }
 
 /** The parts of an interval that lie in none of some sorted, disjoint windows. */

@@ -1,7 +1,9 @@
 /** Reads from the store what one page's model is made of, without looking at other pages. */
 
+import { type DayOptions, presentColour } from '../../model/days.ts';
 import type { PageDefinition } from '../../model/observation.ts';
-import type { PageModel } from '../../model/page.ts';
+import type { ComponentModel, PageModel } from '../../model/page.ts';
+import type { State } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { PageFirsts } from '../../store/identities.ts';
 import { type Store, type Subject, subjects } from '../../store/store.ts';
@@ -100,21 +102,31 @@ export function modelAsOf(inputs: UndatedInputs, asOf: EpochMs): PageModel {
 
 /**
  * Returns the next time after `now` at which the page changes by itself: a maintenance, an announcement or an incident begins
- * or ends, a scheduled update appears, or an outage becomes an incident. Infinity if nothing is planned.
+ * or ends, a scheduled update appears, an outage becomes an incident, or the cell of today gets another colour. Infinity if nothing is planned.
  */
 export function nextChangeAt(
   { incidents, maintenances, announcements }: UndatedInputs,
-  { nextEntryAt }: PageModel,
+  model: PageModel,
   now: EpochMs,
 ): number {
   const instants = [
-    nextEntryAt,
+    model.nextEntryAt,
+    ...model.components.map(({ timeline }) => presentColour(timeline, todayOptions(model)).changesAt),
     ...incidents.flatMap(({ startedAt, endedAt, updates }) => [startedAt, endedAt, ...updates.map(({ at }) => at)]),
     ...maintenances.flatMap(({ startsAt, endsAt, updates }) => [startsAt, endsAt, ...updates.map(({ at }) => at)]),
     ...maintenances.flatMap(({ repeats }) => repeats?.windows.flatMap(({ from, to }) => [from, to]) ?? []),
     ...announcements.flatMap(({ from, to }) => [from, to]),
   ];
   return instants.reduce<number>((first, at) => (at !== null && at > now && at < first ? at : first), Infinity);
+}
+
+function todayKey(component: ComponentModel, model: PageModel): readonly [State, boolean] {
+  const { state, hadBlip } = presentColour(component.timeline, todayOptions(model));
+  return [state, hadBlip];
+}
+
+function todayOptions({ settings, asOf }: PageModel): DayOptions {
+  return { zone: settings.timezone, now: asOf, blipFloorMs: settings.blipFloorMs };
 }
 
 /**
@@ -135,6 +147,8 @@ export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
       component.description,
       component.state,
       component.isStale,
+      // Its cell of today, whose colour may change while its state doesn't.
+      ...todayKey(component, model),
     ]),
     incidents: model.incidents.map((incident) => fingerprintOf(incident)),
     maintenances: model.maintenances.map((maintenance) => fingerprintOf(maintenance)),

@@ -106,6 +106,8 @@ export interface ComponentView {
   readonly dayTip: DayTipView;
   /** None where uptime is not shown. */
   readonly periods: readonly PeriodRowView[];
+  /** True: it has no monitor, and its figures are counted from reported incidents alone. */
+  readonly isUptimeReported: boolean;
   /** What its upstream counts itself; null when it does not. */
   readonly upstreamSays: string | null;
   /** Its average response time by its upstream, where there is no chart. */
@@ -160,6 +162,7 @@ export function componentView(
     dayRows: listDayRows(context, days.texts, bar.runs),
     dayTip: dayTip(context, days.days, [bar.runs]),
     periods: model.settings.showUptime ? listPeriodRows(context, component) : [],
+    isUptimeReported: definition.monitor === null,
     upstreamSays: upstreamUptimeText(context, component),
     upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,
     responseChart,

@@ -38,6 +38,7 @@ const FORMULA =
   'up / (up + down) over each period that ends at as_of; up: operational, degraded, and 70 % of partial_outage; ' +
   'down: major_outage and 30 % of partial_outage; maintenance, paused and unknown time is not counted; ' +
   'an impact that was declared not to count counts as what lies below it (counted_seconds); ' +
+  'null where less than 1 % of the period was observed; what was only reported (an incident, a maintenance) is no observation; ' +
   'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
 
 export interface UptimeDocument {
@@ -53,7 +54,7 @@ export interface UptimeDocument {
   readonly formula: {
     readonly version: number;
     readonly text: string;
-    /** Trouble up to this long does not change the state of a day. */
+    /** Trouble up to this long that is over does not change the state of a day. */
     readonly blip_floor_seconds: number;
   };
   readonly sources: readonly UptimeSource[];
@@ -81,6 +82,8 @@ interface UptimeComponent extends ComponentHead {
   readonly stale: boolean;
   /** Which of `sources` it comes from; null: a component with no monitor. */
   readonly source_id: string | null;
+  /** What its figures are counted from: nobody watches a component without a monitor. */
+  readonly uptime_basis: 'monitoring' | 'reported_incidents';
   readonly periods: UptimePeriodFigures;
   /** What the upstream says itself; null: it says nothing. */
   readonly upstream: {
@@ -107,7 +110,7 @@ interface UptimeDays {
 type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
 
 export interface UptimeFigures {
-  /** Null: no time counts, or the page shows no uptime. */
+  /** Null: too little was observed, no time counts, or the page shows no uptime. */
   readonly uptime_ratio: number | null;
   /** The same with maintenance counted as up. */
   readonly uptime_ratio_with_maintenance: number | null;
@@ -152,6 +155,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       state: component.state,
       stale: component.isStale,
       source_id: findSourceId(model, component),
+      uptime_basis: component.definition.monitor === null ? 'reported_incidents' : 'monitoring',
       periods: figuresByPeriod(settings, (period) => periods[period]),
       upstream: upstreamFigures(component, settings),
       days: uptimeDays(cells),

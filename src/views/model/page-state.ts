@@ -5,6 +5,7 @@ import {
   type ComponentModel,
   combinedState,
   type EpochMs,
+  fillGaps,
   later,
   type State,
   type TimelineSpan,
@@ -27,7 +28,7 @@ export function combinedPresent(components: readonly ComponentModel[]): {
   return {
     state,
     since: stateBegan(
-      components.map(({ timeline }) => timeline),
+      components.map(({ timeline }) => fillGaps(timeline)),
       state,
     ),
   };

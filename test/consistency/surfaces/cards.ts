@@ -3,7 +3,7 @@
 import { addressIn, type Check, type ReadPlan, type ReadStory, same } from '../check.ts';
 import type { Expected } from '../expected.ts';
 import { namesText } from '../expected-entries.ts';
-import { dayState, daysUpTo, sumsIn } from '../figures.ts';
+import { dayStates, daysUpTo, stateIn, sumsIn } from '../figures.ts';
 import { all, byId, classesOf, type Document, type Element, one, textOf, timesIn } from '../html.ts';
 import type { Line } from '../lines.ts';
 import type { ExpectedStory } from '../story.ts';
@@ -102,7 +102,7 @@ export function checkBar(
 ): void {
   const days = daysUpTo(as.asOf, as.world.zone, 90);
   const sums = days.map(({ from, to }) => sumsIn(line.pieces, from, to));
-  const states = sums.map(dayState);
+  const states = dayStates(sums, stateIn(line.pieces, as.asOf));
   const drawn: string[] = [];
   const brief = new Set<number>();
   for (const path of all(one(place, 'svg', 'strip'), 'path')) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DayCell, dayCells } from '../../../src/model/days.ts';
+import { type DayCell, dayCells, presentColour } from '../../../src/model/days.ts';
 import type { History, Span } from '../../../src/model/span.ts';
 import { STATES, type State } from '../../../src/model/state.ts';
 import {
@@ -121,6 +121,60 @@ describe('the colour of a day', () => {
     expect(cellOf([['major_outage', 20_000]], 20_000).state).toBe('major_outage');
     expect(cellOf([['maintenance', 20_000]], 20_000).state).toBe('maintenance');
     expect(cellOf([['paused', 20_000]], 20_000).state).toBe('paused');
+  });
+
+  describe('that is not over', () => {
+    const MORNING = 9 * HOUR_MS;
+    const until = (state: State, ms: number) =>
+      cellOf(
+        [
+          ['operational', MORNING],
+          [state, ms + 1],
+        ],
+        MORNING + ms,
+      );
+
+    it.each<State>(['major_outage', 'partial_outage', 'degraded', 'maintenance'])(
+      'is that of %s from its first millisecond on',
+      (state) => {
+        for (const ms of [0, 1, 5 * SECOND_MS, MINUTE_MS, HOUR_MS])
+          expect(until(state, ms)).toMatchObject({ state, hadBlip: false });
+      },
+    );
+
+    it('turns green with a mark when a short outage is over', () => {
+      const cell = cellOf(
+        [
+          ['operational', MORNING],
+          ['major_outage', 20_000],
+          ['operational', HOUR_MS],
+        ],
+        MORNING + HOUR_MS,
+      );
+      expect(cell).toMatchObject({ state: 'operational', hadBlip: true });
+    });
+  });
+
+  it('changes by itself when it says so, and not before', () => {
+    const random = randomOf(77);
+    let changes = 0;
+    for (let round = 0; round < 300 * TEST_SCALE; round += 1) {
+      // Days that began a while ago have made up their mind.
+      const window = { from: START, to: toEpochMs(START + 1 + Math.floor(random() ** 4 * DAY_MS)) };
+      // Cut where it is looked at, so that what goes on there goes on.
+      const line = timelineOf(randomHistory(random, window), { ...window, to: toEpochMs(window.to + 1) });
+      const goesOn = [...line.slice(0, -1), ...line.slice(-1).map((span) => ({ ...span, to: LATER }))];
+      const now = toEpochMs(window.to);
+      const at = (ms: number) => presentColour(goesOn, { zone: 'UTC', now: toEpochMs(now + ms) });
+      const { state, hadBlip, changesAt } = at(0);
+      const end = Math.min(START + DAY_MS, changesAt ?? LATER) - now;
+      for (const ms of [1, end / 2, end - 1].map(Math.floor))
+        if (ms > 0 && ms < end) expect(at(ms)).toMatchObject({ state, hadBlip, changesAt });
+      if (changesAt === null) continue;
+      changes += 1;
+      expect(at(changesAt - now).state).not.toBe(state);
+    }
+    expect(changes).toBeGreaterThan(10);
   });
 
   it('follows the floor it is given', () => {

@@ -21,6 +21,8 @@ const WORST_FIRST: readonly State[] = [
 export interface OraclePiece {
   readonly state: State;
   readonly counted: State;
+  /** Whether anybody looked, and knows what was to be seen. */
+  readonly isSeen: boolean;
   readonly from: number;
   readonly to: number;
 }
@@ -67,6 +69,9 @@ export function piecesOf(history: History, window: Interval, cellMs: number): Or
   const pieceOf = (from: number, to: number): OraclePiece => ({
     state: stateAt(history, from),
     counted: countedAt(history, from),
+    isSeen:
+      stateAt(history, from) !== 'unknown' &&
+      [...history.observed, ...history.reported, ...(history.watched ?? [])].some((span) => holds(span, from)),
     from,
     to,
   });

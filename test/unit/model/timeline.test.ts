@@ -28,8 +28,8 @@ function said(state: State, from: number, to: number, isCounted = true): Declare
 /** As text, so that a failure reads like the rule: `operational 0–100 observed`, `degraded (operational) 0–9 declared`. */
 function drawn(history: Partial<History>, window: Interval = WINDOW): string[] {
   return timelineOf({ ...EMPTY, ...history }, window).map(
-    ({ state, counted, from, to, provenance }) =>
-      `${state}${counted === undefined ? '' : ` (${counted})`} ${from}–${to} ${provenance}`,
+    ({ state, counted, from, to, provenance, isUnseen }) =>
+      `${state}${counted === undefined ? '' : ` (${counted})`} ${from}–${to} ${provenance}${isUnseen ? ' (unseen)' : ''}`,
   );
 }
 
@@ -81,7 +81,8 @@ describe('precedence', () => {
     ).toEqual([
       'major_outage 0–100 observed',
       'major_outage 100–200 incident',
-      'maintenance 200–600 maintenance',
+      'maintenance 200–400 maintenance',
+      'maintenance 400–600 maintenance (unseen)',
       'unknown 600–1000 none',
     ]);
   });
@@ -158,10 +159,11 @@ describe('precedence', () => {
     expect(
       drawn({ watched: [span('unknown', 200, 800)], declared: [said('degraded', 0, 100), said('degraded', 700, 900)] }),
     ).toEqual([
-      'degraded 0–100 declared',
+      'degraded 0–100 declared (unseen)',
       'unknown 100–200 none',
       'operational 200–700 declared',
-      'degraded 700–900 declared',
+      'degraded 700–800 declared',
+      'degraded 800–900 declared (unseen)',
       'unknown 900–1000 none',
     ]);
   });
@@ -170,7 +172,7 @@ describe('precedence', () => {
     const outages = [span('major_outage', 500, 800), span('major_outage', 100, 600), span('major_outage', 550, 560)];
     expect(drawn({ outages })).toEqual([
       'unknown 0–100 none',
-      'major_outage 100–800 incident',
+      'major_outage 100–800 incident (unseen)',
       'unknown 800–1000 none',
     ]);
   });
@@ -230,6 +232,19 @@ describe('readings', () => {
     expect(lastRunFrom([])).toBeNull();
   });
 
+  it('take no gap for the beginning of what was seen before it', () => {
+    const since = (history: Partial<History>) => lastRunFrom(timelineOf({ ...EMPTY, ...history }, WINDOW));
+    const gap = [span('major_outage', 100, 300), span('major_outage', 600, 1_000)];
+    expect(since({ observed: [span('operational', 0, 100), ...gap] })).toBe(100);
+    expect(since({ observed: [...gap, span('unknown', 400, 500)] })).toBe(100);
+    expect(since({ observed: gap.slice(1), outages: [span('major_outage', 100, 300)] })).toBe(600);
+    expect(since({ observed: gap.slice(1), declared: [said('major_outage', 100, 300)] })).toBe(600);
+    expect(since({ observed: [gap[0] as Span, span('degraded', 400, 500), gap[1] as Span] })).toBe(600);
+    expect(since({ observed: gap.slice(0, 1) })).toBe(300);
+    const twice = [span('operational', 0, 100), span('operational', 200, 300), span('operational', 900, 1_000)];
+    expect(since({ observed: twice })).toBe(0);
+  });
+
   it('say since when anything is known', () => {
     expect(firstKnownAt(line)).toBe(200);
     expect(firstKnownAt(timelineOf(EMPTY, WINDOW))).toBeNull();
@@ -263,7 +278,9 @@ describe('against an oracle that shares no code', () => {
       }
       const sums = sumsOf(pieces, 'state');
       const uptime = uptimeOf(timeline, window);
-      const expected = ratioOf(sumsOf(pieces, 'counted'));
+      const seenMs = pieces.reduce((sum, { isSeen, from, to }) => (isSeen ? sum + to - from : sum), 0);
+      expect(uptime.seenMs, `seed ${seed}: seen`).toBe(seenMs);
+      const expected = seenMs * 100 < window.to - window.from ? null : ratioOf(sumsOf(pieces, 'counted'));
       if (expected === null || uptime.ratio === null) expect(uptime.ratio, `seed ${seed}`).toBe(expected);
       else expect(Math.abs(uptime.ratio - expected), `seed ${seed}`).toBeLessThanOrEqual(1e-9);
       for (const [state, ms] of sums) expect(uptime.msByState[state], `seed ${seed} ${state}`).toBe(ms);
@@ -308,9 +325,8 @@ describe('properties', () => {
           const next = timeline[index + 1];
           if (next === undefined) continue;
           expect(next.from).toBe(piece.to);
-          expect(`${next.state} ${next.counted} ${next.provenance}`).not.toBe(
-            `${piece.state} ${piece.counted} ${piece.provenance}`,
-          );
+          const { from: _from, to: _to, ...facts } = piece;
+          expect(next).not.toMatchObject({ counted: undefined, isUnseen: undefined, ...facts });
           if (piece.counted !== undefined) expect(piece.counted).not.toBe(piece.state);
         }
       }),

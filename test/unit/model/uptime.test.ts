@@ -6,11 +6,10 @@ import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 import { timelineOf } from '../../../src/model/timeline.ts';
 import {
   combinedUptime,
-  emptyMsByState,
   FORMULA_VERSION,
   UPTIME_PERIODS,
+  type Uptime,
   uptimeOf,
-  uptimeOfMs,
   uptimePeriods,
   windowOf,
 } from '../../../src/model/uptime.ts';
@@ -28,8 +27,18 @@ function timeline(...pieces: readonly (readonly [State, number, number])[]): Tim
   }));
 }
 
+/** The uptime of one stretch in each state after the other. */
+function lasting(ms: Partial<Record<State, number>>): Uptime {
+  let at = 0;
+  const pieces = Object.entries(ms).map(([state, length]): [State, number, number] => {
+    at += length;
+    return [state as State, at - length, at];
+  });
+  return uptimeOf(timeline(...pieces), { from: toEpochMs(0), to: toEpochMs(at) });
+}
+
 describe('uptimeOf', () => {
-  it('is what formula 2 says of every state', () => {
+  it('is what formula 3 says of every state', () => {
     const uptime = uptimeOf(
       timeline(
         ['operational', 0, 3_000],
@@ -42,7 +51,7 @@ describe('uptimeOf', () => {
       ),
       WINDOW,
     );
-    expect(FORMULA_VERSION).toBe(2);
+    expect(FORMULA_VERSION).toBe(3);
     expect(uptime).toEqual({
       windowMs: 10_000,
       msByState: {
@@ -61,6 +70,7 @@ describe('uptimeOf', () => {
       maintenanceMs: 1_500,
       pausedMs: 500,
       unknownMs: 2_000,
+      seenMs: 8_000,
       ratio: 4_700 / 6_000,
       ratioWithMaintenance: 6_200 / 7_500,
       coverageRatio: 0.8,
@@ -70,7 +80,7 @@ describe('uptimeOf', () => {
   it('is the exact share, also of a time whose tenths are no exact numbers', () => {
     // Seven tenths of four parts in seven are two fifths.
     for (let part = 1; part < 2_000; part += 1) {
-      const uptime = uptimeOfMs({ ...emptyMsByState(), partial_outage: part * 4, major_outage: part * 3 });
+      const uptime = lasting({ partial_outage: part * 4, major_outage: part * 3 });
       expect(uptime.ratio).toBe(0.4);
     }
   });
@@ -99,6 +109,20 @@ describe('uptimeOf', () => {
       const ratio = uptimeOf(timeline(['operational', 0, year - 1], [state, year - 1, year]), window).ratio;
       expect(ratio).toBeLessThan(1);
     }
+  });
+
+  it('needs a hundredth of the window to be observed', () => {
+    const seen = (ms: number) => uptimeOf(timeline(['operational', 0, ms]), WINDOW);
+    expect([seen(99).ratio, seen(99).ratioWithMaintenance, seen(100).ratio]).toEqual([null, null, 1]);
+  });
+
+  it('takes nothing that was only reported for an observation', () => {
+    const reported = (state: State, from: number, to: number): TimelineSpan[] =>
+      timeline([state, from, to]).map((span) => ({ ...span, isUnseen: true }));
+    const outage = reported('major_outage', 0, 4_000);
+    expect(uptimeOf(outage, WINDOW)).toMatchObject({ ratio: null, seenMs: 0, downMs: 4_000, coverageRatio: 0.4 });
+    expect(uptimeOf([...outage, ...reported('maintenance', 4_000, 9_000)], WINDOW).ratio).toBeNull();
+    expect(uptimeOf([...outage, ...timeline(['operational', 9_000, 10_000])], WINDOW).ratio).toBe(0.2);
   });
 
   it('counts what the time line does not reach as unknown', () => {
@@ -140,8 +164,8 @@ describe('uptimePeriods', () => {
 
 describe('combinedUptime', () => {
   it('weighs each component by the time that counts in it', () => {
-    const old = uptimeOfMs({ ...emptyMsByState(), operational: 89 * DAY_MS, major_outage: DAY_MS });
-    const fresh = uptimeOfMs({ ...emptyMsByState(), major_outage: DAY_MS, unknown: 89 * DAY_MS });
+    const old = lasting({ operational: 89 * DAY_MS, major_outage: DAY_MS });
+    const fresh = lasting({ major_outage: DAY_MS, unknown: 89 * DAY_MS });
     const combined = combinedUptime([old, fresh]);
     expect(combined.ratio).toBeCloseTo(((89 / 90) * 90 + 0 * 1) / 91, 14);
     expect(combined.coverageRatio).toBe(91 / 180);
@@ -149,7 +173,7 @@ describe('combinedUptime', () => {
 
   it('is null for no components and for components of which nothing is known', () => {
     expect(combinedUptime([]).ratio).toBeNull();
-    expect(combinedUptime([uptimeOfMs({ ...emptyMsByState(), unknown: DAY_MS })]).ratio).toBeNull();
+    expect(combinedUptime([lasting({ unknown: DAY_MS })]).ratio).toBeNull();
   });
 });
 

@@ -15,7 +15,7 @@ describe('build.json', () => {
   it('gives versions, instants and counts', () => {
     const model = outage();
     const document = buildDocument(model, '1.2.3');
-    expect(document.versions).toEqual({ pharos: '1.2.3', uptime_formula: 2 });
+    expect(document.versions).toEqual({ pharos: '1.2.3', uptime_formula: 3 });
     expect(document.counts).toMatchObject({ components: model.components.length, incidents: model.incidents.length });
     expect(document.snapshots).toHaveLength(model.sources.length);
     for (const { monitors_at } of document.snapshots)
