@@ -8,7 +8,7 @@ import type { SiteState } from '../publish/definitions/site-state.ts';
 import { compilePages } from '../publish/draw/compile-pages.ts';
 import { createPublishControl } from '../publish/publish-control.ts';
 import { notedRevision } from '../publish/published-note.ts';
-import type { TargetReport } from '../publish/targets/target.ts';
+import type { TargetReport } from '../publish/targets/create-target.ts';
 import type { Metrics } from '../server/operators/metrics.ts';
 import { type PassOptions, runPass } from '../sync/pass/pass.ts';
 import type { UpstreamReport } from '../sync/pass/report.ts';
@@ -18,11 +18,18 @@ import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
 import type { Log } from './log.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
-import { releaseStoreOf } from './nodes/release-store-of.ts';
-import { askingOf, releasesOf } from './nodes/turns.ts';
+import { askingOf } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
-import { configuredTargets, createTargetKeeper, type TargetKeeper, targetDeps, uploadingOf } from './targets.ts';
+import {
+  configuredTargets,
+  createTargetKeeper,
+  releaseBucket,
+  releasesTask,
+  type TargetKeeper,
+  targetDeps,
+  uploadTask,
+} from './targets.ts';
 import { startPublisher } from './workers/publisher-client.ts';
 
 /** Progress of a run, for a terminal. */
@@ -207,15 +214,11 @@ function countRun(metrics: Metrics, report: RunReport): void {
 }
 
 /** Tasks that this node does for all nodes of the database. */
-function createNodeElections(
-  { live, leases, database, proxy }: StoreParts,
-  onTaken: PublishOptions['onTaken'],
-): Elections {
-  const stored = releaseStoreOf(live.config(), { database, proxy });
+function createNodeElections({ live, leases }: StoreParts, onTaken: PublishOptions['onTaken']): Elections {
   return createElections({
     leases,
     names: () => {
-      const common = [uploadingOf(live.config()), stored === null ? null : releasesOf(stored.place)];
+      const common = [uploadTask(live.config()), releasesTask(live.config())];
       return [...live.upstreams().map(({ id }) => askingOf(id)), ...common.filter((name) => name !== null)];
     },
     onTaken: onTaken ?? (() => undefined),
@@ -226,13 +229,12 @@ function createNodeElections(
 function createUploads(base: StoreParts, { keeper }: ServeParts, elections: Elections): ReleaseUploads | null {
   const { live, folders, database, log, proxy } = base;
   const config = live.config();
-  const stored = releaseStoreOf(config, { database, proxy });
-  if (stored === null) return null;
-  const task = releasesOf(stored.place);
+  const stored = releaseBucket(config, proxy);
+  const task = releasesTask(config);
+  if (stored === null || task === null) return null;
   return createReleaseUploads({
     ...{ store: stored, folders, database, now, log, state: keeper.lastState },
-    // Web nodes that use the database need no copy of the definitions.
-    key: config.releases?.database === true ? null : (config.access.key ?? null),
+    key: config.access.key ?? null,
     isElected: () => elections.leaseOf(task) !== null,
     mayUpload: () => elections.confirm(task),
   });
@@ -247,12 +249,12 @@ function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts
       configuredTargets(config, {
         ...targetDeps(base, keeper),
         mayUpload: async () => {
-          const name = uploadingOf(live.config());
+          const name = uploadTask(live.config());
           return name !== null && elections.confirm(name);
         },
       }),
     isOurs: ({ kind }) => {
-      const name = kind === 's3' ? uploadingOf(live.config()) : null;
+      const name = kind === 's3' ? uploadTask(live.config()) : null;
       return name === null || elections.leaseOf(name) !== null;
     },
     onReport: (report, run) => {

@@ -11,9 +11,9 @@ import { loginView } from '../views/login/login.ts';
 import { loginMail } from '../views/login/login-mail.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
-import { releaseStoreOf } from './nodes/release-store-of.ts';
 import { createTaking } from './nodes/take-releases.ts';
 import { createSiteKeeper } from './site-keeper.ts';
+import { releaseBucket } from './targets.ts';
 
 interface ServeOptions {
   /** False: a command that only reads, so links on disk don't change. */
@@ -46,7 +46,7 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
       publishing.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
     },
   });
-  const stored = isTaking ? releaseStoreOf(live.config(), base) : null;
+  const stored = isTaking ? releaseBucket(live.config(), base.proxy) : null;
   const taking =
     stored === null
       ? null

@@ -122,7 +122,6 @@ function fixedOf({ data, store, site, server, access, releases }: Config): Reado
     'server.port': server.port,
     'access.sessionHours': access.sessionHours,
     'access.key': access.key?.reveal(),
-    'releases.database': releases?.database ?? false,
     'releases.s3': s3 === undefined ? null : `${s3.endpoint}/${s3.bucket}/${s3.prefix}`,
   };
 }

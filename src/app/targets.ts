@@ -1,19 +1,18 @@
-/** The targets of a configuration. They are kept current in the background. */
+/** The folders and buckets of a configuration. Targets are kept current in the background. */
 
 import type { Config } from '../config/load.ts';
 import type { Secret } from '../config/secret.ts';
-import { StatusError } from '../errors.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
-import { proxySettings } from '../network/proxy.ts';
+import { type ProxySettings, proxySettings } from '../network/proxy.ts';
 import { programVersion } from '../publish/draw/program-version.ts';
 import type { ReleaseFolders } from '../publish/releases/folders.ts';
-import { createTarget, type TargetOptions } from '../publish/targets/create-target.ts';
-import { createFolderStore } from '../publish/targets/folder-store.ts';
+import { createBucket } from '../publish/stored/bucket.ts';
+import { createFolder } from '../publish/stored/folder.ts';
+import { fenceStore, type ObjectStore } from '../publish/stored/object-store.ts';
+import { createTarget, type Target, type TargetOptions, type TargetReport } from '../publish/targets/create-target.ts';
 import type { PageLock } from '../publish/targets/page-extras.ts';
-import { createS3Store } from '../publish/targets/s3-store.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
-import type { Target, TargetReport, TargetStore } from '../publish/targets/target.ts';
 import type { Database } from '../store/database.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import { now } from './clock.ts';
@@ -37,8 +36,13 @@ interface TargetDeps {
  * Name of the task that one node is elected for: uploading to the bucket. Folders belong to their node. Null: there is no
  * bucket.
  */
-export function uploadingOf({ output: { s3 } }: Config): string | null {
+export function uploadTask({ output: { s3 } }: Config): string | null {
   return s3 === undefined ? null : `output/${s3.endpoint}/${s3.bucket}/${s3.prefix}`;
+}
+
+/** The same for uploading releases for web nodes. */
+export function releasesTask({ releases }: Pick<Config, 'releases'>): string | null {
+  return releases === undefined ? null : `releases/s3://${releases.s3.bucket}/${releases.s3.prefix}`;
 }
 
 /** What targets need of a site. */
@@ -58,6 +62,16 @@ export function targetDeps(
   };
 }
 
+/** Parallel requests for releases: a web node that begins with nothing fetches thousands of small objects. */
+const RELEASE_CONNECTIONS_MAX = 32;
+
+/** Where releases for web nodes are kept; null: there are none. Connects only when used. */
+export function releaseBucket({ releases }: Pick<Config, 'releases'>, proxy: ProxySettings): ObjectStore | null {
+  if (releases === undefined) return null;
+  const limits = { connectionsMax: RELEASE_CONNECTIONS_MAX };
+  return createBucket({ ...releases.s3, setting: 'releases.s3' }, { now, random: Math.random, proxy, limits });
+}
+
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
 export function folderTarget(
   folder: string,
@@ -65,9 +79,9 @@ export function folderTarget(
   { folders, key, onNumbers, siteUrl, home, sources, isSealed }: TargetDeps & { readonly isSealed: boolean },
 ): Target {
   const hostFiles = { isHttps: siteUrl().startsWith('https:') };
-  const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
+  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
   const listing = createStaticListing({ folders, home, sources, sealed, hostFiles, version: programVersion(null) });
-  return createTarget({ store: createFolderStore(folder), key, onNumbers, listing });
+  return createTarget({ store: createFolder(folder), key, onNumbers, listing });
 }
 
 /** Every target that is configured. Nothing is opened before it is used. */
@@ -75,37 +89,17 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
   const { folder, s3 } = config.output;
   const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
   if (s3 === undefined) return targets;
-  const sealed = isSealed ? locksOf(config) : new Map<string, PageLock>();
+  const { key, onNumbers, mayUpload } = deps;
+  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
   const listing = createStaticListing({ ...deps, sealed, hostFiles: null, version: programVersion(null) });
-  const bucket = createS3Store(s3, { now: deps.now, random: Math.random, proxy: proxySettings(process.env) });
-  const store = deps.mayUpload === undefined ? bucket : fenced(bucket, deps.mayUpload);
-  return [...targets, createTarget({ store, key: deps.key, onNumbers: deps.onNumbers, listing })];
+  const proxy = proxySettings(process.env);
+  const bucket = createBucket({ ...s3, setting: 'output.s3' }, { now: deps.now, random: Math.random, proxy });
+  // A node that was paused while another took over must not overwrite what that one wrote.
+  const store = mayUpload === undefined ? bucket : fenceStore(bucket, mayUpload);
+  return [...targets, createTarget({ store, encoding: s3.contentEncoding, key, onNumbers, listing })];
 }
 
-/** A node that was paused while another took over must not overwrite what that one wrote. */
-function fenced(store: TargetStore, mayUpload: () => Promise<boolean>): TargetStore {
-  const require = async (): Promise<void> => {
-    if (!(await mayUpload()))
-      throw new StatusError({ code: 'TARGET_BUSY', message: `${store.place}: another node has taken over uploading.` });
-  };
-  return {
-    ...store,
-    put: async (file) => {
-      await require();
-      return store.put(file);
-    },
-    remove: async (path) => {
-      await require();
-      await store.remove(path);
-    },
-    writeLedger: async (...args) => {
-      await require();
-      return store.writeLedger(...args);
-    },
-  };
-}
-
-function locksOf({ pages, site }: Config): ReadonlyMap<string, PageLock> {
+function pageLocks({ pages, site }: Config): ReadonlyMap<string, PageLock> {
   return new Map(
     pages.flatMap(({ slug, password, locale }) =>
       password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
@@ -141,22 +135,21 @@ interface TargetKeeperOptions {
 export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
   const { config, make } = options;
   let kept: { readonly config: Config; readonly keepers: readonly OneKeeper[] } | null = null;
-  const closing = new Set<Promise<void>>();
+  /** Resolves when the targets of former configurations have stopped: two must never write to one place. */
+  let retired: Promise<unknown> | null = null;
   let isClosed = false;
 
-  function retire(keepers: readonly OneKeeper[]): void {
-    for (const keeper of keepers) {
-      const closed = keeper.close();
-      closing.add(closed);
-      void closed.finally(() => closing.delete(closed));
-    }
+  function retire(): void {
+    const closing = (kept?.keepers ?? []).map((keeper) => keeper.close());
+    retired = Promise.allSettled([retired, ...closing]);
+    kept = null;
   }
 
   function current(): readonly OneKeeper[] {
     const wanted = config();
     if (kept?.config === wanted) return kept.keepers;
-    retire(kept?.keepers ?? []);
-    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, options)) };
+    if (kept !== null) retire();
+    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, { ...options, ready: retired })) };
     return kept.keepers;
   }
 
@@ -168,8 +161,7 @@ export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
     open,
     takeOver: () => {
       if (isClosed) return;
-      retire(kept?.keepers ?? []);
-      kept = null;
+      retire();
       open();
     },
     follow: (runId) => {
@@ -182,8 +174,8 @@ export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
     reports: () => kept?.keepers.flatMap((keeper) => keeper.report() ?? []) ?? [],
     close: async () => {
       isClosed = true;
-      retire(kept?.keepers ?? []);
-      await Promise.all(closing);
+      retire();
+      await retired;
     },
   };
 }
@@ -201,14 +193,22 @@ interface OneKeeper {
   readonly close: () => Promise<void>;
 }
 
-function keepOne(target: Target, { onReport, isOurs }: Pick<TargetKeeperOptions, 'onReport' | 'isOurs'>): OneKeeper {
+function keepOne(
+  target: Target,
+  {
+    onReport,
+    isOurs,
+    ready,
+  }: Pick<TargetKeeperOptions, 'onReport' | 'isOurs'> & { readonly ready: Promise<unknown> | null },
+): OneKeeper {
   let last: TargetReport | null = null;
   let isRunning = false;
   let isClosed = false;
   let waiting: string | null = null;
   const work = async (runId: string): Promise<void> => {
     isRunning = true;
-    for (let next: string | null = runId; next !== null && !isClosed; ) {
+    if (ready !== null) await ready;
+    for (let next: string | null = waiting ?? runId; next !== null && !isClosed; ) {
       waiting = null;
       last = await target.update();
       // An update that ends because we stop isn't reported.
@@ -226,7 +226,10 @@ function keepOne(target: Target, { onReport, isOurs }: Pick<TargetKeeperOptions,
     // Pages that closed while no process ran, or that are public only because of a restored backup, are removed before anything
     // is published.
     open: () => {
-      if (isOurs(target)) void target.open().then(() => follow(OPENING));
+      if (!isOurs(target)) return;
+      void Promise.resolve(ready)
+        .then(() => (isClosed ? undefined : target.open()))
+        .then(() => follow(OPENING));
     },
     follow,
     withdraw: () => {

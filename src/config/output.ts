@@ -71,18 +71,21 @@ const S3Schema = z
   )
   .transform((s3) => ({ ...s3, region: s3.region ?? regionOf(s3.endpoint) }));
 
-/** Where nodes that draw nothing take releases from. Private: gated pages are in it as they are. */
+const NO_DATABASE =
+  'releases are no longer kept in the database. Set releases.s3 to a private bucket, or delete releases and start these nodes with --role all: nodes that share Postgres can all render (docs/nodes.md)';
+
+/** Where nodes that render nothing take releases from. The bucket must be private: gated pages are in it unencrypted. */
 export const ReleasesSchema = z
-  .strictObject({
-    s3: S3Schema.optional().describe(
-      'Private bucket that nodes with --role web fetch releases from; docs/nodes.md. Never use a bucket that is served.',
-    ),
-    database: z
-      .boolean()
-      .default(false)
-      .describe('true keeps releases for these nodes in the Postgres database of store.url instead of a bucket.'),
-  })
-  .refine(({ s3, database }) => (s3 !== undefined) !== database, 'set either s3 or database: true')
+  .strictObject(
+    {
+      s3: S3Schema.describe(
+        'Private bucket that nodes with --role web fetch releases from; docs/nodes.md. Never use a bucket that is served.',
+      ),
+    },
+    {
+      error: ({ code, keys }) => (code === 'unrecognized_keys' && keys?.includes('database') ? NO_DATABASE : undefined),
+    },
+  )
   .optional();
 
 /** Kept current by `pharos start` and written by `pharos build`. */

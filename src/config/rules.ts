@@ -105,19 +105,14 @@ function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[
 }
 
 /** Where pages and releases are written. */
-function placeFaults({ output, data, releases, store }: ConfigFile): RuleFault[] {
+function placeFaults({ output, data, releases }: ConfigFile): RuleFault[] {
   const faults: RuleFault[] = [];
   if (output.folder !== undefined && isSameOrWithin(output.folder, data))
     faults.push({
       path: ['output', 'folder'],
       message: 'this is inside the data folder, which holds private pages. Choose another folder',
     });
-  if (releases?.database === true && store === undefined)
-    faults.push({
-      path: ['releases', 'database'],
-      message: 'releases in the database need Postgres: set store.url (docs/postgres.md), or use releases.s3',
-    });
-  if (releases?.s3 !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3))
+  if (releases !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3))
     faults.push({
       path: ['releases', 's3', 'bucket'],
       message:

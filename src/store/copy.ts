@@ -4,8 +4,6 @@ import { StatusError } from '../errors.ts';
 import type { Database, Reader, Row, SqlValue } from './database.ts';
 import { type TableShape, tableShapes } from './sqlite/shape.ts';
 
-/** Tables that are filled again when releases are uploaded. */
-const NOT_COPIED: ReadonlySet<string> = new Set(['release_object']);
 /** Rows read at once. */
 const ROWS_AT_ONCE = 5_000;
 
@@ -16,7 +14,7 @@ interface CopiedTable {
 }
 
 /**
- * Copies every row, or nothing. Releases for other nodes are left out.
+ * Copies every row, or nothing.
  *
  * @param from a transaction on the source, because rows written during the copy could be missed
  * @param to a database with the tables of that version and without rows
@@ -32,7 +30,7 @@ export function copyTables(
 ): Promise<readonly CopiedTable[]> {
   return to.transaction(async (tx) => {
     const copied: CopiedTable[] = [];
-    const shapes = tableShapes(version).filter(({ name }) => !NOT_COPIED.has(name));
+    const shapes = tableShapes(version);
     for (const shape of shapes) {
       onTable?.(copied.length, shapes.length);
       if ((await countOf(tx, shape)) > shape.rowsAtFirst)

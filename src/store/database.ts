@@ -31,17 +31,12 @@ interface TransactionOptions {
    * that can safely happen twice. Default: durable.
    */
   readonly isDurable?: boolean;
-  /**
-   * False: other transactions may write at the same time, if the database supports that. For rows that no other transaction
-   * depends on. Default: true.
-   */
-  readonly isAlone?: boolean;
 }
 
 /**
  * One database file or server.
  *
- * Transactions are serialised unless they say otherwise: nothing else writes between the first and the last statement of
+ * Transactions are serialised: nothing else writes between the first and the last statement of
  * one, in this process or in another. A task that throws changes nothing.
  */
 export interface Database extends Reader {

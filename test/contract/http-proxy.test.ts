@@ -6,7 +6,7 @@ import { parseConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { proxySettings, proxyText } from '../../src/network/proxy.ts';
-import { createS3Client } from '../../src/publish/targets/s3-client.ts';
+import { createS3Client } from '../../src/publish/stored/s3-client.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { createHttp, type HttpOptions } from '../../src/sync/http/http.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
@@ -108,6 +108,7 @@ describe('requests where HTTP_PROXY or HTTPS_PROXY is set', () => {
     const [gate, secure] = [await proxy(), await server(certificate)];
     const client = createS3Client(
       {
+        setting: 'output.s3',
         endpoint: `https://${HOST}:${secure.port}`,
         bucket: 'pages',
         region: 'us-east-1',

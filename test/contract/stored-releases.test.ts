@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber, releaseFolders, releaseNumbers } from '../../src/publish/releases/folders.ts';
@@ -9,14 +9,13 @@ import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
-import { digestOf, INDEX_KEY, objectKey } from '../../src/publish/stored/release-store.ts';
+import { digestOf } from '../../src/publish/stored/object-store.ts';
+import { objectKey, RELEASE_INDEX } from '../../src/publish/stored/release-index.ts';
 import { createTaker, type TakeDeps, type Taker } from '../../src/publish/stored/take.ts';
 import { createUploader, type UploadDeps } from '../../src/publish/stored/upload.ts';
 import { createReleaseReader } from '../../src/server/visitors/release-reader.ts';
-import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
-import { postgresPrograms } from '../helpers/real-postgres.ts';
 import { drawn, htmlOf, inputOf, releaseNumbersFrom, testFolders } from '../helpers/release-inputs.ts';
-import { PLACES, type PlaceKind, type ReleasePlace, startPlaces } from '../helpers/release-places.ts';
+import { type ReleasePlace, startReleasePlace } from '../helpers/release-places.ts';
 import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/small-site.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
@@ -95,23 +94,14 @@ async function publishedSite(pages: readonly string[] = ['acme', 'beta']) {
   return { site, run: async () => void (await run().then(() => publisher.settled())) };
 }
 
-/** An empty place for a test, which removes it again. */
-function placesOf(kind: PlaceKind): () => Promise<ReleasePlace> {
-  let places: Awaited<ReturnType<typeof startPlaces>>;
-  beforeAll(async () => {
-    places = await startPlaces(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => places?.stop());
-  return async () => {
-    const place = await places.fresh();
-    ends.push(place.close);
-    return place;
-  };
+/** An empty bucket for a test, which removes it again. */
+async function startPlace(): Promise<ReleasePlace> {
+  const place = await startReleasePlace();
+  ends.push(place.close);
+  return place;
 }
 
-describe.each(PLACES)('releases in %s', (kind) => {
-  const startPlace = placesOf(kind);
-
+describe('releases in a bucket', () => {
   it('are uploaded once each, the index last, and only what changed after', async () => {
     const place = await startPlace();
     const { site, run } = await publishedSite();
@@ -119,7 +109,7 @@ describe.each(PLACES)('releases in %s', (kind) => {
     const first = await uploader.update();
     expect(first.releases).toBe(3);
     const keys = place.puts();
-    expect(keys.at(-1)).toBe(INDEX_KEY);
+    expect(keys.at(-1)).toBe(RELEASE_INDEX.key);
     expect(keys.slice(0, -1).every((key) => /^objects\/[0-9a-f]{64}(\.br)?$/.test(key))).toBe(true);
     expect(Object.keys((await place.index()).pages).toSorted()).toEqual(['_site', 'acme', 'beta']);
     expect(await uploader.update()).toMatchObject({ releases: 0, objects: 0, isIndexWritten: false });
@@ -207,9 +197,7 @@ describe.each(PLACES)('releases in %s', (kind) => {
   });
 });
 
-describe.each(PLACES)('what is left of releases in %s', (kind) => {
-  const startPlace = placesOf(kind);
-
+describe('what is left of releases in a bucket', () => {
   /** Two pages, each of a file of its own and one that may be that of the other. */
   async function releasing(place: ReleasePlace) {
     const folders = testFolders();
@@ -266,13 +254,8 @@ describe.each(PLACES)('what is left of releases in %s', (kind) => {
       counts.push((await place.keys()).length);
     }
     const [first = 0, ...others] = counts;
-    // A bucket may keep its listing to itself: what the node before knew of stays, two releases of a page at most.
-    const isListed = place.open().keys !== undefined;
-    expect(isListed).toBe(kind === 'Postgres');
-    for (const [index, count] of others.entries())
-      expect(count).toBeLessThanOrEqual(first + (isListed ? 0 : 12 * (index + 1)));
-    // Two manifests, two sets of data and two files of their own for each page; what they have alike, the copy and the index.
-    if (isListed) expect(first).toBeLessThanOrEqual(2 * 2 * 3 + 3 + 2 + 1);
+    // Nobody lists the bucket, so what the node before knew of stays: two releases of a page at most.
+    for (const [index, count] of others.entries()) expect(count).toBeLessThanOrEqual(first + 12 * (index + 1));
   });
 
   it('is taken away by nobody but the node that uploads', async () => {
@@ -301,9 +284,7 @@ describe.each(PLACES)('what is left of releases in %s', (kind) => {
   });
 });
 
-describe.each(PLACES)('objects in %s', (kind) => {
-  const startPlace = placesOf(kind);
-
+describe('objects in a bucket', () => {
   it('are read as they were written, one or many at a time', async () => {
     const place = await startPlace();
     const store = place.open();
@@ -336,7 +317,7 @@ describe.each(PLACES)('objects in %s', (kind) => {
     const place = await startPlace();
     const [one, other] = [place.open(), place.open()];
     for (const store of [one, other]) ends.push(store.close);
-    expect(await one.getIfOther(INDEX_KEY, null)).toEqual({ bytes: null, version: null });
+    expect(await one.getIfOther(RELEASE_INDEX.key, null)).toEqual({ bytes: null, version: null });
     const settled = async (tries: readonly Promise<string>[]) => {
       const all = await Promise.allSettled(tries);
       const refused = all.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
@@ -344,53 +325,30 @@ describe.each(PLACES)('objects in %s', (kind) => {
       return all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))[0] ?? '';
     };
     const first = await settled([
-      one.replace(INDEX_KEY, Buffer.from('1'), null),
-      other.replace(INDEX_KEY, Buffer.from('2'), null),
+      one.replace(RELEASE_INDEX.key, Buffer.from('1'), null),
+      other.replace(RELEASE_INDEX.key, Buffer.from('2'), null),
     ]);
-    expect(await other.getIfOther(INDEX_KEY, first)).toBeNull();
+    expect(await other.getIfOther(RELEASE_INDEX.key, first)).toBeNull();
     const second = await settled([
-      one.replace(INDEX_KEY, Buffer.from('3'), first),
-      other.replace(INDEX_KEY, Buffer.from('4'), first),
+      one.replace(RELEASE_INDEX.key, Buffer.from('3'), first),
+      other.replace(RELEASE_INDEX.key, Buffer.from('4'), first),
     ]);
-    const found = await one.getIfOther(INDEX_KEY, first);
+    const found = await one.getIfOther(RELEASE_INDEX.key, first);
     expect([found?.version, ['3', '4'].includes(found?.bytes?.toString() ?? '')]).toEqual([second, true]);
-    await expect(other.replace(INDEX_KEY, Buffer.from('5'), first)).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+    await expect(other.replace(RELEASE_INDEX.key, Buffer.from('5'), first)).rejects.toMatchObject({
+      code: 'TARGET_BUSY',
+    });
   });
 
   it('are not taken where they are larger than any release needs', async () => {
     const place = await startPlace();
     const store = place.open();
     ends.push(store.close);
-    const size = 33 * 1024 * 1024;
-    // What a bucket takes is its owner's affair.
-    if (kind === 'Postgres')
-      await expect(store.put('objects/large', Buffer.alloc(size))).rejects.toMatchObject({ code: 'TARGET_REFUSED' });
-    await place.writeLarge(INDEX_KEY, size);
-    await expect(store.get(INDEX_KEY)).rejects.toMatchObject({
-      message: expect.stringContaining('larger than 33554432'),
-    });
-    await expect(store.getIfOther(INDEX_KEY, 'other')).rejects.toMatchObject({
-      message: expect.stringContaining('larger than 33554432'),
-    });
+    await place.write(RELEASE_INDEX.key, Buffer.alloc(33 * 1024 * 1024));
+    const message = expect.stringMatching(/larger than 33554432 bytes\. Check that releases\.s3\.endpoint/);
+    await expect(store.get(RELEASE_INDEX.key)).rejects.toMatchObject({ message });
+    await expect(store.getIfOther(RELEASE_INDEX.key, 'other')).rejects.toMatchObject({ message });
   });
-
-  // The one in this process has one session.
-  const hasSessions = postgresPrograms() !== null || process.env['PHAROS_TEST_POSTGRES'] !== undefined;
-  it.skipIf(kind !== 'Postgres' || !hasSessions)(
-    'wait for no pass (Postgres only; skipped where initdb and postgres are not found)',
-    async () => {
-      const place = await startPlace();
-      const store = place.open();
-      ends.push(store.close);
-      await place.whileCommitting?.(async () => {
-        await store.put('objects/a', Buffer.from('a'));
-        await store.replace(INDEX_KEY, Buffer.from('b'), null);
-        expect(await store.get('objects/a')).toEqual(Buffer.from('a'));
-        await store.remove('objects/a');
-      });
-      expect(await place.keys()).toEqual([INDEX_KEY]);
-    },
-  );
 
   it('are not asked for once it is closed', async () => {
     const place = await startPlace();
@@ -403,9 +361,7 @@ describe.each(PLACES)('objects in %s', (kind) => {
   });
 });
 
-describe.each(PLACES)('a node that takes releases out of %s', (kind) => {
-  const startPlace = placesOf(kind);
-
+describe('a node that takes releases out of a bucket', () => {
   it('serves each file from when it is first asked for, byte for byte, with what badges are drawn from', async () => {
     const place = await startPlace();
     const { site } = await publishedSite();
@@ -494,7 +450,7 @@ describe.each(PLACES)('a node that takes releases out of %s', (kind) => {
     // A manifest of another page under this one's name.
     const index = await place.index();
     const forged = { ...index, pages: { ...index.pages, acme: index.pages['beta'] } };
-    await place.write(INDEX_KEY, Buffer.from(JSON.stringify(forged)));
+    await place.write(RELEASE_INDEX.key, Buffer.from(JSON.stringify(forged)));
     await taker.refresh();
     expect(node.errors.at(-1)).toContain('does not match the index');
     expect(node.read('acme', 'index.html')).toBe(site.served('acme', 'index.html'));
@@ -523,7 +479,7 @@ describe.each(PLACES)('a node that takes releases out of %s', (kind) => {
     await taker.filled();
     const wholeMs = performance.now() - began;
     if (SCALE >= 10)
-      console.log(JSON.stringify({ kind, pages: PAGES, files: filesOf('').length, manifestsMs, servedMs, wholeMs }));
+      console.log(JSON.stringify({ pages: PAGES, files: filesOf('').length, manifestsMs, servedMs, wholeMs }));
     expect(servedMs).toBeLessThan(10_000);
     expect(node.errors).toEqual([]);
   }, 600_000);

@@ -5,10 +5,10 @@ import { DISK } from '../../src/publish/releases/disk.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
 import { hideFromPublic, switchTo, withdraw } from '../../src/publish/releases/switch.ts';
 import { type ReleaseInput, writeRelease } from '../../src/publish/releases/write.ts';
-import { createTarget } from '../../src/publish/targets/create-target.ts';
-import { createS3Store, type S3StoreOptions } from '../../src/publish/targets/s3-store.ts';
+import { type BucketOptions, createBucket } from '../../src/publish/stored/bucket.ts';
+import { createTarget, type Target } from '../../src/publish/targets/create-target.ts';
+import type { ContentEncoding } from '../../src/publish/targets/static-file.ts';
 import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
-import type { Target } from '../../src/publish/targets/target.ts';
 import { drawn, htmlOf, inputOf, releaseNumbersFrom, type TestFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Server } from '../helpers/s3-server.ts';
 
@@ -18,14 +18,14 @@ export const SITE_KEY = revealed('a key of the site, for tests of targets');
 
 const QUICK = { attempts: 3, backoffMs: 1, totalMs: 400, connectMs: 400, retryAfterMaxMs: 1_500 };
 
-function s3Options(s3: S3Server, over: Partial<S3StoreOptions> = {}): S3StoreOptions {
+function s3Options(s3: S3Server, over: Partial<BucketOptions> = {}): BucketOptions {
   return {
+    setting: 'output.s3',
     endpoint: s3.endpoint,
     bucket: s3.bucket,
     region: 'us-east-1',
     addressing: 'path',
     prefix: '',
-    contentEncoding: 'identity',
     accessKeyId: revealed(S3_KEYS.accessKeyId),
     secretAccessKey: revealed(S3_KEYS.secretAccessKey),
     ...over,
@@ -38,12 +38,17 @@ const open: Target[] = [];
 export function s3Target(
   s3: S3Server,
   folders: TestFolders,
-  { store = {}, listing = {} }: { store?: Partial<S3StoreOptions>; listing?: Partial<ListingOptions> } = {},
+  {
+    store = {},
+    encoding = 'identity',
+    listing = {},
+  }: { store?: Partial<BucketOptions>; encoding?: ContentEncoding; listing?: Partial<ListingOptions> } = {},
 ): Target {
   const target = createTarget({
     key: SITE_KEY,
     onNumbers: async () => undefined,
-    store: createS3Store(s3Options(s3, store), {
+    encoding,
+    store: createBucket(s3Options(s3, store), {
       now: () => toEpochMs(Date.now()),
       random: () => 0.5,
       limits: QUICK,

@@ -6,10 +6,9 @@ import type { SourceFreshness } from '../../src/model/page.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { hideFromPublic, switchTo } from '../../src/publish/releases/switch.ts';
-import { createTarget } from '../../src/publish/targets/create-target.ts';
-import { createFolderStore } from '../../src/publish/targets/folder-store.ts';
+import { createFolder } from '../../src/publish/stored/folder.ts';
+import { createTarget, type Target } from '../../src/publish/targets/create-target.ts';
 import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
-import type { Target } from '../../src/publish/targets/target.ts';
 import { InterruptedError } from '../../src/publish/targets/target-run.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite, SITE_START } from '../helpers/small-site.ts';
@@ -42,7 +41,7 @@ describe('a folder for static hosts', () => {
     createTarget({
       key,
       onNumbers: async (numbers) => void found.push(numbers),
-      store: createFolderStore(out),
+      store: createFolder(out),
       listing: createStaticListing({
         folders,
         home: () => null,
@@ -65,7 +64,7 @@ describe('a folder for static hosts', () => {
   it('gives up for the time being where it is interrupted again and again, says so, and goes on with the next run', async () => {
     await publishPage(folders, 'one');
     await publishSite(folders, 'site', ['acme']);
-    const store = createFolderStore(out);
+    const store = createFolder(out);
     let isRestless = true;
     let puts = 0;
     const restless: Target = createTarget({
@@ -73,11 +72,11 @@ describe('a folder for static hosts', () => {
       onNumbers: async () => undefined,
       store: {
         ...store,
-        put: async (file) => {
+        put: async (...args) => {
           puts += 1;
           if (isRestless) restless.interrupt();
           // Each try begins with as much to do as the one before.
-          return isRestless ? Promise.reject(new InterruptedError()) : store.put(file);
+          return isRestless ? Promise.reject(new InterruptedError()) : store.put(...args);
         },
       },
       listing: createStaticListing({
@@ -273,7 +272,7 @@ describe('a folder for static hosts', () => {
     const kept = createTarget({
       key: SITE_KEY,
       onNumbers: async () => undefined,
-      store: createFolderStore(out),
+      store: createFolder(out),
       listing: createStaticListing({
         folders: site.folders,
         home: () => 'acme',
@@ -311,7 +310,7 @@ describe('a folder for static hosts', () => {
     const kept = createTarget({
       key: SITE_KEY,
       onNumbers: async () => undefined,
-      store: createFolderStore(out),
+      store: createFolder(out),
       listing: createStaticListing({
         folders: site.folders,
         home: () => null,

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
-import { objectAddress } from '../../src/publish/targets/s3-client.ts';
+import { objectAddress } from '../../src/publish/stored/s3-client.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Fault, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 import {
@@ -71,7 +71,7 @@ describe('a bucket', () => {
   it('stores texts compressed when it is to, and everything anew when that changes', async () => {
     await publishPage(folders, 'one', { parts: [] });
     await s3Target(s3, folders).update();
-    const report = await s3Target(s3, folders, { store: { contentEncoding: 'gzip' } }).update();
+    const report = await s3Target(s3, folders, { encoding: 'gzip' }).update();
     expect(report.filesWritten).toBe(3);
     const stored = s3.objects.get('acme/index.html');
     expect(stored?.headers['content-encoding']).toBe('gzip');

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
@@ -8,25 +8,25 @@ import { type MailSink, type ReceivedMail, startMailSink } from '../helpers/mail
 import { createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
+import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 import { linkIn, pathOf, tokenOf } from '../helpers/subscribing-site.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const PROGRAMS = postgresPrograms();
 const KEY = 'a key of more than thirty-two characters';
-/** As docs/nodes.md has them. */
-const GRANTS = `
-  CREATE ROLE pharos_web LOGIN;
-  GRANT SELECT ON ALL TABLES IN SCHEMA public TO pharos_web;
-  GRANT INSERT, UPDATE, DELETE ON access_attempt, access_badge_token, access_challenge, access_gate, access_grant,
-    access_session, audit, operator_session, outbox, sign_in_count TO pharos_web;
-  GRANT INSERT, UPDATE, DELETE ON subscriber, subscriber_request TO pharos_web`;
+/** Of docs/nodes.md. */
+function documentedGrants(): string {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/nodes.md'), 'utf8');
+  return /```sql\n([\s\S]*?)```/.exec(text)?.[1]?.replace(/ PASSWORD '[^']*'/, '') ?? '';
+}
 
 /** The in-process one has one session, and tells nobody of anything. */
 describe.skipIf(PROGRAMS === null)(
-  'a node that has nothing but Postgres (skipped where initdb and postgres are not found)',
+  'a node that has Postgres and a bucket (skipped where initdb and postgres are not found)',
   () => {
     const folder = temporaryFolder();
     let server: RealPostgres;
+    let bucket: S3Server;
     let sandbox: Sandbox;
     let sync: Node;
     let web: Node;
@@ -44,25 +44,32 @@ describe.skipIf(PROGRAMS === null)(
       }
     };
     /** Of every page in the index. */
-    const slugs = async (): Promise<readonly string[]> => {
-      const rows = await query("SELECT bytes FROM release_object WHERE key = 'releases.json'").catch(() => []);
-      return Object.keys(JSON.parse(String(rows[0]?.['bytes'] ?? '{"pages":{}}')).pages);
-    };
+    const slugs = (): readonly string[] =>
+      Object.keys(JSON.parse(bucket.text('releases.json') ?? '{"pages":{}}').pages);
 
     beforeAll(async () => {
       server = await startRealPostgres(PROGRAMS ?? '');
       database = await server.database();
+      bucket = await startS3Server();
       sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
       password = sandbox.pagePassword;
       sink = await startMailSink();
       const access = `access: { key: "${KEY}", smtp: "\${SMTP}", from: "Status <status@pharos.example>" }\nsubscriptions: true\n`;
-      const settings = `${access}store: { url: "\${DATABASE_URL}" }\nreleases: { database: true }\nschedule: "*/2 * * * * *"\n`;
+      const releases = `releases: { s3: { endpoint: "${bucket.endpoint}", bucket: "${bucket.bucket}", region: us-east-1, accessKeyId: "\${KEY_ID}", secretAccessKey: "\${SECRET}" } }\n`;
+      const settings = `${access}store: { url: "\${DATABASE_URL}" }\n${releases}schedule: "*/2 * * * * *"\n`;
       const config = `${sandbox.configText({ include: ['server-monitor', 'uptime'] })}${settings}`;
-      const common = { folder: folder.path, config, env: { ...sandbox.environment(), SMTP: sink.url } };
+      const common = {
+        folder: folder.path,
+        config,
+        env: { ...sandbox.environment(), SMTP: sink.url, KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey },
+      };
       sync = await createNode({ ...common, database, name: 'sync', args: ['--role', 'sync'] });
       await sync.start();
-      await eventually(slugs, (known) => known.includes('partners') && known.includes('_site'));
-      await query(GRANTS);
+      await eventually(
+        async () => slugs(),
+        (known) => known.includes('partners') && known.includes('_site'),
+      );
+      await query(documentedGrants());
       const ofWeb = database.replace('postgres@', 'pharos_web@');
       web = await createNode({ ...common, database: ofWeb, name: 'web', args: ['--role', 'web'] });
       await web.start();
@@ -73,6 +80,7 @@ describe.skipIf(PROGRAMS === null)(
       await sandbox?.stop();
       await sink?.close();
       await server?.stop();
+      await bucket?.close();
       folder.remove();
     });
 
@@ -146,6 +154,28 @@ describe.skipIf(PROGRAMS === null)(
       expect(web.said()).not.toContain('permission denied');
     });
 
+    it('adds to the audit log, and can neither change nor empty it', async () => {
+      const asWeb = new pg.Client({ connectionString: database.replace('postgres@', 'pharos_web@') });
+      await asWeb.connect();
+      try {
+        const entry = "INSERT INTO audit (id, at, actor, action) VALUES ('by-web', 0, 'operator', 'sign-in')";
+        await asWeb.query(entry);
+        for (const sql of [
+          "UPDATE audit SET outcome = 'nothing' WHERE id = 'by-web'",
+          'DELETE FROM audit',
+          'TRUNCATE audit',
+          'DROP TABLE audit',
+          `${entry} ON CONFLICT (id) DO UPDATE SET actor = 'nobody'`,
+        ])
+          await expect(asWeb.query(sql), sql).rejects.toThrow(/permission denied|must be owner/);
+      } finally {
+        await asWeb.end();
+      }
+      expect(await query("SELECT actor, outcome FROM audit WHERE id = 'by-web'")).toEqual([
+        { actor: 'operator', outcome: null },
+      ]);
+    });
+
     it('serves everything when the others died, also with an empty data folder, and on when Postgres is away', async () => {
       sync.kill();
       const before = await signedIn();
@@ -155,7 +185,7 @@ describe.skipIf(PROGRAMS === null)(
       sandbox.requests.clear();
       await web.start();
       expect(await isReady(web), web.said()).toBe(true);
-      const known = await slugs();
+      const known = slugs();
       expect(known.length).toBeGreaterThan(3);
       for (const slug of known.filter((one) => one !== '_site')) {
         const path = `/${slug}/`;

@@ -103,7 +103,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
     'cli/commands/server-client.ts',
     'notify/deliver.ts',
   ],
-  aws4fetch: ['publish/targets/s3-client.ts'],
+  aws4fetch: ['publish/stored/s3-client.ts'],
   'node-cron': ['sync/schedule/schedule.ts'],
   'node:sqlite': ['store/sqlite'],
   pg: ['store/postgres'],

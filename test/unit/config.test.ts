@@ -249,25 +249,22 @@ describe('releases', () => {
   const STORE = 'store: { url: "${DATABASE_URL}" }\n';
   const of = (releases: string, store = STORE): string => `${SITE}${store}releases: { ${releases} }\n`;
 
-  it('are in the database or in a bucket', () => {
-    expect(load(of('database: true'), environment).releases).toEqual({ database: true });
-    expect(load(of(S3, ''), environment).releases).toMatchObject({ database: false, s3: { bucket: 'rel' } });
+  it('are in a bucket, or nowhere', () => {
+    expect(load(of(S3, ''), environment).releases).toMatchObject({ s3: { bucket: 'rel' } });
     expect(load(SITE).releases).toBeUndefined();
   });
 
-  it.each([
-    ['', 'releases: set either s3 or database: true'],
-    ['database: false', 'releases: set either s3 or database: true'],
-    [`database: true, ${S3}`, 'releases: set either s3 or database: true'],
-    ['database: "yes"', 'releases.database: expected true or false'],
-  ])('{ %s } is refused', (releases, fault) => {
-    expect(faultsOf(of(releases), environment)).toEqual([expect.stringContaining(fault)]);
+  it('need the bucket', () => {
+    expect(faultsOf(of(''), environment)).toEqual([expect.stringContaining('releases.s3: ')]);
   });
 
-  it('in the database are refused without Postgres, with what to do', () => {
-    expect(faultsOf(of('database: true', ''), environment)).toEqual([
-      'releases.database: releases in the database need Postgres: set store.url (docs/postgres.md), or use releases.s3 (line 2)',
-    ]);
+  it.each(['true', 'false'])('in the database (%s) are refused, with what to use instead', (value) => {
+    for (const releases of [`database: ${value}`, `database: ${value}, ${S3}`])
+      expect(faultsOf(of(releases), environment)).toContainEqual(
+        expect.stringMatching(
+          /^releases: releases are no longer kept in the database\. Set releases\.s3 .* \(line 3\)$/,
+        ),
+      );
   });
 });
 

@@ -3,15 +3,16 @@
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { NextRelease } from '../../publish/publish-control.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
-import type { ReleaseIndex, ReleaseStore } from '../../publish/stored/release-store.ts';
+import type { ObjectStore } from '../../publish/stored/object-store.ts';
+import type { ReleaseIndex } from '../../publish/stored/release-index.ts';
+import { openEntries, type SiteKey } from '../../publish/stored/sealed-entries.ts';
 import { createTaker, type Taker } from '../../publish/stored/take.ts';
-import { openEntries, type SiteKey } from '../../publish/targets/sealed-entries.ts';
 import type { Database } from '../../store/database.ts';
 import { parseSiteCopy, writeSiteCopy, writeTimes } from '../../store/nodes/site-copy.ts';
 import type { Log } from '../log.ts';
 
 interface TakingDeps {
-  readonly store: ReleaseStore;
+  readonly store: ObjectStore;
   readonly folders: ReleaseFolders;
   readonly database: Database;
   /** Key of the encrypted definitions in the bucket; null: the node reads them from the database. */

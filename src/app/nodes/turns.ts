@@ -10,9 +10,6 @@ import { schedulesOf } from '../schedules.ts';
 /** Querying an upstream on schedule. */
 export const askingOf = (upstreamId: string): string => `ask/${upstreamId}`;
 
-/** Uploading releases for web nodes. */
-export const releasesOf = (place: string): string => `releases/${place}`;
-
 /** Upstream ids among names of tasks. */
 export function upstreamsIn(names: readonly string[]): readonly string[] {
   return names.filter((name) => name.startsWith('ask/')).map((name) => name.slice('ask/'.length));

@@ -4,9 +4,10 @@ import { messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
-import { digestOf, type Pointer, type ReleaseStore } from '../../publish/stored/release-store.ts';
+import { digestOf, type ObjectStore } from '../../publish/stored/object-store.ts';
+import type { ReleaseEntry } from '../../publish/stored/release-index.ts';
+import { type SiteKey, sealEntries } from '../../publish/stored/sealed-entries.ts';
 import { createUploader } from '../../publish/stored/upload.ts';
-import { type SiteKey, sealEntries } from '../../publish/targets/sealed-entries.ts';
 import type { Database } from '../../store/database.ts';
 import { readSiteCopy, readTimes } from '../../store/nodes/site-copy.ts';
 import type { Log } from '../log.ts';
@@ -20,7 +21,7 @@ export interface ReleaseUploads {
 }
 
 interface ReleaseUploadsDeps {
-  readonly store: ReleaseStore;
+  readonly store: ObjectStore;
   readonly folders: ReleaseFolders;
   readonly database: Database;
   /** Key for the encrypted definitions, the same on all nodes; null: web nodes without the database aren't supported. */
@@ -111,7 +112,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
 }
 
 /** Null: the access rule isn't known yet. */
-function isShown(state: SiteState | null, slug: string, access: Pointer['access']): boolean | null {
+function isShown(state: SiteState | null, slug: string, access: ReleaseEntry['access']): boolean | null {
   if (state === null) return null;
   const { pages, withheld, isDecided } = state.resolved;
   if (slug === SITE_SLUG) return true;

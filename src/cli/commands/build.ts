@@ -4,7 +4,7 @@ import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
-import type { Target, TargetReport } from '../../publish/targets/target.ts';
+import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { plain } from '../terminal/paint.ts';

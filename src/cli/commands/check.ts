@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
-import type { Target } from '../../publish/targets/target.ts';
+import type { Target } from '../../publish/targets/create-target.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';

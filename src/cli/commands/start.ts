@@ -6,10 +6,10 @@ import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
-import { expressionsOf, missedUpstreams, releasesOf, upstreamsIn } from '../../app/nodes/turns.ts';
+import { expressionsOf, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
 import type { Engine } from '../../app/run/engine.ts';
 import { listen } from '../../app/serving/listen.ts';
-import { uploadingOf } from '../../app/targets.ts';
+import { releasesTask, uploadTask } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { SECOND_MS } from '../../model/time.ts';
@@ -54,8 +54,9 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     ...{ log, isPublishing: true, isLasting: true, onOlder: 'migrate', printsMail: options.sandbox !== null },
     onTaken: (names) => {
       makeUp(pharos, upstreamsIn(names));
-      if (names.some((name) => name === uploadingOf(pharos.base.live.config()))) pharos.publishing.targets.takeOver();
-      if (names.some((name) => name.startsWith(releasesOf('')))) pharos.publishing.releaseUploads?.takeOver();
+      if (names.some((name) => name === uploadTask(pharos.base.live.config()))) pharos.publishing.targets.takeOver();
+      if (names.some((name) => name === releasesTask(pharos.base.live.config())))
+        pharos.publishing.releaseUploads?.takeOver();
     },
     onReport: (report) => {
       logReport(log, report);

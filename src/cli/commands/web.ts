@@ -13,7 +13,7 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
   if (config?.releases === undefined)
     throw new UsageError(
-      '--role web needs Postgres or a bucket to read releases from. Set releases.database or releases.s3 in pharos.yaml (docs/nodes.md).',
+      '--role web needs a bucket to read releases from. Set releases.s3 in pharos.yaml (docs/nodes.md). Nodes with --role all that share a Postgres database need none.',
     );
   const hasDatabase = config.store !== undefined;
   if (!hasDatabase && config.access.key === undefined)

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
+import { isStatusError } from '../../errors.ts';
 import {
   currentNumber,
   publishedSlugs,
@@ -15,27 +16,26 @@ import {
 } from '../releases/folders.ts';
 import { filePlaces, type IdentifiedManifest, identifyManifest, parseManifest } from '../releases/manifest.ts';
 import { withoutVariants } from '../releases/variants.ts';
-import { type NeededObjects, needObjects, objectsOf } from './needed-objects.ts';
+import { readLedger } from './ledger.ts';
+import { digestOf, eachOf, fenceStore, type ObjectStore } from './object-store.ts';
 import {
-  digestOf,
   fileKey,
-  INDEX_KEY,
   isStoredCompressed,
   NO_RELEASES,
   objectKey,
-  type Pointer,
-  parseIndex,
+  RELEASE_INDEX,
+  type ReleaseEntry,
   type ReleaseIndex,
-  type ReleaseStore,
-} from './release-store.ts';
+  releaseKeys,
+} from './release-index.ts';
 
 export interface UploadDeps {
-  readonly store: ReleaseStore;
+  readonly store: ObjectStore;
   readonly folders: ReleaseFolders;
   /** Whether this node is elected to upload; checked before each change. */
   readonly mayUpload: () => Promise<boolean>;
   /** Whether the access rules allow a release to be shown; null: not known yet. */
-  readonly isShown: (slug: string, access: Pointer['access']) => boolean | null;
+  readonly isShown: (slug: string, access: ReleaseEntry['access']) => boolean | null;
   /** Encrypted definitions for nodes without the database, and a digest of their plain text; null: not provided. */
   readonly site: () => Promise<{ readonly digest: string; readonly sealed: () => Uint8Array } | null>;
   readonly times: () => Promise<ReleaseIndex['times']>;
@@ -62,152 +62,38 @@ interface Uploader {
 const CONCURRENCY = 16;
 /** The index is written after this many releases, so that web nodes see progress of a first upload. */
 const RELEASES_PER_INDEX = 50;
+const NOTHING: UploadReport = { releases: 0, objects: 0, bytes: 0, isIndexWritten: false };
 
+type Keys = ReadonlySet<string>;
+
+/** What this process knows about the store. */
 interface Memory {
   index: ReleaseIndex;
   version: string | null;
   /** Plain digest of what `index.site` holds. */
   siteDigest: string | null;
-  readonly objects: NeededObjects;
+  /** Objects of each page's release in the index, and of the one before, which a node may still be copying. */
+  readonly needed: Map<string, readonly Keys[]>;
   /** Release numbers that this process uploaded. If a smaller one is served later, an operator rolled back. */
   readonly written: Map<string, number>;
   /** Pages that were uploaded before their compressed variants were made. */
   readonly uncompressed: Set<string>;
 }
 
-export function createUploader(deps: UploadDeps): Uploader {
-  const { folders } = deps;
-  const store = fenced(deps);
+export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDeps): Uploader {
+  const deps = { ...rest, mayUpload, store: fenceStore(unfenced, mayUpload) };
   const inTurn = pLimit(1);
   let memory: Memory | null = null;
-
-  async function remember(): Promise<Memory> {
-    if (memory !== null) return memory;
-    const found = await store.getIfOther(INDEX_KEY, null);
-    const index = found?.bytes == null ? NO_RELEASES : (parseIndex(found.bytes) ?? NO_RELEASES);
-    const releases = new Map<string, ReadonlySet<string> | null>();
-    const uncompressed = new Set<string>();
-    await pLimit(CONCURRENCY).map(Object.entries(index.pages), async ([slug, { manifest }]) => {
-      const bytes = await store.get(objectKey(manifest));
-      const named = bytes === null ? null : parseManifest(bytes);
-      releases.set(slug, named === null ? null : objectsOf(named, manifest));
-      if (named !== null && withoutVariants(named).length > 0) uncompressed.add(slug);
-    });
-    const objects = await needObjects(store, releases, index.site);
-    memory = { index, version: found?.version ?? null, siteDigest: null, objects, written: new Map(), uncompressed };
-    return memory;
-  }
-
-  async function writeIndex(known: Memory, next: ReleaseIndex): Promise<void> {
-    known.version = await store.replace(INDEX_KEY, Buffer.from(JSON.stringify(next)), known.version);
-    known.index = next;
-  }
-
-  /** The release that the index should name; null: none. Undefined: leave the entry as it is. */
-  function wanted(known: Memory, slug: string): IdentifiedManifest | null | undefined {
-    const there = known.index.pages[slug];
-    const stays = there !== undefined && deps.isShown(slug, there.access) === false ? null : undefined;
-    const served = servedRelease(folders, slug);
-    if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return stays;
-    // Another node has published a newer release, which isn't published here yet.
-    const isBehind = there !== undefined && there.number > served.number;
-    if (isBehind && known.written.get(slug) !== there.number) return stays;
-    const found = identifyManifest(folders, slug, served.number);
-    if (found?.digest === there?.manifest) return stays;
-    return found !== null && deps.isShown(slug, found.manifest.access) === true ? found : stays;
-  }
-
-  async function uploadRelease(known: Memory, { manifest, digest }: IdentifiedManifest): Promise<[number, number]> {
-    const there = known.objects.of(manifest.slug);
-    const placeOf = filePlaces(folders, manifest);
-    const folder = releaseFolder(folders, manifest.slug, manifest.number);
-    const files = new Map<string, string>([
-      [objectKey(digest), join(folder, 'manifest.json')],
-      [objectKey(manifest.dataSha256), join(folder, 'data.json')],
-    ]);
-    for (const [path, record] of Object.entries(manifest.files))
-      files.set(fileKey(record), placeOf(path) + (isStoredCompressed(record) ? '.br' : ''));
-    let bytes = 0;
-    const missing = [...files].filter(([key]) => !there.has(key));
-    await pLimit(CONCURRENCY).map(missing, async ([key, file]) => {
-      const body = readFileSync(file);
-      await store.put(key, body);
-      bytes += body.length;
-    });
-    return [missing.length, bytes];
-  }
-
-  async function update(withTimes: boolean): Promise<UploadReport> {
-    const known = await remember();
-    const slugs = new Set([...publishedSlugs(folders), ...Object.keys(known.index.pages)]);
-    const changes = [...slugs].flatMap((slug) => {
-      const found = wanted(known, slug);
-      return found === undefined ? [] : [{ slug, found }];
-    });
-    const leaving = changes.flatMap(({ slug, found }) => (found === null ? [slug] : []));
-    let isIndexWritten = leaving.length > 0;
-    if (leaving.length > 0) {
-      const pages = Object.fromEntries(Object.entries(known.index.pages).filter(([slug]) => !leaving.includes(slug)));
-      await writeIndex(known, { ...known.index, pages });
-      await known.objects.replace(leaving.map((slug) => [slug, null]));
-    }
-    const site = await uploadSite(known);
-    const tally = { releases: 0, objects: 0, bytes: 0 };
-    const coming = changes.flatMap(({ found }) => found ?? []);
-    for (let start = 0; start < coming.length; start += RELEASES_PER_INDEX) {
-      const some = coming.slice(start, start + RELEASES_PER_INDEX);
-      for (const found of some) {
-        const [objects, bytes] = await uploadRelease(known, found);
-        tally.objects += objects;
-        tally.bytes += bytes;
-      }
-      // A release that is no longer served may have been made for other access rules.
-      const current = some.filter(({ manifest: { slug, number } }) => currentNumber(folders, slug) === number);
-      const pointers = current.map(({ manifest: { slug, number, access }, digest }) => [
-        slug,
-        { number, manifest: digest, access },
-      ]);
-      const pages = { ...known.index.pages, ...Object.fromEntries(pointers) };
-      await writeIndex(known, { ...known.index, pages, site, times: await deps.times() });
-      isIndexWritten = true;
-      for (const { manifest } of current) {
-        known.written.set(manifest.slug, manifest.number);
-        if (withoutVariants(manifest).length > 0) known.uncompressed.add(manifest.slug);
-        else known.uncompressed.delete(manifest.slug);
-      }
-      // All pages at once, because one page may need what another no longer needs.
-      await known.objects.replace(current.map(({ manifest, digest }) => [manifest.slug, objectsOf(manifest, digest)]));
-      tally.releases += current.length;
-    }
-    const times = withTimes ? await deps.times() : known.index.times;
-    if (site !== known.index.site || JSON.stringify(times) !== JSON.stringify(known.index.times)) {
-      await writeIndex(known, { ...known.index, site, times });
-      isIndexWritten = true;
-    }
-    if (isIndexWritten) await known.objects.sweep(site);
-    return { ...tally, isIndexWritten };
-  }
-
-  async function uploadSite(known: Memory): Promise<string | null> {
-    const site = await deps.site();
-    if (site === null) return null;
-    if (site.digest === known.siteDigest) return known.index.site;
-    const sealed = site.sealed();
-    const digest = digestOf(sealed);
-    await store.put(objectKey(digest), sealed);
-    known.siteDigest = site.digest;
-    return digest;
-  }
-
   return {
     update: (withTimes = false) =>
       inTurn(async () => {
         try {
-          return await update(withTimes);
+          memory ??= await readMemory(deps.store);
+          return await update(deps, memory, withTimes);
         } catch (error) {
           // After an error, the contents of the store are uncertain.
           memory = null;
-          if (error instanceof NotElectedError) return { releases: 0, objects: 0, bytes: 0, isIndexWritten: false };
+          if (isStatusError(error) && error.context['superseded'] === true) return NOTHING;
           throw error;
         }
       }),
@@ -217,18 +103,146 @@ export function createUploader(deps: UploadDeps): Uploader {
   };
 }
 
-/** Another node has taken over uploading. */
-class NotElectedError extends Error {}
+async function readMemory(store: ObjectStore): Promise<Memory> {
+  const found = await readLedger(store, RELEASE_INDEX);
+  const index = found.kind === 'read' ? found.ledger : NO_RELEASES;
+  const needed = new Map<string, readonly Keys[]>();
+  const uncompressed = new Set<string>();
+  await pLimit(CONCURRENCY).map(Object.entries(index.pages), async ([slug, { manifest }]) => {
+    const bytes = await store.get(objectKey(manifest));
+    const named = bytes === null ? null : parseManifest(bytes);
+    // A manifest that can't be read may be from a newer version. Its objects stay.
+    needed.set(slug, named === null ? [] : [releaseKeys(named, manifest)]);
+    if (named !== null && withoutVariants(named).length > 0) uncompressed.add(slug);
+  });
+  return { index, version: found.version, siteDigest: null, needed, written: new Map(), uncompressed };
+}
 
-/** Refuses changes once another node has taken over, because that one may need what this one would remove. */
-function fenced({ store, mayUpload }: Pick<UploadDeps, 'store' | 'mayUpload'>): ReleaseStore {
-  const require = async (): Promise<void> => {
-    if (!(await mayUpload())) throw new NotElectedError();
-  };
-  return {
-    ...store,
-    put: (...args) => require().then(() => store.put(...args)),
-    replace: (...args) => require().then(() => store.replace(...args)),
-    remove: (...args) => require().then(() => store.remove(...args)),
-  };
+async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Promise<UploadReport> {
+  const slugs = new Set([...publishedSlugs(deps.folders), ...Object.keys(known.index.pages)]);
+  const wanted = [...slugs].map((slug) => [slug, wantedRelease(deps, known, slug)] as const);
+  const leaving = wanted.flatMap(([slug, found]) => (found === null ? [slug] : []));
+  if (leaving.length > 0) await removePages(deps.store, known, leaving);
+  const site = await uploadSite(deps, known);
+  const coming = wanted.flatMap(([, found]) => found ?? []);
+  const tally = { releases: 0, objects: 0, bytes: 0 };
+  for (let start = 0; start < coming.length; start += RELEASES_PER_INDEX) {
+    const some = coming.slice(start, start + RELEASES_PER_INDEX);
+    for (const found of some) {
+      const [objects, bytes] = await uploadObjects(deps, known, found);
+      tally.objects += objects;
+      tally.bytes += bytes;
+    }
+    tally.releases += await nameReleases(deps, known, { some, site });
+  }
+  const times = withTimes ? await deps.times() : known.index.times;
+  const hasOther = site !== known.index.site || JSON.stringify(times) !== JSON.stringify(known.index.times);
+  if (hasOther) await writeIndex(deps.store, known, { ...known.index, site, times });
+  return { ...tally, isIndexWritten: hasOther || leaving.length + coming.length > 0 };
+}
+
+/** The release that the index should name; null: none. Undefined: leave the entry as it is. */
+function wantedRelease(
+  { folders, isShown }: Pick<UploadDeps, 'folders' | 'isShown'>,
+  known: Memory,
+  slug: string,
+): IdentifiedManifest | null | undefined {
+  const there = known.index.pages[slug];
+  const stays = there !== undefined && isShown(slug, there.access) === false ? null : undefined;
+  const served = servedRelease(folders, slug);
+  if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return stays;
+  // Another node has published a newer release, which isn't published here yet.
+  const isBehind = there !== undefined && there.number > served.number;
+  if (isBehind && known.written.get(slug) !== there.number) return stays;
+  const found = identifyManifest(folders, slug, served.number);
+  if (found?.digest === there?.manifest) return stays;
+  return found !== null && isShown(slug, found.manifest.access) === true ? found : stays;
+}
+
+async function removePages(store: ObjectStore, known: Memory, leaving: readonly string[]): Promise<void> {
+  const pages = Object.fromEntries(Object.entries(known.index.pages).filter(([slug]) => !leaving.includes(slug)));
+  await writeIndex(store, known, { ...known.index, pages });
+  const objects = leaving.flatMap((slug) => known.needed.get(slug) ?? []);
+  for (const slug of leaving) known.needed.delete(slug);
+  await removeUnneeded(store, known, objects);
+}
+
+async function uploadSite({ site, store }: Pick<UploadDeps, 'site' | 'store'>, known: Memory): Promise<string | null> {
+  const found = await site();
+  if (found === null) return null;
+  if (found.digest === known.siteDigest) return known.index.site;
+  const sealed = found.sealed();
+  const digest = digestOf(sealed);
+  await store.put(objectKey(digest), sealed);
+  known.siteDigest = found.digest;
+  return digest;
+}
+
+/** Uploads the objects of a release that aren't there. @returns how many, and their bytes */
+async function uploadObjects(
+  { store, folders }: Pick<UploadDeps, 'store' | 'folders'>,
+  known: Memory,
+  { manifest, digest }: IdentifiedManifest,
+): Promise<readonly [objects: number, bytes: number]> {
+  const there = known.needed.get(manifest.slug) ?? [];
+  const placeOf = filePlaces(folders, manifest);
+  const folder = releaseFolder(folders, manifest.slug, manifest.number);
+  const files = new Map<string, string>([
+    [objectKey(digest), join(folder, 'manifest.json')],
+    [objectKey(manifest.dataSha256), join(folder, 'data.json')],
+  ]);
+  for (const [path, record] of Object.entries(manifest.files))
+    files.set(fileKey(record), placeOf(path) + (isStoredCompressed(record) ? '.br' : ''));
+  const missing = [...files].filter(([key]) => !there.some((keys) => keys.has(key)));
+  let bytes = 0;
+  await eachOf(missing, CONCURRENCY, async ([key, file]) => {
+    const body = readFileSync(file);
+    await store.put(key, body);
+    bytes += body.length;
+  });
+  return [missing.length, bytes];
+}
+
+/** Names uploaded releases in the index, and removes what only older ones needed. @returns how many */
+async function nameReleases(
+  { store, folders, times }: Pick<UploadDeps, 'store' | 'folders' | 'times'>,
+  known: Memory,
+  { some, site }: { readonly some: readonly IdentifiedManifest[]; readonly site: string | null },
+): Promise<number> {
+  // A release that is no longer served may have been made for other access rules.
+  const current = some.filter(({ manifest: { slug, number } }) => currentNumber(folders, slug) === number);
+  const entries = current.map(({ manifest: { slug, number, access }, digest }): [string, ReleaseEntry] => [
+    slug,
+    { number, manifest: digest, access },
+  ]);
+  const pages = { ...known.index.pages, ...Object.fromEntries(entries) };
+  await writeIndex(store, known, { ...known.index, pages, site, times: await times() });
+  const outdated = current.flatMap(({ manifest, digest }) => {
+    const { slug, number } = manifest;
+    known.written.set(slug, number);
+    if (withoutVariants(manifest).length > 0) known.uncompressed.add(slug);
+    else known.uncompressed.delete(slug);
+    const [last, before] = known.needed.get(slug) ?? [];
+    const next = releaseKeys(manifest, digest);
+    known.needed.set(slug, last === undefined ? [next] : [next, last]);
+    return before ?? [];
+  });
+  // All pages at once, because one page may need what another no longer needs.
+  await removeUnneeded(store, known, outdated);
+  return current.length;
+}
+
+async function writeIndex(store: ObjectStore, known: Memory, next: ReleaseIndex): Promise<void> {
+  const former = known.index.site;
+  known.version = await store.replace(RELEASE_INDEX.key, Buffer.from(JSON.stringify(next)), known.version);
+  known.index = next;
+  if (former !== null && former !== next.site) await removeUnneeded(store, known, [new Set([objectKey(former)])]);
+}
+
+async function removeUnneeded(store: ObjectStore, known: Memory, keys: readonly Keys[]): Promise<void> {
+  const site = known.index.site === null ? null : objectKey(known.index.site);
+  const all = [...known.needed.values()].flat();
+  const left = new Set(keys.flatMap((some) => [...some]));
+  const unneeded = [...left].filter((key) => key !== site && !all.some((some) => some.has(key)));
+  await eachOf(unneeded, CONCURRENCY, store.remove);
 }

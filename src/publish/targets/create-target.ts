@@ -6,27 +6,31 @@
  */
 
 import pLimit from 'p-limit';
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
-import { numbersIn, pageLedgerPath, parseSiteLedger, SITE_LEDGER, siteLedgerText } from './ledger.ts';
-import { hideFromSite, leavingPages, removePage } from './remove-files.ts';
-import type { SiteKey } from './sealed-entries.ts';
-import { NoLongerPublicError } from './static-file.ts';
+import { LEDGER_HEADERS } from '../stored/bucket.ts';
+import { readLedger } from '../stored/ledger.ts';
+import { eachOf, type ObjectStore } from '../stored/object-store.ts';
+import type { SiteKey } from '../stored/sealed-entries.ts';
+import { pageLedger, siteLedger, siteLedgerText } from './site-ledger.ts';
+import { type ContentEncoding, NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
-import type { OnPage, Target, TargetReport, TargetStore } from './target.ts';
 import {
-  eachOf,
   faultText,
   InterruptedError,
   numberAfter,
   RestlessError,
+  storageSettings,
   type Tally,
   type TargetLedger,
   type TargetRun,
 } from './target-run.ts';
-import { uploadPage } from './upload-page.ts';
+import { hideFromSite, putFile, removePage, uploadPage } from './write-page.ts';
 
 export interface TargetOptions {
-  readonly store: TargetStore;
+  readonly store: ObjectStore;
+  /** Default: files are stored as they are. */
+  readonly encoding?: ContentEncoding;
   readonly listing: StaticListing;
   /** Key for the encrypted part of the ledger. */
   readonly key: SiteKey;
@@ -35,60 +39,99 @@ export interface TargetOptions {
   readonly elapsed?: () => number;
 }
 
+export interface Target {
+  readonly kind: ObjectStore['kind'];
+  readonly place: string;
+  /** Reads the ledger before the first update. */
+  readonly open: () => Promise<void>;
+  /** Brings the target up to date. Never throws, because errors are in the report. One call at a time. */
+  readonly update: (onPage?: OnPage) => Promise<TargetReport>;
+  /** Restarts the current update, beginning with removals. */
+  readonly interrupt: () => void;
+  /** Writes and removes a test file. @throws if the site can't be written there */
+  readonly probe: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface TargetReport {
+  readonly kind: ObjectStore['kind'];
+  readonly place: string;
+  readonly result: 'current' | 'failed';
+  readonly filesWritten: number;
+  readonly filesKept: number;
+  readonly filesRemoved: number;
+  readonly bytesWritten: number;
+  readonly durationMs: number;
+  /** What went wrong, and what to do; the next run tries again. */
+  readonly message: string | null;
+  /** Warnings, although nothing failed. */
+  readonly warnings: readonly string[];
+}
+
+/** Called with the number of changed pages that are complete. */
+type OnPage = (done: number, total: number) => void;
+
 /** After this many restarts, an update leaves the rest to the next one. */
 const RESTARTS_MAX = 20;
 /** Limits writes of `api/now.json`, because buckets charge for them. */
 const REFRESH_EVERY_MS = 60_000;
+/** In a bucket, writing the ledger costs a request, like a file. */
+const PACE = {
+  folder: { concurrency: 16, checkpointFiles: 500 },
+  s3: { concurrency: 8, checkpointFiles: 50 },
+} as const;
 
 /** Creates a target; its first run reads the ledger. */
-export function createTarget({
-  store,
-  listing,
-  key,
-  onNumbers,
-  elapsed = () => performance.now(),
-}: TargetOptions): Target {
+export function createTarget(options: TargetOptions): Target {
+  const { store, listing, key, encoding = 'identity', elapsed = () => performance.now() } = options;
   let memory: TargetLedger | null = null;
   let isFirstRun = true;
   let isInterrupted = false;
+  let isClosed = false;
   let refreshedAt = Number.NEGATIVE_INFINITY;
   const warningsOfOpening: string[] = [];
   const inTurn = pLimit(1);
 
   async function remember(tally: Tally): Promise<TargetLedger> {
     if (memory !== null) return memory;
-    const found = await readMemory({ store, key, tally });
-    await onNumbers(numbersIn(found.pages));
+    const found = await readMemory({ store, key, encoding, tally });
+    await options.onNumbers(new Map([...found.pages].map(([slug, { number }]) => [slug, number])));
     memory = found;
     return found;
+  }
+
+  async function updateUntilDone(tally: Tally, onPage: OnPage): Promise<void> {
+    const ledger = await remember(tally);
+    // In a folder, it costs nothing to check whether files were deleted.
+    const isThorough = isFirstRun && store.has !== undefined;
+    const common = { store, encoding, ...PACE[store.kind], key, memory: ledger, tally, isThorough };
+    for (let restarts = 0; restarts === 0 || isInterrupted; restarts += 1) {
+      if (restarts > RESTARTS_MAX) throw new RestlessError(RESTARTS_MAX);
+      isInterrupted = false;
+      const run = { ...common, site: listing.look(), isInterrupted: () => isInterrupted || isClosed };
+      await updateOnce(run, onPage).catch((error: unknown) => {
+        const isLeaving = error instanceof NoLongerPublicError;
+        if (isClosed || (!isLeaving && !(error instanceof InterruptedError))) throw error;
+        isInterrupted = true;
+      });
+    }
+    isFirstRun = false;
+  }
+
+  /** Brings the target up to date, and at most once a minute writes every page's `api/now.json`. */
+  async function updateOnce(run: TargetRun, onPage: OnPage): Promise<void> {
+    const unchanged = run.site.pages.filter(({ slug, mark }) => run.memory.pages.get(slug)?.mark === mark);
+    await updateFiles(run, onPage);
+    if (elapsed() - refreshedAt < REFRESH_EVERY_MS) return;
+    await refreshNow(run, unchanged);
+    refreshedAt = elapsed();
   }
 
   async function update(onPage: OnPage = () => undefined): Promise<TargetReport> {
     const started = elapsed();
     const tally: Tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
-      const ledger = await remember(tally);
-      // In a folder, it costs nothing to check whether files were deleted.
-      const isThorough = isFirstRun && store.has !== undefined;
-      for (let restarts = 0; restarts === 0 || isInterrupted; restarts += 1) {
-        if (restarts > RESTARTS_MAX) throw new RestlessError(RESTARTS_MAX);
-        isInterrupted = false;
-        const run = {
-          store,
-          key,
-          site: listing.look(),
-          memory: ledger,
-          tally,
-          isThorough,
-          isInterrupted: () => isInterrupted,
-        };
-        await bring(run, onPage).catch((error: unknown) => {
-          const isLeaving = error instanceof NoLongerPublicError;
-          if (!isLeaving && !(error instanceof InterruptedError)) throw error;
-          isInterrupted = true;
-        });
-      }
-      isFirstRun = false;
+      await updateUntilDone(tally, onPage);
     } catch (error) {
       // After an error, the contents of the target are uncertain. A RestlessError is none: each restart stopped at a safe
       // point.
@@ -106,15 +149,6 @@ export function createTarget({
     };
   }
 
-  /** Brings the target up to date, and at most once a minute writes every page's `api/now.json`. */
-  async function bring(run: TargetRun, onPage: OnPage): Promise<void> {
-    const unchanged = run.site.pages.filter(({ slug, mark }) => run.memory.pages.get(slug)?.mark === mark);
-    await updateFiles(run, onPage);
-    if (elapsed() - refreshedAt < REFRESH_EVERY_MS) return;
-    await refreshNow(run, unchanged);
-    refreshedAt = elapsed();
-  }
-
   return {
     kind: store.kind,
     place: store.place,
@@ -128,33 +162,54 @@ export function createTarget({
     interrupt: () => {
       isInterrupted = true;
     },
-    probe: store.probe,
+    probe: () => probe(store, key),
+    // An update stops at the next file, and leaves ledgers from which the next one continues.
     close: async () => {
+      isClosed = true;
       await store.close();
       await inTurn(() => undefined);
     },
   };
 }
 
+async function probe(store: ObjectStore, key: SiteKey): Promise<void> {
+  try {
+    await readLedger(store, siteLedger(key));
+    await store.put('.pharos-probe', Buffer.from('Written by Pharos to check that it can write here.\n'), {
+      ...LEDGER_HEADERS,
+      'content-type': 'text/plain; charset=utf-8',
+    });
+    await store.remove('.pharos-probe');
+  } catch (error) {
+    throw isStatusError(error) ? error : new StatusError({ code: 'TARGET_REFUSED', message: messageOf(error) });
+  }
+}
+
 function emptyTally(): Tally {
   return { filesWritten: 0, filesKept: 0, filesRemoved: 0, bytesWritten: 0, warnings: [], failures: [] };
 }
 
-async function readMemory({ store, key, tally }: Pick<TargetRun, 'store' | 'key' | 'tally'>): Promise<TargetLedger> {
-  const found = await store.readLedger(SITE_LEDGER);
-  if (found === null) return { pages: new Map(), version: null, doubts: 'missing' };
-  const ledger = parseSiteLedger(found.text, key);
-  if (ledger === null) {
-    tally.warnings.push(`${SITE_LEDGER} on the target is unreadable, so everything is written again.`);
-    return { pages: new Map(), version: found.version, doubts: 'unreadable' };
-  }
-  if (ledger.settings !== store.settings)
-    for (const [slug, entry] of ledger.pages) ledger.pages.set(slug, { ...entry, mark: '' });
-  if (!ledger.isWhole)
+async function readMemory({
+  store,
+  key,
+  encoding,
+  tally,
+}: Pick<TargetRun, 'store' | 'key' | 'encoding' | 'tally'>): Promise<TargetLedger> {
+  const format = siteLedger(key);
+  const found = await readLedger(store, format);
+  const { version } = found;
+  if (found.kind === 'unreadable')
+    tally.warnings.push(`${format.key} on the target is unreadable, so everything is written again.`);
+  if (found.kind !== 'read')
+    return { pages: new Map(), version, doubts: found.kind === 'unreadable' ? 'unreadable' : 'missing' };
+  const { pages, settings, isWhole } = found.ledger;
+  if (settings !== storageSettings(encoding))
+    for (const [slug, entry] of pages) pages.set(slug, { ...entry, mark: '' });
+  if (!isWhole)
     tally.warnings.push(
-      `${SITE_LEDGER} on the target was written with another key, so Pharos can’t tell which sealed pages are there. Set the same access.key wherever this site is built.`,
+      `${format.key} on the target was written with another key, so Pharos can’t tell which sealed pages are there. Set the same access.key wherever this site is built.`,
     );
-  return { pages: ledger.pages, version: found.version, doubts: ledger.isWhole ? 'none' : 'unreadable' };
+  return { pages, version, doubts: isWhole ? 'none' : 'unreadable' };
 }
 
 async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
@@ -172,7 +227,7 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   const own = changed.find(({ slug }) => slug === SITE_SLUG);
   const others = changed.filter((page) => page !== own);
   await noteChanging(run, changed);
-  for (const slug of emptied) await store.remove(pageLedgerPath(slug));
+  for (const slug of emptied) await store.remove(pageLedger(slug).key);
   if (leaving.length > 0 && own !== undefined) await hideFromSite(run, { own, others, known });
   for (const [index, page] of others.entries()) {
     onPage(index, others.length);
@@ -182,18 +237,28 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   await writeSiteLedger(run);
 }
 
+/** Pages that must be removed from the target, or replaced by sealed ones. */
+function leavingPages({ site, memory }: TargetRun): string[] {
+  const listed = new Map(site.pages.map((page) => [page.slug, page]));
+  const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : site.gated)];
+  return [...new Set(there)].filter((slug) => {
+    if (site.unreadable.has(slug)) return false;
+    const page = listed.get(slug);
+    return page === undefined || (page.isSealed && memory.pages.get(slug)?.isSealed === false);
+  });
+}
+
 /** Not counted as written files, because they only get a newer time. */
 async function refreshNow(run: TargetRun, pages: readonly StaticPage[]): Promise<void> {
-  const { store, tally } = run;
-  const files = pages.flatMap((page) => page.now() ?? []);
+  const files = pages.flatMap((page) => page.now());
   try {
-    await eachOf(files, store.concurrency, async (file) => {
+    await eachOf(files, run.concurrency, async (file) => {
       if (run.isInterrupted()) throw new InterruptedError();
-      tally.bytesWritten += await store.put(file);
+      await putFile(run, file);
     });
   } catch (error) {
     if (error instanceof InterruptedError || error instanceof NoLongerPublicError) throw error;
-    tally.failures.push(faultText(error));
+    run.tally.failures.push(faultText(error));
   }
 }
 
@@ -209,7 +274,7 @@ async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Pro
   memory.doubts = 'none';
 }
 
-async function writeSiteLedger({ store, key, memory }: TargetRun): Promise<void> {
-  const text = siteLedgerText(store.settings, memory.pages, key);
-  memory.version = await store.writeLedger(SITE_LEDGER, text, memory.version);
+async function writeSiteLedger({ store, key, encoding, memory }: TargetRun): Promise<void> {
+  const text = siteLedgerText(storageSettings(encoding), memory.pages, key);
+  memory.version = await store.replace(siteLedger(key).key, Buffer.from(text), memory.version);
 }

@@ -1,6 +1,10 @@
 /** One file for a static host. */
 
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { isWorthCompressing } from '../releases/compressions.ts';
+import type { ObjectHeaders } from '../stored/object-store.ts';
 
 /** Order of writing: link targets come before the files that link to them. */
 export const STAGES = ['data', 'html', 'index'] as const;
@@ -40,16 +44,6 @@ export function stageOf(pathInPage: string, contentType: string): Stage {
   return contentType.startsWith('text/html') ? 'html' : 'data';
 }
 
-/** Whether a path stays below the root. Paths come from a ledger, which others may have changed. */
-export function isInside(path: string): boolean {
-  return (
-    path !== '' &&
-    !path.startsWith('/') &&
-    !path.includes('\\') &&
-    !path.split('/').some((part) => /^\.{0,2}$/.test(part))
-  );
-}
-
 /** @throws ReleaseGoneError when the release was taken away meanwhile */
 export function fileOfRelease(file: string, slug: string): Buffer {
   try {
@@ -58,4 +52,30 @@ export function fileOfRelease(file: string, slug: string): Buffer {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ReleaseGoneError(slug);
     throw error;
   }
+}
+
+/** Encoding of stored text files; clients of a bucket can't choose. */
+export type ContentEncoding = 'identity' | 'gzip' | 'br';
+
+const ENCODERS: Readonly<Record<ContentEncoding, (body: Uint8Array) => Promise<Uint8Array>>> = {
+  identity: async (body) => body,
+  gzip: (body) => promisify(gzip)(body, { level: 9 }),
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+};
+
+/** A file as it is stored. */
+export async function encodedFile(
+  { contentType, cacheControl, read }: StaticFile,
+  encoding: ContentEncoding,
+): Promise<{ readonly body: Uint8Array; readonly headers: ObjectHeaders }> {
+  const plain = await read();
+  const isEncoded = encoding !== 'identity' && isWorthCompressing(contentType, plain.length);
+  return {
+    body: isEncoded ? await ENCODERS[encoding](plain) : plain,
+    headers: {
+      'content-type': contentType,
+      'cache-control': cacheControl,
+      ...(isEncoded ? { 'content-encoding': encoding } : {}),
+    },
+  };
 }

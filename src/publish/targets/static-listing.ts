@@ -17,6 +17,7 @@ import {
   servedRelease,
 } from '../releases/folders.ts';
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
+import { HOME_SLUG } from '../stored/ledger.ts';
 import { headersFile, type PageAddresses, redirectsFile } from './host-files.ts';
 import { extrasOf, nowFactsOf, nowFile, type PageLock, sealedPage } from './page-extras.ts';
 import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
@@ -45,8 +46,8 @@ export interface StaticPage {
   readonly number: number;
   /** Files by full path, each once. Nothing is rendered yet. */
   readonly files: () => readonly StaticFile[];
-  /** The file `api/now.json`, which has new bytes each time, even with the same mark. Null: none. */
-  readonly now: () => StaticFile | null;
+  /** The file `api/now.json`, if there is one: it has new bytes each time, even with the same mark. */
+  readonly now: () => readonly StaticFile[];
 }
 
 export interface StaticSite {
@@ -80,143 +81,145 @@ interface KnownPage {
   readonly now: NowFacts | null;
 }
 
+/** What the listing remembers between calls. */
+interface ListingMemory {
+  readonly known: Map<string, KnownPage>;
+  /** The mark of each sealed page, and what it was made from. */
+  readonly seals: Map<string, { readonly from: string; readonly mark: string }>;
+}
+
 /** Creates the listing over a data folder. It remembers a few words about each page between calls. */
 export function createStaticListing(options: ListingOptions): StaticListing {
-  const { folders, home, sources, sealed, hostFiles, version } = options;
-  const known = new Map<string, KnownPage>();
-  const seals = new Map<string, { readonly from: string; readonly mark: string }>();
+  const memory: ListingMemory = { known: new Map(), seals: new Map() };
+  return { look: () => listSite(options, memory) };
+}
 
-  function lookAt(slug: string, number: number): KnownPage | null {
-    const from = releaseStamp(folders, slug, number);
-    const before = known.get(slug);
-    if (before?.from === from) return before;
-    known.delete(slug);
-    const manifest = readManifest(folders, slug, number);
-    if (manifest === null) return null;
-    const { access, customDomain } = manifest;
-    const found = {
-      slug,
-      number,
-      from,
-      mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
-      access,
-      customDomain,
-      redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
-        location === undefined ? [] : [[path, location] as const],
-      ),
-      now: nowFactsOf(folders, manifest),
-    };
-    known.set(slug, found);
-    return found;
+function listSite(options: ListingOptions, memory: ListingMemory): StaticSite {
+  const { folders, home, sealed } = options;
+  const unreadable = new Set<string>();
+  const gated: string[] = [];
+  const open: KnownPage[] = [];
+  const closed: StaticPage[] = [];
+  for (const slug of publishedSlugs(folders)) {
+    const served = servedRelease(folders, slug);
+    const found = served === null ? null : readPage(options, memory, { slug, number: served.number });
+    const lock = sealed.get(slug);
+    if (served?.isPublic === true) {
+      if (found?.access === 'public') open.push(found);
+      else unreadable.add(slug);
+    } else if (found?.access === 'password' && lock !== undefined)
+      closed.push(listSealedPage(folders, found, { lock, mark: sealedMark(memory, found, lock) }));
+    else gated.push(slug);
   }
-
-  /**
-   * A new mark whenever the page or its password changes, and in every process, because encrypting again gives different bytes.
-   */
-  function sealedMark({ slug, from }: KnownPage, lock: PageLock): string {
-    const key = `${from} ${lock.password.reveal()}`;
-    const before = seals.get(slug);
-    if (before?.from === key) return before.mark;
-    const mark = randomUUID();
-    seals.set(slug, { from: key, mark });
-    return mark;
-  }
-
-  function nowOf({ slug, number, now }: KnownPage): StaticFile | null {
-    if (now === null) return null;
-    const file = nowFile(now, { number, sources });
-    return { ...file, path: prefixOf(slug) + file.path, read: () => whilePublic(folders, [slug], file.read) };
-  }
-
-  function toPage(page: KnownPage): StaticPage {
-    const { slug, mark, number } = page;
-    const now = (): StaticFile | null => nowOf(page);
-    return { slug, mark, number, isSealed: false, files: () => [...publicFiles(options, page), ...listed(now())], now };
-  }
-
-  function toSealedPage(page: KnownPage, lock: PageLock): StaticPage {
-    const mark = sealedMark(page, lock);
-    return {
-      slug: page.slug,
-      mark,
-      number: page.number,
-      isSealed: true,
-      now: () => null,
-      files: () => [sealedFile(folders, page, { lock, mark })],
-    };
-  }
-
-  /** The same files again for the root, except those that the site itself has there. */
-  function toHomePage(page: KnownPage): StaticPage {
-    const prefix = prefixOf(page.slug);
-    const atRoot = (file: StaticFile): StaticFile => ({ ...file, path: file.path.slice(prefix.length) });
-    const now = (): StaticFile | null => listed(nowOf(page)).map(atRoot)[0] ?? null;
-    const files = (): StaticFile[] => [
-      ...publicFiles(options, page)
-        .map(atRoot)
-        .filter(({ path }) => !FILES_OF_SITE.has(path)),
-      ...listed(now()),
-    ];
-    return {
-      slug: HOME_SLUG,
-      mark: fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32),
-      // The copy isn't a release.
-      number: 0,
-      isSealed: false,
-      files,
-      now,
-    };
-  }
-
-  function toSitePage(site: KnownPage, others: readonly KnownPage[], hasHome: boolean): StaticPage {
-    const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome ? home() : null);
-    return {
-      slug: SITE_SLUG,
-      number: site.number,
-      mark: fingerprintOf([site.mark, texts, hasHome]).slice(0, 32),
-      isSealed: false,
-      now: () => null,
-      files: () => [
-        ...texts.map(textFile),
-        ...publicFiles(options, site, others).filter(({ path }) => !hasHome || path !== 'index.html'),
-      ],
-    };
-  }
-
+  const others = open.filter(({ slug }) => slug !== SITE_SLUG);
+  const homes = others.filter(({ slug }) => slug === home()).map((page) => listHomePage(options, page));
+  const site = open
+    .filter(({ slug }) => slug === SITE_SLUG)
+    .map((found) => listSiteFiles(options, found, { others, hasHome: homes.length > 0 }));
   return {
-    look: () => {
-      const unreadable = new Set<string>();
-      const gated: string[] = [];
-      const open: KnownPage[] = [];
-      const closed: StaticPage[] = [];
-      for (const slug of publishedSlugs(folders)) {
-        const served = servedRelease(folders, slug);
-        const found = served === null ? null : lookAt(slug, served.number);
-        const lock = sealed.get(slug);
-        if (served?.isPublic === true) {
-          if (found?.access === 'public') open.push(found);
-          else unreadable.add(slug);
-        } else if (found?.access === 'password' && lock !== undefined) closed.push(toSealedPage(found, lock));
-        else gated.push(slug);
-      }
-      const others = open.filter(({ slug }) => slug !== SITE_SLUG);
-      const homes = others.filter(({ slug }) => slug === home()).map(toHomePage);
-      const site = open
-        .filter(({ slug }) => slug === SITE_SLUG)
-        .map((found) => toSitePage(found, others, homes.length > 0));
-      return {
-        pages: [...others.map(toPage), ...closed, ...homes, ...site],
-        homePaths: () => new Set(homes.flatMap(({ files }) => files()).map(({ path }) => path)),
-        unreadable,
-        gated,
-        pathsOf: (slug) => pathsOnDisk(options, slug),
-      };
-    },
+    pages: [...others.map((page) => listPage(options, page)), ...closed, ...homes, ...site],
+    homePaths: () => new Set(homes.flatMap(({ files }) => files()).map(({ path }) => path)),
+    unreadable,
+    gated,
+    pathsOf: (slug) => pathsOnDisk(options, slug),
   };
 }
 
-/** Name of the copy at the root in the ledger. */
-const HOME_SLUG = '_home';
+/** Null: its manifest can't be read. */
+function readPage(
+  { folders, version }: ListingOptions,
+  { known }: ListingMemory,
+  { slug, number }: { readonly slug: string; readonly number: number },
+): KnownPage | null {
+  const from = releaseStamp(folders, slug, number);
+  const before = known.get(slug);
+  if (before?.from === from) return before;
+  known.delete(slug);
+  const manifest = readManifest(folders, slug, number);
+  if (manifest === null) return null;
+  const { access, customDomain } = manifest;
+  const found = {
+    slug,
+    number,
+    from,
+    mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
+    access,
+    customDomain,
+    redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
+      location === undefined ? [] : [[path, location] as const],
+    ),
+    now: nowFactsOf(folders, manifest),
+  };
+  known.set(slug, found);
+  return found;
+}
+
+/**
+ * A new mark whenever the page or its password changes, and in every process, because encrypting again gives different bytes.
+ */
+function sealedMark({ seals }: ListingMemory, { slug, from }: KnownPage, lock: PageLock): string {
+  const key = `${from} ${lock.password.reveal()}`;
+  const before = seals.get(slug);
+  if (before?.from === key) return before.mark;
+  const mark = randomUUID();
+  seals.set(slug, { from: key, mark });
+  return mark;
+}
+
+/** `api/now.json` of a page, in a list; empty: none is written. */
+function listNow({ folders, sources }: ListingOptions, { slug, number, now }: KnownPage): readonly StaticFile[] {
+  if (now === null) return [];
+  const file = nowFile(now, { number, sources });
+  return [{ ...file, path: prefixOf(slug) + file.path, read: () => whilePublic(folders, [slug], file.read) }];
+}
+
+function listPage(options: ListingOptions, page: KnownPage): StaticPage {
+  const { slug, mark, number } = page;
+  const now = (): readonly StaticFile[] => listNow(options, page);
+  const files = (): StaticFile[] => [...publicFiles(options, page), ...now()];
+  return { slug, mark, number, isSealed: false, files, now };
+}
+
+function listSealedPage(
+  folders: ReleaseFolders,
+  page: KnownPage,
+  { lock, mark }: { readonly lock: PageLock; readonly mark: string },
+): StaticPage {
+  const { slug, number } = page;
+  const files = (): StaticFile[] => [sealedFile(folders, page, { lock, mark })];
+  return { slug, mark, number, isSealed: true, files, now: () => [] };
+}
+
+/** The same files again for the root, except those that the site itself has there. */
+function listHomePage(options: ListingOptions, page: KnownPage): StaticPage {
+  const prefix = prefixOf(page.slug);
+  const atRoot = (file: StaticFile): StaticFile => ({ ...file, path: file.path.slice(prefix.length) });
+  const now = (): readonly StaticFile[] => listNow(options, page).map(atRoot);
+  const files = (): StaticFile[] => {
+    const own = publicFiles(options, page).map(atRoot);
+    return [...own.filter(({ path }) => !FILES_OF_SITE.has(path)), ...now()];
+  };
+  const mark = fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32);
+  // The copy isn't a release.
+  return { slug: HOME_SLUG, mark, number: 0, isSealed: false, files, now };
+}
+
+function listSiteFiles(
+  options: ListingOptions,
+  site: KnownPage,
+  { others, hasHome }: { readonly others: readonly KnownPage[]; readonly hasHome: boolean },
+): StaticPage {
+  const { hostFiles, home } = options;
+  const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome ? home() : null);
+  const { number } = site;
+  const mark = fingerprintOf([site.mark, texts, hasHome]).slice(0, 32);
+  const files = (): StaticFile[] => {
+    const own = publicFiles(options, site, others);
+    return [...texts.map(textFile), ...own.filter(({ path }) => !hasHome || path !== 'index.html')];
+  };
+  return { slug: SITE_SLUG, number, mark, isSealed: false, files, now: () => [] };
+}
+
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 /** Increase this when more files of a release are listed, so that hosts get them. */
@@ -265,10 +268,6 @@ async function whilePublic(
 ): Promise<Uint8Array> {
   for (const slug of slugs) if (servedRelease(folders, slug)?.isPublic !== true) throw new NoLongerPublicError(slug);
   return read();
-}
-
-function listed(file: StaticFile | null): readonly StaticFile[] {
-  return file === null ? [] : [file];
 }
 
 function sealedFile(

@@ -1,12 +1,11 @@
 /** The state of one update of a target. */
 
-import pLimit from 'p-limit';
 import { messageOf } from '../../errors.ts';
-import type { PageEntries } from './ledger.ts';
-import type { SiteKey } from './sealed-entries.ts';
-import { NoLongerPublicError, ReleaseGoneError } from './static-file.ts';
+import type { ObjectStore } from '../stored/object-store.ts';
+import type { SiteKey } from '../stored/sealed-entries.ts';
+import type { PageEntries } from './site-ledger.ts';
+import { type ContentEncoding, NoLongerPublicError, ReleaseGoneError } from './static-file.ts';
 import type { StaticPage, StaticSite } from './static-listing.ts';
-import type { TargetStore } from './target.ts';
 
 /** What is remembered about the target between updates. */
 export interface TargetLedger {
@@ -27,7 +26,12 @@ export interface Tally {
 }
 
 export interface TargetRun {
-  readonly store: TargetStore;
+  readonly store: ObjectStore;
+  readonly encoding: ContentEncoding;
+  /** Files written in parallel. */
+  readonly concurrency: number;
+  /** The ledger is written after this many files, so that no more are written twice after a crash. */
+  readonly checkpointFiles: number;
   readonly key: SiteKey;
   readonly site: StaticSite;
   readonly memory: TargetLedger;
@@ -54,27 +58,19 @@ export class RestlessError extends Error {
   }
 }
 
+/** How files are stored, in the ledger. If this changes, everything is written again. */
+export function storageSettings(encoding: ContentEncoding): string {
+  return encoding === 'identity' ? '' : ` ${encoding}`;
+}
+
 /** Stamp of a file in the ledger: its identity, and how it is stored. */
-export function contentStamp({ store }: TargetRun, identity: string): string {
-  return `${identity.slice(0, 40)}${store.settings}`;
+export function contentStamp({ encoding }: TargetRun, identity: string): string {
+  return `${identity.slice(0, 40)}${storageSettings(encoding)}`;
 }
 
 /** Release numbers in a page's entry, which only grow. */
 export function numberAfter({ memory }: TargetRun, { slug, number }: Pick<StaticPage, 'slug' | 'number'>): number {
   return Math.max(memory.pages.get(slug)?.number ?? 0, number);
-}
-
-/** Runs several tasks at a time. After the first failure, no further task is started, and running ones are awaited. */
-export async function eachOf<Item>(
-  items: readonly Item[],
-  concurrency: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const failures: unknown[] = [];
-  await pLimit(concurrency).map(items, async (item) => {
-    if (failures.length === 0) await work(item).catch((error: unknown) => failures.push(error));
-  });
-  if (failures.length > 0) throw failures[0];
 }
 
 /** What went wrong, for the report. */

@@ -28,9 +28,9 @@ const WRITE_LOCK = 0x70_68_61_72_6f_73;
  * A writer waits as long as the largest pass of another may take. A node that hangs between two statements, was paused, or has
  * crashed loses its transaction before its leases expire, because until then no other node can write.
  */
-const BEGIN_BESIDE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s'`;
-const BEGIN = `${BEGIN_BESIDE}; SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SET LOCAL idle_in_transaction_session_timeout = '5s';
+  SELECT pg_advisory_xact_lock(${WRITE_LOCK})`;
 
 interface PostgresOptions {
   /** Connections that are open at most. Default: 5. */
@@ -95,9 +95,9 @@ export function openPostgres(
     await prepared;
   }
 
-  async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean, begin: string): Promise<T> {
+  async function transact<T>(task: (tx: Writer) => Promise<T>, isDurable: boolean): Promise<T> {
     await ready();
-    const { client } = await guard(place, () => connected(pool, (fresh) => fresh.query(begin)));
+    const { client } = await guard(place, () => connected(pool, (fresh) => fresh.query(BEGIN)));
     try {
       if (!isDurable) await client.query('SET LOCAL synchronous_commit TO OFF');
       const result = await task(createWriter(client, place));
@@ -130,8 +130,7 @@ export function openPostgres(
     time: () => answer(readTime),
     listen: (listener) => listenTo(url, listener),
     // The next transaction waits for this one, even if it fails.
-    transaction: (task, { isDurable = true, isAlone = true } = {}) =>
-      isAlone ? inTurn(() => transact(task, isDurable, BEGIN)) : transact(task, isDurable, BEGIN_BESIDE),
+    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
     backup: () =>
       Promise.reject(
         new StatusError({ code: 'STORE_UNAVAILABLE', message: 'Use pg_dump to copy a Postgres database.' }),

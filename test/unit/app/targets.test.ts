@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTargetKeeper } from '../../../src/app/targets.ts';
 import type { Config } from '../../../src/config/load.ts';
-import type { Target, TargetReport } from '../../../src/publish/targets/target.ts';
+import type { Target, TargetReport } from '../../../src/publish/targets/create-target.ts';
 
 const REPORT: TargetReport = {
   kind: 's3',
@@ -133,14 +133,31 @@ describe('what keeps targets current', () => {
     expect([slow.isClosed(), slow.running(), reported]).toEqual([true, 0, []]);
   });
 
-  it('makes the targets anew for another configuration, and gives the old ones back', async () => {
-    const slow = slowTarget();
-    const { keeper, replaceConfig } = keeperOf([slow.target]);
+  it('makes the targets anew for another configuration once the old ones have ended, and never before', async () => {
+    const [old, next, last] = [slowTarget(), slowTarget(), slowTarget()];
+    const made = [old, next, last];
+    const ends = Promise.withResolvers<void>();
+    old.target = { ...old.target, close: () => ends.promise };
+    let config = {} as Config;
+    const keeper = createTargetKeeper({
+      config: () => config,
+      make: () => [(made.shift() as typeof old).target],
+      onReport: () => undefined,
+      isOurs: () => true,
+    });
     keeper.follow('r1');
-    replaceConfig();
+    config = {} as Config;
     keeper.follow('r2');
-    expect(slow.isClosed()).toBe(true);
-    expect(slow.running()).toBe(1);
+    keeper.withdraw(['acme']);
+    config = {} as Config;
+    keeper.follow('r3');
+    await new Promise((turn) => setImmediate(turn));
+    // The one in between was never needed: it closes without having written anything.
+    expect([old.running(), next.running(), last.running()]).toEqual([1, 0, 0]);
+    ends.resolve();
+    await new Promise((turn) => setImmediate(turn));
+    expect([next.running(), next.isClosed(), last.running()]).toEqual([0, true, 1]);
     await keeper.close();
+    expect(last.isClosed()).toBe(true);
   });
 });

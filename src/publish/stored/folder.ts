@@ -1,17 +1,14 @@
-/** A folder that any static file server serves. */
+/** A folder that any static file server serves. Other files in it are left alone. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { messageOf, StatusError } from '../../errors.ts';
-import { PROBE, type TargetStore } from './target.ts';
+import type { ObjectStore } from './object-store.ts';
 
-/**
- * A folder as a target. Other files in it are left alone. All operations are asynchronous, because this thread also serves
- * visitors.
- */
-export function createFolderStore(folder: string): TargetStore {
-  const inFolder = (path: string): string => join(folder, path);
+/** All operations are asynchronous, because this thread also serves visitors. */
+export function createFolder(folder: string): ObjectStore {
+  const inFolder = (key: string): string => join(folder, key);
   const failing = async <Result>(task: () => Promise<Result>): Promise<Result> => {
     try {
       return await task();
@@ -19,37 +16,28 @@ export function createFolderStore(folder: string): TargetStore {
       throw unwritable(folder, error);
     }
   };
-  const remove = async (path: string): Promise<void> => {
-    await rm(inFolder(path), { force: true });
-    await removeEmptyFolders(folder, dirname(inFolder(path)));
-  };
+  const get = async (key: string): Promise<Buffer | null> =>
+    existsSync(inFolder(key)) ? failing(() => readFile(inFolder(key))) : null;
+  const put = (key: string, bytes: Uint8Array): Promise<void> => failing(() => writeWhole(inFolder(key), bytes));
   return {
     kind: 'folder',
     place: folder,
-    settings: '',
-    concurrency: 16,
-    checkpointFiles: 500,
-    readLedger: async (path) => {
-      const file = inFolder(path);
-      return existsSync(file) ? failing(async () => ({ text: await readFile(file, 'utf8'), version: '' })) : null;
+    get,
+    getIfOther: async (key) => {
+      const bytes = await get(key);
+      return { bytes, version: bytes === null ? null : '' };
     },
-    writeLedger: async (path, text) => {
-      await failing(() => writeWhole(inFolder(path), Buffer.from(text)));
+    put,
+    replace: async (key, bytes) => {
+      await put(key, bytes);
       return '';
     },
-    put: async (file) => {
-      const body = await file.read();
-      await failing(() => writeWhole(inFolder(file.path), body));
-      return body.length;
-    },
-    remove: (path) => failing(() => remove(path)),
-    has: (path) => existsSync(inFolder(path)),
-    probe: async () => {
-      await failing(async () => {
-        await writeWhole(inFolder(PROBE.path), PROBE.bytes);
-        await remove(PROBE.path);
-      });
-    },
+    remove: (key) =>
+      failing(async () => {
+        await rm(inFolder(key), { force: true });
+        await removeEmptyFolders(folder, dirname(inFolder(key)));
+      }),
+    has: (key) => existsSync(inFolder(key)),
     close: async () => undefined,
   };
 }

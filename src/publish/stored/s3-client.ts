@@ -10,9 +10,10 @@ import { isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
 import type { ProxySettings } from '../../network/proxy.ts';
-import { isWorthRetrying, networkError, refusalError } from './s3-faults.ts';
+import { isWorthRetrying, networkError, refusalError, type S3Setting } from './s3-faults.ts';
 
 export interface S3Options {
+  readonly setting: S3Setting;
   /** Address of the API, with its path. */
   readonly endpoint: string;
   readonly bucket: string;
@@ -153,24 +154,35 @@ type Attempt =
 
 async function tryOnce(context: S3Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<Attempt> {
   const { agent, limits, place, stopping } = context;
+  const { setting } = context.options;
   const { method, accept = [] } = request;
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(limits.totalMs)]);
     const response = await agent.request({ ...(await signed(context, request, keys)), signal });
     const { statusCode: status } = response;
     const isSuccess = (status >= 200 && status < 300) || accept.includes(status);
-    const body = await readAnswer(response, { place, method, bytesMax: isSuccess ? limits.bytesMax : ERROR_BYTES_MAX });
+    const body = await readAnswer(response, {
+      place,
+      setting,
+      method,
+      bytesMax: isSuccess ? limits.bytesMax : ERROR_BYTES_MAX,
+    });
     if (isSuccess) return { kind: 'answer', answer: { status, etag: single(response.headers['etag']), body } };
     const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body.toString('utf8'))?.[1] ?? null;
     return {
       kind: 'failure',
-      error: refusalError({ place, method, status, code }),
+      error: refusalError({ place, setting, method, status, code }),
       isRetryable: isWorthRetrying({ status, code }),
       retryAfterMs: retryAfterOf(single(response.headers['retry-after'])),
     };
   } catch (error) {
     if (isStatusError(error)) return { kind: 'failure', error, isRetryable: false, retryAfterMs: null };
-    return { kind: 'failure', error: networkError(place, method, error), isRetryable: true, retryAfterMs: null };
+    return {
+      kind: 'failure',
+      error: networkError({ place, setting, method }, error),
+      isRetryable: true,
+      retryAfterMs: null,
+    };
   }
 }
 
@@ -205,7 +217,7 @@ async function signed(
 
 /** Returns the address of an object, with its key encoded in the same way as S3 does before signing. */
 export function objectAddress(
-  { endpoint, bucket, addressing }: Omit<S3Options, 'region' | 'accessKeyId' | 'secretAccessKey'>,
+  { endpoint, bucket, addressing }: Pick<S3Options, 'endpoint' | 'bucket' | 'addressing'>,
   key: string,
 ): URL {
   const url = new URL(endpoint);
@@ -225,7 +237,12 @@ export function objectAddress(
 
 async function readAnswer(
   { body }: Dispatcher.ResponseData,
-  { place, method, bytesMax }: { readonly place: string; readonly method: string; readonly bytesMax: number },
+  {
+    place,
+    setting,
+    method,
+    bytesMax,
+  }: Pick<S3Options, 'setting'> & { readonly place: string; readonly method: string; readonly bytesMax: number },
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -235,7 +252,7 @@ async function readAnswer(
       body.destroy();
       throw new StatusError({
         code: 'TARGET_REFUSED',
-        message: `${place}: ${method}: the response is larger than ${bytesMax} bytes. Check that output.s3.endpoint is that of the API.`,
+        message: `${place}: ${method}: the response is larger than ${bytesMax} bytes. Check that ${setting}.endpoint is that of the API.`,
       });
     }
     chunks.push(chunk);

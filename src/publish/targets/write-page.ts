@@ -1,0 +1,145 @@
+/**
+ * Writes and removes the files of one page on a target. Before a file is touched, the page's ledger marks it as possibly there
+ * in any version.
+ */
+
+import { isStatusError } from '../../errors.ts';
+import { SITE_SLUG } from '../releases/folders.ts';
+import { LEDGER_HEADERS } from '../stored/bucket.ts';
+import { readLedger } from '../stored/ledger.ts';
+import { eachOf } from '../stored/object-store.ts';
+import { type PageFiles, pageLedger, pageLedgerText } from './site-ledger.ts';
+import { encodedFile, ReleaseGoneError, STAGES, type StaticFile } from './static-file.ts';
+import type { StaticPage } from './static-listing.ts';
+import { contentStamp, faultText, InterruptedError, numberAfter, type TargetRun } from './target-run.ts';
+
+/** Writes all files of one page. Its failure is reported and doesn't stop other pages. */
+export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void> {
+  const { memory, tally } = run;
+  try {
+    const files = await uploadFiles(run, page);
+    const { slug, mark, isSealed } = page;
+    memory.pages.set(slug, { mark, files, isSealed, isWhole: true, number: numberAfter(run, page) });
+  } catch (error) {
+    const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
+    if (!isOfPage) throw error;
+    tally.failures.push(faultText(error));
+  }
+}
+
+async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): Promise<number> {
+  const { store, tally } = run;
+  const found = await readLedger(store, pageLedger(slug));
+  if (found.kind === 'unreadable')
+    tally.warnings.push(`${pageLedger(slug).key} on the target is unreadable, so all of ${slug} is written again.`);
+  const there: PageFiles = found.kind === 'read' ? found.ledger : new Map();
+  const files = list();
+  const isThere = ({ path, identity }: StaticFile): boolean =>
+    there.get(path) === contentStamp(run, identity) && (!run.isThorough || store.has?.(path) !== false);
+  const missing = files.filter((file) => !isThere(file));
+  const listed = new Set(files.map(({ path }) => path));
+  const gone = [...there.keys()].filter((path) => !listed.has(path));
+  tally.filesKept += files.length - missing.length;
+  if (missing.length === 0 && gone.length === 0 && found.kind === 'read') return files.length;
+  for (const { path } of missing) there.set(path, '');
+  const note = (): Promise<void> => writePageLedger(run, slug, there);
+  await note();
+  try {
+    await putAll(run, missing, { there, note });
+    // The home page's files at the root were written before and stay.
+    const homePaths = slug === SITE_SLUG ? run.site.homePaths() : new Set<string>();
+    for (const path of gone) {
+      if (!homePaths.has(path)) {
+        await store.remove(path);
+        tally.filesRemoved += 1;
+      }
+      there.delete(path);
+    }
+  } catch (error) {
+    // Records what was done so far. If that fails too, the first error is reported.
+    await note().catch(() => undefined);
+    throw error;
+  }
+  await note();
+  return files.length;
+}
+
+async function putAll(
+  run: TargetRun,
+  missing: readonly StaticFile[],
+  { there, note }: { readonly there: PageFiles; readonly note: () => Promise<void> },
+): Promise<void> {
+  const { concurrency, checkpointFiles, tally } = run;
+  for (const stage of STAGES) {
+    const files = missing.filter((file) => file.stage === stage);
+    for (let from = 0; from < files.length; from += checkpointFiles) {
+      if (from > 0) await note();
+      await eachOf(files.slice(from, from + checkpointFiles), concurrency, async (file) => {
+        if (run.isInterrupted()) throw new InterruptedError();
+        await putFile(run, file);
+        tally.filesWritten += 1;
+        there.set(file.path, contentStamp(run, file.identity));
+      });
+    }
+  }
+}
+
+export async function putFile({ store, encoding, tally }: TargetRun, file: StaticFile): Promise<void> {
+  const { body, headers } = await encodedFile(file, encoding);
+  await store.put(file.path, body, headers);
+  tally.bytesWritten += body.length;
+}
+
+function writePageLedger({ store }: TargetRun, slug: string, files: PageFiles): Promise<void> {
+  return store.put(pageLedger(slug).key, Buffer.from(pageLedgerText(files)), LEDGER_HEADERS);
+}
+
+/** Documents are removed first, then the files they link to. */
+function documentsFirst(paths: Iterable<string>): readonly string[] {
+  const depth = (path: string): number => (path.endsWith('.html') ? path.split('/').length : Number.MAX_SAFE_INTEGER);
+  return [...paths].toSorted((a, b) => depth(a) - depth(b));
+}
+
+/** @returns whether a ledger of the page is there, empty by now */
+export async function removePage(run: TargetRun, slug: string): Promise<boolean> {
+  const { store, site, memory, tally } = run;
+  const found = await readLedger(store, pageLedger(slug));
+  const hasLedger = found.kind !== 'missing';
+  // Nothing is written before a ledger lists it. A page that was never complete and has no ledger has no files.
+  const isLost = found.kind !== 'read' && (hasLedger || memory.pages.get(slug)?.isWhole === true);
+  if (isLost)
+    tally.warnings.push(
+      `Pharos doesn’t know which files of ${slug} are on the target. Check ${slug}/ yourself, because the page is no longer public.`,
+    );
+  // The files of its current release are the best guess at what was there.
+  const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
+  const paths = documentsFirst(found.kind === 'read' ? found.ledger.keys() : guessed);
+  await eachOf(paths, run.concurrency, async (path) => {
+    await store.remove(path);
+    tally.filesRemoved += 1;
+  });
+  // Emptied before the site's ledger forgets the page, and removed after that. A crash in between does no harm.
+  if (hasLedger) await writePageLedger(run, slug, new Map());
+  memory.pages.delete(slug);
+  return hasLedger;
+}
+
+/**
+ * The root may be a copy of a page that is no longer public. It is replaced first, unless its links point to files that are
+ * still to be written; then it is removed with that page.
+ */
+export async function hideFromSite(
+  run: TargetRun,
+  { own, others, known }: { own: StaticPage; others: readonly StaticPage[]; known: ReadonlySet<string> },
+): Promise<void> {
+  if (others.every(({ slug }) => known.has(slug))) return uploadPage(run, own);
+  const found = await readLedger(run.store, pageLedger(SITE_SLUG));
+  const before: PageFiles = found.kind === 'read' ? found.ledger : new Map();
+  const stale = own
+    .files()
+    .filter(({ path, identity }) => before.has(path) && before.get(path) !== contentStamp(run, identity));
+  for (const { path } of stale) {
+    await run.store.remove(path);
+    run.tally.filesRemoved += 1;
+  }
+}
