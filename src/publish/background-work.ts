@@ -1,13 +1,11 @@
 /**
- * Work that follows a publish and can wait: the site's own list of pages, compressed variants (quick ones at once, the smallest
- * when nothing happens), deferred files and images in releases of their own, and removing releases that nobody needs any more.
+ * Work that follows a publish and can wait: the site's own list of pages, compressed variants, deferred files and images in
+ * releases of their own, and removing releases that nobody needs any more.
  */
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
-import { compressBest, compressQuick } from './draw/compress.ts';
+import pLimit, { type LimitFunction } from 'p-limit';
 import {
   type PagePublisher,
   type PlannedTask,
@@ -15,7 +13,7 @@ import {
   type WithFence,
   type WorkerPool,
 } from './page/page-publisher.ts';
-import { suffixOf, type Variant } from './releases/compressions.ts';
+import { compress, type Variant } from './releases/compressions.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
 import { heldRelease } from './releases/hold.ts';
@@ -57,228 +55,75 @@ export interface BackgroundWork {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Share of the time that this may take. The gain is a few percent of bytes, which isn't worth a busy core on a site of
- * thousands of pages.
- */
-const VARIANTS_SHARE = 0.1;
 /** Share of the time that the list of pages may take. News waits while it is drawn: a quarter of a second for 10,000 pages. */
 const SITE_SHARE = 0.1;
-/** Pages that can wait for their smallest variants. Beyond that, the oldest keep the quick ones. */
-const VARIANTS_MAX = 2_000;
 /** Maximum number of files whose variants are in memory at once. */
 const VARIANTS_BATCH = 256;
-/** A change renders fewer files. With more, a page was published as a whole, and its files are compressed faster. */
-const CHANGED_FILES_MAX = 32;
 /** Wait until nothing has happened for `forMs`, but no longer than `msMax`. */
 interface Calm {
   readonly forMs: number;
   readonly msMax: number;
+  /** Whether the process stays for work that waits for this. */
+  readonly isAwaited: boolean;
 }
 
 /** News often comes in bursts. This wait keeps the work for one from delaying the next. */
-const BREATH: Calm = { forMs: 20, msMax: 1_000 };
-/** The last percent of bytes can wait. */
-const CALM: Calm = { forMs: 2_000, msMax: Infinity };
+const BREATH: Calm = { forMs: 20, msMax: 1_000, isAwaited: true };
 /**
  * ext4 creates files many times more slowly after many were removed, so old releases are removed only when nothing happens. The
  * maximum keeps the disk from filling up if something always happens.
  */
-const OUTDATED_CALM: Calm = { ...CALM, msMax: 60_000 };
+const OUTDATED_CALM: Calm = { forMs: 2_000, msMax: 60_000, isAwaited: false };
 /** Pages whose releases are removed at once. Each takes some milliseconds, during which a run has to wait. */
 const OUTDATED_BATCH = 4;
-/** Visitors see this file first, so it is always compressed well enough to fit into the first packets. */
-const FIRST_VIEW = 'index.html';
-/** Smaller files gain nothing from better compression. */
-const VARIANTS_BYTES_MIN = 4_096;
 
-/** Files of a page that have quick variants, in any of its releases. */
-interface QuickVariants {
-  readonly slug: string;
-  readonly paths: Set<string>;
+interface Work {
+  readonly deps: BackgroundDeps;
+  readonly closing: AbortController;
+  readonly deferred: Map<string, PlannedTask>;
+  /** Pages whose served release lacks variants. */
+  readonly uncompressed: Set<string>;
+  readonly outdated: Set<string>;
+  /** Everything but removing, one task after the other. */
+  readonly drawing: LimitFunction;
+  readonly removing: LimitFunction;
+  /** Tasks that are running or queued in `drawing`. */
+  readonly running: Set<Promise<void>>;
+  isSiteWaiting: boolean;
+  /** When the list of pages may be drawn again, on the clock of `performance.now()`. */
+  siteFrom: number;
 }
 
 export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
-  const deferred = new Map<string, PlannedTask>();
-  const unmade = new Set<string>();
-  const quick = new LRUCache<string, QuickVariants>({ max: VARIANTS_MAX });
-  const closing = new AbortController();
-  const drawing = pLimit(1);
-  /** Tasks that are running or queued in `drawing`. */
-  const running = new Set<Promise<void>>();
-  const improving = pLimit(1);
-  const outdated = new Set<string>();
-  const pruning = pLimit(1);
-  let isSiteWaiting = false;
-  /** When the list of pages may be drawn again, on the clock of `performance.now()`. */
-  let siteFrom = 0;
-
-  /**
-   * Waits. Resolves early when everything is closed.
-   * @param ref whether this keeps the process running
-   */
-  const pause = (ms: number, ref = false): Promise<void> =>
-    setTimeout(ms, undefined, { signal: closing.signal, ref }).catch(() => undefined);
-
-  /** Resolves when no run publishes and nothing has happened for a while, or everything ends. */
-  async function calm({ forMs, msMax }: Calm): Promise<void> {
-    const latest = performance.now() + msMax;
-    let waitedAfter: number | null = null;
-    for (;;) {
-      await deps.idle();
-      const newsAt = deps.newsAt();
-      const left = Math.min(newsAt + forMs, latest) - performance.now();
-      if (left <= 0 || newsAt === waitedAfter || closing.signal.aborted) return;
-      waitedAfter = newsAt;
-      // A caller of `settled` waits for this work, so the process has to stay; `CALM` work may be dropped.
-      await pause(left, forMs === BREATH.forMs);
-    }
-  }
-
-  async function publishSite(): Promise<void> {
-    await calm(BREATH);
-    isSiteWaiting = false;
-    if (closing.signal.aborted) return;
-    await deps.withFence(async (fence) => {
-      const started = performance.now();
-      await deps.publishSite(fence);
-      const ended = performance.now();
-      siteFrom = ended + (ended - started) * (1 / SITE_SHARE - 1);
-    });
-  }
-
-  async function pruneAll(): Promise<void> {
-    if (outdated.size === 0) return;
-    await calm(OUTDATED_CALM);
-    while (outdated.size > 0) {
-      const some = [...outdated].slice(0, OUTDATED_BATCH);
-      for (const slug of some) outdated.delete(slug);
-      await deps
-        .withFence(async () => {
-          for (const slug of some) deps.pages.prune(slug);
-        })
-        // What is left is removed after the next release of the page.
-        .catch(deps.onError);
-    }
-  }
-
-  async function drawDeferred(): Promise<void> {
-    if (deferred.size === 0) return;
-    await calm(BREATH);
-    const workers = deferred.size >= POOL_PAGES_MIN ? deps.workers : null;
-    for (const [slug, task] of deferred) {
-      if (closing.signal.aborted) break;
-      deferred.delete(slug);
-      if (heldRelease(deps.folders, slug) !== null) {
-        deps.onRelease(slug, null);
-        continue;
-      }
-      const served = currentNumber(deps.folders, slug);
-      try {
-        const { manifest } = await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);
-        if (manifest !== null) {
-          deps.onRelease(slug, manifest.number);
-          addVariants(slug);
-        }
-      } catch (error) {
-        // News was published in the meantime and queued its own files, so nothing is lost.
-        if (currentNumber(deps.folders, slug) === served) {
-          deps.onRelease(slug, null);
-          deps.onError(error);
-        }
-      }
-      await deps.idle();
-    }
-    await workers?.terminate();
-  }
-
-  async function makeVariants(): Promise<void> {
-    for (const slug of unmade) {
-      if (closing.signal.aborted) break;
-      unmade.delete(slug);
-      const number = currentNumber(deps.folders, slug);
-      const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
-      if (manifest === null) continue;
-      const paths = withoutVariants(manifest);
-      const named = await makeQuick(manifest, paths);
-      if (named === null) {
-        if (closing.signal.aborted) unmade.add(slug);
-        continue;
-      }
-      const waiting = quick.get(slug) ?? { slug, paths: new Set() };
-      for (const path of paths) if ((named.files[path]?.bytes ?? 0) >= VARIANTS_BYTES_MIN) waiting.paths.add(path);
-      quick.set(slug, waiting);
-      improving(improveAll).catch(deps.onError);
-    }
-  }
-
-  /** Returns the current manifest; null: another release is served now, or everything is closed. */
-  async function makeQuick(first: Manifest, paths: readonly string[]): Promise<Manifest | null> {
-    const isOfMany = paths.length > CHANGED_FILES_MAX;
-    const placeOf = filePlaces(deps.folders, first);
-    let manifest: Manifest | null = first;
-    for (let start = 0; start < paths.length && manifest !== null; start += VARIANTS_BATCH) {
-      const made = new Map<string, readonly Variant[]>();
-      for (const path of paths.slice(start, start + VARIANTS_BATCH)) {
-        await deps.idle();
-        if (closing.signal.aborted || currentNumber(deps.folders, first.slug) !== first.number) return null;
-        const body = readIfThere(placeOf(path));
-        if (body === null) return null;
-        const { contentType = '' } = first.files[path] ?? {};
-        made.set(path, await compressQuick(contentType, body, { isOfMany: isOfMany && path !== FIRST_VIEW }));
-      }
-      manifest = await writeVariants(deps, manifest, made);
-      if (manifest !== null) deps.pages.manifests.put(manifest);
-    }
-    return manifest;
-  }
-
-  async function improveAll(): Promise<void> {
-    for (let oldest = quick.pop(); oldest !== undefined; oldest = quick.pop()) {
-      const { slug, paths } = oldest;
-      for (const path of paths) {
-        await calm(CALM);
-        // Read again: a release that completes the news keeps the files of the news.
-        const number = currentNumber(deps.folders, slug);
-        const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
-        if (closing.signal.aborted || manifest === null) break;
-        const started = performance.now();
-        await improveVariants(deps, manifest, path).catch(deps.onError);
-        await pause((performance.now() - started) * (1 / VARIANTS_SHARE - 1));
-      }
-    }
-  }
-
-  /** @param from  on the clock of `performance.now()`; until then others go first. Default: at once */
-  function begin(task: () => Promise<void>, from = 0): void {
-    const left = from - performance.now();
-    const mine = (left > 0 ? pause(left, true).then(() => drawing(task)) : drawing(task))
-      .catch(deps.onError)
-      .finally(() => running.delete(mine));
-    running.add(mine);
-  }
-
-  function addVariants(slug: string): void {
-    unmade.add(slug);
-    begin(makeVariants);
-  }
-
+  const work: Work = {
+    deps,
+    closing: new AbortController(),
+    deferred: new Map(),
+    uncompressed: new Set(),
+    outdated: new Set(),
+    drawing: pLimit(1),
+    removing: pLimit(1),
+    running: new Set(),
+    isSiteWaiting: false,
+    siteFrom: 0,
+  };
+  const { closing, deferred, uncompressed, outdated, drawing, removing, running } = work;
   return {
     addSite: () => {
-      if (isSiteWaiting) return;
-      isSiteWaiting = true;
-      begin(publishSite, siteFrom);
+      if (work.isSiteWaiting) return;
+      work.isSiteWaiting = true;
+      begin(work, publishSite, work.siteFrom);
     },
-    addVariants,
+    addVariants: (slug) => addVariants(work, slug),
     addOutdated: (slug) => {
       outdated.add(slug);
-      if (pruning.pendingCount === 0) void pruning(pruneAll);
+      if (removing.pendingCount === 0) void removing(() => removeOutdated(work));
     },
     addDeferred: (task) => {
       deferred.set(task.page.definition.slug, task);
-      begin(drawDeferred);
+      begin(work, drawDeferred);
     },
-    waiting: () => new Set([...deferred.keys(), ...unmade]),
+    waiting: () => new Set([...deferred.keys(), ...uncompressed]),
     // Files rendered in the background queue variants in turn.
     settled: async () => {
       while (running.size > 0) await Promise.all(running);
@@ -286,24 +131,138 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
     close: async () => {
       closing.abort();
       await drawing(() => undefined);
-      await improving(() => undefined);
-      await pruning(() => undefined);
+      await removing(() => undefined);
     },
   };
 }
 
-/** Replaces variants of a file by smaller ones with the same content. */
-async function improveVariants(deps: BackgroundDeps, manifest: Manifest, path: string): Promise<void> {
-  const record = manifest.files[path];
-  const place = filePlaces(deps.folders, manifest)(path);
-  const body = readIfThere(place);
-  // A file without variants gets quick ones first.
-  if (record === undefined || record.variants === null || body === null) return;
-  const best = await compressBest(record.contentType, body);
-  const sizeOf = ({ encoding }: Variant): number =>
-    statSync(place + suffixOf(encoding), { throwIfNoEntry: false })?.size ?? Infinity;
-  if (best.some((variant) => variant.bytes.length < sizeOf(variant)))
-    await writeVariants(deps, manifest, new Map([[path, best]]));
+/** @param from on the clock of `performance.now()`; until then others go first. Default: at once */
+function begin(work: Work, task: (work: Work) => Promise<void>, from = 0): void {
+  const { deps, drawing, running } = work;
+  const run = (): Promise<void> => drawing(() => task(work));
+  const left = from - performance.now();
+  const mine = (left > 0 ? pause(work, left, true).then(run) : run())
+    .catch(deps.onError)
+    .finally(() => running.delete(mine));
+  running.add(mine);
+}
+
+/** Waits. Resolves early when everything is closed. */
+function pause({ closing }: Work, ms: number, isAwaited: boolean): Promise<void> {
+  return setTimeout(ms, undefined, { signal: closing.signal, ref: isAwaited }).catch(() => undefined);
+}
+
+/** Resolves when no run publishes and nothing has happened for a while, or everything ends. */
+async function waitForCalm(work: Work, { forMs, msMax, isAwaited }: Calm): Promise<void> {
+  const { deps, closing } = work;
+  const latest = performance.now() + msMax;
+  let waitedAfter: number | null = null;
+  for (;;) {
+    await deps.idle();
+    const newsAt = deps.newsAt();
+    const left = Math.min(newsAt + forMs, latest) - performance.now();
+    if (left <= 0 || newsAt === waitedAfter || closing.signal.aborted) return;
+    waitedAfter = newsAt;
+    await pause(work, left, isAwaited);
+  }
+}
+
+async function publishSite(work: Work): Promise<void> {
+  await waitForCalm(work, BREATH);
+  work.isSiteWaiting = false;
+  if (work.closing.signal.aborted) return;
+  await work.deps.withFence(async (fence) => {
+    const started = performance.now();
+    await work.deps.publishSite(fence);
+    const ended = performance.now();
+    work.siteFrom = ended + (ended - started) * (1 / SITE_SHARE - 1);
+  });
+}
+
+async function removeOutdated(work: Work): Promise<void> {
+  const { deps, outdated } = work;
+  if (outdated.size === 0) return;
+  await waitForCalm(work, OUTDATED_CALM);
+  while (outdated.size > 0) {
+    const some = [...outdated].slice(0, OUTDATED_BATCH);
+    for (const slug of some) outdated.delete(slug);
+    await deps
+      .withFence(async () => {
+        for (const slug of some) deps.pages.prune(slug);
+      })
+      // What is left is removed after the next release of the page.
+      .catch(deps.onError);
+  }
+}
+
+async function drawDeferred(work: Work): Promise<void> {
+  const { deps, deferred, closing } = work;
+  if (deferred.size === 0) return;
+  await waitForCalm(work, BREATH);
+  const workers = deferred.size >= POOL_PAGES_MIN ? deps.workers : null;
+  for (const [slug, task] of deferred) {
+    if (closing.signal.aborted) break;
+    deferred.delete(slug);
+    if (heldRelease(deps.folders, slug) !== null) {
+      deps.onRelease(slug, null);
+      continue;
+    }
+    const served = currentNumber(deps.folders, slug);
+    try {
+      const { manifest } = await deps.pages.publish({ ...task, priority: 'deferred' }, deps.withFence, workers);
+      if (manifest !== null) {
+        deps.onRelease(slug, manifest.number);
+        addVariants(work, slug);
+      }
+    } catch (error) {
+      // News was published in the meantime and queued its own files, so nothing is lost.
+      if (currentNumber(deps.folders, slug) === served) {
+        deps.onRelease(slug, null);
+        deps.onError(error);
+      }
+    }
+    await deps.idle();
+  }
+  await workers?.terminate();
+}
+
+function addVariants(work: Work, slug: string): void {
+  work.uncompressed.add(slug);
+  begin(work, makeVariants);
+}
+
+async function makeVariants(work: Work): Promise<void> {
+  const { deps, uncompressed, closing } = work;
+  for (const slug of uncompressed) {
+    if (closing.signal.aborted) break;
+    uncompressed.delete(slug);
+    const number = currentNumber(deps.folders, slug);
+    const manifest = number === null ? null : deps.pages.manifests.get(slug, number);
+    const isDone = manifest === null || (await compressFiles(work, manifest));
+    if (!isDone && closing.signal.aborted) uncompressed.add(slug);
+  }
+}
+
+/** Returns false if another release is served meanwhile, or everything is closed. */
+async function compressFiles({ deps, closing }: Work, first: Manifest): Promise<boolean> {
+  const paths = withoutVariants(first);
+  const placeOf = filePlaces(deps.folders, first);
+  let manifest = first;
+  for (let start = 0; start < paths.length; start += VARIANTS_BATCH) {
+    const made = new Map<string, readonly Variant[]>();
+    for (const path of paths.slice(start, start + VARIANTS_BATCH)) {
+      await deps.idle();
+      if (closing.signal.aborted || currentNumber(deps.folders, first.slug) !== first.number) return false;
+      const body = readIfThere(placeOf(path));
+      if (body === null) return false;
+      made.set(path, await compress(first.files[path]?.contentType ?? '', body));
+    }
+    const named = await writeVariants(deps, manifest, made);
+    if (named === null) return false;
+    deps.pages.manifests.put(named);
+    manifest = named;
+  }
+  return true;
 }
 
 /** Null: the release was replaced and removed in the meantime. */

@@ -4,8 +4,8 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { compressQuick } from '../publish/draw/compress.ts';
-import type { Variant } from '../publish/releases/compressions.ts';
+
+import { compress, type Variant } from '../publish/releases/compressions.ts';
 import type { Answer } from './answer.ts';
 import { negotiate } from './visitors/release-reader.ts';
 
@@ -17,8 +17,7 @@ const variants = new LRUCache<string, Promise<readonly Variant[]>>({ max: KEPT_M
 export async function compressed(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
   const { body, headers } = answer;
   if (typeof body !== 'string') return answer;
-  const known =
-    variants.get(body) ?? compressQuick(String(headers['content-type']), Buffer.from(body), { isOfMany: false });
+  const known = variants.get(body) ?? compress(String(headers['content-type']), Buffer.from(body));
   variants.set(body, known);
   const found = await known;
   const encoding = negotiate({ variants: found.map((one) => one.encoding) }, acceptEncoding);

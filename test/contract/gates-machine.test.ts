@@ -46,10 +46,9 @@ vi.mock('../../src/access/gate/password-hash.ts', async () => {
 });
 
 // Most of the time of a step; what variants unpack to is compared where they are served.
-vi.mock('../../src/publish/draw/compress.ts', async (original) => ({
+vi.mock('../../src/publish/releases/compressions.ts', async (original) => ({
   ...(await original<object>()),
-  compressQuick: async () => [],
-  compressBest: async () => [],
+  compress: async () => [],
 }));
 
 // Processes wait for each other's transactions; in one thread the one that waits would keep the other from ending.

@@ -3,8 +3,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { compressQuick } from '../../src/publish/draw/compress.ts';
 import type { Variant } from '../../src/publish/releases/compressions.ts';
+import { compress } from '../../src/publish/releases/compressions.ts';
 import type { Disk } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { filePlaces, type Manifest } from '../../src/publish/releases/manifest.ts';
@@ -61,7 +61,7 @@ export async function addVariants(
   const made = new Map<string, readonly Variant[]>();
   for (const path of withoutVariants(manifest)) {
     const { contentType = '' } = manifest.files[path] ?? {};
-    made.set(path, await compressQuick(contentType, readFileSync(placeOf(path)), { isOfMany: false }));
+    made.set(path, await compress(contentType, readFileSync(placeOf(path))));
   }
   const named = await writeVariants(place, manifest, made);
   if (named === null) throw new Error(`release ${manifest.number} of ${manifest.slug} has gone meanwhile`);

@@ -16,7 +16,7 @@ export function withoutVariants({ files }: Manifest): string[] {
 }
 
 /**
- * Writes variants next to the files of a release, replacing old ones, and then names them in its manifest. The manifest
+ * Writes variants next to the files of a release, and then names them in its manifest. The manifest
  * therefore never names a missing variant.
  *
  * @param made variants by path; an empty list: the file is served uncompressed
