@@ -65,6 +65,9 @@ export const CHANNEL_SETTINGS = {
   opsgenie: z.strictObject({
     api_key: SecretSchema.describe('Key of an API integration.'),
     region: z.enum(['us', 'eu']).default('us').describe('Region of the account.'),
+    server_url: HttpUrlSchema.optional().describe(
+      'Address of the API, if it is another one: https://api.atlassian.com/jsm/ops/integration after the move to Jira Service Management.',
+    ),
   }),
   webhook: z.strictObject({
     endpoint: HttpUrlSchema.describe('URL that receives the JSON.'),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Incident } from '../model/observation.ts';
+import { shorten } from '../model/shorten.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import type { Handover, Job } from '../outbox/outbox.ts';
 import { createSender, type Lane } from '../outbox/sender.ts';
@@ -175,11 +176,8 @@ function refusal({ id, headers }: PayrollOptions, status: number, text: string):
 
 /** A receiver's words on one line, without control characters. */
 function excerpt(text: string): string {
-  const line = text
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim();
-  return line.length <= EXCERPT_MAX ? line : `${[...line].slice(0, EXCERPT_MAX).join('')}…`;
+  const line = text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  return shorten(line.trim(), EXCERPT_MAX);
 }
 
 function parseOrNull(text: string): unknown {

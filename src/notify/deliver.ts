@@ -3,10 +3,11 @@
  * what comes back is told apart into taken, to be tried again, and refused for good. Trying again is for the caller.
  */
 
-import { type Channel, type ChannelSettings, hostOf } from '../config/notifications.ts';
+import { type Channel, type ChannelKindName, type ChannelSettings, hostOf } from '../config/notifications.ts';
 import { Secret } from '../config/secret.ts';
 import type { SendMail } from '../mail/mail.ts';
 import { mailFailure } from '../mail/mail-failure.ts';
+import { shorten } from '../model/shorten.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../network/proxy.ts';
@@ -14,10 +15,9 @@ import type { Handover } from '../outbox/outbox.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic } from '../sync/http/public-only.ts';
 import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http/retry-after.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
-import type { Answer, ChannelKind, Delivery, OutgoingRequest } from './channels/channel.ts';
-import { jsonIn } from './channels/channel.ts';
+import { type Answer, type ChannelKind, type Delivery, type OutgoingRequest, parseObject } from './channels/channel.ts';
 import { emailRecipients, mailTo } from './channels/email.ts';
-import { HTTP_KINDS } from './channels/index.ts';
+import { HTTP_KINDS } from './channels/kinds.ts';
 import type { Notice } from './notice.ts';
 
 interface DeliverLimits {
@@ -72,11 +72,13 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       const spoken = inLanguage(notice, channel.language);
       if (channel.kind === 'email') return sendTo(recipient, channel.settings, spoken, deps.sendMail);
       const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
-      const request = kind.request(channel.settings as never, spoken, deps.now());
-      if (request === null) return DELIVERED;
-      const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now: deps.now };
-      const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
-      return withoutSecrets(await send(sending, kind), secrets);
+      for (const request of kind.requests(channel.settings as never, spoken, deps.now())) {
+        const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now: deps.now };
+        const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
+        const delivery = withoutSecrets(await send(sending, kind), secrets);
+        if (delivery.outcome !== 'delivered') return delivery;
+      }
+      return DELIVERED;
     },
     close: async () => {
       await Promise.all([agents.publicOnly.destroy(), agents.anywhere.destroy()]);
@@ -121,7 +123,7 @@ interface Sending {
 
 async function send(
   { request, allowed, agents, isProxied, limits, now }: Sending,
-  kind: { readonly kind: string; readonly isTaken: (answer: Answer) => boolean },
+  kind: Pick<ChannelKind<ChannelKindName>, 'kind' | 'isTaken' | 'retried'>,
 ): Promise<Delivery> {
   const url = URL.parse(request.url);
   if (url === null) return { outcome: 'rejected', reason: 'the address is invalid' };
@@ -143,45 +145,40 @@ async function send(
     });
     const { body, isWhole } = await readBody(response.body, limits.answerBytesMax);
     const answer = { status: response.statusCode, body };
-    return outcomeOf(answer, {
-      isTaken: kind.isTaken,
-      isWhole,
-      kind: kind.kind,
-      afterMs: waitOf(response, answer, now()),
-    });
+    return judge(answer, { kind, isWhole, afterMs: waitMs(response, answer, now()) });
   } catch (error) {
     return later(signal.aborted ? `no response within ${limits.totalMs / SECOND_MS} s` : networkWords(error));
   }
 }
 
 interface Judging {
-  readonly isTaken: (answer: Answer) => boolean;
+  readonly kind: Pick<ChannelKind<ChannelKindName>, 'kind' | 'isTaken' | 'retried'>;
   readonly isWhole: boolean;
-  readonly kind: string;
   readonly afterMs: number | null;
 }
 
-function outcomeOf(answer: Answer, { isTaken, isWhole, kind, afterMs }: Judging): Delivery {
+function judge(answer: Answer, { kind, isWhole, afterMs }: Judging): Delivery {
   const { status } = answer;
-  const excerpt = cleanLine(answer.body).slice(0, EXCERPT_MAX);
+  const excerpt = shorten(cleanLine(answer.body), EXCERPT_MAX);
   const said = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
   if (status >= 200 && status < 300) {
-    if (isTaken(answer)) return DELIVERED;
+    if (kind.isTaken(answer)) return DELIVERED;
     if (!isWhole) return later(`the response broke off (${said})`);
-    return { outcome: 'rejected', reason: `the response is not from ${kind}; check the address (${said})` };
+    return { outcome: 'rejected', reason: `the response is not from ${kind.kind}; check the address (${said})` };
   }
-  if (status >= 500 || LATER_STATUSES.has(status)) return { outcome: 'postponed', reason: said, afterMs };
+  if (status >= 500 || LATER_STATUSES.has(status) || kind.retried?.includes(status) === true)
+    return { outcome: 'postponed', reason: said, afterMs };
   if (status >= 300 && status < 400)
     return { outcome: 'rejected', reason: `status ${status}: redirects are not followed; enter the new address` };
   return { outcome: 'rejected', reason: said };
 }
 
 /** When it said that it takes more: in the header, else where Discord and Telegram have it in the body, in seconds. */
-function waitOf({ headers }: Dispatcher.ResponseData, answer: Answer, now: EpochMs): number | null {
+function waitMs({ headers }: Dispatcher.ResponseData, answer: Answer, now: EpochMs): number | null {
   const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
   const at = parseRetryAfter(headers['retry-after'], { now, theirNow });
   if (at !== null) return at - now;
-  const json = jsonIn(answer);
+  const json = parseObject(answer);
   const parameters = json?.['parameters'] as { readonly retry_after?: unknown } | null | undefined;
   const seconds = json?.['retry_after'] ?? parameters?.retry_after;
   return typeof seconds === 'number' && seconds > 0

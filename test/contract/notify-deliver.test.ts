@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/config/notifications.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import type { ChannelKind } from '../../src/notify/channels/channel.ts';
-import { HTTP_KINDS, type HttpKindName } from '../../src/notify/channels/index.ts';
+import { HTTP_KINDS, type HttpKindName } from '../../src/notify/channels/kinds.ts';
 import { createDeliverer, type DeliverDeps, recipientsOf } from '../../src/notify/deliver.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { PROGRAMS, type SeenRequest, signatureFaults } from '../helpers/channel-shapes.ts';
@@ -92,15 +92,15 @@ describe('each channel, against a server that refuses what its program does not 
 
   it.each(FIXED)('%s is taken', async (kind) => {
     const server = await serve(program(kind));
-    const { request, isTaken } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
+    const { requests, isTaken } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
     for (const event of ['incident_opened', 'incident_updated', 'incident_resolved'] as const) {
-      const asked = request(channelOf(kind, server.origin).settings as never, noticeOf({ event }), AT);
-      if (asked === null) throw new Error('nothing to send');
-      const { pathname, search } = new URL(asked.url);
-      const answer = await fetch(`${server.origin}${pathname}${search}`, { ...asked });
-      expect(isTaken({ status: answer.status, body: await answer.text() })).toBe(true);
+      for (const asked of requests(channelOf(kind, server.origin).settings as never, noticeOf({ event }), AT)) {
+        const { pathname, search } = new URL(asked.url);
+        const answer = await fetch(`${server.origin}${pathname}${search}`, { ...asked });
+        expect(isTaken({ status: answer.status, body: await answer.text() })).toBe(true);
+      }
     }
-    expect(server.seen).toHaveLength(3);
+    expect(server.seen).toHaveLength(kind === 'opsgenie' ? 6 : 3);
   });
 
   it.each(kinds)('%s is not taken in by any page that answers 200', (kind) => {
@@ -135,7 +135,7 @@ describe('an answer', () => {
     [301, 'rejected'],
     [307, 'rejected'],
     [400, 'rejected'],
-    [404, 'rejected'],
+    [404, 'postponed'],
     [410, 'rejected'],
     [413, 'rejected'],
     [422, 'rejected'],
@@ -148,6 +148,30 @@ describe('an answer', () => {
     [503, 'postponed'],
   ])('of %i is %s', async (status, expected) => {
     expect(await outcome(plainly(status))).toMatchObject({ outcome: expected });
+  });
+
+  it('of 404 is final for a chat, whose address is gone', async () => {
+    expect(await outcome(plainly(404, 'no_service'), 'slack')).toMatchObject({ outcome: 'rejected' });
+  });
+
+  it.each([
+    ['google_chat', { name: 'spaces/S/messages/1', text: '\u00e9'.repeat(9_000) }],
+    ['ntfy', { id: 'abc', message: 'é'.repeat(9_000) }],
+  ] as const)('of %s that is longer than what is read of it is taken', async (kind, body) => {
+    // As some programs write it: six characters for one.
+    const text = JSON.stringify(body).replace(
+      /[^\0-\x7f]/g,
+      (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+    expect(text.length).toBeGreaterThan(20_000);
+    expect(await outcome(plainly(200, text), kind)).toEqual({ outcome: 'delivered' });
+  });
+
+  it('of Telegram that is cut is judged by its beginning, and a page of anybody is not taken for one', () => {
+    const body = `{"ok":true,"result":{"message_id":7,"text":"${'\\u0416'.repeat(4_000)}`;
+    expect(HTTP_KINDS.telegram.isTaken({ status: 200, body })).toBe(true);
+    expect(HTTP_KINDS.telegram.isTaken({ status: 200, body: body.replace('true', 'false') })).toBe(false);
+    expect(HTTP_KINDS.telegram.isTaken({ status: 200, body: `<p>${body}` })).toBe(false);
   });
 
   it('that sends elsewhere is not followed', async () => {

@@ -1,8 +1,15 @@
-/** What each program documents that it takes, and what it answers: the checks of a server that refuses everything else. */
+/**
+ * What each program documents that it takes, and what it answers: the checks of a server that refuses everything else. What
+ * passes a schema here is what the types say that Slack, Discord and the Bot API of Telegram publish or are generated from.
+ */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ApiMethods } from '@grammyjs/types';
+import type { KnownBlock } from '@slack/types';
+import type { RESTPostAPIWebhookWithTokenJSONBody } from 'discord-api-types/v10';
+import MarkdownIt from 'markdown-it';
 import { z } from 'zod';
-import type { HttpKindName } from '../../src/notify/channels/index.ts';
+import type { HttpKindName } from '../../src/notify/channels/kinds.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -69,14 +76,29 @@ const SlackSchema = z.strictObject({
     .max(50),
   unfurl_links: z.literal(false),
   unfurl_media: z.literal(false),
-});
+}) satisfies z.ZodType<{ text: string; blocks: KnownBlock[] }>;
 
-/** Text in which nothing is Markdown: what could be is behind a backslash, but in plain addresses. */
+/**
+ * Reads text as Discord does: an address goes up to a space or `<`, a backslash takes the meaning of the punctuation after
+ * it. Null: something else in it has a meaning.
+ */
+export function readDiscord(wire: string): { readonly text: string; readonly links: readonly string[] } | null {
+  const links: string[] = [];
+  let read = '';
+  for (let rest = wire; rest !== ''; ) {
+    const link = /^https?:\/\/[^\s<]+[^<.,:; "'\]\s]/.exec(rest)?.[0];
+    const escaped = /^\\[^0-9A-Za-z\s]/u.exec(rest)?.[0];
+    if (link !== undefined) links.push(link);
+    else if (escaped === undefined && /^[\\*_~`|[<@]|^[#>+-]/.test(rest)) return null;
+    const taken = link ?? escaped ?? [...rest][0] ?? '';
+    read += escaped === undefined ? taken : escaped.slice(1);
+    rest = rest.slice(taken.length);
+  }
+  return { text: read, links };
+}
+
 const DiscordText = (max: number) =>
-  text(max).refine((value) => {
-    const plain = value.replace(/https?:\/\/[\w\-.~:/?#@!$&'+,;=%]+/g, '').replace(/\\[^A-Za-z0-9\s]/g, '');
-    return !/[\\*_~`|>#[\]()<@]/.test(plain);
-  }, 'Markdown of Discord');
+  text(max).refine((value) => readDiscord(value)?.links.every((link) => !link.endsWith('\\')), 'Markdown of Discord');
 const DiscordSchema = z.strictObject({
   allowed_mentions: z.strictObject({ parse: z.array(z.never()) }),
   embeds: z
@@ -84,8 +106,8 @@ const DiscordSchema = z.strictObject({
       z
         .strictObject({
           title: DiscordText(256),
-          description: DiscordText(4_096).optional(),
-          url: OurUrl.optional(),
+          description: DiscordText(4_096).exactOptional(),
+          url: OurUrl.exactOptional(),
           footer: z.strictObject({ text: text(2_048) }),
           timestamp: z.iso.datetime(),
         })
@@ -95,7 +117,7 @@ const DiscordSchema = z.strictObject({
         ),
     )
     .length(1),
-});
+}) satisfies z.ZodType<RESTPostAPIWebhookWithTokenJSONBody>;
 
 const PagerdutyHead = { routing_key: text(100), dedup_key: text(255) };
 const PagerdutySchema = z.discriminatedUnion('event_action', [
@@ -127,6 +149,11 @@ const OpsgenieSchema = z.strictObject({
   note: text(25_000),
 });
 const OpsgenieCloseSchema = OpsgenieSchema.pick({ source: true, note: true });
+const OpsgenieChangeSchemas = {
+  message: OpsgenieSchema.pick({ message: true }),
+  description: OpsgenieSchema.pick({ description: true }),
+  priority: OpsgenieSchema.pick({ priority: true }),
+} as const;
 
 const TelegramSchema = z.strictObject({
   chat_id: z.string().regex(/^(-?\d+|@\w+)$/),
@@ -136,11 +163,12 @@ const TelegramSchema = z.strictObject({
     .superRefine((html, context) => {
       const tags = /<\/?b>|<a href="https:\/\/status\.example\.com\/[^"<>]*">|<\/a>/g;
       for (const message of htmlFaults(html, tags)) context.addIssue({ code: 'custom', message });
+      if (/(?<![\w.+-])@\w/.test(html)) context.addIssue({ code: 'custom', message: 'a mention' });
       if (lengthOfHtml(html) > 4_096) context.addIssue({ code: 'custom', message: 'longer than 4,096 characters' });
     }),
   parse_mode: z.literal('HTML'),
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
-});
+}) satisfies z.ZodType<Parameters<ApiMethods<unknown>['sendMessage']>[0]>;
 
 const GoogleWidget = z.union([
   z.strictObject({
@@ -182,11 +210,23 @@ const GoogleSchema = z.strictObject({
     .length(1),
 });
 
+const MARKDOWN = new MarkdownIt({ html: true, linkify: true });
+/** Text that is shown through a Markdown parser on some screens and as it is on others: every link shows its own address. */
+const OncallText = (max: number) =>
+  text(max).superRefine((value, context) => {
+    if (/[<>]/.test(value)) context.addIssue({ code: 'custom', message: 'HTML' });
+    for (const { children } of MARKDOWN.parse(value, {}))
+      for (const [index, token] of (children ?? []).entries()) {
+        const isMasked = token.type === 'link_open' && token.markup !== 'linkify' && token.markup !== 'autolink';
+        if (isMasked || token.type === 'image')
+          context.addIssue({ code: 'custom', message: `a masked link, ${children?.[index + 1]?.content}` });
+      }
+  });
 const OncallSchema = z.strictObject({
   alert_uid: text(255),
-  title: text(2_100),
+  title: OncallText(1_024),
   state: z.enum(['ok', 'alerting']),
-  message: z.string().refine((value) => !/[<>]/.test(value), 'HTML'),
+  message: OncallText(15_000).or(z.literal('')),
   link_to_upstream_details: OurUrl.optional(),
 });
 
@@ -216,6 +256,7 @@ const TeamsBlock = z.strictObject({
 });
 const TeamsSchema = z.strictObject({
   type: z.literal('message'),
+  summary: text(750),
   attachments: z
     .array(
       z.strictObject({
@@ -224,7 +265,8 @@ const TeamsSchema = z.strictObject({
         content: z.strictObject({
           $schema: z.literal('http://adaptivecards.io/schemas/adaptive-card.json'),
           type: z.literal('AdaptiveCard'),
-          version: z.literal('1.2'),
+          version: z.enum(['1.2', '1.5']),
+          rtl: z.literal(true).optional(),
           body: z.array(TeamsBlock).min(1),
           actions: z
             .array(z.strictObject({ type: z.literal('Action.OpenUrl'), title: z.string(), url: OurUrl }))
@@ -273,6 +315,7 @@ const WebhookSchema = z.strictObject({
 
 interface Rules {
   readonly schema: z.ZodType;
+  readonly method?: 'POST' | 'PUT';
   readonly path: RegExp;
   readonly bytesMax?: number;
   readonly headers?: (request: SeenRequest) => readonly string[];
@@ -283,12 +326,19 @@ function jsonBody(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function programOf({ schema, path, bytesMax = 256 * 1024, headers = () => [], answer }: Rules): Program {
+function programOf({
+  schema,
+  method = 'POST',
+  path,
+  bytesMax = 64 * 1024,
+  headers = () => [],
+  answer,
+}: Rules): Program {
   return {
     answer,
     faults: (request) => {
       const faults: string[] = [...headers(request)];
-      if (request.method !== 'POST') faults.push(`method ${request.method}`);
+      if (request.method !== method) faults.push(`method ${request.method}`);
       if (!path.test(request.path)) faults.push(`path ${request.path}`);
       if (!/^application\/json(;|$)/.test(request.headers['content-type'] ?? '')) faults.push('content-type');
       if (Buffer.byteLength(request.body) > bytesMax) faults.push(`more than ${bytesMax} bytes`);
@@ -332,10 +382,16 @@ export const PROGRAMS: Readonly<Record<HttpKindName, Program>> = {
   opsgenie: {
     answer: { status: 202, body: jsonBody({ result: 'Request will be processed', took: 0.1, requestId: '1' }) },
     faults: (request) => {
-      const isClose = request.path.includes('/close?');
+      const action = /\/(close|message|description|priority)\?/.exec(request.path)?.[1];
+      const change = OpsgenieChangeSchemas[action as keyof typeof OpsgenieChangeSchemas];
       const { faults } = programOf({
-        schema: isClose ? OpsgenieCloseSchema : OpsgenieSchema,
-        path: isClose ? /^\/v2\/alerts\/[^/?]+\/close\?identifierType=alias$/ : /^\/v2\/alerts$/,
+        schema: change ?? (action === 'close' ? OpsgenieCloseSchema : OpsgenieSchema),
+        method: change === undefined ? 'POST' : 'PUT',
+        bytesMax: 96 * 1024,
+        path:
+          action === undefined
+            ? /^(\/jsm\/ops\/integration)?\/v2\/alerts$/
+            : /^(\/jsm\/ops\/integration)?\/v2\/alerts\/[^/?]+\/\w+\?identifierType=alias$/,
         headers: ({ headers }) => (/^GenieKey \S+$/.test(headers['authorization'] ?? '') ? [] : ['authorization']),
         answer: { status: 202, body: '' },
       });
@@ -368,6 +424,7 @@ export const PROGRAMS: Readonly<Record<HttpKindName, Program>> = {
   ntfy: programOf({
     schema: NtfySchema,
     path: /^\/$/,
+    bytesMax: 8_192,
     headers: ({ headers }) => (headers['authorization'] === 'Bearer tk_token' ? [] : ['authorization']),
     answer: { status: 200, body: jsonBody({ id: 'abc', event: 'message' }) },
   }),

@@ -13,44 +13,64 @@ export interface OutgoingRequest {
   readonly body: string;
 }
 
-/** How one attempt to hand over a notice by HTTP ended. */
+/** How one attempt to send a notice by HTTP ended. */
 export type Delivery = Extract<Handover, { outcome: 'delivered' | 'postponed' | 'rejected' }>;
 
-/** What came back, as far as it was read. */
+/** The response to a request; its body may be cut. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** One file per kind that is reached by HTTP: address, headers and body. Pure. */
+/** A kind that is reached by HTTP: address, headers and body. Pure. */
 export interface ChannelKind<K extends ChannelKindName> {
   readonly kind: K;
   /**
-   * The request that tells `notice`; null: such a notice is none of its business, and counts as delivered.
+   * The requests that tell `notice`, in their order, each of which may be sent again. None: such a notice is none of its
+   * business, and counts as delivered.
    *
-   * @param at when it is sent: what is signed says so
+   * @param at when it is sent, for signatures
    */
-  readonly request: (settings: ChannelSettings<K>, notice: Notice, at: EpochMs) => OutgoingRequest | null;
-  /** Whether a 2xx is the answer that the program documents. Something else may listen at a mistyped address. */
+  readonly requests: (settings: ChannelSettings<K>, notice: Notice, at: EpochMs) => readonly OutgoingRequest[];
+  /** Whether a 2xx is what the program documents. Something else may listen at a mistyped address. */
   readonly isTaken: (answer: Answer) => boolean;
+  /** Statuses to retry besides the usual ones. */
+  readonly retried?: readonly number[];
 }
 
 /** A request with a JSON body. */
-export function postJson(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): OutgoingRequest {
+export function sendJson(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  method: OutgoingRequest['method'] = 'POST',
+): OutgoingRequest {
   return {
-    method: 'POST',
+    method,
     url,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
     body: JSON.stringify(body),
   };
 }
 
-/** A body as a JSON object; null: it is none. */
-export function jsonIn({ body }: Answer): Readonly<Record<string, unknown>> | null {
+/** A body as a JSON object; null: it is none, or it was cut. */
+export function parseObject({ body }: Answer): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
   } catch {
     return null;
   }
+}
+
+/**
+ * A string or boolean of a JSON object. Programs return the whole message that they were sent, which is too long to be read:
+ * of an object that was cut, the first field of that name counts.
+ */
+export function readField(answer: Answer, name: string): unknown {
+  const whole = parseObject(answer);
+  if (whole !== null) return whole[name];
+  if (!/^\s*\{/.test(answer.body)) return undefined;
+  const found = new RegExp(`"${name}"\\s*:\\s*(true|false|"(?:[^"\\\\]|\\\\.)*")`).exec(answer.body)?.[1];
+  return found === undefined ? undefined : (JSON.parse(found) as unknown);
 }

@@ -3,9 +3,9 @@
 import { hash } from 'node:crypto';
 import type { ChannelSettings } from '../../config/notifications.ts';
 import type { Mail } from '../../mail/mail.ts';
+import { shorten } from '../../model/shorten.ts';
 import type { Notice } from '../notice.ts';
-import { messageOf, plainTextOf } from './message.ts';
-import { shorten } from './shorten.ts';
+import { messageOf, writePlainText } from './message.ts';
 
 const SUBJECT_MAX = 160;
 const TEXT_MAX = 20_000;
@@ -31,7 +31,7 @@ export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, n
     to,
     // Names no component: subjects are shown on locked screens.
     subject: shorten(`[${message.page}] ${message.headline}`, SUBJECT_MAX),
-    text: shorten(plainTextOf(message), TEXT_MAX),
+    text: shorten(writePlainText(message), TEXT_MAX),
     // The same for the same notice and recipient.
     messageId: messageId(notice.id, to),
     // What the mails of one incident have in common, so that programs show them as a thread.

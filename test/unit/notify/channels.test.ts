@@ -1,14 +1,16 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHANNEL_KINDS, type ChannelSettings } from '../../../src/config/notifications.ts';
+import { CHANNEL_KINDS, CHANNEL_SETTINGS, type ChannelSettings } from '../../../src/config/notifications.ts';
+import { shorten } from '../../../src/model/shorten.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { ChannelKind, OutgoingRequest } from '../../../src/notify/channels/channel.ts';
-import { escapeMarkdown } from '../../../src/notify/channels/discord.ts';
+import { escapeDiscord } from '../../../src/notify/channels/chats.ts';
 import { emailRecipients, mailTo } from '../../../src/notify/channels/email.ts';
-import { HTTP_KINDS, type HttpKindName } from '../../../src/notify/channels/index.ts';
-import { shorten } from '../../../src/notify/channels/shorten.ts';
+import { HTTP_KINDS, type HttpKindName } from '../../../src/notify/channels/kinds.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/notice.ts';
-import { PROGRAMS, signatureFaults } from '../../helpers/channel-shapes.ts';
+import { shortId } from '../../../src/views/text/stable-id.ts';
+import { PROGRAMS, readDiscord, signatureFaults } from '../../helpers/channel-shapes.ts';
 import { AT, channelOf, noticeOf, noticeSaying, SIGNING_SECRET } from '../../helpers/channels.ts';
 import { hostileTexts } from '../../helpers/hostile-text.ts';
 
@@ -17,9 +19,14 @@ const KINDS = Object.keys(HTTP_KINDS) as HttpKindName[];
 const ORIGIN = 'https://hooks.example.net';
 const ON_CALL = ['pagerduty', 'opsgenie', 'grafana_oncall'];
 
+function requestsOf(kind: HttpKindName, notice: Notice): readonly OutgoingRequest[] {
+  const { requests } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
+  return requests(channelOf(kind, ORIGIN).settings as never, notice, AT);
+}
+
+/** The first of them; null: none. */
 function requestOf(kind: HttpKindName, notice: Notice): OutgoingRequest | null {
-  const { request } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
-  return request(channelOf(kind, ORIGIN).settings as never, notice, AT);
+  return requestsOf(kind, notice)[0] ?? null;
 }
 
 function bodyOf(kind: HttpKindName, notice: Notice): string {
@@ -28,17 +35,17 @@ function bodyOf(kind: HttpKindName, notice: Notice): string {
 
 /** What the program would say against it. */
 function faultsOf(kind: HttpKindName, notice: Notice): readonly string[] {
-  const request = requestOf(kind, notice);
-  if (request === null) return [];
-  const url = new URL(request.url);
-  const headers = Object.entries(request.headers);
-  const unsendable = headers.filter(([name, value]) => !/^[a-z-]+$/.test(name) || !/^[\x20-\x7e]*$/.test(value));
-  const seen = { ...request, path: `${url.pathname}${url.search}`, headers: request.headers };
-  return [
-    ...unsendable.map(([name]) => `header ${name}`),
-    ...PROGRAMS[kind].faults(seen),
-    ...(kind === 'webhook' ? signatureFaults(seen, SIGNING_SECRET, AT) : []),
-  ];
+  return requestsOf(kind, notice).flatMap((request) => {
+    const url = new URL(request.url);
+    const headers = Object.entries(request.headers);
+    const unsendable = headers.filter(([name, value]) => !/^[a-z-]+$/.test(name) || !/^[\x20-\x7e]*$/.test(value));
+    const seen = { ...request, path: `${url.pathname}${url.search}`, headers: request.headers };
+    return [
+      ...unsendable.map(([name]) => `header ${name}`),
+      ...PROGRAMS[kind].faults(seen),
+      ...(kind === 'webhook' ? signatureFaults(seen, SIGNING_SECRET, AT) : []),
+    ];
+  });
 }
 
 const HUGE = [
@@ -161,6 +168,30 @@ describe('on call', () => {
     expect(JSON.parse(bodyOf('grafana_oncall', over))).toMatchObject({ state: 'ok' });
   });
 
+  it('an update of Opsgenie changes the alert that is open, besides its note', () => {
+    const subject = { ...noticeOf().subject, impact: 'critical' as const, status: 'identified' };
+    const [create, ...changes] = requestsOf('opsgenie', noticeOf({ event: 'incident_updated', subject }));
+    expect(JSON.parse(create?.body ?? '')).toMatchObject({ alias: 'pharos/edge/incident-4' });
+    const base = 'https://api.eu.opsgenie.com/v2/alerts/pharos%2Fedge%2Fincident-4';
+    expect(changes.map(({ method, url, body }) => [method, url, JSON.parse(body)])).toEqual([
+      ['PUT', `${base}/message?identifierType=alias`, { message: 'Identified: Errors at the API' }],
+      ['PUT', `${base}/description?identifierType=alias`, { description: expect.stringContaining('Critical impact') }],
+      ['PUT', `${base}/priority?identifierType=alias`, { priority: 'P1' }],
+    ]);
+    expect(requestsOf('opsgenie', noticeOf())).toHaveLength(1);
+  });
+
+  it('an account that moved from Opsgenie is reached at its new address, which changes no alerts', () => {
+    const server_url = 'https://api.atlassian.com/jsm/ops/integration';
+    const settings = CHANNEL_SETTINGS.opsgenie.parse({ api_key: 'genie-key', server_url });
+    const urls = (event: Notice['event']) =>
+      HTTP_KINDS.opsgenie.requests(settings, noticeOf({ event }), AT).map(({ url }) => url);
+    expect(urls('incident_updated')).toEqual([`${server_url}/v2/alerts`]);
+    expect(urls('incident_resolved')).toEqual([
+      `${server_url}/v2/alerts/pharos%2Fedge%2Fincident-4/close?identifierType=alias`,
+    ]);
+  });
+
   it('goes to the documented hosts', () => {
     expect(requestOf('pagerduty', noticeOf())?.url).toBe('https://events.pagerduty.com/v2/enqueue');
     expect(requestOf('opsgenie', noticeOf())?.url).toBe('https://api.eu.opsgenie.com/v2/alerts');
@@ -206,8 +237,8 @@ describe('a webhook', () => {
     const second = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
     const { secrets, ...others } = channelOf('webhook', ORIGIN).settings as { secrets: { reveal(): string }[] };
     const both = { ...others, secrets: [...secrets, { reveal: () => second }] };
-    const request = HTTP_KINDS.webhook.request(both as never, noticeOf(), AT);
-    if (request === null) throw new Error('nothing to send');
+    const [request] = HTTP_KINDS.webhook.requests(both as never, noticeOf(), AT);
+    if (request === undefined) throw new Error('nothing to send');
     const seen = { ...request, path: '/hook' };
     for (const secret of [SIGNING_SECRET, second]) expect(signatureFaults(seen, secret, AT)).toEqual([]);
     expect(signatureFaults({ ...seen, body: `${seen.body} ` }, second, AT)).toEqual(['webhook-signature']);
@@ -227,7 +258,7 @@ describe('a webhook', () => {
 
   it('has the same id and body at every attempt, and a time of its own', () => {
     const { settings } = channelOf('webhook', ORIGIN);
-    const later = HTTP_KINDS.webhook.request(settings as never, noticeOf(), toEpochMs(AT + 3_600_000));
+    const later = HTTP_KINDS.webhook.requests(settings as never, noticeOf(), toEpochMs(AT + 3_600_000))[0];
     expect(later?.body).toBe(bodyOf('webhook', noticeOf()));
     expect(later?.headers['webhook-id']).toBe('n-1');
     expect(later?.headers['webhook-timestamp']).toBe(String(AT / 1_000 + 3_600));
@@ -235,12 +266,30 @@ describe('a webhook', () => {
   });
 });
 
+it('the example of a webhook in docs/notifications.md is a real one', () => {
+  const docs = readFileSync(new URL('../../../docs/notifications.md', import.meta.url), 'utf8');
+  const body = docs.match(/```json\n(\{\n[^`]*"incident\.opened"[^`]*)```/)?.[1] ?? '';
+  const headers = { 'content-type': 'application/json' };
+  expect(PROGRAMS.webhook.faults({ method: 'POST', path: '/hook', headers, body })).toEqual([]);
+  expect(JSON.parse(body).data.subject.id).toBe(shortId('incident', 'config/acme', 'svc/4'));
+});
+
 describe('texts', () => {
   it('of Discord keep their words, and addresses stay addresses', () => {
-    expect(escapeMarkdown('**a** [x](https://evil.invalid) @everyone <@1>')).toBe(
-      '\\*\\*a\\*\\* \\[x\\]\\(https://evil.invalid\\) \\@everyone \\<\\@1\\>',
+    expect(escapeDiscord('**a** [x](https://evil.invalid) @everyone <@1>')).toBe(
+      '\\*\\*a\\*\\* \\[x](https://evil.invalid) \\@everyone \\<\\@1\\>',
     );
-    expect(escapeMarkdown('see https://a.example/b_c-d?e=1')).toBe('see https://a.example/b_c-d?e=1');
+    expect(escapeDiscord('see https://a.example/b_c-d?e=1')).toBe('see https://a.example/b_c-d?e=1');
+    for (const text of [
+      'Details (https://a.example/b) and [there](https://a.example/c).',
+      'https://a.example/*b* https://a.example/`c`, "https://a.example/d"',
+      ...hostileTexts(300).map((one) => one.toWellFormed()),
+    ]) {
+      const read = readDiscord(escapeDiscord(text));
+      // An address that a tag follows gets a space before it.
+      expect([text, read?.text.replaceAll(' <', '<')]).toEqual([text, text.replaceAll(' <', '<')]);
+      expect(read?.links).toEqual(text.match(/https?:\/\/[^\s<]+[^<.,:; "'\]\s]/g) ?? []);
+    }
   });
 
   it('are cut between characters, to a limit that counts what is written', () => {
@@ -256,6 +305,30 @@ describe('texts', () => {
       { numRuns: Math.ceil(200 * SCALE) },
     );
     expect(shorten('😀😀😀', 5)).toBe('😀😀…');
+    // A family is one character, and so is a letter with its accents.
+    expect(shorten('👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 14)).toBe('👨‍👩‍👧‍👦…');
+    expect(shorten('e\u0301e\u0301e\u0301', 4)).toBe('e\u0301…');
+    expect(shorten(`e${'\u0301'.repeat(5_000)}`, 20)).toMatch(/^e\u0301+…$/);
+  });
+
+  it('of Grafana OnCall keep their words and addresses, without a backslash', () => {
+    const text = 'Details (https://a.example/b_c) at *all* nodes_1: [log](https://evil.invalid) & more';
+    expect(JSON.parse(bodyOf('grafana_oncall', noticeOf({ text }))).message.split('\n')[0]).toBe(
+      text.replace('](', '] ('),
+    );
+  });
+
+  it('of Telegram mention nobody, and leave e-mail addresses alone', () => {
+    const html = JSON.parse(bodyOf('telegram', noticeOf({ text: '@admin: ask ops@acme.example (@second_one)' }))).text;
+    expect(html).toContain('@\u2060admin: ask ops@acme.example (@\u2060second_one)');
+  });
+
+  it('of Teams say in which direction they run, and what a notification shows', () => {
+    const { page } = noticeOf();
+    const card = (language: string) => JSON.parse(bodyOf('ms_teams', noticeOf({ page: { ...page, language } })));
+    expect(card('ar').attachments[0].content).toMatchObject({ rtl: true, version: '1.5' });
+    expect(card('en').attachments[0].content).not.toHaveProperty('rtl');
+    expect(card('en').summary).toBe('Investigating: Errors at the API');
   });
 
   it('turn no direction outside of themselves', () => {

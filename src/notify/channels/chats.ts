@@ -1,0 +1,223 @@
+/** Chats: Slack, Discord, Telegram, Google Chat and Microsoft Teams. Whatever a text says, it is shown as it is, and nobody is pinged. */
+
+import { escapeMarkup } from '../../model/markup.ts';
+import { byteLength, jsonByteLength, shorten } from '../../model/shorten.ts';
+import { toIso } from '../../model/time.ts';
+import { localeDirection } from '../../views/words/index.ts';
+import { type ChannelKind, readField, sendJson } from './channel.ts';
+import { joinParts, messageOf, subjectKey } from './message.ts';
+
+const asIs = (text: string): string => text;
+
+/** Documented limits: of a header, of the text of a section or an element, of the text of a link. */
+const SLACK = { header: 150, text: 3_000, name: 256 } as const;
+/** Of the text in notifications, which Slack cuts at 4,000. */
+const SLACK_FALLBACK_MAX = 1_000;
+
+/** An incoming webhook, with blocks. */
+export const slack: ChannelKind<'slack'> = {
+  kind: 'slack',
+  requests: ({ webhook_url: webhook }, notice) => {
+    const { headline, text, facts, page, url } = messageOf(notice);
+    const name = shorten(page, SLACK.name, escapeSlack);
+    const link = url === null ? name : `<${url}|${name}>`;
+    return [
+      sendJson(webhook.reveal(), {
+        text: shorten(`${headline}${text === '' ? '' : `\n${text}`}`, SLACK_FALLBACK_MAX, escapeSlack),
+        blocks: [
+          { type: 'header', text: slackText(headline, SLACK.header) },
+          ...(text === '' ? [] : [{ type: 'section', text: slackText(text, SLACK.text) }]),
+          ...(facts.length === 0 ? [] : [{ type: 'context', elements: [slackText(facts.join('\n'), SLACK.text)] }]),
+          { type: 'context', elements: [{ type: 'mrkdwn', text: link, verbatim: true }] },
+        ],
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    ];
+  },
+  isTaken: ({ status, body }) => status === 200 && body.trim() === 'ok',
+};
+
+/** Plain text is not read as mrkdwn; the three control characters are written as entities in every text object. */
+function slackText(text: string, max: number) {
+  return { type: 'plain_text', text: shorten(text, max, escapeSlack), emoji: false } as const;
+}
+
+/** `<!channel>` and links begin with a control character. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Documented limits of an embed; 6,000 characters for all of them together. */
+const DISCORD = { title: 256, description: 4_096, footer: 256 } as const;
+
+/** A webhook of a channel, executed with one embed. */
+export const discord: ChannelKind<'discord'> = {
+  kind: 'discord',
+  requests: ({ webhook_url: webhook }, notice) => {
+    const { headline, text, facts, page, url } = messageOf(notice);
+    const description = [text, ...facts].filter((part) => part !== '').join('\n');
+    return [
+      sendJson(webhook.reveal(), {
+        allowed_mentions: { parse: [] },
+        embeds: [
+          {
+            title: shorten(headline, DISCORD.title, escapeDiscord),
+            ...(description === '' ? {} : { description: shorten(description, DISCORD.description, escapeDiscord) }),
+            ...(url === null ? {} : { url }),
+            footer: { text: shorten(page, DISCORD.footer) },
+            timestamp: toIso(notice.at),
+          },
+        ],
+      }),
+    ];
+  },
+  // 204, or 200 with the message where the address says wait=true.
+  isTaken: ({ status }) => status === 204 || status === 200,
+};
+
+/** What Discord reads as an address: all up to a space or `<`, but not the punctuation at its end. Nothing in it is Markdown. */
+const DISCORD_ADDRESS = /https?:\/\/[^\s<]+[^<.,:; "'\]\s]/g;
+
+/**
+ * Text that Discord shows as it is written: no masked link, no mention, no heading. Addresses stay addresses, so no backslash
+ * may follow one: `]` needs none once every `[` has one, and before a `<` goes a space.
+ */
+export function escapeDiscord(text: string): string {
+  const quote = (part: string): string => part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&');
+  let end = 0;
+  let written = '';
+  for (const match of text.matchAll(DISCORD_ADDRESS)) {
+    written += quote(text.slice(end, match.index)) + match[0];
+    end = match.index + match[0].length;
+    if (text[end] === '<') written += ' ';
+  }
+  return written + quote(text.slice(end));
+}
+
+/** Documented: 4,096 characters after entities are read. What is written is longer, never shorter. */
+const TELEGRAM = { text: 4_096, headline: 512, link: 256 } as const;
+
+/** sendMessage of the Bot API. */
+export const telegram: ChannelKind<'telegram'> = {
+  kind: 'telegram',
+  requests: ({ chat_id, bot_token: token }, notice) => {
+    const { headline, body, page, url } = messageOf(notice);
+    const name = shorten(page, TELEGRAM.link, escapeTelegram);
+    const title = `<b>${shorten(headline, TELEGRAM.headline, escapeTelegram)}</b>`;
+    const link = url === null ? name : `<a href="${escapeMarkup(url)}">${name}</a>`;
+    const room = TELEGRAM.text - title.length - link.length - 4;
+    return [
+      sendJson(`https://api.telegram.org/bot${token.reveal()}/sendMessage`, {
+        chat_id,
+        text: joinParts([title, shorten(body, room, escapeTelegram), link]),
+        parse_mode: 'HTML',
+        link_preview_options: { is_disabled: true },
+      }),
+    ];
+  },
+  isTaken: (answer) => answer.status === 200 && readField(answer, 'ok') === true,
+};
+
+/** A word joiner, which nobody sees, keeps `@name` from being a mention; e-mail addresses are none. */
+function escapeTelegram(text: string): string {
+  return escapeMarkup(text.replace(/(?<![\w.+-])@(?=\w)/g, '@\u2060'));
+}
+
+/** 32,000 bytes for the whole message; JSON writes some characters longer. */
+const GOOGLE = { textBytes: 12_000, heading: 200, key: 256 } as const;
+
+/** A webhook of a space, with one card and a thread for each incident. */
+export const googleChat: ChannelKind<'google_chat'> = {
+  kind: 'google_chat',
+  requests: ({ webhook_url: webhook }, notice) => {
+    const { headline, body, page, url } = messageOf(notice);
+    const address = new URL(webhook.reveal());
+    address.searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD');
+    const button = { text: shorten(page, GOOGLE.heading), onClick: { openLink: { url } } };
+    const widgets = [
+      ...(body === ''
+        ? []
+        : [{ textParagraph: { text: shorten(body, GOOGLE.textBytes, escapeGoogle, jsonByteLength) } }]),
+      ...(url === null ? [] : [{ buttonList: { buttons: [button] } }]),
+    ];
+    return [
+      sendJson(address.href, {
+        thread: { threadKey: subjectKey(notice, GOOGLE.key) },
+        // A card shows names and headings as they are, and mentions nobody; a message's own text would.
+        fallbackText: shorten(headline.replaceAll('<', '‹').replaceAll('>', '›'), GOOGLE.heading),
+        cardsV2: [
+          {
+            cardId: 'notice',
+            card: {
+              header: { title: shorten(headline, GOOGLE.heading), subtitle: shorten(page, GOOGLE.heading) },
+              ...(widgets.length === 0 ? {} : { sections: [{ widgets }] }),
+            },
+          },
+        ],
+      }),
+    ];
+  },
+  isTaken: (answer) => answer.status === 200 && typeof readField(answer, 'name') === 'string',
+};
+
+/** A paragraph of a card is a small HTML. */
+function escapeGoogle(text: string): string {
+  return escapeMarkup(text).replaceAll('\n', '<br>');
+}
+
+/** A message has 28 kB at most, its frame included. */
+const TEAMS = { textBytes: 12_000, lines: 60, headingBytes: 750, factBytes: 1_500 } as const;
+
+interface TeamsStyle {
+  readonly size?: 'Large';
+  readonly weight?: 'Bolder';
+  readonly isSubtle?: true;
+}
+
+/** A workflow “When a Teams webhook request is received”, with an Adaptive Card. */
+export const msTeams: ChannelKind<'ms_teams'> = {
+  kind: 'ms_teams',
+  requests: ({ webhook_url: webhook }, notice) => {
+    const { headline, text, facts, page, url } = messageOf(notice);
+    const heading = (words: string): string => shorten(words, TEAMS.headingBytes, asIs, byteLength);
+    const isRightToLeft = localeDirection(notice.page.language) === 'rtl';
+    const content = {
+      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+      type: 'AdaptiveCard',
+      // Where text runs from right to left, it takes a version that knows it.
+      ...(isRightToLeft ? { version: '1.5', rtl: true } : { version: '1.2' }),
+      body: [
+        teamsLine(heading(headline), { size: 'Large', weight: 'Bolder' }),
+        ...(text === '' ? [] : teamsLines(text)).map((words) => teamsLine(words, {})),
+        ...facts.map((fact) => teamsLine(shorten(fact, TEAMS.factBytes, asIs, jsonByteLength), { isSubtle: true })),
+        teamsLine(heading(page), { isSubtle: true }),
+      ],
+      ...(url === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: heading(page), url }] }),
+      msteams: { width: 'Full' },
+    };
+    return [
+      sendJson(webhook.reveal(), {
+        type: 'message',
+        // What notifications show.
+        summary: heading(headline),
+        attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }],
+      }),
+    ];
+  },
+  // 202 of a workflow; 200 where it ends with an answer of its own.
+  isTaken: ({ status }) => status === 202 || status === 200,
+};
+
+/** Runs of text are shown as they are; a TextBlock would read Markdown in them. */
+function teamsLine(text: string, style: TeamsStyle) {
+  return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...style }] } as const;
+}
+
+/** A run knows no line break: each line is a block. */
+function teamsLines(text: string): readonly string[] {
+  const all = shorten(text, TEAMS.textBytes, asIs, jsonByteLength)
+    .split('\n')
+    .filter((words) => words.trim() !== '');
+  return all.length <= TEAMS.lines ? all : [...all.slice(0, TEAMS.lines - 1), '…'];
+}
