@@ -1,4 +1,14 @@
-import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,10 +18,12 @@ import { DISK } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { closeGated } from '../../src/publish/releases/modes.ts';
+import { withPublishLease } from '../../src/publish/releases/publish-lease.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { drawn, htmlOf, inputOf, kept, releaseNumbersFrom, wholeFiles } from '../helpers/release-inputs.ts';
 import { page, passwordPage, type Site, siteFolder, T0, Visitor } from './access-fixture.ts';
 
@@ -127,6 +139,53 @@ describe.each([0o000, 0o022, 0o077])('with the umask %o', (umask) => {
     await expect(database.backup(join(data, 'backup.db'))).rejects.toThrow('EEXIST');
     await database.close();
   });
+});
+
+describe('a server with the umask 000', () => {
+  it('writes nothing into its data folder that others can read or change, except public pages', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(
+      join(folder.path, 'pharos.yaml'),
+      `site: { url: "https://status.example.com" }
+server: { port: 0 }
+upstreams: [{ id: posts, kind: markdown, path: ./posts }]
+pages:
+  - { slug: open, title: Open, components: [{ type: static, name: Desk }] }
+  - { slug: vault, title: Vault, access_type: password, password: "\${WORD}", components: [{ type: static, name: Desk }] }
+`,
+    );
+    mkdirSync(join(folder.path, 'posts'));
+    const data = join(folder.path, 'data');
+    const env = { WORD: 'a long password' };
+    const before = process.umask(0);
+    try {
+      const first = await startPharos(['start'], { cwd: folder.path, env });
+      await eventually(
+        async () => existsSync(join(data, 'site', 'public', 'open', 'index.html')),
+        (isThere) => isThere,
+      );
+      await first.stop();
+      // As an earlier version left it, until the next publish.
+      chmodSync(join(data, 'folder-id'), 0o666);
+      const { database } = openSqlite(join(folder.path, 'other.db'), T0);
+      const deps = { database, folders: releaseFolders(data), now: () => T0, sleep: async () => undefined };
+      await withPublishLease(deps, async () => undefined);
+      await database.close();
+    } finally {
+      process.umask(before);
+    }
+    const modes = modesIn(data);
+    for (const name of ['folder-id', 'published.json', 'secret.key', 'pharos.db'])
+      expect([name, modes.get(`/${name}`)]).toEqual([name, 0o600]);
+    const isPublic = (path: string): boolean => /^\/(?:releases\/(?:open|_site)|site)(?:\/|$)/.test(path);
+    const opened = others(modes).filter((path) => !isPublic(path));
+    // Whoever passes through these can't list them.
+    expect(opened.map((path) => [path, modes.get(path)])).toEqual([
+      ['', 0o711],
+      ['/releases', 0o711],
+    ]);
+    folder.remove();
+  }, 60_000);
 });
 
 describe('an e-mail address', () => {

@@ -65,7 +65,7 @@ export function folderFindings(data: string, hasDatabase: boolean): Finding[] {
   const name = 'data folder';
   let probe: string;
   try {
-    mkdirSync(data, { recursive: true });
+    mkdirSync(data, { recursive: true, mode: 0o711 });
     probe = mkdtempSync(join(data, '.doctor-'));
   } catch (error) {
     const user = process.getuid?.();

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
@@ -15,6 +15,7 @@ import type { ReleaseFolders } from './folders.ts';
 
 const WAIT_MAX_MS = 20 * SECOND_MS;
 const WAIT_STEP_MS = 50;
+const OWN_MODE = 0o600;
 
 export interface PublishLeaseDeps {
   readonly database: Database;
@@ -79,11 +80,12 @@ async function waitForLease({ folders, now, sleep }: PublishLeaseDeps, leases: L
 /** Id of this data folder. Nodes that share a database have different folders, and each needs a lease of its own. */
 function folderId(folders: ReleaseFolders): string {
   const file = join(dirname(folders.releases), 'folder-id');
-  if (!existsSync(file)) {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) {
     const id = randomUUID();
     const draft = `${file}.${id}`;
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(draft, id);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o711 });
+    writeFileSync(draft, id, { mode: OWN_MODE });
     try {
       linkSync(draft, file);
     } catch (error) {
@@ -92,5 +94,7 @@ function folderId(folders: ReleaseFolders): string {
       unlinkSync(draft);
     }
   }
+  // Earlier versions left it to the umask, and who can change the id can publish beside another process.
+  else if ((mode & 0o777) !== OWN_MODE) chmodSync(file, OWN_MODE);
   return readFileSync(file, 'utf8');
 }

@@ -32,7 +32,12 @@ export const SERVER_LEASE_MS = 10_000;
 
 const RENEWALS_PER_LEASE = 4;
 
-export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS): Leases {
+/** @param elapsed  a clock that nobody sets; it stands for how long this process was paused */
+export function createLeases(
+  database: Database,
+  ttlMs: number = FILE_LEASE_MS,
+  elapsed: () => number = () => performance.now(),
+): Leases {
   const holder = randomUUID();
   /** By name. */
   const held = new Map<string, { readonly lease: Lease; confirmedAt: number }>();
@@ -44,7 +49,7 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
   };
 
   async function renew(): Promise<void> {
-    const at = performance.now();
+    const at = elapsed();
     const before = [...held.values()];
     const names = before.map(({ lease }) => lease.name);
     const fences = await renewLeases(database, { holder, names, ttlMs });
@@ -71,7 +76,7 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
   }
 
   async function take(name: string, under?: Lease): Promise<Lease | null> {
-    const at = performance.now();
+    const at = elapsed();
     const lease = await takeLease(database, { name, holder, ttlMs, under });
     if (lease === null) return null;
     held.set(name, { lease, confirmedAt: at });
@@ -97,7 +102,7 @@ export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS):
     },
     confirm: async (lease) => {
       const known = find(lease);
-      if (known !== null && performance.now() - known.confirmedAt < ttlMs / 2) return true;
+      if (known !== null && elapsed() - known.confirmedAt < ttlMs / 2) return true;
       await renew();
       return find(lease) !== null;
     },
