@@ -81,7 +81,10 @@ export interface SourceFreshness {
 
 export interface ComponentModel {
   readonly definition: ComponentDefinition;
+  /** Unambiguous on the page: with its group, "Message queues, Frankfurt", where another component has the same name. */
   readonly name: string;
+  /** As it is defined, for where its group stands beside it. */
+  readonly plainName: string;
   readonly description: string | null;
   /** Only when `showTargets`. */
   readonly target: string | null;

@@ -107,6 +107,7 @@ export function componentModel(init: ComponentInit = {}): ComponentModel {
       groupOrder: 0,
     },
     name,
+    plainName: name,
     description: init.description ?? null,
     target: init.target ?? null,
     state: init.state ?? timeline.at(-1)?.state ?? 'unknown',

@@ -44,7 +44,7 @@ export function pageHead(model: PageModel): PageHead {
 /** @param group  the name of the group it stands in */
 export function componentHead(
   model: PageModel,
-  { definition, name }: ComponentModel,
+  { definition, plainName: name }: ComponentModel,
   group: string | null | undefined,
 ): ComponentHead {
   return { id: definition.id, v2_id: v2ComponentId(model, definition.id), name, group: group ?? null };

@@ -58,10 +58,12 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
   const sightings = listSightings(definition, past, inputs);
   const timeline = drawLine(definition, { past, sightings }, inputs);
   const firstSeenAt = inputs.firstSeenAt.get(definition.id) ?? asOf;
+  const plainName = definition.name ?? monitor?.name ?? definition.id;
   return {
     component: {
       definition,
-      name: definition.name ?? monitor?.name ?? definition.id,
+      name: plainName,
+      plainName,
       description: definition.description ?? (definition.showsDetails === true ? (monitor?.description ?? null) : null),
       target: settings.showTargets ? (monitor?.target ?? null) : null,
       ...currentState(timeline),

@@ -24,7 +24,7 @@ import type { KnownEntry } from './identities.ts';
 import { incidentAt, isOnPage, matchComponents, type SeenIncident } from './known-incidents.ts';
 import { combinedPresent, countedComponents } from './page-state.ts';
 import { listPlans, type SeenMaintenance } from './plans.ts';
-import { inPageOrder } from './sections.ts';
+import { inPageOrder, withContext } from './sections.ts';
 import { buildStories } from './stories.ts';
 
 export interface PageInputs {
@@ -54,7 +54,10 @@ export function pageModel(inputs: PageInputs): PageModel {
   const sources = relevantSources(inputs, incidents);
   const line = { ...inputs, pageId: definition.id, sources, incidents, maintenances, firstSeenAt };
   const laid = inOrder.map((component) => layComponent(component, line));
-  const components = laid.map(({ component }) => component);
+  const components = withContext(
+    laid.map(({ component }) => component),
+    groups,
+  );
   const entries = entriesOnPage(inputs, incidents, laid);
   const stories = buildStories({
     definition,

@@ -57,6 +57,30 @@ export function inPageOrder({ groups, components }: Pick<PageDefinition, 'groups
   };
 }
 
+/** Names that can be told apart wherever they stand: with the group where a name occurs twice, with the id where that isn't enough. */
+export function withContext(
+  components: readonly ComponentModel[],
+  groups: readonly GroupDefinition[],
+): readonly ComponentModel[] {
+  const groupNames = new Map(groups.map(({ id, name }) => [id, name]));
+  const inGroup = qualify(components, ({ plainName, definition: { groupId } }) => {
+    const group = groupNames.get(groupId ?? '');
+    return group === undefined ? plainName : `${plainName}, ${group}`;
+  });
+  return qualify(inGroup, ({ name, definition }) => `${name} (${definition.id})`);
+}
+
+/** Renames the components whose name another has too. */
+function qualify(
+  components: readonly ComponentModel[],
+  rename: (component: ComponentModel) => string,
+): readonly ComponentModel[] {
+  const counts = Map.groupBy(components, ({ name }) => name.toLowerCase());
+  return components.map((component) =>
+    (counts.get(component.name.toLowerCase())?.length ?? 0) < 2 ? component : { ...component, name: rename(component) },
+  );
+}
+
 function compareAll(a: readonly number[], b: readonly number[]): number {
   for (const [index, value] of a.entries()) {
     const difference = value - (b[index] ?? 0);

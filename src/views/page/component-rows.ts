@@ -189,7 +189,7 @@ function componentRow(
   return {
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
-    name: component.name,
+    name: component.plainName,
     description: component.description,
     target: component.target,
     state,

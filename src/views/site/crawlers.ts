@@ -136,8 +136,8 @@ export function llmsView(model: PageModel): LlmsView {
   };
 }
 
-function componentTitle({ name }: ComponentModel, group: string | undefined): string {
-  return cleanLine(group === undefined ? name : `${group}: ${name}`);
+function componentTitle({ plainName }: ComponentModel, group: string | undefined): string {
+  return cleanLine(group === undefined ? plainName : `${group}: ${plainName}`);
 }
 
 function dataLinks(link: (text: string, path: string, note: string) => LlmsLink): LlmsLink[] {

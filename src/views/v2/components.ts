@@ -55,7 +55,7 @@ export function v2ComponentSet(model: PageModel): V2ComponentSet {
       const made = v2Component(model, { component: member, group, changes, position });
       all.push(made);
       byId.set(member.definition.id, made);
-      fullNames.set(member.definition.id, group === null ? member.name : `${group.name} - ${member.name}`);
+      fullNames.set(member.definition.id, group === null ? member.plainName : `${group.name} - ${member.plainName}`);
     }
   }
   return { all, byId, fullNames };
@@ -84,7 +84,7 @@ interface ComponentParts {
 }
 
 function v2Component(model: PageModel, { component, group, changes, position }: ComponentParts): V2Component {
-  const { definition, name, state, description } = component;
+  const { definition, plainName: name, state, description } = component;
   return {
     id: v2ComponentId(model, definition.id),
     name,

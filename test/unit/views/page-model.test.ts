@@ -166,6 +166,39 @@ describe('the model of a page', () => {
     expect(page.staleAfter).toBe(NOW + 15 * MINUTE_MS + 2 * MINUTE_MS);
   });
 
+  it('tells components of one name apart by their groups, and by their ids where that is not enough', () => {
+    const at = (id: string, name: string, groupId: string | null) => ({
+      ...{ id, type: 'static' as const, monitor: null, name, description: null, groupId, order: 0, groupOrder: 0 },
+    });
+    const definition: PageDefinition = {
+      ...DEFINITION,
+      groups: [
+        { id: 'fra', name: 'Frankfurt', defaultOpen: true, order: 0 },
+        { id: 'par', name: 'Paris', defaultOpen: true, order: 1 },
+      ],
+      components: [
+        at('top', 'Queues', null),
+        at('one', 'Queues', 'fra'),
+        at('two', 'queues', 'par'),
+        at('solo', 'Storage', 'par'),
+        at('twin-1', 'Web', 'par'),
+        at('twin-2', 'Web', 'par'),
+      ],
+    };
+    const { components } = model({ definition });
+    expect(Object.fromEntries(components.map((one) => [one.definition.id, one.name]))).toEqual({
+      top: 'Queues',
+      one: 'Queues, Frankfurt',
+      two: 'queues, Paris',
+      solo: 'Storage',
+      'twin-1': 'Web, Paris (twin-1)',
+      'twin-2': 'Web, Paris (twin-2)',
+    });
+    expect(components.map(({ plainName }) => plainName)).toEqual(
+      expect.arrayContaining(['Queues', 'queues', 'Storage', 'Web']),
+    );
+  });
+
   it('is never green for an upstream that was not heard from in time, or never', () => {
     const stale = model({ sources: [fresh({ isMonitorsStale: true, monitorsAt: earlier(HOUR_MS) })] });
     expect(statesOf(stale)).toMatchObject({ api: 'unknown', web: 'unknown' });
