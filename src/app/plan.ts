@@ -2,13 +2,15 @@
 
 import type { State } from '../model/state.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
+import type { DefinitionProblem } from '../publish/definitions/inputs.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { fileKeys } from '../publish/files/file-entry.ts';
 import { loadPageInputs } from '../publish/page/page-inputs.ts';
 import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
-import { publishedSlugs, SITE_SLUG } from '../publish/releases/folders.ts';
-import { currentManifest, type Manifest, readData } from '../publish/releases/manifest.ts';
+import { currentNumber, publishedSlugs, type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
+import { currentManifest, type Manifest, readData, readManifest, readNamedData } from '../publish/releases/manifest.ts';
 import type { StoreParts } from './build-store.ts';
+import { pageName } from './run/outcome.ts';
 
 export interface Plan {
   readonly pages: readonly PagePlan[];
@@ -41,7 +43,8 @@ export async function planPublish(deps: PlanDeps, state: SiteState): Promise<Pla
     planned.push(await planPage(deps, state, page));
     deps.onPage?.(planned.length, pages.length);
   }
-  return { pages: [...planned, ...withdrawnPages(deps, state)], problems };
+  const damaged = releaseProblems(deps.pharos.folders);
+  return { pages: [...planned, ...withdrawnPages(deps, state)], problems: [...damaged, ...problems] };
 }
 
 async function planPage(
@@ -82,6 +85,26 @@ function servedState({ folders }: PlanDeps['pharos'], manifest: Manifest | null)
   } catch {
     // A damaged release says nothing of its state; it is published anew.
     return null;
+  }
+}
+
+/** Published releases that can't be read, as after a full disk. Nothing is compared with them. */
+export function releaseProblems(folders: ReleaseFolders): DefinitionProblem[] {
+  return publishedSlugs(folders).flatMap((slug) => {
+    const number = currentNumber(folders, slug);
+    if (number === null || isSound(folders, slug, number)) return [];
+    const message = `its published release ${number} is damaged. It is published again at the next start or build.`;
+    return [{ slug: pageName(slug), message }];
+  });
+}
+
+function isSound(folders: ReleaseFolders, slug: string, number: number): boolean {
+  try {
+    const manifest = readManifest(folders, slug, number);
+    if (manifest !== null) readNamedData(folders, manifest);
+    return manifest !== null;
+  } catch {
+    return false;
   }
 }
 

@@ -33,7 +33,12 @@ function hasRoom(): boolean {
 function removeAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const [, pid] = NAME.exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(MEMORY, name), { recursive: true, force: true });
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      rmSync(join(MEMORY, name), { recursive: true, force: true });
+    } catch {
+      // A read-only mount of a killed run stays until the machine restarts; it takes no room.
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { ownComponents } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
+import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences, type ProbedPages, pageProblems } from '../../app/references.ts';
 import { configuredTargets, targetDeps } from '../../app/targets.ts';
@@ -58,7 +59,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const targets = await Promise.all(
       isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
     );
-    const problems = await pageProblems(pharos, probed);
+    const problems = [...releaseProblems(pharos.folders), ...(await pageProblems(pharos, probed))];
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
     const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();

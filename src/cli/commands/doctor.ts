@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreParts } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
+import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeHooks, type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
+import { releaseFolders } from '../../publish/releases/folders.ts';
 import { counted } from '../../schema/counted.ts';
 import { WRITTEN_ID } from '../../sync/connector.ts';
 import type { Upstream } from '../../sync/upstream.ts';
@@ -44,6 +46,9 @@ export async function doctor(options: DoctorOptions): Promise<number> {
       ...settingFindings(config, now()),
       ...folderFindings(config.data, config.store === undefined),
       permissionFinding(config.data),
+      ...releaseProblems(releaseFolders(config.data)).map(({ slug, message }) =>
+        warning(`page ${slug}`, message, 'If it happens again, check the disk and its free space.'),
+      ),
       ...(config.store !== undefined && !options.network
         ? [skipped('database', 'not checked without the network')]
         : []),

@@ -3,17 +3,19 @@
  * nothing.
  */
 
+import { z } from 'zod';
 import type { Disk } from './disk.ts';
 import { publishedSlugs, type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
 import { readData } from './manifest.ts';
 import { closeFolder } from './modes.ts';
 import { hideFromPublic } from './switch.ts';
 
+const SiteDataSchema = z.object({
+  /** Slugs of the pages that its files mention: in the index, sitemap and llms.txt. Versions before 2026-11-22 don't say. */
+  listed: z.array(z.string()).readonly(),
+});
 /** Contents of `data.json` in the site's own release. */
-export interface SiteReleaseData {
-  /** Slugs of the pages that its files mention: in the index, sitemap and llms.txt. */
-  readonly listed: readonly string[];
-}
+export type SiteReleaseData = z.output<typeof SiteDataSchema>;
 
 /**
  * Removes the public link of every page that isn't public, and of the site's own files if they mention one; these are then
@@ -25,14 +27,18 @@ export async function closePages(
   place: { readonly disk: Disk; readonly folders: ReleaseFolders },
   isOpen: (slug: string) => boolean,
 ): Promise<readonly string[]> {
-  const { folders } = place;
-  const open = publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
-  const closing = open.filter((slug) => (slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug)));
+  const closing = pagesToClose(place.folders, isOpen);
   for (const slug of closing) {
     await hideFromPublic(place, slug);
     if (slug !== SITE_SLUG) closeFolder(place, slug);
   }
   return closing;
+}
+
+/** Returns what `closePages` would close. Changes nothing. */
+export function pagesToClose(folders: ReleaseFolders, isOpen: (slug: string) => boolean): readonly string[] {
+  const open = publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
+  return open.filter((slug) => (slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug)));
 }
 
 /**
@@ -43,7 +49,7 @@ function listedSlugs(folders: ReleaseFolders): readonly string[] {
   const served = servedRelease(folders, SITE_SLUG);
   if (served === null) return [];
   try {
-    return (readData(folders, SITE_SLUG, served.number) as SiteReleaseData).listed;
+    return SiteDataSchema.parse(readData(folders, SITE_SLUG, served.number)).listed;
   } catch {
     return [SITE_SLUG];
   }
