@@ -65,23 +65,35 @@ function intervalOf(measurements: readonly Measurement[]): number {
  */
 export function pastOf(id: MonitorId, measurements: readonly Measurement[], now: EpochMs): MonitorDetail {
   const intervalMs = intervalOf(measurements);
-  const spans: Span[] = [];
-  for (const [index, { at, state }] of measurements.entries()) {
+  const pieces = measurements.map(({ at, state }, index): Span => {
     const next = measurements[index + 1]?.at ?? now;
-    const to = toEpochMs(Math.min(next - at > INTERVALS_MAX * intervalMs ? at + intervalMs : next, now));
-    if (state === 'unknown' || to <= at) continue;
-    const last = spans.at(-1);
-    if (last?.to === at && last.state === state) spans[spans.length - 1] = { ...last, to };
-    else spans.push({ state, from: at, to });
-  }
-  return {
-    id,
-    fetchedAt: now,
-    uptime: null,
+    return {
+      state,
+      from: at,
+      to: toEpochMs(Math.min(next - at > INTERVALS_MAX * intervalMs ? at + intervalMs : next, now)),
+    };
+  });
+  return createDetail(id, now, {
+    reportedSpans: toSpans(pieces),
     responseTimes: measurements.flatMap(({ at, responseTimeMs }) =>
       responseTimeMs === null || responseTimeMs < 0 || at > now ? [] : [{ at, ms: Math.round(responseTimeMs) }],
     ),
-    reportedSpans: spans,
-    reportedDays: [],
-  };
+  });
+}
+
+/** Pieces of time, oldest first and not overlapping, as spans: equal neighbours are one, and unknown and empty ones go. */
+export function toSpans(pieces: readonly Span[]): Span[] {
+  const spans: Span[] = [];
+  for (const piece of pieces) {
+    if (piece.state === 'unknown' || piece.to <= piece.from) continue;
+    const last = spans.at(-1);
+    if (last?.to === piece.from && last.state === piece.state) spans[spans.length - 1] = { ...last, to: piece.to };
+    else spans.push(piece);
+  }
+  return spans;
+}
+
+/** A detail of which only some parts are known. */
+export function createDetail(id: MonitorId, fetchedAt: EpochMs, known: Partial<MonitorDetail> = {}): MonitorDetail {
+  return { id, fetchedAt, uptime: null, responseTimes: [], reportedSpans: [], reportedDays: [], ...known };
 }

@@ -35,7 +35,7 @@ function createHealthchecks(world: World, apiKey: string): Upstream {
     const key = /^\/api\/v3\/checks\/([0-9a-f]+)\/flips\/$/.exec(path)?.[1];
     const service = world.services.find((one) => keyOf(one) === key);
     if (service === undefined) return json(404, { error: 'not found' });
-    return json(200, flips(world, service, { now, seconds: Number(query.get('seconds') ?? 0) }));
+    return json(200, { flips: flips(world, service, { now, seconds: Number(query.get('seconds') ?? 0) }) });
   };
 }
 
@@ -56,15 +56,18 @@ function check(world: World, service: Service, now: EpochMs): Record<string, unk
   };
 }
 
-/** Newest first. */
+/** Newest first, in an object and with the seconds cut, as the program answers and not as its documentation shows. */
 function flips(world: World, service: Service, { now, seconds }: { readonly now: EpochMs; readonly seconds: number }) {
   const from = now - Math.min(seconds * 1_000, 365 * DAY_MS);
   return world
     .incidentsAt(now, service)
     .flatMap(({ startedAt, endedAt }) =>
-      [
-        ...(endedAt === null ? [] : [{ timestamp: toIso(endedAt), up: 1 }]),
-        { timestamp: toIso(startedAt), up: 0 },
-      ].filter(({ timestamp }) => Date.parse(timestamp) >= from),
+      [...(endedAt === null ? [] : [{ timestamp: cut(endedAt), up: 1 }]), { timestamp: cut(startedAt), up: 0 }].filter(
+        ({ timestamp }) => Date.parse(timestamp) >= from,
+      ),
     );
+}
+
+function cut(at: EpochMs): string {
+  return toIso(at).replace(/\.\d+Z$/, '+00:00');
 }

@@ -5,8 +5,9 @@
  * 90 days. The key goes into `X-Api-Key`; a read-only one is enough. No limits are documented; ours is 20 a minute.
  */
 
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Learned, type MonitorDetail, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { type Learned, type MonitorDetail, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
 import { counted } from '../../../schema/counted.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { externalIdOf, toWarnings } from '../items.ts';
+import { externalIdOf, note, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
   ChecksSchema,
@@ -63,30 +64,44 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const { payload } = yield* ask(checksQuestion(options));
   const { monitors, problems } = projectChecks(payload.checks, upstreamId);
   const due = monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(externalIdOf(id)));
-  const details = yield* readPasts(options, due.slice(0, PASTS_MAX), context);
+  const past = yield* readPasts(options, due, context);
   return {
     ...NOTHING_LEARNED,
     monitors,
-    details,
-    problems,
+    details: past.details,
+    problems: [...problems, ...past.problems],
     itemsTotal: payload.checks.length,
-    isBackfilled: details.length === due.length,
+    isBackfilled: past.details.length === due.length,
   };
 }
 
-/** Those that were answered; the others wait. */
-function* readPasts(options: Options, due: Learned['monitors'], { now }: PullContext): Pull<MonitorDetail[]> {
+/** Some of those that are due, others in each pass, so that those that are never answered don't keep them waiting. */
+function* readPasts(
+  options: Options,
+  due: Learned['monitors'],
+  { now }: PullContext,
+): Pull<{ readonly details: MonitorDetail[]; readonly problems: Problem[] }> {
+  const turnOf = ({ id }: { readonly id: string }): string => createHash('sha1').update(`${id} ${now}`).digest('hex');
+  const asked = due.toSorted((a, b) => (turnOf(a) < turnOf(b) ? -1 : 1)).slice(0, PASTS_MAX);
   const answers = yield* attempt(
-    due.map(({ id }): Question<Flips> => {
+    asked.map(({ id }): Question<Flips> => {
       const path = `/api/v3/checks/${encodeURIComponent(externalIdOf(id))}/flips/`;
-      const asked = question<Flips>(options, path, { name: 'list flips', priority: 'backfill', schema: FlipsSchema });
-      return { ...asked, url: `${asked.url}?seconds=${PAST_SECONDS}`, isConditional: false };
+      const flips = question<Flips>(options, path, { name: 'list flips', priority: 'backfill', schema: FlipsSchema });
+      return { ...flips, url: `${flips.url}?seconds=${PAST_SECONDS}`, isConditional: false };
     }),
   );
-  return answers.flatMap((answer, index) => {
-    const monitor = due[index];
-    return answer.kind === 'ok' && monitor !== undefined ? [projectFlips(monitor.id, answer.payload, now)] : [];
-  });
+  const read = asked.flatMap((monitor, index) => ({
+    monitor,
+    answer: answers[index] ?? ({ kind: 'skipped' } as const),
+  }));
+  return {
+    details: read.flatMap(({ monitor, answer }) =>
+      answer.kind === 'ok' ? [projectFlips(monitor, answer.payload, now)] : [],
+    ),
+    problems: read.flatMap(({ monitor, answer }) =>
+      answer.kind === 'failed' ? [note(`flips.${externalIdOf(monitor.id)}`, answer.error.message)] : [],
+    ),
+  };
 }
 
 function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {

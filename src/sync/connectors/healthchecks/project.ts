@@ -2,11 +2,13 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { Span } from '../../../model/span.ts';
+import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { projectMonitorLists, unknownMonitor } from '../items.ts';
-import { IdSchema, InstantSchema, type StateWords, stateFromWord, TextSchema } from '../wire.ts';
+import { createDetail, toSpans } from '../measurements.ts';
+import { FlagSchema, IdSchema, InstantSchema, type StateWords, stateFromWord, TextSchema } from '../wire.ts';
 
 /** Names a check in its list; not the part of its address to ping. */
 export const ID_FIELD = 'unique_key';
@@ -24,8 +26,14 @@ const CheckSchema = z.object({
 });
 type Check = z.output<typeof CheckSchema>;
 
-export const FlipsSchema = z.array(
-  z.object({ timestamp: InstantSchema, up: z.union([z.literal([0, 1]), z.enum(['0', '1'])]) }),
+/** The documentation shows a bare list, and the program answers an object that has it; newest first, seconds cut. */
+export const FlipsSchema = z.preprocess(
+  (answer) => (Array.isArray(answer) ? { flips: answer } : answer),
+  z
+    .object({
+      flips: z.array(z.object({ timestamp: InstantSchema, up: FlagSchema })),
+    })
+    .transform(({ flips }) => flips),
 );
 export type Flips = z.output<typeof FlipsSchema>;
 
@@ -77,12 +85,25 @@ export function projectChecks(
   ]);
 }
 
-/** From the first flip on; a flip to down is one at the end of the time that a check had. */
-export function projectFlips(id: MonitorId, flips: Flips, now: EpochMs): MonitorDetail {
-  const inOrder = flips.filter(({ timestamp }) => timestamp < now).toSorted((a, b) => a.timestamp - b.timestamp);
-  const reportedSpans = inOrder.flatMap(({ timestamp, up }, index): Span[] => {
-    const to = inOrder[index + 1]?.timestamp ?? now;
-    return to > timestamp ? [{ state: Number(up) === 1 ? 'operational' : 'major_outage', from: timestamp, to }] : [];
-  });
-  return { id, fetchedAt: now, uptime: null, responseTimes: [], reportedSpans, reportedDays: [] };
+/**
+ * What flips tell from the first one on. Going down, pausing and resuming are all told as `up: 0`, so only one that stands
+ * alone between two `up: 1` is an outage; of several in a row nobody knows which is which. Of the newest, what the check is
+ * now says what it meant. A first `up: 0` may be any of them.
+ */
+export function projectFlips({ id, state: stateNow }: MonitorObservation, flips: Flips, now: EpochMs): MonitorDetail {
+  const isOldestFirst = (flips[0]?.timestamp ?? 0) < (flips.at(-1)?.timestamp ?? 0);
+  // Sorting keeps the order of those within one second.
+  const ordered = (isOldestFirst ? flips : flips.toReversed())
+    .filter(({ timestamp }) => timestamp < now)
+    .toSorted((a, b) => a.timestamp - b.timestamp);
+  const stateFrom = (index: number): State => {
+    if (ordered[index]?.up === true) return 'operational';
+    const next = ordered[index + 1];
+    if (next === undefined) return stateNow === 'major_outage' || stateNow === 'paused' ? stateNow : 'unknown';
+    return next.up && ordered[index - 1]?.up === true ? 'major_outage' : 'unknown';
+  };
+  const pieces = ordered.map(
+    ({ timestamp: from }, index): Span => ({ state: stateFrom(index), from, to: ordered[index + 1]?.timestamp ?? now }),
+  );
+  return createDetail(id, now, { reportedSpans: toSpans(pieces) });
 }
