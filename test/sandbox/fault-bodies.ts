@@ -22,7 +22,7 @@ function refusal(status: number, { retryAfter = RETRY_AFTER_DEFAULT }: Fault): R
   const message = `Fault ${status}`;
   const isLimit = status === 429 || status === 503;
   const headers = isLimit && retryAfter !== null ? { 'retry-after': retryAfter } : {};
-  return json(status, { success: false, error: message, code: `fault_${status}`, message }, headers);
+  return json(status, { success: false, status: 'error', error: message, code: `fault_${status}`, message }, headers);
 }
 
 const MUTATIONS: ReadonlyMap<string, Mutation> = new Map<string, Mutation>([

@@ -1,6 +1,6 @@
 /** A Prometheus and its Alertmanager over the sandbox's world: `service_up{service="…"}`, and an alert for each that is down. */
 
-import { type EpochMs, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
+import { DAY_MS, type EpochMs, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { Service, ServiceStatus, World } from '../../../src/sandbox/world/world.ts';
 import { prometheus } from '../../../src/sync/connectors/prometheus/connector.ts';
 import { json, type Reply, type Upstream } from '../exchange.ts';
@@ -46,6 +46,8 @@ export const prometheusSandbox: SandboxKind = {
 function createPrometheus(world: World): Upstream {
   return ({ method, path, query, now }) => {
     if (method !== 'GET') return json(405, { status: 'error', errorType: 'bad_method', error: 'only GET here' });
+    if (path === '/alertmanager/api/v2/status')
+      return json(200, { uptime: toIso(toEpochMs(world.startedAt - DAY_MS)) });
     if (path === '/alertmanager/api/v2/alerts') return json(200, alerts(world, now));
     const service = serviceOf(world, query.get('query') ?? '');
     if (service === null) return refused('parse error: unknown metric');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Incident, Learned } from '../../../src/model/observation.ts';
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { prometheus } from '../../../src/sync/connectors/prometheus/connector.ts';
 import { parseSelector } from '../../../src/sync/connectors/prometheus/schema.ts';
-import { contextOf, drive, failure, NOW, type Respond, refusal } from '../../helpers/drive.ts';
+import { contextOf, drive, failure, NOW, Reply, type Respond, refusal } from '../../helpers/drive.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 const AT = NOW / SECOND_MS;
@@ -28,13 +28,18 @@ interface Says {
   readonly now?: unknown;
   readonly past?: Respond;
   readonly alerts?: unknown;
+  /** What Alertmanager says of itself. */
+  readonly status?: unknown;
 }
 
+const started = (agoMs: number) => ({ uptime: toIso(toEpochMs(NOW - agoMs)), versionInfo: { version: '0.25.0' } });
+
 const says =
-  ({ now = vector('1'), past = () => answer('matrix', []), alerts = [] }: Says): Respond =>
+  ({ now = vector('1'), past = () => answer('matrix', []), alerts = [], status = started(HOUR_MS) }: Says): Respond =>
   (question, index) => {
     const { pathname } = new URL(question.url);
     if (pathname === '/api/v1/query') return now;
+    if (pathname === '/api/v2/status') return status;
     return pathname === '/api/v2/alerts' ? alerts : past(question, index);
   };
 
@@ -104,9 +109,30 @@ describe('a query that cannot be carried out', () => {
       question.url.includes('sum') ? bad : says({})(question, index);
 
   it('is unknown and told, and the others are not touched', async () => {
-    const { result } = await drive<Learned>(prometheus.pull(two, contextOf()), respond(refusal(400)));
+    const { result } = await drive<Learned>(
+      prometheus.pull(two, contextOf()),
+      respond(new Reply(422, { status: 'error', errorType: 'execution', error: 'many-to-many' })),
+    );
     expect(result.monitors.map(({ id, state }) => `${id} ${state}`)).toEqual(['up/api operational', 'up/bad unknown']);
     expect(result.problems).toMatchObject([{ kind: 'note', place: 'monitors.bad' }]);
+  });
+
+  it('is told in the words of Prometheus, cut and without control characters', async () => {
+    const error = `parse error: unclosed left\u001b parenthesis ${'x'.repeat(400)}`;
+    const body = { status: 'error', errorType: 'bad_data', error };
+    const { result } = await drive<Learned>(prometheus.pull(two, contextOf()), respond(new Reply(400, body)));
+    expect(result.monitors.map(({ id, state }) => `${id} ${state}`)).toEqual(['up/api operational', 'up/bad unknown']);
+    const [problem] = result.problems;
+    expect(problem?.message).toMatch(/^Prometheus rejected the query: parse error: unclosed left parenthesis x+…$/);
+    expect(problem?.message.length).toBeLessThan(350);
+  });
+
+  it('fails the pass where every query is like that', async () => {
+    const body = { status: 'error', errorType: 'bad_data', error: 'parse error' };
+    await expect(pull(says({ now: new Reply(400, body) }))).rejects.toMatchObject({
+      code: 'UPSTREAM_REFUSED',
+      message: expect.stringContaining('parse error'),
+    });
   });
 
   it('fails the pass where it is not the query that is at fault', async () => {
@@ -238,6 +264,35 @@ describe('alerts', () => {
       const { result } = await pull(says({ alerts }), {}, memory);
       expect([result.incidents, result.stale]).toEqual([[], ['incidents']]);
     }
+  });
+
+  it.each([
+    [
+      'it was restarted, and Prometheus has not sent them again',
+      started(30_000),
+      /Alertmanager started at 2026-11-21T09:12:30/,
+    ],
+    ['its clock is ahead of ours', started(-HOUR_MS), /Alertmanager started at/],
+    ['it does not say when it started', failure('UPSTREAM_FAILED'), /UPSTREAM_FAILED/],
+    ['there is no quota to ask', 'skipped', /quota/],
+  ])('that are missing do not end while %s', async (_, status, words) => {
+    const known = await open();
+    const memory = { openStories: new Map([[known.id.slice('up/'.length), known]]) };
+    const { result } = await pull(says({ alerts: [], status }), {}, memory);
+    expect([result.incidents, result.stale]).toEqual([[], ['incidents']]);
+    expect(result.problems).toEqual([{ kind: 'note', place: 'alerts', message: expect.stringMatching(words) }]);
+  });
+
+  it('need no second question while none is missing', async () => {
+    const known = await open();
+    const memory = { openStories: new Map([[known.id.slice('up/'.length), known]]) };
+    const { result, questions } = await pull(
+      says({ alerts: [alert()], status: failure('UPSTREAM_FAILED') }),
+      {},
+      memory,
+    );
+    expect(questions.map(({ name }) => name)).not.toContain('alertmanager status');
+    expect([result.incidents.length, result.stale, result.problems]).toEqual([1, [], []]);
   });
 
   it('that fire again are another story', async () => {

@@ -1,13 +1,13 @@
 /**
  * prometheus: queries of a Prometheus, each a monitor by its threshold; alerts of an Alertmanager as incidents.
  *
- * Each pass asks `/api/v1/query` once for each monitor, and `/api/v2/alerts` of the Alertmanager where one is configured. The
- * past of a monitor is asked once, newest first, by `/api/v1/query_range`, a day and then two weeks at a time, until a window is
+ * Each pass asks `/api/v1/query` once for each monitor, and `/api/v2/alerts` of the Alertmanager where one is configured, with
+ * `/api/v2/status` where an alert is missing. The past of a monitor is asked once, newest first, by `/api/v1/query_range`, a day and then two weeks at a time, until a window is
  * empty. Headers as configured, for a proxy in front. No limits: it is the operator's own.
  */
 
 import { z } from 'zod';
-import { isStatusError, type StatusError } from '../../../errors.ts';
+import { StatusError } from '../../../errors.ts';
 import {
   type Incident,
   type Learned,
@@ -16,7 +16,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toIso } from '../../../model/time.ts';
 import { counted } from '../../../schema/counted.ts';
 import { IdSchema } from '../../../schema/scalars.ts';
 import {
@@ -33,6 +33,7 @@ import {
   whyMissing,
 } from '../../connector.ts';
 import { note, toWarnings, uniqueMonitors } from '../items.ts';
+import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
 import {
   ALERT_STATES,
@@ -42,8 +43,10 @@ import {
   projectRange,
   RESULT_TYPES,
   type Rule,
+  readFault,
 } from './project.ts';
 import {
+  AlertmanagerSchema,
   AlertsSchema,
   ConditionSchema,
   conditionOf,
@@ -86,8 +89,8 @@ const OptionsSchema = z
   });
 type Options = z.output<typeof OptionsSchema>;
 
-/** A query that Prometheus cannot carry out; it says so of this query and not of itself. */
-const BAD_QUERY: ReadonlySet<unknown> = new Set([400, 422]);
+/** Statuses of a query that Prometheus cannot carry out; it says so of this query and not of itself. */
+const BAD_QUERY = [400, 422];
 
 type Asked = Pick<Question<unknown>, 'name' | 'priority'>;
 
@@ -99,19 +102,33 @@ function queryQuestion(
   asked: Asked,
 ): Question<QueryAnswer> {
   const { url, headers } = options;
-  return { ...asked, method: 'GET', url: endpointAddress(url, path, query), headers, schema: QueryAnswerSchema };
+  return {
+    ...asked,
+    method: 'GET',
+    url: endpointAddress(url, path, query),
+    headers,
+    schema: QueryAnswerSchema,
+    acceptStatuses: BAD_QUERY,
+  };
 }
 
-/** What the Alertmanager knows of: alerts that are not over. */
-function alertsQuestion(options: Options, alertmanager: string): Question<unknown[]> {
+/** What the Alertmanager knows of: alerts that are not over, or when it started. */
+function alertmanagerQuestion<T>(
+  options: Options,
+  path: string,
+  asked: Pick<Question<T>, 'name' | 'schema'>,
+): Question<T> {
   return {
-    name: 'list alerts',
+    ...asked,
     priority: 'incident',
     method: 'GET',
-    url: endpointAddress(alertmanager, '/api/v2/alerts'),
+    url: endpointAddress(options.alertmanager ?? '', path),
     headers: options.headers,
-    schema: AlertsSchema,
   };
+}
+
+function alertsQuestion(options: Options): Question<unknown[]> {
+  return alertmanagerQuestion(options, '/api/v2/alerts', { name: 'list alerts', schema: AlertsSchema });
 }
 
 /** A monitor of the configuration with its conditions read. */
@@ -121,11 +138,6 @@ const ruleOf = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
   up: conditionOf(up),
   degraded: degraded === undefined ? null : conditionOf(degraded),
 });
-
-/** Whether it is the query that is at fault. */
-function isBadQuery(error: StatusError): boolean {
-  return isStatusError(error) && BAD_QUERY.has(error.context['status']);
-}
 
 /** Prometheus gives no more than 11,000 samples of a series at once: the last day closely, what is before in two minutes' steps. */
 const DAY_STEP_MS = 15 * SECOND_MS;
@@ -175,24 +187,13 @@ function* readPastOf(
     const query = { query: monitor.query, ...range };
     const asked: Asked = { name: 'query the past', priority: 'backfill' };
     const answer = yield* attemptOne(queryQuestion(options, '/api/v1/query_range', query, asked));
-    if (answer.kind === 'skipped') return null;
-    if (answer.kind === 'failed') {
-      if (!isBadQuery(answer.error)) return null;
-      break;
-    }
+    if (answer.kind !== 'ok') return null;
     const until = Math.min(end + stepMs, now);
     const spans = projectRange(ruleOf(monitor), answer.payload, { from: start, until, stepMs });
     if (spans === null || spans.length === 0) break;
     windows.push(spans);
   }
-  return {
-    id: toMonitorId(upstreamId, monitor.id),
-    fetchedAt: now,
-    uptime: null,
-    responseTimes: [],
-    reportedSpans: windows.toReversed().flat(),
-    reportedDays: [],
-  };
+  return createDetail(toMonitorId(upstreamId, monitor.id), now, { reportedSpans: windows.toReversed().flat() });
 }
 
 /** The states of all monitors. A query that cannot be carried out is unknown and told; any other failure is the pass'. */
@@ -205,10 +206,10 @@ function* readStates(
       queryQuestion(options, '/api/v1/query', { query }, { name: 'query', priority: 'list' }),
     ),
   );
-  const failures = answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []));
-  const fault =
-    failures.find((error) => !isBadQuery(error)) ?? (failures.length === answers.length ? failures[0] : undefined);
-  if (fault !== undefined) throw fault;
+  for (const answer of answers) if (answer.kind === 'failed') throw answer.error;
+  const faults = answers.flatMap((answer) => (answer.kind === 'ok' ? (readFault(answer.payload) ?? []) : []));
+  if (faults.length === answers.length)
+    throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${faults[0]}. Check the queries and the address.` });
   const seen = options.monitors.map((monitor, index) => {
     const answer: Answer<QueryAnswer> = answers[index] ?? { kind: 'skipped' };
     const rule = ruleOf(monitor);
@@ -223,6 +224,9 @@ function* readStates(
   };
 }
 
+/** Within this time after its start, an Alertmanager is sent everything that fires: a minute or two by default. */
+const REFILL_MS = 5 * MINUTE_MS;
+
 interface Alerts {
   readonly incidents: readonly Incident[];
   readonly problems: readonly Problem[];
@@ -232,7 +236,7 @@ interface Alerts {
 
 function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext): Pull<Alerts> {
   if (options.alertmanager === undefined) return { incidents: [], problems: [], itemsTotal: 0, isSure: true };
-  const answer = yield* attemptOne(alertsQuestion(options, options.alertmanager));
+  const answer = yield* attemptOne(alertsQuestion(options));
   if (answer.kind !== 'ok')
     return { incidents: [], problems: [note('alerts', whyMissing(answer))], itemsTotal: 0, isSure: false };
   const rules = options.monitors.map(({ id, alerts }) => ({
@@ -240,7 +244,30 @@ function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext)
     selectors: alerts.map((text) => parseSelector(text) ?? {}),
   }));
   const open = memory.openStories ?? new Map();
-  return { ...projectAlerts(answer.payload, { upstreamId, rules, now, open }), itemsTotal: answer.payload.length };
+  const project = (isComplete: boolean): Alerts => {
+    const facts = { upstreamId, rules, now, open, isComplete };
+    return { ...projectAlerts(answer.payload, facts), itemsTotal: answer.payload.length };
+  };
+  const alerts = project(true);
+  if (alerts.incidents.every(({ endedAt }) => endedAt === null)) return alerts;
+  const reason = yield* readDoubt(options, now);
+  if (reason === null) return alerts;
+  const doubted = project(false);
+  return { ...doubted, problems: [...doubted.problems, note('alerts', reason)] };
+}
+
+/**
+ * Why alerts that are missing may still fire; null: they are over. An Alertmanager keeps them in memory and knows none after
+ * a restart, until Prometheus sends them again, a minute or two later.
+ */
+function* readDoubt(options: Options, now: EpochMs): Pull<string | null> {
+  const asked = { name: 'alertmanager status', schema: AlertmanagerSchema };
+  const answer = yield* attemptOne(alertmanagerQuestion(options, '/api/v2/status', asked));
+  if (answer.kind !== 'ok')
+    return `alerts are missing, and it is not known since when Alertmanager runs: ${whyMissing(answer)}`;
+  const startedAt = answer.payload.uptime;
+  if (now - startedAt >= REFILL_MS) return null;
+  return `alerts are missing, but Alertmanager started at ${toIso(startedAt)} and may not know them yet`;
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
@@ -264,7 +291,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
   const found: Problem[] = [...problems];
   let alerts = '';
   if (options.alertmanager !== undefined) {
-    const { payload } = yield* ask(alertsQuestion(options, options.alertmanager));
+    const { payload } = yield* ask(alertsQuestion(options));
     alerts = `, ${counted(payload.length, 'alerts')}`;
     if (options.monitors.every((monitor) => monitor.alerts.length === 0))
       found.push(note('alertmanager', 'no monitor lists alerts, so none are shown'));

@@ -14,7 +14,9 @@ import {
 import type { Span } from '../../../model/span.ts';
 import { combinedState, type State } from '../../../model/state.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
+import { createIncident, endMissing } from '../entries.ts';
 import { note, parseItem, parseItems, uniqueById, unknownMonitor } from '../items.ts';
+import { toSpans } from '../measurements.ts';
 import { unknownWord } from '../wire.ts';
 import {
   type Alert,
@@ -47,10 +49,17 @@ function stateOf({ up, degraded }: Rule, value: number): State {
   return degraded?.(value) === true ? 'degraded' : 'operational';
 }
 
+/** What Prometheus says is wrong with a query, cut and without control characters; null: nothing. */
+export function readFault(answer: QueryAnswer): string | null {
+  if (answer.status === 'success') return null;
+  const words = answer.error.replaceAll(/\p{Cc}+/gu, '');
+  return `Prometheus rejected the query: ${words.length > 300 ? `${words.slice(0, 300)}…` : words}`;
+}
+
 /** The monitor of a rule in the state that an instant query gives it; `unknown` where it gives no number. Never throws. */
 export function projectQuery(
   rule: Rule,
-  { data: { resultType, result } }: QueryAnswer,
+  answer: QueryAnswer,
   { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
 ): { monitor: MonitorObservation; problems: Problem[]; itemsTotal: number } {
   const place = `monitors.${rule.id}`;
@@ -60,6 +69,8 @@ export function projectQuery(
     problems: [problem],
     itemsTotal: 1,
   });
+  if (answer.status === 'error') return unknown(note(place, readFault(answer) ?? ''));
+  const { resultType, result } = answer.data;
   if (resultType !== 'vector' && resultType !== 'scalar')
     return unknown(unknownWord(`${place}.resultType`, resultType));
   if (!Array.isArray(result)) return unknown({ kind: 'dropped', place, message: 'the result is not a list' });
@@ -94,10 +105,12 @@ export function monitorOf({ id, name }: Pick<Rule, 'id' | 'name'>, upstreamId: s
  */
 export function projectRange(
   rule: Rule,
-  { data: { resultType, result } }: QueryAnswer,
+  answer: QueryAnswer,
   { from, until, stepMs }: { readonly from: number; readonly until: number; readonly stepMs: number },
 ): Span[] | null {
-  if (resultType !== 'matrix' || !Array.isArray(result)) return null;
+  if (answer.status === 'error' || answer.data.resultType !== 'matrix') return null;
+  const { result } = answer.data;
+  if (!Array.isArray(result)) return null;
   const states = new Map<number, State[]>();
   for (const item of result) {
     const parsed = RangeSeriesSchema.safeParse(item).data;
@@ -107,16 +120,15 @@ export function projectRange(
       if (at >= from && at < until) states.getOrInsertComputed(at, () => []).push(stateOf(rule, value));
     }
   }
-  const spans: Span[] = [];
-  for (const [at, together] of [...states].toSorted(([a], [b]) => a - b)) {
-    const state = combinedState(together);
-    const to = toEpochMs(Math.min(at + stepMs, until));
-    if (state === 'unknown') continue;
-    const last = spans.at(-1);
-    if (last?.to === at && last.state === state) spans[spans.length - 1] = { ...last, to };
-    else spans.push({ state, from: toEpochMs(Math.max(at, last?.to ?? 0)), to });
-  }
-  return spans;
+  let end = 0;
+  const pieces = [...states]
+    .toSorted(([a], [b]) => a - b)
+    .map(([at, together]): Span => {
+      const from = toEpochMs(Math.max(at, end));
+      end = Math.min(at + stepMs, until);
+      return { state: combinedState(together), from, to: toEpochMs(end) };
+    });
+  return toSpans(pieces);
 }
 
 /** Muted alerts are not shown. */
@@ -146,32 +158,33 @@ interface AlertsOptions {
   readonly now: EpochMs;
   /** What is known of those that were open, by id there. */
   readonly open: ReadonlyMap<string, Incident>;
+  /** Whether the Alertmanager is known to have every alert that fires. */
+  readonly isComplete: boolean;
 }
 
 /**
  * The alerts that concern a monitor, sorted by id; one that was open and is not among them any more is over as of now, unless
- * it may be among those that cannot be read (`isSure` false). Never throws.
+ * it may be among those that cannot be read (`isSure` false), or `isComplete` is false. Never throws.
  */
 export function projectAlerts(
   items: readonly unknown[],
-  { upstreamId, rules, now, open }: AlertsOptions,
+  { upstreamId, rules, now, open, isComplete }: AlertsOptions,
 ): { incidents: Incident[]; problems: Problem[]; isSure: boolean } {
   const { items: alerts, problems } = parseItems(AlertSchema, items, 'alerts');
   const words: Problem[] = [];
+  const listed = new Set<string>();
   const firing = alerts.flatMap((alert, index): Incident[] => {
     const { state } = alert.status;
     if (!ALERT_STATES.some((word) => word === state)) words.push(unknownWord(`alerts[${index}].status.state`, state));
-    const id = `${upstreamId}/${idOf(alert)}`;
+    const id = idOf(alert);
     const monitors = monitorsOf(alert, rules, upstreamId);
-    const isMuted = state === SUPPRESSED && !open.has(idOf(alert));
-    return monitors.length === 0 || isMuted ? [] : [incidentOf(alert, { id, monitors })];
+    if (monitors.length === 0) return [];
+    listed.add(id);
+    return state === SUPPRESSED && !open.has(id) ? [] : [toIncident(alert, { id: `${upstreamId}/${id}`, monitors })];
   });
   const unique = uniqueById(firing);
-  const listed = new Set(alerts.filter((alert) => monitorsOf(alert, rules, upstreamId).length > 0).map(idOf));
-  const isSure = problems.length === 0;
-  const ended = [...open]
-    .filter(([id]) => isSure && !listed.has(id))
-    .map(([id, known]) => endedAt({ ...known, id: `${upstreamId}/${id}` }, now));
+  const isSure = isComplete && problems.length === 0;
+  const ended = isSure ? endMissing(open, listed, { upstreamId, now, endId: 'resolved' }) : [];
   return {
     incidents: uniqueById([...unique.items, ...ended]).items,
     problems: [...problems, ...words, ...unique.problems],
@@ -190,39 +203,18 @@ function monitorsOf({ labels }: Alert, rules: readonly AlertRule[], upstreamId: 
   return rules.filter(({ selectors }) => selectors.some(isMatch)).map(({ id }) => toMonitorId(upstreamId, id));
 }
 
-function incidentOf(
+function toIncident(
   { startsAt, labels, annotations }: Alert,
   { id, monitors }: { readonly id: string; readonly monitors: readonly MonitorId[] },
 ): Incident {
   const severity = (labels['severity'] ?? '').toLowerCase();
-  return {
+  const body = annotations.description ?? annotations.message ?? '';
+  return createIncident({
     id,
     title: (annotations.summary ?? labels['alertname'] ?? 'Alert').slice(0, 500),
-    status: 'investigating',
     impact: (Object.hasOwn(IMPACTS, severity) ? IMPACTS[severity] : undefined) ?? 'minor',
     startedAt: startsAt,
-    endedAt: null,
     monitors,
-    components: [],
-    pages: null,
-    affectedState: null,
-    isOutage: false,
-    updates: [
-      {
-        id: 'firing',
-        at: startsAt,
-        status: 'investigating',
-        body: annotations.description ?? annotations.message ?? '',
-      },
-    ],
-  };
-}
-
-function endedAt(known: Incident, now: EpochMs): Incident {
-  return {
-    ...known,
-    status: 'resolved',
-    endedAt: now,
-    updates: [...known.updates, { id: 'resolved', at: now, status: 'resolved', body: '' }],
-  };
+    updates: [{ id: 'firing', at: startsAt, status: 'investigating', body }],
+  });
 }

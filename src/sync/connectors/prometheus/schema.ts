@@ -6,11 +6,14 @@ import { InstantSchema, NumberSchema, TextSchema } from '../wire.ts';
 /** Names a series in its list: its labels. */
 export const ID_FIELD = 'metric';
 
-/** What a query gave. Which type it is decides how `result` is read. */
-export const QueryAnswerSchema = z.object({
-  status: z.literal('success'),
-  data: z.object({ resultType: z.unknown(), result: z.unknown() }),
-});
+/** What a query gave, whose type decides how `result` is read; or with status 400 or 422, what is wrong with it. */
+export const QueryAnswerSchema = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('success'),
+    data: z.object({ resultType: z.unknown(), result: z.unknown() }),
+  }),
+  z.object({ status: z.literal('error'), error: z.string() }),
+]);
 export type QueryAnswer = z.output<typeof QueryAnswerSchema>;
 
 const SAMPLE_VALUE = /^([+-]?(\d+(\.\d+)?([eE][+-]?\d+)?|Inf)|NaN)$/;
@@ -35,6 +38,9 @@ const SampleSchema = z
 export const SeriesSchema = z.object({ value: SampleSchema });
 /** One row of a matrix. */
 export const RangeSeriesSchema = z.object({ values: z.array(SampleSchema) });
+
+/** When an Alertmanager started: it keeps alerts in memory only. */
+export const AlertmanagerSchema = z.object({ uptime: InstantSchema });
 
 const LabelsSchema = z.record(z.string(), z.string());
 
