@@ -7,28 +7,29 @@ import type { EpochMs } from '../../model/time.ts';
 export function createIncident(
   known: Pick<Incident, 'id' | 'title' | 'startedAt' | 'monitors'> & Partial<Incident>,
 ): Incident {
+  const { id, title, startedAt, monitors, ...others } = known;
   return {
-    id: known.id,
-    title: known.title,
+    id,
+    title,
     status: (known.endedAt ?? null) === null ? 'investigating' : 'resolved',
     impact: 'minor',
-    startedAt: known.startedAt,
+    startedAt,
     endedAt: null,
-    monitors: known.monitors,
+    monitors,
     components: [],
     pages: null,
     affectedState: null,
     isOutage: false,
     updates: [],
-    ...known,
+    ...others,
   };
 }
 
 export function createMaintenance(
   known: Pick<Maintenance, 'id' | 'title' | 'startsAt' | 'endsAt' | 'monitors'> & Partial<Maintenance>,
 ): Maintenance {
-  const { id, title, startsAt, endsAt, monitors } = known;
-  return { id, title, startsAt, endsAt, monitors, components: [], pages: null, updates: [], ...known };
+  const { id, title, startsAt, endsAt, monitors, ...others } = known;
+  return { id, title, startsAt, endsAt, monitors, components: [], pages: null, updates: [], ...others };
 }
 
 /**

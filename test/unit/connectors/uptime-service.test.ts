@@ -49,6 +49,20 @@ describe('states of monitors', () => {
     expect(result.monitors).toMatchObject([{ id: 'up/1', kind: 'icmp' }]);
   });
 
+  it('says how many monitors the service counts and does not list', async () => {
+    const { result } = await pull((question, index) =>
+      question.name === 'list monitors' ? { httpMonitors: [monitor(1)], totalSize: 3 } : service({})(question, index),
+    );
+    expect(result.monitors.map(({ id }) => id)).toEqual(['up/1']);
+    expect(result.problems).toEqual([
+      {
+        kind: 'note',
+        place: 'list monitors',
+        message: 'the service counts 3 and lists 1; its API leaves out ICMP, UDP and TLS monitors',
+      },
+    ]);
+  });
+
   it('refuses the snapshot when it cannot be read who may see a monitor', async () => {
     const { result } = await pull(service({ monitors: [monitor(1, { public: 'perhaps' })] }));
     expect(result.problems).toMatchObject([{ kind: 'gate', place: 'httpMonitors[0].public' }]);
@@ -494,6 +508,14 @@ describe('outages that the service recorded', () => {
       { id: 'up/incident-1', title: 'Monitor 1', isOutage: true, endedAt: null, affectedState: 'major_outage' },
       { id: 'up/incident-2', status: 'resolved', endedAt: Date.UTC(2026, 10, 21, 8) },
     ]);
+  });
+
+  it('of a monitor that was deleted are read, and about none', async () => {
+    const { result } = await pull(service({ monitors: [monitor(1)], outages: [{ ...outage, monitorId: null }] }), {
+      openIncidents: new Set(['incident-1']),
+    });
+    expect(result.incidents).toMatchObject([{ id: 'up/incident-1', monitors: [] }]);
+    expect([result.problems, result.stale]).toEqual([[], []]);
   });
 
   it('may be switched off, may be missing, and keep what is known when they fail', async () => {

@@ -16,6 +16,7 @@ import {
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, later, toIso } from '../../../model/time.ts';
+import { createIncident } from '../entries.ts';
 import { uniqueById } from '../items.ts';
 import {
   type AnnouncementPost,
@@ -169,7 +170,7 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
     status: updates.length === 0 ? status : 'investigating',
     body: read.opening,
   };
-  return {
+  return createIncident({
     id: `${upstreamId}/${read.name}`,
     title: post.title,
     status,
@@ -180,14 +181,13 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
     components: impactsBy(post, zone, startedAt),
     pages: pagesOf(post),
     affectedState: post.state === 'none' ? null : post.state,
-    isOutage: false,
     updates: [...(read.opening === '' ? [] : [opening]), ...updates.map(toUpdate)].map((update) => ({
       ...update,
       ...(post.impacts === undefined ? {} : { impacts: impactsBy(post, zone, update.at) }),
       ...(post.deliver_notifications === false ? SILENT : {}),
     })),
     ...(post.affects_uptime ? {} : { affectsUptime: false }),
-  };
+  });
 }
 
 const SILENT = { notify: false } as const;
@@ -209,7 +209,7 @@ function impactsBy(post: IncidentPost, zone: string, at: EpochMs): AffectedCompo
 
 function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone, now }: Origin): Incident {
   const endedAt = post.to === undefined ? null : instantOf(post.to, zone);
-  return {
+  return createIncident({
     id: `${upstreamId}/${read.name}`,
     title: post.title,
     status: endedAt !== null && endedAt <= now ? 'resolved' : 'investigating',
@@ -219,11 +219,8 @@ function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone,
     monitors: [],
     components: [{ id: toDefinition(post.component), state: post.state }],
     pages: pagesOf({ components: [post.component] }),
-    affectedState: null,
-    isOutage: false,
-    updates: [],
     isOverride: true,
-  };
+  });
 }
 
 /** Where an incident has got to by `now`, and when it was or will be over; what is dated later has not been said yet. */

@@ -13,7 +13,9 @@ import {
 } from '../../../model/observation.ts';
 import type { Span } from '../../../model/span.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from '../../../model/time.ts';
+import { createIncident, createMaintenance } from '../entries.ts';
 import { compareIds, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
+import { createDetail } from '../measurements.ts';
 import { FlagSchema, NumberSchema, parseInstant, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
   ID_FIELD,
@@ -116,16 +118,13 @@ function projectIncident(item: IncidentItem, { upstreamId, zone }: Origin): Inci
   const endedAt = isOpen ? null : parseInstant(item.ended_at ?? '', zone);
   if (startedAt === null || (!isOpen && endedAt === null)) return null;
   const end = endedAt === null ? null : toEpochMs(Math.max(startedAt, endedAt));
-  return {
+  return createIncident({
     id: `${upstreamId}/${item.id}`,
     title: item.title ?? item.monitor_name ?? `Incident ${item.id}`,
-    status: end === null ? 'investigating' : 'resolved',
     impact: 'critical',
     startedAt,
     endedAt: end,
     monitors: [toMonitorId(upstreamId, item.monitor_id)],
-    components: [],
-    pages: null,
     affectedState: 'major_outage',
     isOutage: true,
     updates: [
@@ -134,7 +133,7 @@ function projectIncident(item: IncidentItem, { upstreamId, zone }: Origin): Inci
     ],
     // By its digits: what instant they mean changes where the zone is only known as the offset of today.
     ...bornAt(item),
-  };
+  });
 }
 
 function bornAt({ started_at: startedAt }: IncidentItem): Pick<Incident, 'bornAt'> {
@@ -156,18 +155,14 @@ export function projectMaintenances(
       problems.push({ kind: 'note', place: `maintenance.${item.id}`, message: 'its window is unreadable' });
       return [];
     }
-    const maintenance: Maintenance = {
+    return createMaintenance({
       id: `${origin.upstreamId}/maintenance-${item.id}`,
       title: item.title ?? 'Maintenance',
       startsAt,
       endsAt,
       monitors: [...new Set(item.monitorIds)].toSorted(compareIds).map((id) => toMonitorId(origin.upstreamId, id)),
-      components: [],
-      pages: null,
-      updates: [],
       ...(item.description === null ? {} : { body: item.description }),
-    };
-    return maintenance;
+    });
   });
   return { maintenances: uniqueById(maintenances).items, problems };
 }
@@ -185,9 +180,7 @@ export function projectDetail(
   const { monitor } = answer.data;
   const uptime = monitor.uptime ?? null;
   const createdAt = typeof monitor.created_at === 'string' ? parseInstant(monitor.created_at, origin.zone) : null;
-  return {
-    id: toMonitorId(origin.upstreamId, monitor.id),
-    fetchedAt: facts.fetchedAt,
+  return createDetail(toMonitorId(origin.upstreamId, monitor.id), facts.fetchedAt, {
     // Of no checks at all the figures are zeros that mean nothing.
     uptime: uptime === null || uptime.total_checks === 0 ? null : projectUptime(uptime),
     responseTimes: projectLogs(monitor.logs ?? answer.data.logs ?? [], origin.zone),
@@ -195,8 +188,7 @@ export function projectDetail(
       uptime === null || facts.outages === null
         ? []
         : reportedSpans(uptime, { createdAt, now: facts.fetchedAt, outages: facts.outages }),
-    reportedDays: [],
-  };
+  });
 }
 
 function projectUptime(uptime: Uptime): UpstreamUptime {

@@ -7,15 +7,7 @@
  */
 
 import { z } from 'zod';
-import {
-  type CompleteList,
-  type Incident,
-  type Learned,
-  type MonitorDetail,
-  type MonitorId,
-  NOTHING_LEARNED,
-  type Problem,
-} from '../../../model/observation.ts';
+import { type CompleteList, type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
 import { counted } from '../../../schema/counted.ts';
 import {
@@ -30,7 +22,9 @@ import {
   type Question,
   whyMissing,
 } from '../../connector.ts';
+import { endMissing } from '../entries.ts';
 import { externalIdOf, idIn, losesOpen, note, toWarnings } from '../items.ts';
+import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import {
   EVENT_STATUSES,
@@ -92,7 +86,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   );
   const taken = new Set(incidents.incidents.map(({ id }) => externalIdOf(id)));
   // Which one it is that has no id cannot be told; it may be any of those that were open.
-  const ended = open.has(null) ? [] : endedStories(context, open.union(taken));
+  const ended = open.has(null) ? [] : endMissing(memory.openStories ?? new Map(), open.union(taken), context);
   const isOpenLost = losesOpen(summary.incidents, { idField: ID_FIELD, taken, open: memory.openIncidents });
   const itemsOf = [summary.components, summary.incidents, summary.scheduled_maintenances];
   return {
@@ -118,7 +112,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
         instants: maintenances.maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
       }),
     ],
-    details: past.isRead ? projected.monitors.map(({ id }) => emptyDetail(id, context.now)) : [],
+    details: past.isRead ? projected.monitors.map(({ id }) => createDetail(id, context.now)) : [],
     isBackfilled: memory.isBackfilled || past.incidents !== null,
   };
 }
@@ -161,18 +155,6 @@ function* readPast(
     isRead: incidents?.kind !== 'skipped' && maintenances?.kind !== 'skipped',
     problems: [...told('incidents', incidents), ...told('scheduled-maintenances', maintenances)],
   };
-}
-
-/** Those that were open and that the page calls open no more: over as of now, until the list of the past says more. */
-function endedStories({ memory, upstreamId, now }: PullContext, open: ReadonlySet<string | null>): Incident[] {
-  return [...(memory.openStories ?? [])]
-    .filter(([id]) => !open.has(id))
-    .map(([id, known]) => ({ ...known, id: `${upstreamId}/${id}`, status: 'resolved', endedAt: now }));
-}
-
-/** By which it is remembered when the lists of the past were read. */
-function emptyDetail(id: MonitorId, fetchedAt: EpochMs): MonitorDetail {
-  return { id, fetchedAt, uptime: null, responseTimes: [], reportedSpans: [], reportedDays: [] };
 }
 
 /** How far a list of the past reaches: all there is, or as far back as its oldest where it is full. */

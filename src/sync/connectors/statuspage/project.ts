@@ -14,6 +14,7 @@ import {
   type Update,
 } from '../../../model/observation.ts';
 import type { EpochMs } from '../../../model/time.ts';
+import { createIncident, createMaintenance } from '../entries.ts';
 import { parseItem, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
 import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import * as wire from './schema.ts';
@@ -158,7 +159,7 @@ export function projectIncidents(
     const status = incidentStatus(event.status, place, told);
     const startedAt = event.started_at ?? event.created_at;
     const updates = updatesOf(event, place, { words: INCIDENT_STATUSES, told });
-    return {
+    return createIncident({
       id: `${options.upstreamId}/${event.id}`,
       title: event.name,
       status,
@@ -166,12 +167,8 @@ export function projectIncidents(
       startedAt,
       endedAt: isOverStatus(status) ? endOf(event, updates, startedAt) : null,
       monitors,
-      components: [],
-      pages: null,
-      affectedState: null,
-      isOutage: false,
       updates,
-    } satisfies Incident;
+    });
   });
   return { incidents: items, problems };
 }
@@ -191,18 +188,16 @@ export function projectMaintenances(
     if (monitors.length === 0) return null;
     if (!MAINTENANCE_STATUSES.includes(String(status))) told.push(unknownWord(`${place}.status`, status));
     const endedAt = status === 'completed' ? (event.resolved_at ?? until) : until;
-    return {
+    return createMaintenance({
       id: `${options.upstreamId}/${event.id}`,
       title: event.name,
       startsAt,
       endsAt: endedAt > startsAt && endedAt < until ? endedAt : until,
       monitors,
-      components: [],
-      pages: null,
       updates: updatesOf(event, place, { words: MAINTENANCE_STATUSES, told }),
       // A component that is under maintenance says so itself.
       covers: false,
-    } satisfies Maintenance;
+    });
   });
   return { maintenances: items, problems };
 }

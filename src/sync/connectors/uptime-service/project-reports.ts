@@ -15,6 +15,7 @@ import {
 } from '../../../model/observation.ts';
 import { isWorse, type State } from '../../../model/state.ts';
 import { toEpochMs } from '../../../model/time.ts';
+import { createIncident } from '../entries.ts';
 import { compareIds, parseItem, parseItems, uniqueById } from '../items.ts';
 import { lookUp } from '../page-words.ts';
 import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
@@ -126,7 +127,7 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
   if (pageId !== null) pageIds.add(pageId);
   const toComponents = (states: ReadonlyMap<string, State | null>): AffectedComponent[] =>
     componentsAt(states, { upstreamId, places, pageId });
-  return {
+  return createIncident({
     id: `${upstreamId}/report-${report.id}`,
     title: report.title,
     status,
@@ -136,8 +137,6 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
     monitors: monitorsAt(affected.keys(), places),
     components: toComponents(impacts === null ? affected : new Map([...affected.keys()].map((id) => [id, null]))),
     pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
-    affectedState: null,
-    isOutage: false,
     updates: items.map((update, index): Update => {
       const word = statusOf(update);
       // Its page flags nothing any more once people only watch, whatever they said before.
@@ -155,7 +154,7 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
       };
     }),
     bornAt: report.createdAt,
-  };
+  });
 }
 
 function statusOf(update: ReportUpdate): IncidentStatus | undefined {
@@ -259,23 +258,19 @@ export function projectOutages(
   const names = new Map(monitors.map((monitor) => [monitor.id, monitor.name]));
   const parsed = parseItems(OutageSchema, items, 'incidents');
   const incidents = parsed.items.map((item: Outage): Incident => {
-    const monitor = toMonitorId(upstreamId, item.monitorId);
+    const monitor = item.monitorId == null ? null : toMonitorId(upstreamId, item.monitorId);
     const endedAt = item.resolvedAt ?? null;
-    return {
+    return createIncident({
       id: `${upstreamId}/incident-${item.id}`,
-      title: names.get(monitor) ?? `Monitor ${item.monitorId}`,
-      status: endedAt === null ? 'investigating' : 'resolved',
+      title: (monitor === null ? null : names.get(monitor)) ?? `Monitor ${item.monitorId ?? item.id}`,
       impact: 'critical',
       startedAt: item.startedAt,
       endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, item.startedAt)),
-      monitors: [monitor],
-      components: [],
-      pages: null,
+      monitors: monitor === null ? [] : [monitor],
       affectedState: 'major_outage',
       isOutage: true,
-      updates: [],
       bornAt: item.startedAt,
-    };
+    });
   });
   const unique = uniqueById(incidents);
   return { incidents: unique.items, problems: [...parsed.problems, ...unique.problems] };

@@ -4,7 +4,8 @@ import { type MonitorDetail, type MonitorObservation, type Problem, toMonitorId 
 import type { ReportedDay } from '../../../model/span.ts';
 import type { State } from '../../../model/state.ts';
 import type { Day, EpochMs } from '../../../model/time.ts';
-import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import { note, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import { createDetail } from '../measurements.ts';
 import { MONITOR_WORDS } from '../page-words.ts';
 import { FlagSchema, stateFromWord, unknownWord } from '../wire.ts';
 import {
@@ -34,7 +35,18 @@ export function projectMonitors(
       placeholder: (externalId) => ({ ...unknownMonitor(upstreamId, externalId, kind), isPublic: false }),
     })),
   );
-  return { ...projected, itemsTotal: lists.reduce((total, list) => total + list.items.length, 0) };
+  const itemsTotal = lists.reduce((sum, list) => sum + list.items.length, 0);
+  const total = answers[0]?.total ?? 0;
+  const hidden =
+    total > itemsTotal
+      ? [
+          note(
+            'list monitors',
+            `the service counts ${total} and lists ${itemsTotal}; its API leaves out ICMP, UDP and TLS monitors`,
+          ),
+        ]
+      : [];
+  return { ...projected, problems: [...projected.problems, ...hidden], itemsTotal };
 }
 
 function projectMonitor(
@@ -112,9 +124,7 @@ export function projectDetail(
   const { summary } = facts;
   const up = summary === null ? 0 : summary.totalSuccessful + summary.totalDegraded;
   const total = summary === null ? 0 : up + summary.totalFailed;
-  return {
-    id: toMonitorId(facts.upstreamId, externalId),
-    fetchedAt: facts.fetchedAt,
+  return createDetail(toMonitorId(facts.upstreamId, externalId), facts.fetchedAt, {
     uptime:
       total === 0
         ? null
@@ -125,8 +135,6 @@ export function projectDetail(
             uptimeRatio: null,
             responseTimeAverageMs: null,
           },
-    responseTimes: [],
-    reportedSpans: [],
     reportedDays: facts.days,
-  };
+  });
 }

@@ -231,7 +231,8 @@ export const ChannelSettingsAnswerSchema = z.object({
 export const OutagesAnswerSchema = z.array(z.unknown());
 export const OutageSchema = z.object({
   id: IdSchema,
-  monitorId: IdSchema,
+  /** Null: of a monitor that was deleted. */
+  monitorId: IdSchema.nullish(),
   startedAt: InstantSchema,
   resolvedAt: InstantSchema.nullish(),
 });

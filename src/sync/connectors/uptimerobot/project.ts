@@ -9,6 +9,7 @@ import type { Span } from '../../../model/span.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../../model/time.ts';
 import { note, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import { createDetail, toSpans } from '../measurements.ts';
 import { CountSchema, IdSchema, NameSchema, NumberSchema, toLink, unknownWord } from '../wire.ts';
 
 /** Names a monitor in its list. */
@@ -115,11 +116,10 @@ export function projectMonitors(
 /** Each entry of a log begins a state and says how long it lasted; it ends with the next at the latest. */
 function pastOf({ id }: MonitorObservation, logs: readonly Log[], now: EpochMs): MonitorDetail {
   const inOrder = logs.filter(({ datetime }) => datetime < now).toSorted((a, b) => a.datetime - b.datetime);
-  const reportedSpans = inOrder.flatMap(({ type, datetime, duration }, index): Span[] => {
-    const state = LOG_STATES.get(type);
+  const pieces = inOrder.map(({ type, datetime, duration }, index): Span => {
     const next = inOrder[index + 1]?.datetime ?? now;
     const to = toEpochMs(Math.min(datetime + duration * SECOND_MS, next, now));
-    return state === undefined || to <= datetime ? [] : [{ state, from: datetime, to }];
+    return { state: LOG_STATES.get(type) ?? 'unknown', from: datetime, to };
   });
-  return { id, fetchedAt: now, uptime: null, responseTimes: [], reportedSpans, reportedDays: [] };
+  return createDetail(id, now, { reportedSpans: toSpans(pieces) });
 }
