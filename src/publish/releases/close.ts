@@ -27,18 +27,14 @@ export async function closePages(
   place: { readonly disk: Disk; readonly folders: ReleaseFolders },
   isOpen: (slug: string) => boolean,
 ): Promise<readonly string[]> {
-  const closing = pagesToClose(place.folders, isOpen);
+  const { folders } = place;
+  const open = publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
+  const closing = open.filter((slug) => (slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug)));
   for (const slug of closing) {
     await hideFromPublic(place, slug);
     if (slug !== SITE_SLUG) closeFolder(place, slug);
   }
   return closing;
-}
-
-/** Returns what `closePages` would close. Changes nothing. */
-export function pagesToClose(folders: ReleaseFolders, isOpen: (slug: string) => boolean): readonly string[] {
-  const open = publishedSlugs(folders).filter((slug) => servedRelease(folders, slug)?.isPublic === true);
-  return open.filter((slug) => (slug === SITE_SLUG ? !listedSlugs(folders).every(isOpen) : !isOpen(slug)));
 }
 
 /**
