@@ -104,9 +104,17 @@ function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[
   ];
 }
 
+const KERNEL_FOLDER = /^\/(?:proc|sys)(?:\/|$)/;
+
 /** Where pages and releases are written. */
 function placeFaults({ output, data, releases }: ConfigFile): RuleFault[] {
-  const faults: RuleFault[] = [];
+  const places = [[['data'], data] as const, [['output', 'folder'], output.folder] as const];
+  const faults: RuleFault[] = places
+    .filter(([, folder]) => folder !== undefined && KERNEL_FOLDER.test(resolve('/configuration', folder)))
+    .map(([path]) => ({
+      path: [...path],
+      message: 'nothing can be stored below /proc and /sys. Choose another folder',
+    }));
   if (output.folder !== undefined && isSameOrWithin(output.folder, data))
     faults.push({
       path: ['output', 'folder'],

@@ -335,4 +335,11 @@ describe('output', () => {
       expect(faultsOf(`${SITE}output: { folder: "${folder}" }\n`)).toEqual([expect.stringContaining('output.folder')]);
     },
   );
+
+  it.each(['/proc', '/proc/1/site', '/sys/pharos'])('refuses %s, where nothing can be stored', (folder) => {
+    expect(faultsOf(`${SITE}output: { folder: "${folder}" }\n`)).toEqual([
+      expect.stringMatching(/^output\.folder: nothing can be stored below \/proc and \/sys\. Choose another folder/),
+    ]);
+    expect(faultsOf(`${SITE}data: "${folder}"\n`)).toEqual([expect.stringContaining('data: nothing can be stored')]);
+  });
 });

@@ -1,5 +1,6 @@
 import { ownComponents } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
+import { requireAnswer } from '../../app/folder-answers.ts';
 import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
 import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
@@ -113,6 +114,7 @@ interface TargetRow {
 async function probeTarget(target: Target): Promise<TargetRow> {
   const base = { target: target.kind, place: target.place };
   try {
+    if (target.kind === 'folder') await requireAnswer(target.place);
     await target.probe();
     return { ...base, isOk: true, code: null, summary: 'can be written' };
   } catch (error) {

@@ -44,7 +44,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
       ...versionFindings(),
       proxyFinding(process.env),
       ...settingFindings(config, now()),
-      ...folderFindings(config.data, config.store === undefined),
+      ...(await folderFindings(config.data, config.store === undefined)),
       permissionFinding(config.data),
       ...releaseProblems(releaseFolders(config.data)).map(({ slug, message }) =>
         warning(`page ${slug}`, message, 'If it happens again, check the disk and its free space.'),
@@ -68,11 +68,11 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 }
 
 /** Without a configuration: whether this machine could run one. */
-function machineOnly(options: DoctorOptions): number {
+async function machineOnly(options: DoctorOptions): Promise<number> {
   const findings = [
     ...versionFindings(),
     proxyFinding(process.env),
-    ...folderFindings(process.cwd(), false),
+    ...(await folderFindings(process.cwd(), false)),
     skipped('configuration', 'no pharos.yaml in this folder; create one with `pharos init`, or use --config FILE'),
   ];
   const isOk = findings.every(({ result }) => result !== 'fault');

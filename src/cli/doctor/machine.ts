@@ -17,6 +17,7 @@ import {
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { requireAnswer } from '../../app/folder-answers.ts';
 import { messageOf } from '../../errors.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
@@ -61,10 +62,11 @@ export function versionFindings(): Finding[] {
  *
  * @param hasDatabase whether the database is in it
  */
-export function folderFindings(data: string, hasDatabase: boolean): Finding[] {
+export async function folderFindings(data: string, hasDatabase: boolean): Promise<Finding[]> {
   const name = 'data folder';
   let probe: string;
   try {
+    await requireAnswer(data);
     mkdirSync(data, { recursive: true, mode: 0o711 });
     probe = mkdtempSync(join(data, '.doctor-'));
   } catch (error) {

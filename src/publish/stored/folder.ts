@@ -44,10 +44,21 @@ export function createFolder(folder: string): ObjectStore {
 
 /** Written to a temporary name first, so that a reader sees either the old file or the new one. */
 async function writeWhole(path: string, body: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const next = `${path}.pharos-next`;
   await writeFile(next, body);
   await rename(next, path);
+}
+
+/** Node's own way of making the folders above never ends where the kernel refuses one of them with ENOENT, as below `/proc`. */
+async function makeFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder).catch((error: NodeJS.ErrnoException) => error);
+  if (made === undefined || made.code === 'EEXIST') return;
+  if (made.code !== 'ENOENT' || dirname(folder) === folder) throw made;
+  await makeFolder(dirname(folder));
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 async function removeEmptyFolders(root: string, folder: string): Promise<void> {

@@ -288,4 +288,17 @@ describe('the probe', () => {
     });
     expect(questions.at(-1)?.name).toBe('log out');
   });
+
+  it('tells what is wrong with a storage target, as the report of a pass does', async () => {
+    const options = backupControlPlane.optionsSchema.parse({
+      baseUrl: 'https://backup.test/api',
+      email: 'a@b.test',
+      password: 'p',
+      tenants: ['acme'],
+    });
+    const target = { id: 't', name: 'Cellar', provider: 'wasabi', bucket: 'cellar' };
+    const respond = service({ sources: { acme: [] }, targets: [target] });
+    const { result } = await drive(backupControlPlane.probe(options, contextOf()), respond);
+    expect(result.warnings).toEqual([expect.stringContaining('b2 and wasabi need their region')]);
+  });
 });

@@ -239,11 +239,13 @@ function* probe(options: Options): Pull<Probe> {
     for (const tenant of tenants) {
       const asked = { schema: RecordsSchema, tenant };
       sources += (yield* askInside(options, session, { ...asked, name: 'list sources', path: '/sources' })).length;
-      targets += (yield* askInside(options, session, {
+      const listed = yield* askInside(options, session, {
         ...asked,
         name: 'list storage targets',
         path: '/storage-targets',
-      })).length;
+      });
+      targets += listed.length;
+      problems.push(...projectStorageTargets(listed, tenant.slug ?? tenant.id));
     }
     return {
       summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${counted(sources, 'sources')}, ${counted(targets, 'storage targets')}`,
