@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Incident } from '../model/observation.ts';
-import { shorten } from '../model/shorten.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import type { Handover, Job } from '../outbox/outbox.ts';
 import { createSender, type Lane } from '../outbox/sender.ts';
+import { shorten } from '../shorten.ts';
 import { type Database, type Reader, readIn } from '../store/database.ts';
 import { beginExport, channelName, exportedSince, lastExportError, queueEvents } from './event-queue.ts';
 import type { PayrollOptions } from './options.ts';

@@ -1,6 +1,6 @@
 /** A mail, whatever it says, and what hands one over. */
 
-import { shorten } from '../model/shorten.ts';
+import { shorten } from '../shorten.ts';
 
 export interface Mail {
   /** One bare address. */

@@ -3,12 +3,16 @@
 import { createHash } from 'node:crypto';
 import { type Mail, oneLine } from '../mail/mail.ts';
 import { escapeMarkup } from '../model/markup.ts';
+import type { State } from '../model/state.ts';
+import { byteLength, shorten } from '../shorten.ts';
 import { formatIn } from '../views/text/format.ts';
 import { count, fill, findWords, localeDirection, type Words } from '../views/words/index.ts';
 import { impactWord, statusWord } from '../views/words/state-words.ts';
+import { plainBlock, plainLine } from './channels/message.ts';
+import { type MailLink, type MailSection, writeHtml } from './mail-html.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 
-/** Of the page that a mail is about. */
+/** The page that a mail is about. */
 interface MailPage {
   readonly title: string;
   readonly locale: string;
@@ -17,7 +21,7 @@ interface MailPage {
 
 export interface MailRecipient {
   readonly address: string;
-  /** Tells recipients apart in Message-IDs, and says nothing of them. */
+  /** Tells recipients apart in Message-IDs, and says nothing about them. */
   readonly id: string;
   /** Absolute. */
   readonly manageUrl: string;
@@ -34,6 +38,20 @@ const EVENT_WORDS = {
   maintenance_completed: 'noticeCompleted',
 } as const satisfies Record<NoticeEvent, keyof Words>;
 
+const IMPACT_STATES = {
+  none: 'unknown',
+  minor: 'degraded',
+  major: 'partial_outage',
+  critical: 'major_outage',
+} as const satisfies Record<NonNullable<Notice['subject']['impact']>, State>;
+
+/** Of one text, alone and among others, and of all sections: Gmail cuts a mail off at 102 kB. */
+const TEXT_BYTES_MAX = 16_000;
+const DIGEST_TEXT_BYTES_MAX = 4_000;
+const SECTIONS_BYTES_MAX = 70_000;
+const NAMES_MAX = 20;
+const NAME_MAX = 100;
+
 interface NoticeMailInit {
   /** The same for the same notices however often they are sent. */
   readonly batch: string;
@@ -47,29 +65,32 @@ interface NoticeMailInit {
 export function noticeMail({ batch, notices, page, recipient }: NoticeMailInit): Mail {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
-  const sections = notices.map((notice) => sectionOf(notice, page, words));
   const [first] = notices;
-  const subject =
-    notices.length === 1 && first !== undefined
-      ? `${words[EVENT_WORDS[first.event]]}: ${oneLine(first.subject.title)}`
-      : fill(count(words.noticeDigest, notices.length, page.locale), { title });
-  const subjects = [...new Set(notices.map((notice) => notice.subject.id))];
+  if (first === undefined) throw new TypeError('a mail without notices');
+  const isDigest = notices.length > 1;
+  const digest = (n: number): string => fill(count(words.noticeDigest, n, page.locale), { title });
+  const subject = isDigest
+    ? digest(notices.length)
+    : `${words[EVENT_WORDS[first.event]]}: ${oneLine(first.subject.title)}`;
+  const sections = fitSections(notices.map((notice) => toSection(notice, { page, words, isDigest })));
+  const left = notices.length - sections.length;
+  const more: MailSection[] =
+    left === 0 ? [] : [{ label: null, heading: '', href: null, facts: [], text: `+ ${digest(left)}`, time: '' }];
+  const target = isDigest ? first.page.url : (first.subject.url ?? first.page.url);
   return {
     to: recipient.address,
     subject: `[${title}] ${subject}`,
-    ...bodyOf(page, {
-      sections,
-      footer: [
-        { text: fill(words.noticeWhy, { title }), href: null },
-        { text: words.noticeManage, href: recipient.manageUrl },
-      ],
+    ...writeBody(page, {
+      sections: [...sections, ...more],
+      button: target === null ? null : { text: words.noticeView, href: target },
+      footer: [fill(words.noticeWhy, { title }), { text: words.noticeManage, href: recipient.manageUrl }],
     }),
     messageId: messageId(batch, recipient),
-    references: subjects.map((id) => messageId(id, recipient)),
+    references: [...new Set(notices.map((notice) => notice.subject.id))].map((id) => messageId(id, recipient)),
     headers: {
       'List-Unsubscribe': `<${recipient.leaveUrl}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-      'List-Id': `${headerWords(title)}<${hashOf(title)}.${hostOf(recipient)}>`,
+      'List-Id': listId(title, recipient),
       Precedence: 'list',
     },
   };
@@ -77,11 +98,11 @@ export function noticeMail({ batch, notices, page, recipient }: NoticeMailInit):
 
 interface LinkMailInit {
   readonly kind: 'confirm' | 'known';
-  /** Of the request. */
+  /** Id of the request. */
   readonly id: string;
   readonly page: MailPage;
   readonly recipient: MailRecipient;
-  /** What it leads to. Absolute. */
+  /** Absolute. */
   readonly link: string;
 }
 
@@ -90,89 +111,118 @@ export function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Mai
   const words = findWords(page.locale);
   const title = oneLine(page.title);
   const isNew = kind === 'confirm';
-  const lead = { text: fill(isNew ? words.confirmAsked : words.knownBody, { title }), href: link };
+  const text = fill(isNew ? words.confirmAsked : words.knownBody, { title });
   return {
     to: recipient.address,
     subject: fill(isNew ? words.confirmSubject : words.knownSubject, { title }),
-    ...bodyOf(page, {
-      sections: [[lead]],
-      footer: isNew ? [{ text: words.confirmIgnore, href: null }] : [],
+    ...writeBody(page, {
+      sections: [{ label: null, heading: '', href: null, facts: [], text, time: '' }],
+      button: { text: isNew ? words.subscribeConfirm : words.subscribeManage, href: link },
+      footer: isNew ? [words.confirmIgnore] : [],
     }),
     messageId: messageId(id, recipient),
   };
 }
 
-/** A paragraph, with an address below it. */
-interface Paragraph {
-  readonly text: string;
-  readonly href: string | null;
-  readonly isHeading?: boolean;
+interface SectionContext {
+  readonly page: MailPage;
+  readonly words: Words;
+  /** True: each heading is a link, since the button leads to the page. */
+  readonly isDigest: boolean;
 }
 
-function sectionOf(notice: Notice, page: MailPage, words: Words): Paragraph[] {
+function toSection(notice: Notice, { page, words, isDigest }: SectionContext): MailSection {
   const { subject, components, text, at, event } = notice;
+  const { impact } = subject;
   const format = formatIn(page.locale, page.timezone);
-  const impact = subject.impact === null || subject.impact === 'none' ? [] : [impactWord(subject.impact, words)];
-  const facts = [
-    `${words[EVENT_WORDS[event]]} · ${[statusWord(subject.status, words), ...impact].join(' · ')}`,
-    ...(components.length === 0 ? [] : [fill(words.affects, { names: format.list([...components]) })]),
-    ...(subject.impact === null && subject.endsAt !== null
-      ? [`${format.timeWithZone(subject.startedAt).text} – ${format.timeWithZone(subject.endsAt).text}`]
-      : []),
-  ];
-  return [
-    { text: oneLine(subject.title), href: null, isHeading: true },
-    { text: facts.join('\n'), href: null },
-    ...(text === '' ? [] : [{ text, href: null }]),
-    { text: format.timeWithZone(at).text, href: subject.url },
-  ];
+  const isOver = event === 'incident_resolved' || event === 'maintenance_completed';
+  const status = impact === null ? words[EVENT_WORDS[event]] : statusWord(subject.status, words);
+  const suffix = impact === null || impact === 'none' || isOver ? '' : ` · ${impactWord(impact, words)}`;
+  const names = components.map((name) => shorten(plainLine(name), NAME_MAX));
+  const shown = names.length > NAMES_MAX ? [...names.slice(0, NAMES_MAX), '…'] : names;
+  return {
+    label: {
+      text: `${status}${suffix}`,
+      state: isOver ? 'operational' : impact === null ? 'maintenance' : IMPACT_STATES[impact],
+    },
+    heading: oneLine(subject.title),
+    href: isDigest ? subject.url : null,
+    facts: [
+      ...(shown.length === 0 ? [] : [fill(words.affects, { names: format.list(shown) })]),
+      ...(impact === null && subject.endsAt !== null
+        ? [`${format.timeWithZone(subject.startedAt).text} – ${format.timeWithZone(subject.endsAt).text}`]
+        : []),
+    ],
+    text: shorten(
+      plainBlock(text),
+      isDigest ? DIGEST_TEXT_BYTES_MAX : TEXT_BYTES_MAX,
+      (plain) => plain,
+      (plain) => byteLength(escapeMarkup(plain)),
+    ),
+    time: format.timeWithZone(at).text,
+  };
 }
 
-function bodyOf(
-  { locale }: MailPage,
-  { sections, footer }: { readonly sections: readonly (readonly Paragraph[])[]; readonly footer: readonly Paragraph[] },
-): Pick<Mail, 'text' | 'html'> {
-  const plain = (paragraphs: readonly Paragraph[]): string =>
-    paragraphs.map(({ text, href }) => [text, ...(href === null ? [] : [href])].join('\n')).join('\n\n');
-  const text = `${[...sections.map(plain), ...(footer.length === 0 ? [] : [`-- \n${plain(footer)}`])].join('\n\n\n')}\n`;
-  const direction = localeDirection(locale);
-  const html = [
-    `<!doctype html><html lang="${escapeMarkup(locale)}" dir="${direction}"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"></head>`,
-    '<body style="margin:0;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,\'Segoe UI\',sans-serif"><div style="max-width:600px;margin:0 auto">',
-    sections
-      .map((section) => section.map(markupOf).join(''))
-      .join('<hr style="border:0;border-top:1px solid #8888;margin:24px 0">'),
-    footer.length === 0
-      ? ''
-      : `<hr style="border:0;border-top:1px solid #8888;margin:24px 0"><div style="font-size:14px">${footer.map(markupOf).join('')}</div>`,
-    '</div></body></html>',
-  ].join('');
-  return { text, html };
+/** As many of the sections as a mail may hold; at least one. */
+function fitSections(sections: readonly MailSection[]): readonly MailSection[] {
+  let bytes = 0;
+  const end = sections.findIndex((section) => {
+    // Some 1,600 bytes are styles.
+    bytes += 1_600 + byteLength(escapeMarkup(JSON.stringify(section)));
+    return bytes > SECTIONS_BYTES_MAX;
+  });
+  return end === -1 ? sections : sections.slice(0, Math.max(1, end));
 }
 
-function markupOf({ text, href, isHeading = false }: Paragraph): string {
-  const body = escapeMarkup(text).replaceAll('\n', '<br>');
-  const link = href === null ? '' : `<br><a href="${escapeMarkup(href)}">${escapeMarkup(href)}</a>`;
-  return isHeading
-    ? `<h1 style="font-size:20px;margin:0 0 12px">${body}</h1>`
-    : `<p style="margin:0 0 12px">${body}${link}</p>`;
+interface BodyInit {
+  readonly sections: readonly MailSection[];
+  readonly button: MailLink | null;
+  readonly footer: readonly (string | MailLink)[];
 }
 
-/** The same for the same thing and recipient for ever; of the domain that the links are of. */
+function writeBody({ locale, title }: MailPage, { sections, button, footer }: BodyInit): Pick<Mail, 'text' | 'html'> {
+  const written = sections.map(({ label, heading, href, facts, text, time }) =>
+    [[heading, label?.text ?? '', ...facts], [text], [time, href ?? '']]
+      .map((lines) => lines.filter((line) => line !== '').join('\n'))
+      .filter((part) => part !== '')
+      .join('\n\n'),
+  );
+  const foot = footer.map((part) => (typeof part === 'string' ? part : `${part.text}\n${part.href}`)).join('\n\n');
+  const link = button === null ? '' : `\n\n${button.href}`;
+  return {
+    text: `${[`${written.join('\n\n\n')}${link}`, ...(foot === '' ? [] : [`-- \n${foot}`])].join('\n\n\n')}\n`,
+    html: writeHtml({
+      locale,
+      direction: localeDirection(locale),
+      title: oneLine(title),
+      sections,
+      button,
+      // Before an address stands a colon, but not in a link.
+      footer: footer.map((part) =>
+        typeof part === 'string' ? part : { ...part, text: part.text.replace(/\s*[:：]$/, '') },
+      ),
+    }),
+  };
+}
+
+/** The same for the same thing and recipient for ever, in the domain of the links. */
 function messageId(thing: string, recipient: MailRecipient): string {
-  return `<${hashOf(thing)}.${hashOf(recipient.id)}@${hostOf(recipient)}>`;
+  return `<${shortHash(thing)}.${shortHash(recipient.id)}@${hostOf(recipient)}>`;
 }
 
-function hashOf(text: string): string {
+/** As RFC 2919 has it: words that need no quotes, which mailers would encode together with the id. */
+function listId(title: string, recipient: MailRecipient): string {
+  const words = title
+    .replace(/[^A-Za-z0-9 _-]/g, '')
+    .replace(/ +/g, ' ')
+    .trim();
+  return `${words} <${shortHash(title)}.${hostOf(recipient)}>`.trimStart();
+}
+
+function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
 function hostOf({ manageUrl }: MailRecipient): string {
   return new URL(manageUrl).hostname;
-}
-
-/** A title as the words before an id in a header; what is not plain is left out. */
-function headerWords(title: string): string {
-  const plain = title.replace(/[^A-Za-z0-9 ._-]/g, '').trim();
-  return plain === '' ? '' : `"${plain}" `;
 }

@@ -1,8 +1,8 @@
 /** Chats: Slack, Discord, Telegram, Google Chat and Microsoft Teams. Whatever a text says, it is shown as it is, and nobody is pinged. */
 
 import { escapeMarkup } from '../../model/markup.ts';
-import { byteLength, jsonByteLength, shorten } from '../../model/shorten.ts';
 import { toIso } from '../../model/time.ts';
+import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
 import { localeDirection } from '../../views/words/index.ts';
 import { type ChannelKind, readField, sendJson } from './channel.ts';
 import { joinParts, messageOf, subjectKey } from './message.ts';

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { ChannelSettings } from '../../config/notifications.ts';
 import type { Mail } from '../../mail/mail.ts';
-import { shorten } from '../../model/shorten.ts';
+import { shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
 import { messageOf, writePlainText } from './message.ts';
 

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { LINK_LENGTH_MAX } from '../../model/scalars.ts';
-import { shorten } from '../../model/shorten.ts';
+import { shorten } from '../../shorten.ts';
 import { formatIn } from '../../views/text/format.ts';
 import { cleanLine, cleanText } from '../../views/text/plain-text.ts';
 import { fill, findWords } from '../../views/words/index.ts';
@@ -95,12 +95,12 @@ export function subjectKey({ subject }: Notice, max: number): string {
 }
 
 /** One line of clean text. */
-function plainLine(text: string): string {
+export function plainLine(text: string): string {
   return cleanLine(text.replace(DIRECTION, ''));
 }
 
 /** Clean text, with one blank line at most between its paragraphs. */
-function plainBlock(text: string): string {
+export function plainBlock(text: string): string {
   return cleanText(text.replace(DIRECTION, ''))
     .replace(/\n{3,}/g, '\n\n')
     .trim();

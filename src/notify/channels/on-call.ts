@@ -1,7 +1,7 @@
 /** On-call services: PagerDuty, Opsgenie and Grafana OnCall. An incident opens an alert, and its end closes it. */
 
-import { shorten } from '../../model/shorten.ts';
 import { toIso } from '../../model/time.ts';
+import { shorten } from '../../shorten.ts';
 import { type ChannelKind, readField, sendJson } from './channel.ts';
 import { alertState, messageOf, subjectKey, writePlainText } from './message.ts';
 

@@ -1,7 +1,7 @@
 /** Messages to phones: ntfy, and SMS and WhatsApp through a gateway of the operator's. */
 
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
-import { byteLength, jsonByteLength, shorten } from '../../model/shorten.ts';
+import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
 import { type ChannelKind, type OutgoingRequest, readField, sendJson } from './channel.ts';
 import { messageOf, noticeKey } from './message.ts';

@@ -2,8 +2,8 @@
 
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../config/secret.ts';
-import { jsonByteLength, shorten } from '../../model/shorten.ts';
 import { SECOND_MS, toIso } from '../../model/time.ts';
+import { jsonByteLength, shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
 import { type ChannelKind, sendJson } from './channel.ts';
 import { messageOf, noticeKey, safeLink } from './message.ts';

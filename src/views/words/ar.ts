@@ -366,6 +366,7 @@ export const ar: Words = {
   noticeAnnounced: 'صيانة مجدولة',
   noticeStarted: 'بدأت الصيانة',
   noticeCompleted: 'اكتملت الصيانة',
+  noticeView: 'عرض التفاصيل',
   noticeWhy: 'تتلقى هذه الرسالة لأنك اشتركت في تحديثات {title}.',
   noticeManage: 'إدارة الاشتراك أو إلغاؤه:',
   noticeDigest: {

@@ -293,6 +293,7 @@ export const de: Words = {
   noticeAnnounced: 'Geplante Wartung',
   noticeStarted: 'Wartung begonnen',
   noticeCompleted: 'Wartung abgeschlossen',
+  noticeView: 'Details ansehen',
   noticeWhy: 'Sie erhalten diese E-Mail, weil Sie Benachrichtigungen zu {title} abonniert haben.',
   noticeManage: 'Abonnement verwalten oder beenden:',
   noticeDigest: { one: '{n} Meldung zu {title}', other: '{n} Meldungen zu {title}' },

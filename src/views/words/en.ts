@@ -281,6 +281,7 @@ export const en = {
   noticeAnnounced: 'Scheduled maintenance',
   noticeStarted: 'Maintenance started',
   noticeCompleted: 'Maintenance completed',
+  noticeView: 'View details',
   noticeWhy: 'You’re receiving this email because you subscribed to updates from {title}.',
   noticeManage: 'Manage your subscription or unsubscribe:',
   noticeDigest: { one: '{n} update from {title}', other: '{n} updates from {title}' },

@@ -298,6 +298,7 @@ export const es: Words = {
   noticeAnnounced: 'Mantenimiento programado',
   noticeStarted: 'Mantenimiento iniciado',
   noticeCompleted: 'Mantenimiento finalizado',
+  noticeView: 'Ver detalles',
   noticeWhy: 'Recibe este correo porque esta dirección está suscrita a las actualizaciones de {title}.',
   noticeManage: 'Gestionar o cancelar la suscripción:',
   noticeDigest: {

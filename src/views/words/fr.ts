@@ -299,6 +299,7 @@ export const fr: Words = {
   noticeAnnounced: 'Maintenance planifiée',
   noticeStarted: 'Début de la maintenance',
   noticeCompleted: 'Maintenance terminée',
+  noticeView: 'Voir les détails',
   noticeWhy: 'Vous recevez cet e-mail car cette adresse est abonnée aux mises à jour de {title}.',
   noticeManage: 'Gérer votre abonnement ou vous désabonner\u202f:',
   noticeDigest: {

@@ -286,6 +286,7 @@ export const ja: Words = {
   noticeAnnounced: 'メンテナンスの予定',
   noticeStarted: 'メンテナンス開始',
   noticeCompleted: 'メンテナンス完了',
+  noticeView: '詳細を見る',
   noticeWhy: 'このメールは、{title}の更新情報を購読されている方にお送りしています。',
   noticeManage: '購読の管理または解除：',
   noticeDigest: { other: '{title}の更新{n}件' },

@@ -295,6 +295,7 @@ export const ptBr: Words = {
   noticeAnnounced: 'Manutenção programada',
   noticeStarted: 'Manutenção iniciada',
   noticeCompleted: 'Manutenção concluída',
+  noticeView: 'Ver detalhes',
   noticeWhy: 'Você está recebendo este e-mail porque assinou as atualizações de {title}.',
   noticeManage: 'Gerenciar ou cancelar a assinatura:',
   noticeDigest: {

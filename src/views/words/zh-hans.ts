@@ -279,6 +279,7 @@ export const zhHans: Words = {
   noticeAnnounced: '计划维护',
   noticeStarted: '维护已开始',
   noticeCompleted: '维护已完成',
+  noticeView: '查看详情',
   noticeWhy: '您收到此邮件是因为您订阅了 {title} 的更新。',
   noticeManage: '管理或取消订阅：',
   noticeDigest: { other: '{title} 的 {n} 条更新' },
