@@ -77,6 +77,8 @@ export interface SourceFreshness {
   readonly intervalMs: number;
   readonly isMonitorsStale: boolean;
   readonly isIncidentsStale: boolean;
+  /** True: it was recorded for later than now, before a clock was set back. */
+  readonly isAhead?: true;
 }
 
 export interface ComponentModel {

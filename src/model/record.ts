@@ -5,7 +5,7 @@
 
 import type { MonitorId } from './observation.ts';
 import { isWorse, type State } from './state.ts';
-import { type EpochMs, later } from './time.ts';
+import type { EpochMs } from './time.ts';
 
 /** One monitor as a pass saw it; a `MonitorObservation` is one. */
 export interface Sighting {
@@ -54,25 +54,20 @@ export interface PassRecord {
  *   says it changed if that lies between the two answers, else at this answer. No longer listed: the span ends.
  *   Listed twice: the worse counts.
  * - More than `silenceMs` since the last answer, be it that we slept or that the clock jumped ahead: broken.
- * - Our clock went back by no more than `silenceMs`: recorded as if no time had passed, so spans never run backward.
- * - It went back further: broken at the time it shows. What was recorded of the times after that stays, and where both
- *   tell of the same time, `timelineOf` believes the worse. So a clock that ran ahead costs no observation once it is
- *   right again, and one that fell back erases nothing.
+ * - An answer older than the last one, since another process was quicker: nothing of it is written.
  */
 export function recordPass({ at, lastAt, lastStates, seen, silenceMs }: Pass): PassRecord {
-  if (lastAt === null || Math.abs(at - lastAt) > silenceMs) return { at, continuity: 'broken', spanChanges: [] };
-  const until = later(at, lastAt);
+  if (lastAt === null || at - lastAt > silenceMs) return { at, continuity: 'broken', spanChanges: [] };
   const spanChanges: SpanChange[] = [];
   const listed = worstById(seen);
   for (const { id, state, changedAt } of listed.values()) {
     const before = lastStates.get(id);
     if (before === state) continue;
-    const isBetween = before !== undefined && changedAt != null && changedAt >= lastAt && changedAt <= until;
-    spanChanges.push({ monitor: id, at: isBetween ? changedAt : until, state });
+    const isBetween = before !== undefined && changedAt != null && changedAt >= lastAt && changedAt <= at;
+    spanChanges.push({ monitor: id, at: isBetween ? changedAt : at, state });
   }
-  for (const monitor of lastStates.keys())
-    if (!listed.has(monitor)) spanChanges.push({ monitor, at: until, state: null });
-  return { at: until, continuity: 'continuous', spanChanges };
+  for (const monitor of lastStates.keys()) if (!listed.has(monitor)) spanChanges.push({ monitor, at, state: null });
+  return { at, continuity: 'continuous', spanChanges };
 }
 
 function worstById(seen: readonly Sighting[]): ReadonlyMap<MonitorId, Sighting> {

@@ -10,8 +10,8 @@ import { writeIncidents, writeMaintenances } from './write-events.ts';
 
 /**
  * Commits inside the caller's transaction. Writing the same snapshot twice changes nothing but the instant of the last
- * good answer; an answer older than what is remembered is ignored as a whole, unless the clock was set back so far that
- * the pass begins anew (`broken`).
+ * good answer. Time only goes forward: of an answer older than what is remembered nothing is written. If the clock was set back,
+ * what was recorded for the future is cut before (`cutFuture`).
  */
 export async function commitPass(tx: Writer, commit: PassCommit): Promise<CommitResult> {
   const { upstreamId, observedAt, learned } = commit;
@@ -20,9 +20,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
     upstreamId,
   ]);
   const lastAt = parseInstant(before?.['monitors_at']);
-  // A clock that ran ahead and was set right is a break, not an old answer.
-  if (lastAt !== null && observedAt < lastAt && commit.continuity !== 'broken')
-    return { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: false };
+  if (lastAt !== null && observedAt < lastAt)
+    return { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: false, isOutdated: true };
   const isStale = (part: SnapshotPart): boolean => learned.stale.includes(part);
 
   const monitors = isStale('monitors') ? [] : await writeMonitors(tx, commit, lastAt);

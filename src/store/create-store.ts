@@ -4,6 +4,7 @@ import type { MonitorId } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
+import { cutFuture } from './cut-future.ts';
 import { type Database, type Row, readIn, type Writer } from './database.ts';
 import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts';
 import { isHeld, type Lease } from './nodes/lease.ts';
@@ -36,6 +37,11 @@ export function createStore(database: Database): Store {
       database.transaction(async (tx) => {
         await requireHeld(tx, commit.lease);
         return commitPass(tx, commit);
+      }),
+    cutFuture: (upstreamId, now, lease) =>
+      database.transaction(async (tx) => {
+        await requireHeld(tx, lease);
+        return cutFuture(tx, upstreamId, now);
       }),
     holdVanished: (upstreamId, hash, lease) =>
       database.transaction(async (tx) => {

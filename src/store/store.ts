@@ -56,6 +56,8 @@ export interface CommitResult {
   readonly incidents: readonly string[];
   readonly maintenances: readonly string[];
   readonly hasNewDefinitions: boolean;
+  /** True: a newer answer was recorded before, so nothing was written. */
+  readonly isOutdated?: true;
 }
 
 /** How old what an upstream said is, without the rest of its record. */
@@ -139,6 +141,13 @@ export interface Store {
   readonly firstPublishedAt: () => Promise<EpochMs | null>;
   /** @throws STORE_UNAVAILABLE with `superseded` in its context and nothing changed, when somebody else has its lease */
   readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
+  /**
+   * After the clock was set back: cuts what was recorded for times after `now`. Returns how far ahead the last answer was recorded,
+   * ms; 0: nothing was.
+   *
+   * @throws as `commitPass`
+   */
+  readonly cutFuture: (upstreamId: string, now: EpochMs, lease?: Lease) => Promise<number>;
   /**
    * Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed.
    *

@@ -151,7 +151,12 @@ describe.each(DATABASES)('the store over %s', (kind) => {
 
   it('takes answers again after a clock that ran ahead was set right', async () => {
     await store.commitPass(commit(24 * 60, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
-    await store.commitPass(commit(0, { monitors: [monitor(API, 'major_outage')] }, { continuity: 'broken' }));
+    const late = commit(0, { monitors: [monitor(API, 'major_outage')] }, { continuity: 'broken' });
+    expect(await store.commitPass(late)).toMatchObject({ isOutdated: true });
+    expect((await store.monitors('edge')).get(API)?.state).toBe('operational');
+    expect(await store.cutFuture('edge', at(0))).toBe(24 * 60 * MINUTE_MS);
+    expect(await store.cutFuture('edge', at(0))).toBe(0);
+    await store.commitPass(late);
     expect((await store.monitors('edge')).get(API)?.state).toBe('major_outage');
     expect((await store.upstreams()).get('edge')?.monitorsAt).toBe(at(0));
   });

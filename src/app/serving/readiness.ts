@@ -41,6 +41,11 @@ export function staleness({ folders, state }: ReadinessFacts, now: EpochMs): rea
   return [
     ...(silentMs > STORE_SILENT_MS ? [`the database has not answered for ${Math.round(silentMs / 1_000)} s`] : []),
     ...unpublished(folders, state),
+    ...state.sources.flatMap(({ upstreamId, isAhead }) =>
+      isAhead === true
+        ? [`upstream ${upstreamId} was recorded in the future: the clock of this machine was set back`]
+        : [],
+    ),
     ...state.sources
       .map(({ upstreamId, intervalMs, ...times }) => sourceFreshness(upstreamId, { times, intervalMs, now }))
       .filter((source) => source.isMonitorsStale)

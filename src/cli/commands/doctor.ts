@@ -94,6 +94,10 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
     const domains = pages.flatMap(({ definition }) => definition.customDomain ?? []);
     const needsMail = pages.some(({ definition }) => definition.access === 'email-domain');
     const { asking, waiting } = upstreamProgress(progress, now, (count, total) => `${count} of ${total} checks done`);
+    const latest = Math.max(
+      0,
+      ...[...(await pharos.store.upstreamTimes()).values()].map((times) => times.monitorsAt ?? 0),
+    );
     const checks: readonly Promise<Finding | readonly Finding[]>[] = [
       certificateFinding(config.site.url, now()),
       smtpFinding(config, needsMail),
@@ -113,7 +117,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
         return findings;
       }),
     );
-    return [...(server?.findings ?? []), ...found.flat()];
+    return [...(server?.findings ?? []), clockFinding(latest - now()), ...found.flat()];
   } finally {
     await pharos[Symbol.asyncDispose]();
     if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true });
@@ -158,6 +162,17 @@ function clockFindings({ upstream, clockSkewMs }: ProbeRow): Finding[] {
       'Let NTP set this machine’s clock (timedatectl set-ntp true); if it is correct, the upstream’s clock is wrong.',
     ),
   ];
+}
+
+/** @param aheadMs how far the latest recorded answer is ahead of the clock */
+function clockFinding(aheadMs: number): Finding {
+  const name = 'clock';
+  if (aheadMs <= SKEW_WARN_MS) return ok(name, 'not behind what is recorded');
+  return warning(
+    name,
+    `answers were recorded ${Math.round(aheadMs / 1_000)} s in the future, so this machine’s clock was set back`,
+    'Let NTP set this machine’s clock (timedatectl set-ntp true). The next sync removes what was recorded for the future.',
+  );
 }
 
 const SIGNS = {

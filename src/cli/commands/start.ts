@@ -8,6 +8,7 @@ import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { expressionsOf, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
 import type { Engine } from '../../app/run/engine.ts';
+import { createReportLog } from '../../app/run/log-report.ts';
 import { listen } from '../../app/serving/listen.ts';
 import { releasesTask, uploadTask } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
@@ -50,6 +51,7 @@ export async function start(options: StartOptions): Promise<number> {
 async function run(config: Config, options: StartOptions & { readonly sandbox: Sandbox | null }): Promise<number> {
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
+  const writeReport = createReportLog(log);
   await using pharos = await compose(config, {
     ...{ log, isPublishing: true, isLasting: true, onOlder: 'migrate', printsMail: options.sandbox !== null },
     onTaken: (names) => {
@@ -59,7 +61,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
         pharos.publishing.releaseUploads?.takeOver();
     },
     onReport: (report) => {
-      logReport(log, report);
+      writeReport(report);
       delivery.next();
       pharos.publishing.targets.follow(report.id);
       pharos.publishing.releaseUploads?.follow();
@@ -171,28 +173,4 @@ function welcome(url: string, sandbox: Sandbox | null): string {
     `  operator token: ${environment['PHAROS_TOKEN']}`,
     'For your own systems, run `pharos init`.',
   ].join('\n');
-}
-
-function logReport(log: Log, report: Parameters<NonNullable<Parameters<typeof compose>[1]['onReport']>>[0]): void {
-  const run = { run: report.id, ...(report.traces.length === 0 ? {} : { traces: report.traces }) };
-  for (const item of report.pass?.upstreams ?? []) {
-    if (item.kind === 'failed') log.warn({ ...run, upstream: item.upstreamId, code: item.code }, item.message);
-    if (item.kind === 'ok' && item.changed.monitors.length > 0)
-      log.info({ ...run, upstream: item.upstreamId, monitors: item.changed.monitors.length }, 'monitors changed');
-  }
-  for (const page of report.publish?.pages ?? []) {
-    if (page.kind === 'failed') log.error({ ...run, page: page.slug }, page.message ?? 'failed');
-    if (page.kind === 'published')
-      log.info(
-        {
-          ...run,
-          page: page.slug,
-          release: page.release,
-          drawn: page.filesDrawn,
-          ms: Math.round(page.durationMs),
-        },
-        'published',
-      );
-  }
-  for (const problem of report.publish?.problems ?? []) log.warn({ ...run, page: problem.slug }, problem.message);
 }

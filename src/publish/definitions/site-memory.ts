@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
-import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
@@ -165,7 +165,7 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
 }
 
 /** Further ahead than clocks of nodes differ, or than reading the store takes: written before a clock was set back. */
-const AHEAD_MS_MAX = 5 * MINUTE_MS;
+const AHEAD_MS_MAX = 10 * SECOND_MS;
 
 /**
  * Returns `now`, or the time of the latest data if that is later. A page as of an earlier time would leave out data that was

@@ -2,7 +2,7 @@
 
 import type { Announcement } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
-import type { EpochMs } from '../../model/time.ts';
+import { type EpochMs, earlier, SECOND_MS } from '../../model/time.ts';
 import type { UpstreamTimes } from '../../store/store.ts';
 import type { ResolvedSite } from './definitions.ts';
 import type { DefinitionInputs } from './inputs.ts';
@@ -32,6 +32,9 @@ export interface SiteState {
   readonly sources: readonly SourceFreshness[];
 }
 
+/** Clocks of several nodes differ by less. */
+const AHEAD_TOLD_MS = 2 * SECOND_MS;
+
 /** Data is stale when it is older than two intervals; an upstream that never answered is stale from the start. */
 export function sourceFreshness(
   upstreamId: string,
@@ -41,8 +44,10 @@ export function sourceFreshness(
     now,
   }: { times: Pick<UpstreamTimes, 'monitorsAt' | 'incidentsAt'> | undefined; intervalMs: number; now: EpochMs },
 ): SourceFreshness {
-  const monitorsAt = times?.monitorsAt ?? null;
-  const incidentsAt = times?.incidentsAt ?? null;
+  // The future is where a clock was that was set back since; the next pass cuts it.
+  const past = (at: EpochMs | null | undefined): EpochMs | null => (at == null ? null : earlier(at, now));
+  const monitorsAt = past(times?.monitorsAt);
+  const incidentsAt = past(times?.incidentsAt);
   const isStale = (at: EpochMs | null): boolean => at === null || now - at > 2 * intervalMs;
   return {
     upstreamId,
@@ -51,5 +56,6 @@ export function sourceFreshness(
     intervalMs,
     isMonitorsStale: isStale(monitorsAt),
     isIncidentsStale: isStale(incidentsAt),
+    ...((times?.monitorsAt ?? now) - now > AHEAD_TOLD_MS ? { isAhead: true } : {}),
   };
 }

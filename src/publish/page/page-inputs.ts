@@ -1,10 +1,11 @@
 /** Reads from the store what one page's model is made of, without looking at other pages. */
 
 import { type DayOptions, presentColour } from '../../model/days.ts';
-import type { PageDefinition } from '../../model/observation.ts';
+import type { MonitorId, PageDefinition } from '../../model/observation.ts';
 import type { ComponentModel, PageModel } from '../../model/page.ts';
+import type { MonitorPast } from '../../model/reported.ts';
 import type { State } from '../../model/state.ts';
-import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, earlier, toEpochMs } from '../../model/time.ts';
 import type { PageFirsts } from '../../store/identities.ts';
 import { type Store, type Subject, subjects } from '../../store/store.ts';
 import { type PageInputs, pageModel } from '../../views/model/page-model.ts';
@@ -42,7 +43,7 @@ export async function loadPageInputs(
     definition,
     settings,
     monitors,
-    pasts,
+    pasts: cutPasts(pasts, state.now),
     incidents: incidents.filter(isConfigured).map((incident) => ({
       ...incident,
       components: incident.components.map((named) => ({ ...named, id: underId(definition, named.id) })),
@@ -63,6 +64,21 @@ export async function loadPageInputs(
     ),
     knownEntries,
   };
+}
+
+/** As the next pass cuts them if the clock was set back: the state last seen holds now, and nothing is known of the future. */
+function cutPasts(pasts: ReadonlyMap<MonitorId, MonitorPast>, now: EpochMs): ReadonlyMap<MonitorId, MonitorPast> {
+  if (![...pasts.values()].some(({ observed }) => (observed.at(-1)?.to ?? now) > now)) return pasts;
+  return new Map(
+    [...pasts].map(([id, past]) => {
+      const last = past.observed.at(-1);
+      if (last === undefined || last.to <= now) return [id, past];
+      const before = past.observed
+        .filter(({ from }) => from < now)
+        .map((span) => ({ ...span, to: earlier(span.to, now) }));
+      return [id, { ...past, observed: last.from < now ? before : [...before, { ...last, from: now, to: now }] }];
+    }),
+  );
 }
 
 /** Replaces the slug in a reference to the page, or to one of its components, by the page's id. */

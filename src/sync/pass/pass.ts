@@ -1,6 +1,7 @@
 /** One pass: queries upstreams in parallel. Each commits one checked snapshot or changes nothing. */
 
 import { isDeepStrictEqual } from 'node:util';
+import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { isHeld, type Lease } from '../../store/nodes/lease.ts';
 import { createLeases, type Leases, superseded } from '../../store/nodes/leases.ts';
@@ -44,6 +45,9 @@ export interface PassOptions {
 /** After a webhook, waits for a running pass over the same upstream, which may have read it too early. */
 const HINT_PATIENCE_MS = 20 * SECOND_MS;
 const HINT_STEP_MS = 100;
+
+/** Clocks of several nodes differ by less. */
+const SET_BACK_TOLD_MS = 2 * SECOND_MS;
 
 const OPEN_REASONS: Readonly<Record<'failing' | 'refused' | 'waiting', string>> = {
   failing: 'back-off: it failed several times in a row and will be retried shortly',
@@ -90,7 +94,7 @@ async function passOver(
   const { database } = deps.store;
   const startedAt = deps.now();
   const idle = (outcome: Outcome): UpstreamReport =>
-    toReport(outcome, { upstreamId: upstream.id, durationMs: deps.now() - startedAt, tally: NOTHING_ASKED });
+    toReport(outcome, { upstreamId: upstream.id, durationMs: deps.now() - startedAt, tally: NOTHING_ASKED, notes: [] });
   try {
     const turn = turnOf?.(upstream.id);
     if (turn === null) return idle(ELSEWHERE);
@@ -154,7 +158,8 @@ function isTooSoon(
 }
 
 async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
-  const { upstream, deps, startedAt, record, lease } = pass;
+  const { upstream, deps, startedAt, lease } = pass;
+  const { record, notes } = await cutFuture(pass);
   const runner = createPassRunner(pass);
   const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record, lease });
   await rememberOutcome(pass, runner, outcome);
@@ -162,7 +167,25 @@ async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
     upstreamId: upstream.id,
     durationMs: deps.now() - startedAt,
     tally: runner.tally(),
+    notes,
   });
+}
+
+/** Cuts what was recorded for the future, before the clock was set back. */
+async function cutFuture({
+  upstream,
+  deps: { store },
+  startedAt,
+  record,
+  lease,
+}: Pass): Promise<{ readonly record: UpstreamRecord | null; readonly notes: readonly Problem[] }> {
+  const aheadMs = record === null ? 0 : await store.cutFuture(upstream.id, startedAt, lease);
+  if (aheadMs === 0) return { record, notes: [] };
+  const cut = (await store.upstreams()).get(upstream.id) ?? null;
+  if (aheadMs < SET_BACK_TOLD_MS) return { record: cut, notes: [] };
+  const seconds = Math.round(aheadMs / SECOND_MS);
+  const message = `the clock of this machine was set back by ${seconds} s. What was recorded for later times was removed`;
+  return { record: cut, notes: [{ kind: 'note', place: 'clock', message }] };
 }
 
 function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Runner {

@@ -33,9 +33,9 @@ export type UpstreamReport =
 /**
  * `overlap`: another pass is running. `elsewhere`: another node has the schedule. `failing`: in back-off after repeated
  * failures. `refused`: it rejected our key. `waiting`: it told us to wait. `held`: more than half of it disappeared, which is
- * accepted once seen twice.
+ * accepted once seen twice. `outdated`: a newer answer was recorded meanwhile.
  */
-type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held';
+type SkipCause = 'overlap' | 'elsewhere' | 'failing' | 'refused' | 'waiting' | 'held' | 'outdated';
 
 /** Ids of items that the pass changed. */
 export interface Changed {
@@ -87,10 +87,12 @@ interface ReportFacts {
   readonly upstreamId: string;
   readonly durationMs: number;
   readonly tally: Tally;
+  /** What is to be said beside what was learned. */
+  readonly notes: readonly Problem[];
 }
 
 /** The report of an outcome. */
-export function toReport(outcome: Outcome, { upstreamId, durationMs, tally }: ReportFacts): UpstreamReport {
+export function toReport(outcome: Outcome, { upstreamId, durationMs, tally, notes }: ReportFacts): UpstreamReport {
   const learned = outcome.kind === 'skipped' ? null : outcome.learned;
   const base: UpstreamReportBase = {
     upstreamId,
@@ -99,7 +101,7 @@ export function toReport(outcome: Outcome, { upstreamId, durationMs, tally }: Re
     detailsWaiting: tally.skipped,
     monitorsTotal: learned?.monitors.length ?? 0,
     itemsTotal: learned?.itemsTotal ?? 0,
-    ...summariseProblems(learned?.problems ?? []),
+    ...summariseProblems([...notes, ...(learned?.problems ?? [])]),
   };
   switch (outcome.kind) {
     case 'ok':

@@ -79,6 +79,8 @@ function skewProblems(runner: Runner): Learned['problems'] {
   return [{ kind: 'note', place: 'Date', message: `its clock is ${words}. One of the two clocks is wrong` }];
 }
 
+const OUTDATED_REASON = 'a newer answer was recorded meanwhile, so nothing of this one was written';
+
 async function checkAndCommit(
   { upstream, store, startedAt, record, lease }: SnapshotTask,
   learned: Learned,
@@ -107,6 +109,7 @@ async function checkAndCommit(
     silenceMs: silenceMsOf(upstream.intervalMs),
   });
   const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, lease, ...spans });
+  if (result.isOutdated === true) return { kind: 'skipped', cause: 'outdated', reason: OUTDATED_REASON };
   return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
 }
 

@@ -47,4 +47,12 @@ describe('whether what is served is fresh', () => {
     expect(staleness(read, past(2 * MINUTE_MS + 1))).toEqual([...unpublished, 'upstream edge is stale']);
     expect(staleness({ ...facts, state: null }, T0)).toEqual(['the database has not been read yet']);
   });
+
+  it('is not after the clock was set back, until the next pass', () => {
+    const state = stateAt(T0);
+    const sources = state.sources.map((source) => ({ ...source, isAhead: true as const }));
+    expect(staleness({ ...facts, state: { ...state, sources } }, T0)).toContainEqual(
+      expect.stringMatching(/^upstream edge .*clock .* set back$/),
+    );
+  });
 });
