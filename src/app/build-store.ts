@@ -23,7 +23,7 @@ import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { createAuditTrail } from './operators/audit-trail.ts';
-import { secretKeyIn, secretKeyToRead } from './secret-key.ts';
+import { openKey } from './secret-key.ts';
 import type { TargetKeeper } from './targets.ts';
 import type { PublisherClient } from './workers/publisher-client.ts';
 
@@ -45,6 +45,8 @@ export interface StoreOptions {
   readonly place?: StorePlace;
   /** True: a preview, which also shows drafts. */
   readonly showsDrafts?: boolean;
+  /** True: goes on although subscribers' addresses were encrypted with another key. Default: false. */
+  readonly isNewKey?: boolean;
 }
 
 /** What publishing adds to a site. The last builder sets it, and a changed configuration replaces it. */
@@ -59,7 +61,13 @@ interface Publishing {
 export type StoreParts = Awaited<ReturnType<typeof buildStore>>;
 
 export async function buildStore(first: Config, options: StoreOptions) {
-  const { log, printsMail = false, showsDrafts = false, closing = new AsyncDisposableStack() } = options;
+  const {
+    log,
+    printsMail = false,
+    showsDrafts = false,
+    isNewKey = false,
+    closing = new AsyncDisposableStack(),
+  } = options;
   return openOrClose(closing, async () => {
     const place = options.place ?? storePlace(first);
     const database = await openStore(place, {
@@ -102,7 +110,7 @@ export async function buildStore(first: Config, options: StoreOptions) {
       ...{ log, closing, place, live, store, database, leases, http, proxy, icons, audit, stopping, publishing },
       folders: releaseFolders(first.data),
       /** Key for hashes and encryption of addresses. */
-      key: first.access.key ?? (database.isReadOnly ? secretKeyToRead(first.data, log) : secretKeyIn(first.data)),
+      key: await openKey({ ...{ database, log, isNewKey }, data: first.data, configured: first.access.key ?? null }),
       components: ownComponents(first),
       /** The configuration of the site, and the known icons. */
       siteInputs,

@@ -24,6 +24,7 @@ function addServerCommands(program: Command, done: (status: number) => void): vo
         .choices(['all', 'sync', 'web'])
         .default('all'),
     )
+    .option('--new-key', 'go on without the key that subscribers’ addresses were encrypted with')
     .addOption(noWorkers())
     .option(...QUIET)
     .addHelpText(

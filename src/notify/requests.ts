@@ -13,6 +13,8 @@ import { addSubscriber } from './subscribers.ts';
 const CONFIRMATIONS_MAX = 3;
 /** Whoever is subscribed is told so this often. */
 const REMINDED_AFTER_MS = 24 * HOUR_MS;
+/** A request that can't be read is forgotten after this. */
+const KEPT_MS = 24 * HOUR_MS;
 
 interface SubscribeRequest {
   /** What the address is sealed with. */
@@ -53,11 +55,13 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
   const waiting = await database.all('SELECT id FROM subscriber_request LIMIT 1');
   if (waiting.length === 0) return 0;
   return database.transaction(async (tx) => {
-    const rows = await tx.all('SELECT * FROM subscriber_request ORDER BY at, id LIMIT 100');
+    const rows = await tx.all('SELECT * FROM subscriber_request ORDER BY at DESC, id LIMIT 100');
     for (const row of rows) {
       const id = String(row['id']);
-      await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
       const address = seal.open(String(row['address']), id);
+      // Of another key, which may come back.
+      if (address === null && Number(row['at']) > now - KEPT_MS) continue;
+      await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
       if (address === null || address === '') continue;
       const [slug, components] = [String(row['slug']), String(row['components'])];
       await decide(tx, { seal, newId, now }, { id, slug, address, gate: String(row['gate']), components });

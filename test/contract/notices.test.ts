@@ -267,6 +267,36 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(errors.join()).not.toContain('mail.example');
   });
 
+  it('keeps mail for addresses of another key until that key is back', async () => {
+    await subscribers(['a@mail.example', []]);
+    await recordNews(database, news([notice('n1')]), T0);
+    const lane = (key: typeof KEY): Partial<NoticeSenderOptions> => ({
+      email: () => (job) =>
+        sendToSubscriber(
+          {
+            reader: database,
+            key,
+            seal: createAddressSeal(key, systemRandom),
+            now: () => clock.now,
+            send: async (mail) => void mails.push(mail),
+            pageOf: subscribablePage,
+          },
+          job,
+        ),
+    });
+    const other = { reveal: () => 'another key, made without a word, of tests' };
+    for (let hour = 0; hour < 24; hour += 1) {
+      clock.now = toEpochMs(T0 + hour * HOUR_MS);
+      await sender(lane(other)).run();
+    }
+    expect(await deliveryCounts(database)).toMatchObject([
+      { queued: 1, rejected: 0, parked: 0, lastError: expect.stringContaining('another key') },
+    ]);
+    clock.now = toEpochMs(T0 + DAY_MS);
+    await sender(lane(KEY)).run();
+    expect(told('a@mail.example')).toEqual(['[Acme] New incident: About outage']);
+  });
+
   it('sends nothing of an incident that was withdrawn before it was sent', async () => {
     await subscribers(['a@mail.example', []]);
     await recordNews(database, news([notice('n1'), notice('n2', { subject: 'other' })]), T0);

@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly quiet?: boolean;
   /** `sync`: takes no visitors; `web`: only serves what other nodes drew. Default: `all`. */
   readonly role?: 'all' | 'sync' | 'web';
+  /** Goes on although subscribers' addresses were encrypted with another key. */
+  readonly newKey?: boolean;
 }
 
 /** Syncs on schedule, publishes what changed and serves, until stopped. */
@@ -54,6 +56,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   const writeReport = createReportLog(log);
   await using pharos = await compose(config, {
     ...{ log, isPublishing: true, isLasting: true, onOlder: 'migrate', printsMail: options.sandbox !== null },
+    isNewKey: options.newKey ?? false,
     onTaken: (names) => {
       makeUp(pharos, upstreamsIn(names));
       if (names.some((name) => name === uploadTask(pharos.base.live.config()))) pharos.publishing.targets.takeOver();
