@@ -78,10 +78,15 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
     const restartNeeded = live.replace(next);
     // Access rules don't wait for the current run.
     await keeper.refresh(now());
+    // Components that don't compile leave the old publisher running.
+    if (options.isPublishing) await compilePages(base.components);
     return engine.between(async () => {
-      await publishing.publisher?.close();
+      const { publisher } = publishing;
+      // Only one publishes into a folder. The old one still renders what visitors ask for.
+      await publisher?.stop();
       // The memory follows from the old configuration, so releases are compared as after a restart.
       await begin();
+      await publisher?.close();
       await keeper.refresh(now());
       return restartNeeded;
     });

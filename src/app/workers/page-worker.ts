@@ -1,32 +1,31 @@
 /** A thread of the pool that prepares pages. It reads the store and writes releases, but doesn't switch to them. */
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import type { BirpcReturn } from 'birpc';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { preparePage } from '../../publish/page/page-release.ts';
+import type { PrepareControl } from '../../publish/publish-control.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { createStore } from '../../store/create-store.ts';
-import type { PageFirsts } from '../../store/identities.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
-import { createRpc } from './rpc.ts';
-import type { PageWorkerData, PageWorkerHandlers, PageWorkerHost } from './worker-pool.ts';
+import { answerParent } from './threads.ts';
+import type { PageCalls, PageWorkerData } from './worker-pool.ts';
 
-if (parentPort === null) throw new Error('this module is the entry point of a thread');
 const { store, folders, components } = workerData as PageWorkerData;
 
 async function start() {
   return {
-    store: createStore(openStoreReader(store)),
-    folders,
-    disk: DISK,
-    nextNumber: (slug: string, above: number) => host.call('nextNumber', slug, above),
-    rememberFirsts: (firsts: PageFirsts) => host.call('rememberFirsts', firsts),
+    ...{ store: createStore(openStoreReader(store)), folders, disk: DISK },
     ...drawingWith(await loadRenderer(components)),
+    nextNumber: (slug: string, above: number) => host.nextNumber(slug, above),
+    rememberFirsts: (...firsts: Parameters<PrepareControl['rememberFirsts']>) => host.rememberFirsts(...firsts),
   };
 }
 
-const handlers: PageWorkerHandlers = { prepare: async (task) => preparePage(await deps, task) };
-const host = createRpc<PageWorkerHost>(parentPort, handlers);
+const host: BirpcReturn<PrepareControl, object> = answerParent({
+  prepare: async (task) => preparePage(await deps, task),
+} satisfies PageCalls);
 const deps = start();
 // Reported to the caller of `prepare`.
 deps.catch(() => undefined);

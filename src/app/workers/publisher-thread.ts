@@ -4,54 +4,66 @@
  */
 
 import { flushCompileCache } from 'node:module';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
+import type { ResolvedPage, ResolvedSite } from '../../publish/definitions/definitions.ts';
+import type { SiteState } from '../../publish/definitions/site-state.ts';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
 import { createPictures } from './picture-client.ts';
-import type { PublisherHandlers, PublisherHost, PublisherThreadData } from './publisher-client.ts';
+import type { PublisherCalls, PublisherHost, PublisherThreadData, SentState } from './publisher-client.ts';
 import { createRemoteControl } from './remote-control.ts';
-import { createRpc } from './rpc.ts';
-import { createStateReceiver } from './state-transfer.ts';
+import { answerParent } from './threads.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
-if (parentPort === null) throw new Error('this module is the entry point of a thread');
 const { store, folders, components, since } = workerData as PublisherThreadData;
-const receive = createStateReceiver();
 const touched = new Set<string>();
 const pictures = createPictures();
+const control = createRemoteControl(() => host);
+let resolved: ResolvedSite | null = null;
 
-const handlers: PublisherHandlers = {
+/** Returns the same definitions as long as none changed. */
+function unpack({ resolved: sent, ...state }: SentState): SiteState {
+  const known = new Map(resolved?.pages.map((page) => [page.definition.slug, page]));
+  const pageOf = (page: ResolvedPage | string): ResolvedPage => {
+    const found = typeof page === 'string' ? known.get(page) : page;
+    if (found === undefined) throw new Error(`the page ${String(page)} is unknown in this thread`);
+    return found;
+  };
+  if (sent !== null) resolved = { ...sent, pages: sent.pages.map(pageOf) };
+  if (resolved === null) throw new Error('the definitions were never sent');
+  return { ...state, resolved };
+}
+
+const host = answerParent<PublisherHost>({
   ready: async () => {
     await publisher;
     // When the thread is terminated, its compile cache would be lost.
     flushCompileCache();
   },
-  publish: async ({ state: sent, touched: more, slug }) => {
-    const state = receive(sent);
+  publish: async (sent, more, slug) => {
+    const state = unpack(sent);
     for (const one of more) touched.add(one);
     return (await publisher).publish(state, slug === null ? {} : { slug });
   },
   publishSite: async (sent) => {
-    const state = receive(sent);
+    const state = unpack(sent);
     return (await publisher).publishSite(state);
   },
   settled: async () => (await publisher).settled(),
-  close: async () => {
+  stop: async () => {
     await (await publisher).close();
     await pictures.close();
     await reader.close();
   },
   render: async (kind, view) => (await renderer).render(kind, view as never),
-};
-
-const host = createRpc<PublisherHost>(parentPort, handlers);
+  runTask: control.runTask,
+} satisfies PublisherCalls);
 const reader = createStore(openStoreReader(store));
 const renderer = loadRenderer(components);
-const control = createRemoteControl(host);
 
 async function start() {
   const noting = { version: (await renderer).version, since };
@@ -67,8 +79,8 @@ async function start() {
       return taken;
     },
     workers: createWorkerPool({ store, folders, components }, control),
-    onPage: (done, total) => void host.call('onPage', done, total),
-    onError: (error) => void host.call('onError', messageOf(error)),
+    onPage: (done, total) => void host.onPage(done, total),
+    onError: (error) => void host.onError(messageOf(error)),
   });
 }
 

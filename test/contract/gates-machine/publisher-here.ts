@@ -30,6 +30,7 @@ export async function startPublisherHere(options: PublisherClientOptions): Promi
   return {
     ...publisher,
     render: renderer.render,
+    stop: publisher.close,
     close: async () => {
       await publisher.close();
       await reader.close();
