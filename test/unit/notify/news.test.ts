@@ -38,6 +38,26 @@ describe('what a page has to tell', () => {
     expect(new Set(notices.map(({ notice }) => notice.subject.id)).size).toBe(1);
   });
 
+  it('is resolved once: a post-mortem, or more words about the end, only add to it', () => {
+    const updates = (['investigating', 'resolved', 'postmortem', 'resolved'] as const).map((status, index) => ({
+      id: `u${index}`,
+      at: ago((5 - index) * HOUR_MS),
+      status,
+      body: '',
+    }));
+    const over = incident({ status: 'resolved', updates, endedAt: ago(4 * HOUR_MS) });
+    const events = (story: typeof over) =>
+      pageNews(pageModel({ incidents: [story] }), []).notices.map(({ notice }) => notice.event);
+    expect(events(over)).toEqual(['incident_opened', 'incident_resolved', 'incident_updated', 'incident_updated']);
+    const reopened = [...updates.slice(0, 2), { ...updates[0], id: 'again', at: ago(2 * HOUR_MS) }, updates[3]];
+    expect(events({ ...over, updates: reopened } as typeof over)).toEqual([
+      'incident_opened',
+      'incident_resolved',
+      'incident_updated',
+      'incident_resolved',
+    ]);
+  });
+
   it('is maintenance announced, started and completed', () => {
     const updates = (['scheduled', 'in_progress', 'completed'] as const).map((status, index) => ({
       id: status,
