@@ -1,5 +1,6 @@
 /** The gates, put together. */
 
+import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
 import type { SendMail } from '../mail/mail.ts';
@@ -8,14 +9,22 @@ import { createSender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
 import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
-import { createSemaphore } from './attempts/semaphore.ts';
+import { createSemaphore, type Semaphore } from './attempts/semaphore.ts';
 import { readCookie } from './cookies.ts';
 import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { forgetChallenges, hasChallenges } from './email/challenges.ts';
 import { createSignInLane, type WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { createGates } from './gate/gates.ts';
-import { ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TEND_INTERVAL_MS } from './limits.ts';
+import {
+  ATTEMPT_WINDOW_MS,
+  HASHES_AT_ONCE,
+  HASHES_WAITING_MAX,
+  SESSION_MAX_MS,
+  TEND_INTERVAL_MS,
+  TURNS_MAX,
+  TURNS_WAITING_MAX,
+} from './limits.ts';
 import { createLoginDocuments } from './login/login-documents.ts';
 import type { RenderLogin } from './login/login-prompt.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
@@ -73,6 +82,10 @@ export function createAccess(options: AccessOptions): Access {
   });
   const documents = createLoginDocuments(renderLogin, onError);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
+  const turns = new LRUCache<string, Semaphore>({
+    max: TURNS_MAX,
+    memoMethod: () => createSemaphore(1, TURNS_WAITING_MAX),
+  });
   const badgeTokens = createBadgeTokens(database, random);
   const memory = createSessionMemory();
 
@@ -106,6 +119,7 @@ export function createAccess(options: AccessOptions): Access {
     attempts,
     documents,
     hashing,
+    turns,
     mailSoon: () => mails.wake(MAIL_DELAY_MS),
     principalOf,
     endSession: async (presented) => {

@@ -21,8 +21,12 @@ export const HASHES_AT_ONCE = 2;
 /** More wait for their turn; beyond that the answer is "later". */
 export const HASHES_WAITING_MAX = 64;
 
+/** Networks whose passwords are compared one after the other, and how many wait for their turn in each: a large office. */
+export const TURNS_MAX = 10_000;
+export const TURNS_WAITING_MAX = 1_000;
+
 /** What is counted; each kind has its own counters. */
-export type AttemptKind = 'password' | 'mail' | 'code' | 'operator' | 'subscribe';
+export type AttemptKind = 'password' | 'mail' | 'code' | 'subscribe';
 
 interface AttemptLimits {
   /** One client at one page. */
@@ -33,7 +37,7 @@ interface AttemptLimits {
   readonly repeats: number;
   /**
    * Everybody at one page, first tries. Apart, so that many clients that guess cannot keep out somebody who comes for
-   * the first time.
+   * the first time. Clients that are unknown share as many tries of their own.
    */
   readonly firsts: number;
 }
@@ -44,5 +48,4 @@ export const ATTEMPT_LIMITS: Readonly<Record<AttemptKind, AttemptLimits>> = {
   mail: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 500 },
   code: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 100 },
   subscribe: { client: 10, clientEverywhere: 10, repeats: 200, firsts: 1_500 },
-  operator: { client: 10, clientEverywhere: 10, repeats: 200, firsts: 1_500 },
 };

@@ -1,5 +1,6 @@
 /** One request to the gates with everything that its answer may draw on. */
 
+import type { LRUCache } from 'lru-cache';
 import type { Database, Writer } from '../store/database.ts';
 import type { Access, GateRequest, GateResponse } from './access.ts';
 import type { Attempts } from './attempts/attempts.ts';
@@ -21,6 +22,8 @@ export interface GateParts {
   readonly attempts: Attempts;
   readonly documents: LoginDocuments;
   readonly hashing: Semaphore;
+  /** Passwords of one network are compared one after the other. */
+  readonly turns: LRUCache<string, Semaphore>;
   /** Has mails that are owed sent soon, but not before whoever asked has the answer. */
   readonly mailSoon: () => void;
   readonly principalOf: Access['principalOf'];

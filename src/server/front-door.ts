@@ -6,7 +6,7 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { clientAddressOf } from '../access/attempts/client-address.ts';
+import { clientAddressOf, isForwarded } from '../access/attempts/client-address.ts';
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
@@ -57,7 +57,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
 function serve(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): void {
   const startedAt = performance.now();
   const log = options.accessLog?.() ?? null;
-  const facts = log === null ? null : accessFacts(request, options.now(), clientAddress(options, request));
+  const facts = log === null ? null : accessFacts(request, options.now(), socketOrForwarded(options, request));
   const report = (status: number): void => {
     const seconds = (performance.now() - startedAt) / 1_000;
     options.onAnswered?.(status, seconds);
@@ -182,10 +182,12 @@ function traceOf(header: string | string[] | undefined): string | null {
   return /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(String(header))?.[1] ?? null;
 }
 
+/** Empty if the request came by a proxy that isn't configured: it may be anybody's, and nobody is locked out for others. */
 function clientAddress(options: FrontDoorOptions, request: IncomingMessage): string {
-  return clientAddressOf(
-    request.socket.remoteAddress ?? '',
-    request.headers['x-forwarded-for'],
-    options.trustedProxyHops,
-  );
+  const isUnknown = options.trustedProxyHops === 0 && isForwarded(request);
+  return isUnknown ? '' : socketOrForwarded(options, request);
+}
+
+function socketOrForwarded({ trustedProxyHops }: FrontDoorOptions, { socket, headers }: IncomingMessage): string {
+  return clientAddressOf(socket.remoteAddress ?? '', headers['x-forwarded-for'], trustedProxyHops);
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import { type Answer, json, type OwnRequest } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
-import { bearerFrom, type OperatorGuard, type TokenVerdict } from './operators/ops-guard.ts';
+import { bearerFrom, type OperatorGuard, type SecretVerdict } from './operators/ops-guard.ts';
 
 interface OwnRoutesOptions {
   readonly guard: OperatorGuard;
@@ -64,13 +64,13 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
 }
 
 /** Everybody gets the status. The reasons need the token. */
-async function verdict(
+function verdict(
   options: OwnRoutesOptions,
   request: OwnRequest,
   { word, reasons }: { readonly word: string; readonly reasons: readonly string[] },
-): Promise<Answer> {
+): Answer {
   if (reasons.length === 0) return json(200, { status: word });
-  const isTold = (await tokenRefusal(options, request)) === null;
+  const isTold = tokenRefusal(options, request) === null;
   return json(503, { status: `not ${word}`, ...(isTold ? { reasons } : {}) });
 }
 
@@ -79,7 +79,7 @@ async function verdict(
  * forward anyone's request.
  */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const refused = await tokenRefusal(options, request);
+  const refused = tokenRefusal(options, request);
   if (refused !== null) return refused;
   const { text, contentType } = await options.metrics();
   return {
@@ -93,13 +93,14 @@ async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: 
   const result = await options.hooks(upstreamId, request);
   if (result.kind === 'refused')
     return json(401, { message: 'No such hook, or its secret header is missing or incorrect.' });
+  if (result.kind === 'limited') return limited(result.retryAfterMs, 'secret');
   if (result.kind === 'idle') return servesOnly();
   if (result.kind === 'known') return json(200, { message: 'Duplicate notification; ignored.' });
   return json(202, { message: 'Notification accepted; the upstream will be queried.', run: result.runId });
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const refused = await tokenRefusal(options, request);
+  const refused = tokenRefusal(options, request);
   if (refused !== null) return refused;
   if (!options.canRun) return servesOnly();
   const text = (await request.body()).toString('utf8').trim();
@@ -139,22 +140,26 @@ function servesOnly(): Answer {
 }
 
 /** Null: the request carries the operator token. */
-async function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Promise<Answer | null> {
+function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Answer | null {
   const given = bearerFrom(request.headers.authorization);
   // No token was sent, so nothing is counted.
-  const verdict: TokenVerdict =
-    given === '' ? { kind: 'wrong' } : await guard.check(given, { address: request.clientAddress, now: now() });
+  const verdict: SecretVerdict =
+    given === '' ? { kind: 'wrong' } : guard.check(given, { address: request.clientAddress, now: now() });
   if (verdict.kind === 'right') return null;
-  if (verdict.kind === 'limited')
-    return json(
-      429,
-      { message: 'Too many requests with an incorrect operator token. Try again later.' },
-      { 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
-    );
+  if (verdict.kind === 'limited') return limited(verdict.retryAfterMs, 'operator token');
   return json(
     401,
     { message: 'The operator token is missing or incorrect. Send it as Authorization: Bearer <token>.' },
     { 'www-authenticate': 'Bearer' },
+  );
+}
+
+function limited(retryAfterMs: number, secret: string): Answer {
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  return json(
+    429,
+    { message: `Too many requests with an incorrect ${secret}. Try again later.` },
+    { 'retry-after': String(seconds) },
   );
 }
 

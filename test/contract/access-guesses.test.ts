@@ -97,6 +97,25 @@ describe('guessing', () => {
     expect(await admit('198.51.100.1', client)).toBe(false);
   });
 
+  it('by clients that nobody can tell apart locks out no address, and not the newcomers', async () => {
+    for (let guess = 0; guess < 1_000; guess += 1) expect(await admit('', guess)).toBe(true);
+    expect(await admit('198.51.100.1', 1_000)).toBe(true);
+    for (let guess = 0; guess < firsts; guess += 1) await admit('', 1_000);
+    expect(await admit('', 1_000)).toBe(false);
+    expect(await admit('203.0.113.9', 1_000)).toBe(true);
+    expect(await admit('', 1_000, 'other')).toBe(true);
+  });
+
+  it('is not what an office does that signs in with the right password at once, beside nine wrong ones', async () => {
+    const office = (password: string) =>
+      new Visitor(site, { clientAddress: '198.51.100.1' }).post('vault', 'login/', { password });
+    for (let guess = 0; guess < client - 1; guess += 1) expect((await office('guess')).status).toBe(403);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => office(PASSWORD)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 303));
+    expect((await office('guess')).status).toBe(403);
+    expect((await office(PASSWORD)).status).toBe(429);
+  });
+
   it('at once does not get more tries than one after the other', async () => {
     const admitted = await Promise.all(Array.from({ length: 100 }, () => admit('198.51.100.1', 0)));
     expect(admitted.filter(Boolean)).toHaveLength(client);

@@ -4,12 +4,13 @@ import type { EpochMs } from '../../model/time.ts';
 import type { Database, Reader, Writer } from '../../store/database.ts';
 import { keyedDigest, newToken, type RandomBytes, type Revealing } from '../digest.ts';
 import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type AttemptKind, MAILS_PER_ADDRESS_MAX } from '../limits.ts';
-import { clientNetworkOf } from './client-address.ts';
+import { clientNetwork } from './client-address.ts';
 
 export interface Attempt {
   readonly kind: AttemptKind;
   /** As in the address; counted alike whether there is such a page or not. */
   readonly slug: string;
+  /** Empty: unknown. Such clients can't be told apart, so they are only counted together. */
   readonly clientAddress: string;
   readonly now: EpochMs;
 }
@@ -47,8 +48,9 @@ interface AttemptsOptions {
 export function createAttempts({ database, random, key }: AttemptsOptions): Attempts {
   function bucketsOf({ kind, slug, clientAddress }: Attempt): Buckets {
     const limits = ATTEMPT_LIMITS[kind];
-    const client = clientNetworkOf(clientAddress);
+    const client = clientNetwork(clientAddress);
     const name = (...parts: string[]): string => keyedDigest(key, kind, ...parts);
+    if (clientAddress === '') return { client: null, unknown: { name: name('unknown', slug), limit: limits.firsts } };
     return {
       client: { name: name('client', slug, client), limit: limits.client },
       everywhere: { name: name('everywhere', client), limit: limits.clientEverywhere },
@@ -97,27 +99,30 @@ export async function forgetAttempts(tx: Writer, until: EpochMs): Promise<void> 
   await tx.run('DELETE FROM access_attempt WHERE at <= ?', [until]);
 }
 
-interface Buckets {
-  readonly client: Bucket;
-  readonly everywhere: Bucket;
-  readonly firsts: Bucket;
-  readonly repeats: Bucket;
-}
+type Buckets =
+  | { readonly client: null; readonly unknown: Bucket }
+  | { readonly client: Bucket; readonly everywhere: Bucket; readonly firsts: Bucket; readonly repeats: Bucket };
 
 /** Which counters a try adds to, and the longest wait that one of them asks for. */
 async function refusal(
   reader: Reader,
-  { client, everywhere, firsts, repeats }: Buckets,
+  buckets: Buckets,
   now: EpochMs,
 ): Promise<{ readonly retryAfterMs: number | null; readonly counted: readonly Bucket[] }> {
-  const isFirst = (await attemptCount(reader, client, now)) === 0;
-  const counted = [client, everywhere, isFirst ? firsts : repeats];
+  const counted = await bucketsToCount(reader, buckets, now);
   let retryAfterMs: number | null = null;
   for (const bucket of counted) {
     const wait = await waitBefore(reader, bucket, now);
     if (wait !== null) retryAfterMs = Math.max(retryAfterMs ?? 0, wait);
   }
   return { retryAfterMs, counted };
+}
+
+async function bucketsToCount(reader: Reader, buckets: Buckets, now: EpochMs): Promise<readonly Bucket[]> {
+  if (buckets.client === null) return [buckets.unknown];
+  const { client, everywhere, firsts, repeats } = buckets;
+  const isFirst = (await attemptCount(reader, client, now)) === 0;
+  return [client, everywhere, isFirst ? firsts : repeats];
 }
 
 /** Null while there is room, else how long until there is (at least a second). */

@@ -1,5 +1,6 @@
 /** Who sends a request, where proxies stand in front. By hand: proxy-addr trusts addresses, and operators know a number. */
 
+import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 
 /**
@@ -28,8 +29,18 @@ export function clientAddressOf(
   return client;
 }
 
+/** Whether a proxy sent a request, as far as can be told: it says so, or somebody on this machine asks for another host. */
+export function isForwarded({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
+  if (FORWARDING.some((name) => headers[name] !== undefined)) return true;
+  return LOOPBACK.test(socket.remoteAddress ?? '') && !LOOPBACK_HOST.test(headers.host ?? '');
+}
+
+const FORWARDING = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'];
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+const LOOPBACK_HOST = /^(?:localhost|127\.[\d.]+|\[::1\])\.?(?::\d+)?$/i;
+
 /** The network that tries are counted for: an IPv6 client commands at least a /64 of addresses. */
-export function clientNetworkOf(address: string): string {
+export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   return `${groupsOf(address).slice(0, 4).join(':')}::/64`;
 }

@@ -1,15 +1,25 @@
 /** Signing in with the password of a page. */
 
 import type { GateResponse } from '../access.ts';
+import { clientNetwork } from '../attempts/client-address.ts';
 import { DECOY_HASH, verifyPassword } from '../gate/password-hash.ts';
 import { readGate } from '../gate/stored-gate.ts';
 import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
 
 /**
- * Compares a password with the hash of the page's, or with a decoy where there is no such page, at the same cost.
- * Every try is counted before it is evaluated.
+ * Signs in the visitors of one network one after the other: every try is counted before it is evaluated, so right passwords that come
+ * at once would otherwise count as guesses until they were compared.
  */
 export async function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
+  const { clientAddress } = visit.request;
+  const sign = () => signInNow(visit, password);
+  const answer =
+    clientAddress === '' ? await sign() : await visit.parts.turns.memo(clientNetwork(clientAddress)).run(sign);
+  return answer ?? show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
+}
+
+/** Compares a password with the hash of the page's, or with a decoy where there is no such page, at the same cost. */
+async function signInNow(visit: Visit, password: string): Promise<GateResponse | null> {
   const { request, parts } = visit;
   const { slug, clientAddress, now } = request;
   const admission = await parts.attempts.admit({ kind: 'password', slug, clientAddress, now });
@@ -19,8 +29,7 @@ export async function signInByPassword(visit: Visit, password: string): Promise<
   const isOpenable = known?.page.access === 'password' && stored?.kind === 'password';
   const hash = isOpenable ? stored.secret : DECOY_HASH;
   const isRight = await parts.hashing.run(() => verifyPassword(password, hash));
-  if (isRight === null)
-    return show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
+  if (isRight === null) return null;
   const id =
     isRight && isOpenable
       ? await parts.database.transaction(async (tx) => {

@@ -1,6 +1,5 @@
 /** The operators' page over a composed Pharos: what it shows, and what its buttons do. */
 
-import { createAttempts } from '../../access/attempts/attempts.ts';
 import { systemRandom } from '../../access/digest.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { createOperatorGuard, type OperatorGuard } from '../../server/operators/ops-guard.ts';
@@ -23,10 +22,7 @@ interface Operators {
 export function createOperators(pharos: Pharos): Operators {
   const { database } = pharos.base.store;
   const token = () => pharos.base.live.config().operators.token ?? null;
-  const guard = createOperatorGuard({
-    token,
-    attempts: createAttempts({ database, random: systemRandom, key: pharos.base.key }),
-  });
+  const guard = createOperatorGuard(token);
   const facts = createOpsFacts(pharos, (text) => redact(text, pharos.base.live.config().secrets));
   const routes = createOpsRoutes({
     hasToken: () => token() !== null,

@@ -95,6 +95,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
     }),
     intake: createIntakeRoute({
       ...shared,
+      guard,
       intakeOf: (id) => pharos.base.live.config().intake.find((intake) => intake.id === id) ?? null,
       onUnknown: (intake, component) =>
         log.warn({ intake, component: component.slice(0, 200) }, 'an alert names a component that is not on its page'),

@@ -120,6 +120,7 @@ function ownRoutesOf(
   const { guard, routes } = createOperators(pharos);
   const gauges = createGaugeReader(pharos);
   const takeHook = createHookHandler({
+    guard,
     hookOf: (id) => pharos.base.live.config().upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
     pull: (id, { clientAddress, trace }) =>
       engine.submit({

@@ -16,7 +16,7 @@ export interface ReadinessFacts {
   readonly takesVisitors?: boolean;
   /** False: a web node that has no releases yet. Default: true. */
   readonly hasReleases?: boolean;
-  /** Whether the first run has ended. Pages that failed in it don't keep the node from serving the others. */
+  /** Whether the first run has ended. A page that failed in it doesn't keep the node from serving the others. */
   readonly hasPublished: boolean;
 }
 
@@ -31,7 +31,8 @@ export function unreadiness(facts: ReadinessFacts): readonly string[] {
   // The pages that were published last are served nevertheless.
   if (state === null) return ['the database has not been read yet'];
   if (!hasReleases) return ['no releases have been fetched yet'];
-  return hasPublished ? [] : unpublished(folders, state);
+  if (hasPublished) return [];
+  return state.resolved.pages.length === 0 ? ['no page is known yet'] : unpublished(folders, state);
 }
 
 /** Reasons why served pages may be out of date; empty: none. */

@@ -7,6 +7,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { OwnRequest } from '../answer.ts';
+import type { OperatorGuard } from '../operators/ops-guard.ts';
 
 interface Hook {
   readonly header: string;
@@ -21,12 +22,14 @@ interface HookHandlerOptions {
   /** False: this process doesn't sync. */
   readonly canPull: boolean;
   readonly now: () => EpochMs;
+  readonly guard: OperatorGuard;
   /** Calls back after a delay. */
   readonly later: (ms: number, call: () => void) => void;
 }
 
 export type HookResult =
   | { readonly kind: 'refused' }
+  | { readonly kind: 'limited'; readonly retryAfterMs: number }
   /** `runId`: null if the last one is too recent; then a run follows a little later. */
   | { readonly kind: 'taken'; readonly runId: string | null }
   | { readonly kind: 'known' }
@@ -69,7 +72,9 @@ export function createHookHandler(
 
   return async (upstreamId, request) => {
     const hook = options.hookOf(upstreamId);
-    if (!isAuthentic(request, hook)) return { kind: 'refused' };
+    const client = { address: request.clientAddress, now: options.now() };
+    const verdict = options.guard.judge('hook', client, () => isAuthentic(request, hook));
+    if (verdict.kind !== 'right') return verdict.kind === 'wrong' ? { kind: 'refused' } : verdict;
     if (!options.canPull) return { kind: 'idle' };
     const body = await request.body();
     const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');

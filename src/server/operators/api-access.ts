@@ -31,7 +31,10 @@ export function tokenHash(token: string): string {
   return digest('api token', token);
 }
 
-/** Tokens are looked up by their hash, so only values that aren't tokens of ours count as attempts. */
+/**
+ * Tokens are looked up by their hash, so only values that aren't tokens of ours count as attempts: at an API token if they look like
+ * one, else at the operator token. Neither counts where operators sign in.
+ */
 export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: OperatorGuard): ApiAccess {
   const counts = new LRUCache<string, { since: EpochMs; count: number }>({ max: COUNTED_MAX });
 
@@ -51,7 +54,8 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
       const isOurs = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));
       const token = isOurs ? await tokens.find(tokenHash(given)) : null;
       if (token === null) {
-        const verdict = await guard.check(given, { address, now });
+        const kind = given.startsWith(TOKEN_PREFIX) ? 'API token' : 'operator over API';
+        const verdict = guard.check(given, { address, now }, kind);
         return verdict.kind === 'right' ? { kind: 'right', actor: 'operator', may: () => 'granted' } : verdict;
       }
       if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return { kind: 'wrong' };

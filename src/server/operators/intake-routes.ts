@@ -8,10 +8,11 @@ import { readAlerts } from '../../incidents/read-alerts.ts';
 import { Refusal } from '../../incidents/refusal.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
 import { type ApiRoutesOptions, refused } from './api-routes.ts';
-import { isSame } from './ops-guard.ts';
+import { isSame, type OperatorGuard } from './ops-guard.ts';
 
 interface IntakeRoutesOptions
   extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'canRun' | 'now' | 'clientOf' | 'load' | 'publish'> {
+  readonly guard: OperatorGuard;
   /** Null: there is none of this id. */
   readonly intakeOf: (id: string) => IntakeConfig | null;
   /** Told of components that the page has not. */
@@ -36,15 +37,26 @@ export function createIntakeRoute(options: IntakeRoutesOptions): (request: OwnRe
 async function take(options: IntakeRoutesOptions, request: OwnRequest, id: string): Promise<Answer> {
   const intake = options.intakeOf(id);
   const bytes = await request.body();
-  if (intake === null || !isGenuine(intake, request, bytes)) throw new Refusal(401, UNAUTHORIZED);
+  const client = { address: request.clientAddress, now: options.now() };
+  const verdict = options.guard.judge('intake', client, () => intake !== null && isGenuine(intake, request, bytes));
+  if (verdict.kind === 'limited') {
+    const wait = { 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) };
+    return json(429, { message: 'Too many requests with an incorrect secret. Try again later.' }, wait);
+  }
+  if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, UNAUTHORIZED);
   if (!options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
   const alerts = readAlerts(payloadOf(bytes), intake);
   const writing = await options.load(intake.page);
   if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
   const { database, newSuffix, now, clientOf } = options;
-  const client = clientOf(request.clientAddress);
-  const author = { actor: `intake:${id}`, client, now: now(), page: intake.page, request: null };
+  const author = {
+    actor: `intake:${id}`,
+    client: clientOf(request.clientAddress),
+    now: now(),
+    page: intake.page,
+    request: null,
+  };
   const taken = await database.transaction(async (tx) => {
     const all: Taken[] = [];
     for (const alert of alerts) all.push(await takeAlert(tx, alert, { intake, writing, author, newSuffix }));

@@ -1,69 +1,60 @@
 /**
- * Checks the operator token. Each attempt is counted before it is compared, in constant time, and a correct one is uncounted.
+ * Compares secrets of operators and of programs that write, and counts wrong ones. All of it happens in memory, so that health
+ * checks and metrics are answered while the database hangs, and a right secret never waits for the count of the wrong ones.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
-import type { Attempts } from '../../access/attempts/attempts.ts';
-import { clientNetworkOf } from '../../access/attempts/client-address.ts';
+import { clientNetwork } from '../../access/attempts/client-address.ts';
 import type { Revealing } from '../../access/digest.ts';
-import { type EpochMs, toEpochMs } from '../../model/time.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 
-export type TokenVerdict =
+export type SecretVerdict =
   | { readonly kind: 'right' }
   | { readonly kind: 'wrong' }
-  /** Too many wrong attempts from this client. Until then, even the correct token is rejected. */
+  /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
+/** What is compared; each is counted by itself, so that a script with an old API token locks out nobody else. */
+type SecretKind = 'operator' | 'operator over API' | 'API token' | 'intake' | 'hook';
+
+export interface Client {
+  /** Empty: unknown, because a proxy sent the request that isn't configured. */
+  readonly address: string;
+  readonly now: EpochMs;
+}
+
 export interface OperatorGuard {
-  readonly check: (given: string, client: { readonly address: string; readonly now: EpochMs }) => Promise<TokenVerdict>;
+  /** Whether a text is the operator token. Without one in the configuration, nothing is. */
+  readonly check: (given: string, client: Client, kind?: SecretKind) => SecretVerdict;
+  /** Compares any other secret, unless the client has sent too many wrong ones. */
+  readonly judge: (kind: SecretKind, client: Client, isRight: () => boolean) => SecretVerdict;
 }
 
-interface OperatorGuardOptions {
-  /** Null: none is configured, so every attempt is wrong. */
-  readonly token: () => Revealing | null;
-  readonly attempts: Pick<Attempts, 'admit' | 'forgive'>;
-}
+/** Wrong secrets of one client within a window. */
+const OF_CLIENT = { max: 10, windowMs: 15 * MINUTE_MS };
+/** Of all unknown clients: they can't be told apart, so this slows guessing down, and locks nobody out for long. */
+const OF_UNKNOWN = { max: 100, windowMs: MINUTE_MS };
+/** Clients that are counted at most; beyond, those seen longest ago are forgotten. */
+const CLIENTS_MAX = 10_000;
 
-/** Maximum number of blocked clients in memory. Beyond it, the oldest is checked by the store again. */
-const BLOCKED_MAX = 10_000;
-/** No page can have this slug, so attempts at pages are counted separately. */
-const COUNTED_AS = '-';
+export function createOperatorGuard(token: () => Revealing | null): OperatorGuard {
+  /** Times of wrong secrets, oldest first, as many as are allowed at most. */
+  const wrong = new LRUCache<string, EpochMs[]>({ max: CLIENTS_MAX, memoMethod: () => [] });
 
-/**
- * Creates the guard. Attempts are counted in the store, so that restarts and other processes share them. Attempts of one client
- * are handled one after the other, so that correct ones at the same time don't add up.
- */
-export function createOperatorGuard({ token, attempts }: OperatorGuardOptions): OperatorGuard {
-  const blocked = new LRUCache<string, EpochMs>({ max: BLOCKED_MAX });
-  const turns = new LRUCache<string, LimitFunction>({ max: BLOCKED_MAX, memoMethod: () => pLimit(1) });
-  const waitOf = (network: string, now: EpochMs): TokenVerdict | null => {
-    const until = blocked.get(network);
-    return until !== undefined && until > now ? { kind: 'limited', retryAfterMs: until - now } : null;
-  };
-  return {
-    check: async (given, { address, now }) => {
-      const network = clientNetworkOf(address);
-      return waitOf(network, now) ?? turns.memo(network)(() => tryOnce(given, { address, network, now }));
-    },
-  };
-
-  async function tryOnce(
-    given: string,
-    { address, network, now }: { readonly address: string; readonly network: string; readonly now: EpochMs },
-  ): Promise<TokenVerdict> {
-    const wait = waitOf(network, now);
-    if (wait !== null) return wait;
-    const admission = await attempts.admit({ kind: 'operator', slug: COUNTED_AS, clientAddress: address, now });
-    if (admission.isAdmitted) {
-      if (!isSame(given, token())) return { kind: 'wrong' };
-      await attempts.forgive(admission.attempt);
-      return { kind: 'right' };
-    }
-    blocked.set(network, toEpochMs(now + admission.retryAfterMs));
-    return { kind: 'limited', retryAfterMs: admission.retryAfterMs };
+  function judge(kind: SecretKind, { address, now }: Client, isRight: () => boolean): SecretVerdict {
+    const { max, windowMs } = address === '' ? OF_UNKNOWN : OF_CLIENT;
+    const times = wrong.memo(`${kind} ${clientNetwork(address)}`);
+    const [oldest] = times;
+    if (times.length === max && oldest !== undefined && oldest <= now && oldest + windowMs > now)
+      return { kind: 'limited', retryAfterMs: oldest + windowMs - now };
+    if (isRight()) return { kind: 'right' };
+    times.push(now);
+    if (times.length > max) times.shift();
+    return { kind: 'wrong' };
   }
+
+  return { judge, check: (given, client, kind = 'operator') => judge(kind, client, () => isSame(given, token())) };
 }
 
 /** Compares a text with the secret in constant time. Without a secret, nothing matches. */

@@ -167,7 +167,7 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
   if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
   const form = await formOf(request);
   const now = options.now();
-  const verdict = await options.guard.check(form.get('token') ?? '', { address: request.clientAddress, now });
+  const verdict = options.guard.check(form.get('token') ?? '', { address: request.clientAddress, now });
   if (verdict.kind === 'wrong') return signInPage(options, request, { status: 403, fault: 'wrong' });
   if (verdict.kind === 'limited') {
     const limited = await signInPage(options, request, {

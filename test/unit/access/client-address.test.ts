@@ -1,5 +1,24 @@
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { clientAddressOf, clientNetworkOf } from '../../../src/access/attempts/client-address.ts';
+import { clientAddressOf, clientNetwork, isForwarded } from '../../../src/access/attempts/client-address.ts';
+
+describe('a request', () => {
+  const sent = (headers: Readonly<Record<string, string>>, remoteAddress = '198.51.100.7') =>
+    isForwarded({ headers: { host: 'status.example', ...headers }, socket: { remoteAddress } as Socket });
+
+  it('was forwarded if a proxy says so', () => {
+    expect(sent({})).toBe(false);
+    for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) expect(sent({ [name]: '' })).toBe(true);
+  });
+
+  it('was forwarded if this machine asks for a host that is not this machine', () => {
+    for (const remote of ['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1']) {
+      expect(sent({}, remote)).toBe(true);
+      for (const host of ['localhost', 'LOCALHOST:4321', '127.0.0.1:80', '[::1]:4321'])
+        expect(sent({ host }, remote)).toBe(false);
+    }
+  });
+});
 
 describe('the address of a client', () => {
   it.each([
@@ -62,7 +81,7 @@ describe('the network that tries are counted for', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['', ''],
-  ])('of %j is %j', (address, network) => expect(clientNetworkOf(address)).toBe(network));
+  ])('of %j is %j', (address, network) => expect(clientNetwork(address)).toBe(network));
 });
 
 /** Walks from the nearest proxy outwards until an entry is no IPv4 address. */

@@ -27,6 +27,12 @@ describe('whether a node can serve visitors', () => {
     expect(unreadiness(facts)).toEqual([]);
   });
 
+  it('is not given before any page is known', () => {
+    const nothing = { ...stateAt(T0), resolved: { pages: [] } } as unknown as SiteState;
+    expect(unreadiness({ ...facts, state: nothing, hasPublished: false })).toEqual(['no page is known yet']);
+    expect(unreadiness({ ...facts, state: nothing })).toEqual([]);
+  });
+
   it('depends on no upstream and on no database that was there once', () => {
     expect(unreadiness({ ...facts, state: null })).toEqual(['the database has not been read yet']);
     const monthOld = { ...facts, state: stateAt(past(-30 * 24 * 60 * MINUTE_MS)) };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { OwnRequest } from '../../../src/server/answer.ts';
+import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
 import { createOwnRoutes } from '../../../src/server/own-routes.ts';
 
 async function answered(
@@ -8,7 +9,7 @@ async function answered(
   request: Partial<OwnRequest>,
 ): Promise<[number, unknown]> {
   const routes = createOwnRoutes({
-    guard: { check: async (given) => ({ kind: given === 'right' ? 'right' : 'wrong' }) },
+    guard: createOperatorGuard(() => ({ reveal: () => 'right' })),
     canRun: true,
     now: () => toEpochMs(0),
     submit: () => ({ id: 'run-1', report: Promise.resolve({ hasFailed: false }) }),

@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compose, type Pharos } from '../../src/app/compose.ts';
+import { createLog } from '../../src/app/log.ts';
+import { type Door, listen } from '../../src/app/serving/listen.ts';
+import { loadConfig } from '../../src/cli/commands/common.ts';
+import { StatusError } from '../../src/errors.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
+
+const TOKEN = 'a-token-of-the-operator';
+const ANSWER_MS_MAX = 5_000;
+const FULL = new StatusError({ code: 'STORE_UNAVAILABLE', message: 'the disk is full' });
+
+/** A node whose store stops answering, or refuses everything, after its page was published. */
+describe('while the database hangs or is full', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let pharos: Pharos;
+  let door: Door;
+  /** Statements that hang end with the test, so that everything can be closed. */
+  let ended: PromiseWithResolvers<never>;
+  let restore = (): void => undefined;
+
+  beforeEach(async () => {
+    ended = Promise.withResolvers();
+    ended.promise.catch(() => undefined);
+    folder = temporaryFolder();
+    const file = join(folder.path, 'pharos.yaml');
+    const pages = [{ slug: 'acme', title: 'Acme', components: [{ type: 'static', name: 'API' }] }];
+    const config = {
+      site: { url: 'http://127.0.0.1:4321', name: 'Example' },
+      data: join(folder.path, 'data'),
+      operators: { token: '${OPERATOR_TOKEN}' },
+      pages,
+    };
+    writeFileSync(file, JSON.stringify(config));
+    process.env['OPERATOR_TOKEN'] = TOKEN;
+    const loaded = loadConfig(file);
+    if (loaded === null) throw new Error('no configuration');
+    const log = createLog({ isQuiet: true, secrets: new Set() });
+    pharos = await compose(loaded, { log, isPublishing: true, printsMail: false });
+    await pharos.publishing.engine.submit({ trigger: 'start' }).report;
+    door = await listen(pharos, { log, port: 0 });
+  });
+  afterEach(async () => {
+    delete process.env['OPERATOR_TOKEN'];
+    restore();
+    ended.reject(FULL);
+    await door.close();
+    await pharos[Symbol.asyncDispose]();
+    folder.remove();
+  });
+
+  /** Every statement of this node behaves like `fault` from now on. */
+  function breakStore(fault: () => Promise<never>): void {
+    const { database } = pharos.base.store;
+    const { all, transaction } = database;
+    Object.assign(database, { all: fault, transaction: fault });
+    restore = () => void Object.assign(database, { all, transaction });
+  }
+
+  async function ask(name: string, token: string | null): Promise<{ status: number; text: string }> {
+    const answer = await fetch(`${door.url}/-/${name}`, {
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  it.each([
+    ['hangs', () => ended.promise],
+    ['refuses', () => Promise.reject(FULL)],
+  ])('that %s, health, readiness, freshness and metrics are told', async (_, fault) => {
+    expect((await ask('metrics', TOKEN)).text).toMatch(/^pharos_pages_published 1$/m);
+    breakStore(fault);
+    for (const token of [null, TOKEN, 'wrong']) {
+      expect(await ask('health', token)).toMatchObject({ status: 200 });
+      expect(await ask('ready', token)).toMatchObject({ status: 200 });
+      const fresh = await ask('fresh', token);
+      expect([200, 503]).toContain(fresh.status);
+      if (fresh.status === 503) expect('reasons' in (JSON.parse(fresh.text) as object)).toBe(token === TOKEN);
+    }
+    expect((await ask('metrics', 'wrong')).status).toBe(401);
+    const { status, text } = await ask('metrics', TOKEN);
+    expect([status, text]).toEqual([200, expect.stringMatching(/^pharos_pages_published 1$/m)]);
+    expect(text).toMatch(/^pharos_component_state\{page="acme",/m);
+    expect((await fetch(`${door.url}/acme/`)).status).toBe(200);
+  });
+});
