@@ -274,6 +274,8 @@ export interface Learned {
   readonly problems: readonly Problem[];
   /** Items looked at, so that the share of bad ones can be judged. */
   readonly itemsTotal: number;
+  /** True: monitors that aren't listed were not read, so they are unknown and not gone. */
+  readonly isPartial?: boolean;
   /** Parts that could not be read this time and keep their last value, stale by themselves. */
   readonly stale: readonly SnapshotPart[];
   /** Lists that are known to be whole, so that what they lack was taken back there; what no list covers stays. */

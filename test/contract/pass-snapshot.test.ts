@@ -76,6 +76,22 @@ describe('a pass', () => {
     ]);
   });
 
+  it('keeps monitors that were not read as unknown, however many they are, and they are not gone', async () => {
+    const partial: Upstream = {
+      ...edge,
+      pull: function* (context) {
+        const learned = yield* edge.pull(context);
+        return { ...learned, monitors: learned.monitors.slice(0, 1), isPartial: true };
+      },
+    };
+    await pass(edge, sound(toyMonitors(5)));
+    expect(await pass(partial, sound(toyMonitors(5)))).toMatchObject({ kind: 'ok', monitorsTotal: 5 });
+    const states = async () => [...(await store.monitors('edge')).values()].map(({ state }) => state);
+    expect(await states()).toEqual(['operational', 'unknown', 'unknown', 'unknown', 'unknown']);
+    await pass(edge, sound(toyMonitors(5)));
+    expect(await states()).toEqual(['operational', 'operational', 'operational', 'operational', 'operational']);
+  });
+
   it('over several upstreams suffers nothing from the one that fails, and says of it what visitors may read', async () => {
     const say: Say = (path, question) =>
       question.url.startsWith('https://bad') ? new ToyStatus(500) : sound(toyMonitors(1))(path, question);

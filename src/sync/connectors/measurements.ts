@@ -10,14 +10,16 @@ export interface Measurement {
   readonly state: State;
   /** Null: it is not told, or there was no answer. */
   readonly responseTimeMs: number | null;
+  /** True: it failed and is tried again sooner than usual. */
+  readonly isRetried?: boolean;
 }
 
 /** A measurement holds for as many intervals as this … */
 const INTERVALS_MAX = 3;
 /** … and for what its answer may be kept on its way to us. */
 const KEPT_MS = 3 * MINUTE_MS;
-/** Of a monitor that was measured once. */
-const INTERVAL_DEFAULT_MS = MINUTE_MS;
+/** Where one measurement tells no interval: it holds for about an hour. */
+const INTERVAL_DEFAULT_MS = 20 * MINUTE_MS;
 /** A longer one cannot be told from a monitor that stopped. */
 const INTERVAL_MAX_MS = 24 * HOUR_MS;
 /** One further ahead is of another zone or of a wrong clock. */
@@ -48,12 +50,14 @@ export function lastChangeAt(measurements: readonly Measurement[]): EpochMs | nu
   return before === -1 ? null : (measurements[before + 1]?.at ?? null);
 }
 
-/** The usual time between two of them: the middle one of the last twenty. */
+/** The usual time between two of them: the middle one of the last twenty, without the shorter ones before a retry. */
 function intervalOf(measurements: readonly Measurement[]): number {
   const gaps = measurements
-    .slice(-21)
-    .map(({ at }, index, last) => at - (last[index - 1]?.at ?? at))
-    .filter((gap) => gap > 0)
+    .flatMap(({ at, isRetried = false }, index) => {
+      const next = measurements[index + 1]?.at ?? at;
+      return isRetried || next <= at ? [] : [next - at];
+    })
+    .slice(-20)
     .toSorted((a, b) => a - b);
   return Math.min(gaps[Math.floor(gaps.length / 2)] ?? INTERVAL_DEFAULT_MS, INTERVAL_MAX_MS);
 }

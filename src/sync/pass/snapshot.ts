@@ -1,7 +1,7 @@
 /** One upstream's part of a pass: queried, checked and committed as a whole, or not at all. */
 
 import { isStatusError, StatusError } from '../../errors.ts';
-import type { Announcement, Learned, PageDefinition } from '../../model/observation.ts';
+import type { Announcement, Learned, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import { recordPass, type Sighting } from '../../model/record.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates } from '../../store/monitor-states.ts';
@@ -34,13 +34,24 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   try {
     const memory = await readMemory(task);
     learned = await runner.run(upstream.pull({ upstreamId: upstream.id, now: startedAt, memory }));
-    learned = { ...learned, problems: [...learned.problems, ...skewProblems(runner)] };
+    const monitors = learned.isPartial === true ? await withUnread(task, learned.monitors) : learned.monitors;
+    learned = { ...learned, monitors, problems: [...learned.problems, ...skewProblems(runner)] };
     return await checkAndCommit(task, learned);
   } catch (error) {
     if (isStatusError(error) && error.context['superseded'] === true)
       return { kind: 'skipped', cause: 'overlap', reason: error.message };
     return { ...toFailure(upstream.id, error), learned };
   }
+}
+
+/** Those that were read, and those that are known and weren't, as unknown. */
+async function withUnread(
+  { store, upstream }: SnapshotTask,
+  read: readonly MonitorObservation[],
+): Promise<MonitorObservation[]> {
+  const ids = new Set(read.map(({ id }) => id));
+  const known = [...(await store.monitors(upstream.id)).values()].filter(({ id }) => !ids.has(id));
+  return [...read, ...known.map((monitor): MonitorObservation => ({ ...monitor, state: 'unknown' }))];
 }
 
 /** Turns any error into an outcome. An unexpected error is a bug in Pharos, and the message says so. */

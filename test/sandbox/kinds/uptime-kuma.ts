@@ -23,6 +23,7 @@ function createKuma(world: World): Upstream {
   return ({ method, path, now }) => {
     if (method !== 'GET') return json(404, { status: 'fail', msg: 'Not found' });
     if (path === `/api/status-page/${SLUG}`) return json(200, page(world, now));
+    if (path === `/api/status-page/${SLUG}/incident-history`) return json(200, incidentHistory(world, now));
     if (path === `/api/status-page/heartbeat/${SLUG}`) return json(200, heartbeats(world, now));
     return json(404, { status: 'fail', msg: 'Status Page Not Found' });
   };
@@ -37,19 +38,9 @@ function page(world: World, now: EpochMs) {
     weight: id,
     monitorList: services.map((service) => ({ id: service.id, name: service.name, sendUrl: 0, type: service.kind })),
   });
-  const open = world.reportsAt(now).filter(({ updates }) => updates.at(-1)?.status !== 'resolved');
   return {
     config: { slug: SLUG, title: 'Acme', description: null, published: true },
-    incidents: open.map(({ id, title, updates }) => ({
-      id: 300 + id,
-      style: 'warning',
-      title,
-      content: updates.at(-1)?.message ?? '',
-      pin: true,
-      active: true,
-      createdDate: utc(updates[0]?.at ?? now).slice(0, 19),
-      lastUpdatedDate: null,
-    })),
+    incidents: incidentsOf(world, now).filter(({ pin }) => pin),
     publicGroupList: [group(101, 'Shop', world.services.slice(0, 4)), group(102, 'Inside', world.services.slice(4))],
     maintenanceList: world.maintenances
       .filter(({ from, to }) => from <= now && now < to)
@@ -63,6 +54,32 @@ function page(world: World, now: EpochMs) {
         timeslotList: [{ startDate: utc(from), endDate: utc(to) }],
       })),
   };
+}
+
+/** Those that are over were unpinned when they were. */
+function incidentsOf(world: World, now: EpochMs) {
+  const time = (at: EpochMs): string => utc(at).slice(0, 19);
+  return world.reportsAt(now).map(({ id, title, updates }) => {
+    const newest = updates.at(-1) ?? updates[0];
+    const isOpen = newest.status !== 'resolved';
+    return {
+      id: 300 + id,
+      style: 'warning',
+      title,
+      content: newest.message,
+      pin: isOpen,
+      active: isOpen,
+      createdDate: time(updates[0].at),
+      lastUpdatedDate: isOpen ? null : time(newest.at),
+      status_page_id: 1,
+    };
+  });
+}
+
+/** Newest first, a page of ten. */
+function incidentHistory(world: World, now: EpochMs) {
+  const incidents = incidentsOf(world, now).toReversed();
+  return { ok: true, incidents: incidents.slice(0, 10), total: incidents.length, nextCursor: null, hasMore: false };
 }
 
 /** One a minute; a monitor that is paused had its last a day ago. */

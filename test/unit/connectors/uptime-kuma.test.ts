@@ -3,7 +3,8 @@ import type { Learned } from '../../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { uptimeKuma } from '../../../src/sync/connectors/uptime-kuma/connector.ts';
-import { contextOf, drive, failure, NOW, type Respond } from '../../helpers/drive.ts';
+import { contextOf, drive, failure, NOW, type Respond, refusal } from '../../helpers/drive.ts';
+import { loadCases, respondWith } from '../../helpers/upstream-cases.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -36,12 +37,20 @@ interface Says {
   readonly monitors?: readonly Row[];
   readonly beats?: Readonly<Record<string, unknown>>;
   readonly metrics?: unknown;
+  readonly history?: unknown;
 }
 
 const says =
-  ({ page = {}, monitors = [{ id: 1, name: 'Shop', type: 'http' }], beats: lists = {}, metrics }: Says): Respond =>
+  ({
+    page = {},
+    monitors = [{ id: 1, name: 'Shop', type: 'http' }],
+    beats: lists = {},
+    metrics,
+    history = { ok: true, incidents: [] },
+  }: Says): Respond =>
   ({ url }) => {
     if (url.endsWith('/metrics')) return metrics;
+    if (url.endsWith('/incident-history')) return history;
     if (url.includes('/heartbeat/')) return { heartbeatList: lists, uptimeList: {} };
     return {
       config: { title: 'Acme' },
@@ -75,6 +84,20 @@ describe('the state of a monitor', () => {
     expect(await stateOf(beats(6 * MINUTE_MS + SECOND_MS, 1, 1, 1))).toBe('unknown');
     const hourly = [beat(1, 3 * HOUR_MS), beat(1, 2 * HOUR_MS), beat(1, HOUR_MS)];
     expect(await stateOf(hourly)).toBe('operational');
+  });
+
+  it('holds by the usual interval, not by the shorter one of retries', async () => {
+    // Every ten minutes; four retries a minute apart before it counts as down.
+    const minutes = [60, 50, 40, 30, 20, 19, 18, 17, 16];
+    const down = minutes.map((ago, index) => beat(index < 4 ? 1 : index < 8 ? 2 : 0, ago * MINUTE_MS));
+    expect(await stateOf(down)).toBe('major_outage');
+    const since = [beat(0, 36 * MINUTE_MS), ...down].map(({ status, ...more }) => ({ status, ...more }));
+    expect(await stateOf(since)).toBe('major_outage');
+  });
+
+  it('holds for an hour where there is one beat, which tells no interval', async () => {
+    expect(await stateOf([beat(1, HOUR_MS)])).toBe('operational');
+    expect(await stateOf([beat(1, HOUR_MS + 4 * MINUTE_MS)])).toBe('unknown');
   });
 
   it('is not believed of the future, as times of another zone would be', async () => {
@@ -134,8 +157,16 @@ describe('a key', () => {
     expect(questions.map(({ headers }) => headers['authorization'])).toEqual([
       undefined,
       undefined,
+      undefined,
       `Basic ${Buffer.from(':uk1_secret-1').toString('base64')}`,
     ]);
+  });
+
+  it('reads the metrics of the running program', async () => {
+    const [program] = loadCases('uptime-kuma').filter(({ name }) => name === 'ok-program');
+    const { result } = await pull(respondWith(program?.answers ?? {}), {}, { apiKey: 'k' });
+    expect(result.monitors.at(-1)).toMatchObject({ id: 'up/10', name: 'Vault', state: 'operational', isPublic: false });
+    expect(result.problems).toEqual([]);
   });
 
   it('names the monitors of version 1, which have no id there, by their name', async () => {
@@ -144,14 +175,22 @@ describe('a key', () => {
     expect(result.monitors.map(({ id }) => id)).toEqual(['up/1', 'up/Cron', 'up/Vault "in", a=\\b']);
   });
 
-  it('fails the pass when what comes are no metrics: nothing would tell that monitors are missing', async () => {
+  it('that is rejected, or brings no metrics, takes nothing from the page, and is told', async () => {
     for (const text of [
       '<!doctype html><title>Uptime Kuma</title>',
       '',
       '# HELP other x\nother 1\n',
       failure('UPSTREAM_REFUSED'),
-    ])
-      await expect(pull(respond(text), {}, { apiKey: 'k' })).rejects.toThrow();
+      'skipped',
+    ]) {
+      const { result } = await pull(respond(text), {}, { apiKey: 'k' });
+      expect(result.monitors).toMatchObject([{ id: 'up/1', state: 'operational' }]);
+      expect(result.problems).toMatchObject([{ kind: 'note', place: 'metrics' }]);
+      // The others were not asked: they are not gone.
+      expect(result.isPartial).toBe(true);
+    }
+    expect((await pull(respond(metrics), {}, { apiKey: 'k' })).result.isPartial).toBe(false);
+    expect((await pull(says({}))).result.isPartial).toBe(false);
   });
 });
 
@@ -177,6 +216,30 @@ describe('what is written on the page', () => {
       const unsure = await pull(says({ page }), { openStories });
       expect([unsure.result.incidents, unsure.result.stale]).toEqual([[], ['incidents']]);
     }
+  });
+
+  it('is read from the history of version 2, with its own end, also where it came and went between two passes', async () => {
+    const past = incident({ pin: false, active: false, lastUpdatedDate: utc(40 * MINUTE_MS) });
+    const history = { ok: true, incidents: [past], total: 1, nextCursor: null, hasMore: false };
+    const { result } = await pull(says({ history }));
+    expect(result.incidents).toMatchObject([
+      { id: 'up/incident/7', status: 'resolved', startedAt: NOW - HOUR_MS, endedAt: NOW - 40 * MINUTE_MS },
+    ]);
+    const [known] = (await pull(says({ page: { incidents: [incident()] } }))).result.incidents;
+    const openStories = new Map(known === undefined ? [] : [['incident/7', known]]);
+    const ended = await pull(says({ history }), { openStories });
+    expect(ended.result.incidents).toMatchObject([{ id: 'up/incident/7', endedAt: NOW - 40 * MINUTE_MS }]);
+  });
+
+  it('is read without the history where that fails, which is told, and where there is none', async () => {
+    const page = { incidents: [incident()] };
+    const { result } = await pull(says({ page, history: failure('UPSTREAM_FAILED') }));
+    expect(result.incidents.length).toBe(1);
+    expect(result.problems).toEqual([{ kind: 'note', place: 'incident-history', message: 'UPSTREAM_FAILED' }]);
+    const old = await pull(says({ page: { incidents: undefined, incident: incident() } }));
+    expect(old.questions.map(({ name }) => name)).toEqual(['page', 'heartbeats']);
+    const none = await pull(says({ page, history: refusal(404) }));
+    expect([none.result.incidents.length, none.result.problems]).toEqual([1, []]);
   });
 
   it('is one incident in older versions, and none where that is null', async () => {

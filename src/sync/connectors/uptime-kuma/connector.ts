@@ -2,16 +2,26 @@
  * uptime-kuma: a public status page of Uptime Kuma, by the two documents that the page itself reads.
  *
  * Each pass asks `/api/status-page/<page>` (names, incidents, maintenance; cached there for five minutes) and
- * `/api/status-page/heartbeat/<page>` (beats; cached for one), both conditional. With a key also `/metrics`, where monitors are
+ * `/api/status-page/heartbeat/<page>` (beats; cached for one), both conditional; since version 2
+ * `/incident-history`. With a key also `/metrics`, where monitors are
  * that no page shows; the key is the password of HTTP Basic, without a user. It takes 60 requests a minute.
  */
 
 import { z } from 'zod';
-import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
 import { counted } from '../../../schema/counted.ts';
-import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
-import { externalIdOf, newDetails, toWarnings, uniqueMonitors } from '../items.ts';
+import {
+  ask,
+  attemptOne,
+  type Connector,
+  type Probe,
+  type Pull,
+  type PullContext,
+  type Question,
+  whyMissing,
+} from '../../connector.ts';
+import { externalIdOf, newDetails, note, toWarnings, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
   IMPACTS,
@@ -21,7 +31,15 @@ import {
   projectPage,
   STATUS_STATES,
 } from './project.ts';
-import { HeartbeatsSchema, ID_FIELD, type Metric, MetricsSchema, type Page, PageSchema } from './schema.ts';
+import {
+  HeartbeatsSchema,
+  ID_FIELD,
+  IncidentHistorySchema,
+  type Metric,
+  MetricsSchema,
+  type Page,
+  PageSchema,
+} from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of Uptime Kuma.'),
@@ -38,12 +56,16 @@ type Options = z.output<typeof OptionsSchema>;
 /** How often the response times of the beats since are kept. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
 
-function pageQuestion<T>(options: Options, path: string, asked: Pick<Question<T>, 'name' | 'schema'>): Question<T> {
+function pageQuestion<T>(
+  { url, page }: Options,
+  asked: Pick<Question<T>, 'name' | 'schema'>,
+  [before = '', after = '']: readonly string[] = [],
+): Question<T> {
   return {
     ...asked,
     priority: 'list',
     method: 'GET',
-    url: endpointAddress(options.url, `/api/status-page/${path}${encodeURIComponent(options.page)}`),
+    url: endpointAddress(url, `/api/status-page/${before}${encodeURIComponent(page)}${after}`),
     headers: {},
     isConditional: true,
   };
@@ -64,25 +86,45 @@ function metricsQuestion(options: Options, apiKey: string): Question<Metric[]> {
 interface Answers {
   readonly page: Page;
   readonly heartbeats: Readonly<Record<string, unknown>>;
-  readonly metrics: readonly Metric[];
+  /** Empty: it was not read, or this version has none. */
+  readonly history: readonly unknown[];
+  /** Null: they were not read. */
+  readonly metrics: readonly Metric[] | null;
+  readonly problems: readonly Problem[];
 }
 
+/** The page and its beats, which are needed, and what may be missing without them: the history and the metrics. */
 function* readAll(options: Options): Pull<Answers> {
-  const page = yield* ask(pageQuestion(options, '', { name: 'page', schema: PageSchema }));
-  const beats = yield* ask(pageQuestion(options, 'heartbeat/', { name: 'heartbeats', schema: HeartbeatsSchema }));
-  const metrics = options.apiKey === undefined ? [] : (yield* ask(metricsQuestion(options, options.apiKey))).payload;
-  return { page: page.payload, heartbeats: beats.payload.heartbeatList, metrics };
+  const { payload: page } = yield* ask(pageQuestion(options, { name: 'page', schema: PageSchema }));
+  const beats = { name: 'heartbeats', schema: HeartbeatsSchema };
+  const { heartbeatList } = (yield* ask(pageQuestion(options, beats, ['heartbeat/']))).payload;
+  const problems: Problem[] = [];
+  let history: readonly unknown[] = [];
+  // Version 1 has one incident and no history.
+  if (page.incidents != null) {
+    const asked = { name: 'incident history', schema: IncidentHistorySchema };
+    const answer = yield* attemptOne(pageQuestion(options, asked, ['', '/incident-history']));
+    if (answer.kind === 'ok') history = answer.payload.incidents;
+    else if (answer.kind === 'skipped' || answer.error.context['status'] !== 404)
+      problems.push(note('incident-history', whyMissing(answer)));
+  }
+  if (options.apiKey === undefined) return { page, heartbeats: heartbeatList, history, metrics: [], problems };
+  const answer = yield* attemptOne(metricsQuestion(options, options.apiKey));
+  if (answer.kind !== 'ok') problems.push(note('metrics', whyMissing(answer)));
+  const metrics = answer.kind === 'ok' ? answer.payload : null;
+  return { page, heartbeats: heartbeatList, history, metrics, problems };
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const { upstreamId, now, memory } = context;
-  const { page, heartbeats, metrics } = yield* readAll(options);
+  const { page, heartbeats, history, metrics, problems } = yield* readAll(options);
   const shown = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
   const known = new Set(shown.monitors.flatMap(({ id, name }) => [externalIdOf(id), name]));
-  const others = projectMetrics(metrics, { upstreamId, shown: known });
+  const others = projectMetrics(metrics ?? [], { upstreamId, shown: known });
   const all = uniqueMonitors([...shown.monitors, ...others.monitors]);
   const monitors = shown.monitors.map(({ id }) => id);
-  const incidents = projectIncidents(page, { upstreamId, monitors, now, open: memory.openStories ?? new Map() });
+  const open = memory.openStories ?? new Map();
+  const incidents = projectIncidents(page, history, { upstreamId, monitors, now, open });
   const maintenances = projectMaintenances(page, { upstreamId, monitors });
   return {
     ...NOTHING_LEARNED,
@@ -91,19 +133,28 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     incidents: incidents.incidents,
     maintenances: maintenances.maintenances,
     details: newDetails(shown.details, context, DETAIL_AGE_MIN_MS),
-    problems: [...shown.problems, ...others.problems, ...all.problems, ...incidents.problems, ...maintenances.problems],
-    itemsTotal: shown.itemsTotal + metrics.length + incidents.itemsTotal + maintenances.itemsTotal,
+    problems: [
+      ...problems,
+      ...shown.problems,
+      ...others.problems,
+      ...all.problems,
+      ...incidents.problems,
+      ...maintenances.problems,
+    ],
+    itemsTotal: shown.itemsTotal + (metrics ?? []).length + incidents.itemsTotal + maintenances.itemsTotal,
     stale: incidents.isSure ? [] : ['incidents'],
+    isPartial: metrics === null,
   };
 }
 
 function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
-  const { page, heartbeats, metrics } = yield* readAll(options);
-  const { monitors, problems } = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
-  const key = options.apiKey === undefined ? '' : `, ${metrics.length} in all`;
+  const { page, heartbeats, metrics, problems } = yield* readAll(options);
+  const projected = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
+  const { monitors } = projected;
+  const key = options.apiKey === undefined || metrics === null ? '' : `, ${metrics.length} in all`;
   return {
     summary: `page "${page.config.title}": ${counted(monitors.length, 'monitors')}${key}`,
-    warnings: toWarnings(problems),
+    warnings: toWarnings([...problems, ...projected.problems]),
     monitorsTotal: monitors.length,
   };
 }

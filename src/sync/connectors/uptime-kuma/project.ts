@@ -3,6 +3,7 @@
  * maintenance don't say which monitors they are about.
  */
 
+import type { z } from 'zod';
 import type {
   Incident,
   IncidentImpact,
@@ -12,10 +13,20 @@ import type {
   MonitorId,
   MonitorObservation,
   Problem,
+  Update,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
-import type { EpochMs } from '../../../model/time.ts';
-import { note, parseItem, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
+import { type EpochMs, later } from '../../../model/time.ts';
+import { createIncident, createMaintenance, endMissing } from '../entries.ts';
+import {
+  externalIdOf,
+  note,
+  parseItem,
+  parseItems,
+  projectMonitorLists,
+  uniqueById,
+  unknownMonitor,
+} from '../items.ts';
 import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
 import { parseInstant, unknownWord } from '../wire.ts';
 import {
@@ -30,11 +41,13 @@ import {
   type Page,
 } from './schema.ts';
 
-/** Pending: it failed and is tried again, so that nothing is decided. */
+/** It failed and is tried again, so that nothing is decided. */
+const PENDING = 2;
+
 export const STATUS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, State>([
   [0, 'major_outage'],
   [1, 'operational'],
-  [2, 'unknown'],
+  [PENDING, 'unknown'],
   [3, 'maintenance'],
 ]);
 
@@ -59,7 +72,7 @@ function pulseOf(list: unknown, place: string, now: EpochMs): Pulse {
     read.map(({ status, time, ping }): Measurement => {
       const state = STATUS_STATES.get(status);
       if (state === undefined) words.push(unknownWord(`${place}.status`, status));
-      return { at: time, state: state ?? 'unknown', responseTimeMs: ping ?? null };
+      return { at: time, state: state ?? 'unknown', responseTimeMs: ping ?? null, isRetried: status === PENDING };
     }),
   );
   const state = problems.length > 0 ? 'unknown' : presentState(beats, now);
@@ -166,6 +179,8 @@ export const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
   danger: 'major',
 };
 
+type PinnedIncident = z.output<typeof IncidentSchema>;
+
 interface PostsOptions {
   readonly upstreamId: string;
   /** All monitors of the page. */
@@ -175,47 +190,56 @@ interface PostsOptions {
   readonly open: ReadonlyMap<string, Incident>;
 }
 
-/** Incidents that are pinned; one that was and is not any more is over as of now. Never throws. */
+/**
+ * Incidents that are pinned, and those that were. One that was open and isn't pinned any more is over when the history says, or
+ * as of now where that says nothing of it. Never throws.
+ *
+ * @param history  the newest incidents, pinned or not; empty where it was not read
+ */
 export function projectIncidents(
   { incidents, incident }: Page,
+  history: readonly unknown[],
   { upstreamId, monitors, now, open }: PostsOptions,
 ): { incidents: Incident[]; problems: Problem[]; itemsTotal: number; isSure: boolean } {
   const items = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
-  const { items: read, problems } = parseItems(IncidentSchema, items, 'incidents');
+  const pinned = parseItems(IncidentSchema, items, 'incidents');
+  const past = parseItems(IncidentSchema, history, 'incident-history');
   const words: Problem[] = [];
-  const pinned = uniqueById(
-    read.map(({ id, title, content, style, createdDate }): Incident => {
-      const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
-      if (impact === undefined) words.push(unknownWord(`incidents.${id}.style`, style));
-      return {
-        id: `${upstreamId}/incident/${id}`,
-        title,
-        status: 'investigating',
-        impact: impact ?? 'minor',
-        startedAt: createdDate,
-        endedAt: null,
-        monitors,
-        components: [],
-        pages: null,
-        affectedState: null,
-        isOutage: false,
-        updates: [{ id: 'pinned', at: createdDate, status: 'investigating', body: content ?? '' }],
-        // Ids of rows that were deleted are given again.
-        bornAt: createdDate,
-      };
-    }),
-  );
-  const isSure = problems.length === 0 && (incidents != null || incident !== undefined);
-  const listed = new Set(pinned.items.map(({ id }) => id));
-  const ended = [...open].flatMap(([externalId, known]): Incident[] => {
-    const id = `${upstreamId}/${externalId}`;
-    if (!isSure || listed.has(id)) return [];
-    const updates = [...known.updates, { id: 'unpinned', at: now, status: 'resolved', body: '' }];
-    return [{ ...known, id, status: 'resolved', endedAt: now, updates }];
-  });
+  const toIncident = (item: PinnedIncident, endedAt: EpochMs | null): Incident => {
+    const { id, title, content, style, createdDate } = item;
+    const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
+    if (impact === undefined) words.push(unknownWord(`incidents.${id}.style`, style));
+    const end: Update[] = endedAt === null ? [] : [{ id: 'unpinned', at: endedAt, status: 'resolved', body: '' }];
+    return createIncident({
+      id: `${upstreamId}/incident/${id}`,
+      title,
+      impact: impact ?? 'minor',
+      startedAt: createdDate,
+      endedAt,
+      monitors,
+      updates: [{ id: 'pinned', at: createdDate, status: 'investigating', body: content ?? '' }, ...end],
+      // Ids of rows that were deleted are given again.
+      bornAt: createdDate,
+    });
+  };
+  const unique = uniqueById(pinned.items.map((item) => toIncident(item, null)));
+  const isSure = pinned.problems.length === 0 && (incidents != null || incident !== undefined);
+  const pinnedIds = new Set(pinned.items.map(({ id }) => id));
+  const unpinned = isSure
+    ? past.items
+        .filter(({ id }) => !pinnedIds.has(id))
+        .map((item) => toIncident(item, later(item.createdDate, item.lastUpdatedDate ?? item.createdDate)))
+    : [];
+  const listed = new Set([...unique.items, ...unpinned].map(({ id }) => externalIdOf(id)));
+  const ended = isSure ? endMissing(open, listed, { upstreamId, now, endId: 'unpinned' }) : [];
   return {
-    incidents: uniqueById([...pinned.items, ...ended]).items,
-    problems: [...problems, ...words, ...pinned.problems],
+    incidents: uniqueById([...unique.items, ...unpinned, ...ended]).items,
+    problems: [
+      ...pinned.problems,
+      ...past.problems.map((problem): Problem => ({ ...problem, kind: 'note' })),
+      ...words,
+      ...unique.problems,
+    ],
     itemsTotal: items.length,
     isSure,
   };
@@ -236,18 +260,15 @@ export function projectMaintenances(
         return [];
       }
       return [
-        {
+        createMaintenance({
           id: `${upstreamId}/maintenance/${id}/${startsAt}`,
           title,
           startsAt,
           endsAt,
           monitors,
-          components: [],
-          pages: null,
-          updates: [],
           ...(description === null ? {} : { body: description }),
           covers: false,
-        },
+        }),
       ];
     }),
   );

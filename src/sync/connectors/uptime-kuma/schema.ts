@@ -50,7 +50,11 @@ export const IncidentSchema = z.object({
   content: TextSchema,
   style: z.unknown().optional(),
   createdDate: UtcSchema,
+  lastUpdatedDate: UtcSchema.nullish().catch(null),
 });
+
+/** Pinned incidents and those that were, the newest; since version 2. */
+export const IncidentHistorySchema = z.object({ incidents: z.array(z.unknown()) });
 
 const SlotSchema = z.object({ startDate: z.string(), endDate: z.string() });
 export const MaintenanceSchema = z.object({
