@@ -27,6 +27,7 @@ const LONG = [
   'test/contract/redraw.test.ts',
   'test/e2e/commands.test.ts',
   'test/e2e/nodes.test.ts',
+  'test/e2e/nodes-visitors.test.ts',
   'test/e2e/postgres.test.ts',
   'test/e2e/ops.test.ts',
   'test/e2e/web-nodes.test.ts',

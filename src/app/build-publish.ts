@@ -128,7 +128,7 @@ async function beginPublishing({ base, serving, telling }: Parts, progress: RunP
   const memory = createSiteMemory(store, since);
   // Compiled here, because errors can be reported better than from the thread.
   await compilePages(components);
-  publishing.publisher = await startPublisher({
+  const client = await startPublisher({
     ...{ store: place, folders, components, since },
     control: createPublishControl({
       ...{ database, folders, now, sleep, leases, tell: telling.notices.tell },
@@ -138,6 +138,13 @@ async function beginPublishing({ base, serving, telling }: Parts, progress: RunP
     ...(progress === undefined ? {} : { onPage: progress.publishing }),
     onError: (error) => log.error(messageOf(error)),
   });
+  publishing.publisher = {
+    ...client,
+    publish: (state, request) =>
+      publishing.shown.publish(request?.slug === undefined ? state.revision : null, () =>
+        client.publish(state, request),
+      ),
+  };
   publishing.memory = memory;
 }
 

@@ -21,6 +21,7 @@ import { followClock, now } from './clock.ts';
 import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
+import { createShown, type Shown } from './nodes/catch-up.ts';
 import { openStore, type StorePlace, storePlace } from './open-store.ts';
 import { createAuditTrail } from './operators/audit-trail.ts';
 import { openKey } from './secret-key.ts';
@@ -52,6 +53,7 @@ export interface StoreOptions {
 /** What publishing adds to a site. The last builder sets it, and a changed configuration replaces it. */
 interface Publishing {
   memory: SiteMemory;
+  readonly shown: Shown;
   /** Null: this process doesn't publish. */
   publisher: PublisherClient | null;
   /** Null: this process writes to no target. */
@@ -104,7 +106,12 @@ export async function buildStore(first: Config, options: StoreOptions) {
       onError,
     });
     closing.defer(audit.close);
-    const publishing: Publishing = { memory: createSiteMemory(store), publisher: null, targets: null };
+    const publishing: Publishing = {
+      memory: createSiteMemory(store),
+      shown: createShown(),
+      publisher: null,
+      targets: null,
+    };
     const siteInputs = async (): Promise<SiteStateInputs> => ({ ...live.siteInputs(), icons: await icons.known() });
     return {
       ...{ log, closing, place, live, store, database, leases, http, proxy, icons, audit, stopping, publishing },

@@ -10,7 +10,7 @@ import { clientAddressOf, isForwarded } from '../access/attempts/client-address.
 import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
-import { type RequestHead, readHead } from './request-head.ts';
+import { isReturning, type RequestHead, readHead } from './request-head.ts';
 import { type AnsweredRequest, accessFacts, headerLines, send } from './send.ts';
 import { guardSockets } from './sockets.ts';
 import { gateAnswer } from './visitors/gate-answer.ts';
@@ -22,6 +22,8 @@ export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
   readonly addresses: () => SiteAddresses;
   /** Answers requests below `/-/`; null: not found. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
+  /** Brings this node up to date; null: don't wait. Absent: no other node serves the same site. */
+  readonly catchUp?: (() => Promise<void> | null) | undefined;
   readonly trustedProxyHops: number;
   readonly onError: (error: unknown, where: string) => void;
   /** True: responses close the connection, so that clients use another node. */
@@ -107,7 +109,10 @@ function answer(
     };
   if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
   if (method !== 'GET' && method !== 'HEAD') return notAllowed();
-  return pageAnswer(options, { address, query: queryOf(request), head });
+  const give = (): Answer | Promise<Answer> => pageAnswer(options, { address, query: queryOf(request), head });
+  // Whatever page it is about, so that the time it takes tells nothing of any.
+  const catchingUp = isReturning(head) ? options.catchUp?.() : null;
+  return catchingUp ? catchingUp.then(give) : give();
 }
 
 /** Forms of a page: to sign in and out, and to subscribe. */

@@ -11,6 +11,8 @@ export interface RequestHead {
   readonly ifNoneMatch: string | undefined;
   readonly range: string | undefined;
   readonly cookie: string | null;
+  readonly cacheControl: string | undefined;
+  readonly fetchSite: string | undefined;
   /** True: a header that decides about access was sent twice. Node takes the first, and a proxy may take the last. */
   readonly isAmbiguous: boolean;
 }
@@ -21,6 +23,8 @@ const FIELDS = {
   'if-none-match': 'ifNoneMatch',
   range: 'range',
   cookie: 'cookie',
+  'cache-control': 'cacheControl',
+  'sec-fetch-site': 'fetchSite',
 } as const;
 /** Those that may come only once. */
 const ONCE = new Set(['authorization', 'host', 'origin', 'sec-fetch-site', 'content-type']);
@@ -33,6 +37,8 @@ export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): R
     ifNoneMatch: undefined,
     range: undefined,
     cookie: null,
+    cacheControl: undefined,
+    fetchSite: undefined,
     isAmbiguous: false,
   } as { -readonly [Name in keyof RequestHead]: RequestHead[Name] };
   const seen: string[] = [];
@@ -53,4 +59,17 @@ export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): R
     head[field] = before === null ? value : `${before}${field === 'cookie' ? ';' : ','} ${value}`;
   }
   return head;
+}
+
+/**
+ * Whether whoever asks may have been answered before, maybe by another node: a reload or a check of a known copy, a link or a
+ * script of the same site, a session. Public pages set no cookie that could say it.
+ */
+export function isReturning({ ifNoneMatch, cacheControl, fetchSite, cookie }: RequestHead): boolean {
+  return (
+    ifNoneMatch !== undefined ||
+    cookie !== null ||
+    fetchSite === 'same-origin' ||
+    (cacheControl !== undefined && /\b(?:no-cache|max-age=0)\b/.test(cacheControl))
+  );
 }

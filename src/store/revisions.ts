@@ -10,7 +10,7 @@ export async function recordChanges(tx: Writer, upstreamId: string, changes: Com
   const { monitors, incidents, maintenances, hasNewDefinitions } = changes;
   if (monitors.length + incidents.length + maintenances.length === 0 && !hasNewDefinitions) return;
   await tx.run('UPDATE revision SET value = value + 1');
-  const revision = await currentRevision(tx);
+  const revision = await readRevision(tx);
   const mark = (table: string, ids: readonly string[]): Promise<void> =>
     tx.runMany(
       `UPDATE ${table} SET revision = ? WHERE id = ?`,
@@ -27,7 +27,7 @@ export async function recordChanges(tx: Writer, upstreamId: string, changes: Com
 /** @see Store.changesSince */
 export async function readChanges(reader: Reader, since: number): Promise<Changes> {
   // Read first: what another process commits meanwhile is seen now and told again next time, and never missed.
-  const revision = await currentRevision(reader);
+  const revision = await readRevision(reader);
   if (revision === since) return { revision, monitors: [], subjects: [], hasNewDefinitions: false };
   const monitors = await reader.all('SELECT id FROM monitor WHERE revision > ?', [since]);
   const about = await reader.all(
@@ -51,7 +51,8 @@ export async function forgetSubjects(tx: Writer): Promise<void> {
   );
 }
 
-async function currentRevision(reader: Reader): Promise<number> {
+/** The number of the last commit that changed something. */
+export async function readRevision(reader: Reader): Promise<number> {
   const [row] = await reader.all('SELECT value FROM revision');
   return Number(row?.['value']);
 }

@@ -26,6 +26,8 @@ interface TakingDeps {
 
 export interface Taking {
   readonly ensure: Taker['ensure'];
+  /** Takes what there is by now. */
+  readonly refresh: Taker['refresh'];
   /** Whether there are releases to serve, from the store or from before. */
   readonly hasReleases: Taker['hasReleases'];
   /** Takes releases, now and from now on. Resolves after the first try, whether or not the store can be reached. */
@@ -81,6 +83,7 @@ export function createTaking(deps: TakingDeps): Taking {
 
   return {
     ensure: taker.ensure,
+    refresh: taker.refresh,
     hasReleases: taker.hasReleases,
     open: async () => {
       await look();

@@ -10,6 +10,7 @@ import { createReleaseReader } from '../../server/visitors/release-reader.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import type { Log } from '../log.ts';
+import { createCatchUp, showCommitted } from '../nodes/catch-up.ts';
 import { createGaugeReader } from '../operators/gauges.ts';
 import { createOperators } from '../operators/operators.ts';
 import { createWritingRoutes } from '../operators/writing.ts';
@@ -70,6 +71,7 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
     isStopping: () => isStopping,
     badges: createBadgeService(),
     ensure: pharos.serving.taking?.ensure,
+    catchUp: catchUpOf(pharos),
     sources: pharos.serving.keeper.sources,
     locale: () => pharos.base.live.config().site.locale,
     // A getter, because the configuration may change.
@@ -108,6 +110,22 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
         setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
       }),
   };
+}
+
+/** Undefined: no other node serves the same site. */
+function catchUpOf({ base, serving, publishing }: Pharos): ReturnType<typeof createCatchUp> | undefined {
+  const refresh = () => serving.keeper.refresh(now());
+  const { taking } = serving;
+  if (taking !== null)
+    return createCatchUp(async () => {
+      await refresh();
+      await taking.refresh();
+    });
+  if (!('url' in base.place) || publishing.publisher === null) return undefined;
+  const { database, publishing: state } = base;
+  const { publishNews } = publishing.engine;
+  const hasNews = (): boolean => state.memory.hasTouched();
+  return createCatchUp(() => showCommitted({ database, shown: state.shown, refresh, hasNews, publishNews }));
 }
 
 function ownRoutesOf(

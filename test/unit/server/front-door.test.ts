@@ -4,32 +4,32 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Access } from '../../../src/access/access.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { plain } from '../../../src/server/answer.ts';
-import { createFrontDoor } from '../../../src/server/front-door.ts';
+import { createFrontDoor, type FrontDoorOptions } from '../../../src/server/front-door.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 
 /** A door to an empty site that says where a request below `/-/` arrived. */
-const door = () =>
-  createFrontDoor({
-    addresses: () => ({
-      siteHost: 'status.example',
-      basePath: '/',
-      home: null,
-      publicFiles: new Set(),
-      customDomains: new Map([['acme.example', 'acme']]),
-    }),
-    own: async ({ isSiteHost }) => plain(200, isSiteHost ? 'site' : 'domain of a page'),
-    access: { pageOf: () => null } as unknown as Access,
-    reader: { open: () => null },
-    badges: createBadgeService(),
-    sources: () => [],
-    locale: () => 'en',
-    trustedProxyHops: 0,
-    isHttpsSite: false,
-    now: () => toEpochMs(0),
-    onError: (error) => {
-      throw error;
-    },
-  });
+const DOOR: FrontDoorOptions = {
+  addresses: () => ({
+    siteHost: 'status.example',
+    basePath: '/',
+    home: null,
+    publicFiles: new Set(),
+    customDomains: new Map([['acme.example', 'acme']]),
+  }),
+  own: async ({ isSiteHost }) => plain(200, isSiteHost ? 'site' : 'domain of a page'),
+  access: { pageOf: () => null } as unknown as Access,
+  reader: { open: () => null },
+  badges: createBadgeService(),
+  sources: () => [],
+  locale: () => 'en',
+  trustedProxyHops: 0,
+  isHttpsSite: false,
+  now: () => toEpochMs(0),
+  onError: (error) => {
+    throw error;
+  },
+};
+const door = () => createFrontDoor(DOOR);
 
 let server: ReturnType<typeof door>;
 beforeEach(async () => {
@@ -42,13 +42,15 @@ afterEach(() => {
   server.close();
 });
 
-async function say(...lines: readonly string[]): Promise<string> {
+const say = (...lines: readonly string[]): Promise<string> => ask('/-/health', ...lines);
+
+async function ask(path: string, ...lines: readonly string[]): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   let said = '';
   socket.on('data', (chunk: Buffer) => {
     said += chunk.toString('latin1');
   });
-  socket.write(['GET /-/health HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'));
+  socket.write([`GET ${path} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n'));
   await once(socket, 'close');
   return said;
 }
@@ -64,4 +66,28 @@ it.each([
   ['Host: status.example', 'Authorization: Bearer a', 'authorization: Bearer b'],
 ])('refuses %s with %s: a proxy may have taken the other', async (...lines) => {
   expect(await say(...lines)).toMatch(/^HTTP\/1\.1 400 .*sent twice/s);
+});
+
+it('brings itself up to date for those who were here before, whatever page they ask for, and for nobody else', async () => {
+  let looks = 0;
+  const catchUp = async (): Promise<void> => {
+    looks += 1;
+  };
+  const nobody = { kind: 'anonymous' };
+  const access = {
+    pageOf: () => null,
+    principalOf: async () => nobody,
+    knowsPages: () => true,
+    denied: async () => null,
+  };
+  server.close();
+  server = createFrontDoor({ ...DOOR, access: access as unknown as Access, catchUp });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const host = 'Host: status.example';
+  for (const path of ['/', '/acme/', '/nothing/']) await ask(path, host, 'Cache-Control: no-cache');
+  expect(looks).toBe(3);
+  await ask('/-/health', host, 'Cache-Control: no-cache');
+  await ask('/acme/', host);
+  expect(looks).toBe(3);
 });

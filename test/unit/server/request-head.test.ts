@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHead } from '../../../src/server/request-head.ts';
+import { isReturning, readHead } from '../../../src/server/request-head.ts';
 
 const headOf = (...lines: readonly (readonly [name: string, value: string])[]) =>
   readHead({ rawHeaders: lines.flat() });
@@ -43,5 +43,26 @@ describe('the head of a request', () => {
     expect(
       headOf(['Accept', 'a'], ['accept', 'b'], ['X-Forwarded-For', 'a'], ['x-forwarded-for', 'b']).isAmbiguous,
     ).toBe(false);
+  });
+});
+
+describe('somebody who may have been answered before', () => {
+  it.each([
+    ['If-None-Match', '"a"'],
+    ['Sec-Fetch-Site', 'same-origin'],
+    ['cache-control', 'no-cache'],
+    ['Cache-Control', 'max-age=0'],
+    ['Cookie', '__Host-pharos=a'],
+  ])('is known by %s: %s', (...line) => {
+    expect(isReturning(headOf(['Host', 'status.example'], line))).toBe(true);
+  });
+
+  it.each([
+    ['Sec-Fetch-Site', 'none'],
+    ['Sec-Fetch-Site', 'cross-site'],
+    ['Cache-Control', 'max-age=01'],
+    ['Accept-Encoding', 'br'],
+  ])('is not known by %s: %s', (...line) => {
+    expect(isReturning(headOf(['Host', 'status.example'], line))).toBe(false);
   });
 });

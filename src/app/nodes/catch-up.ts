@@ -1,0 +1,118 @@
+/**
+ * Nodes publish a commit within milliseconds of each other. Behind a balancer, a visitor who was answered by the first of them
+ * may ask another next. A request that shows that its sender was here before (`request-head.ts`) therefore waits until this node
+ * shows everything that was committed when the request came, and never sees less than before. That costs one small read, which
+ * requests share.
+ */
+
+import type { Database } from '../../store/database.ts';
+import { readRevision } from '../../store/revisions.ts';
+
+/** After that, a node that is cut off, or has very much to publish, answers with what it has. */
+const LIMIT_MS = 3_000;
+
+/**
+ * @param look brings what this node serves up to date with what is stored when it is called
+ * @returns a function that resolves once a look that began after the call has ended, or the time is up; null: looks fail or
+ *   take too long, so nobody waits until one succeeds
+ */
+export function createCatchUp(look: () => Promise<void>, limitMs = LIMIT_MS): () => Promise<void> | null {
+  let running: Promise<void> | null = null;
+  /** Follows the one that is running, for all who came since that began. */
+  let next: Promise<void> | null = null;
+  let isAway = false;
+
+  function begin(): Promise<void> {
+    next = null;
+    running = look().then(
+      () => {
+        [isAway, running] = [false, null];
+      },
+      () => {
+        [isAway, running] = [true, null];
+      },
+    );
+    return running;
+  }
+
+  return () => {
+    if (isAway) {
+      if (running === null) void begin();
+      return null;
+    }
+    if (running !== null) next ??= running.then(begin);
+    const looked = next ?? begin();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        isAway = true;
+        resolve();
+      }, limitMs);
+      void looked.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  };
+}
+
+/** Up to which commit this node shows everything. */
+export interface Shown {
+  readonly revision: () => number;
+  /** Whether pages are being published. */
+  readonly isPublishing: () => boolean;
+  /** Publishes; null: not everything up to a commit, but a single page. */
+  readonly publish: <Report>(revision: number | null, task: () => Promise<Report>) => Promise<Report>;
+  readonly reach: (revision: number) => void;
+  /** Resolves when pages were published. */
+  readonly published: () => Promise<void>;
+}
+
+export function createShown(): Shown {
+  let shown = 0;
+  let tasks = 0;
+  let ended = Promise.withResolvers<void>();
+  const reach = (revision: number): void => {
+    shown = Math.max(shown, revision);
+  };
+  return {
+    revision: () => shown,
+    isPublishing: () => tasks > 0,
+    publish: async (revision, task) => {
+      tasks += 1;
+      try {
+        const report = await task();
+        if (revision !== null) reach(revision);
+        return report;
+      } finally {
+        tasks -= 1;
+        ended.resolve();
+        ended = Promise.withResolvers();
+      }
+    },
+    reach,
+    published: () => ended.promise,
+  };
+}
+
+interface ShowDeps {
+  readonly database: Database;
+  readonly shown: Shown;
+  /** Reads what was committed, and returns up to which commit. */
+  readonly refresh: () => Promise<{ readonly revision: number }>;
+  /** Whether pages have news that is not being published yet. */
+  readonly hasNews: () => boolean;
+  readonly publishNews: () => void;
+}
+
+/** Resolves when this node shows what is committed by now. */
+export async function showCommitted({ database, shown, refresh, hasNews, publishNews }: ShowDeps): Promise<void> {
+  const wanted = await readRevision(database);
+  while (shown.revision() < wanted) {
+    const { revision } = await refresh();
+    // No page shows any of it.
+    if (!hasNews() && !shown.isPublishing()) return shown.reach(revision);
+    const published = shown.published();
+    publishNews();
+    await published;
+  }
+}
