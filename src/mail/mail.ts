@@ -1,4 +1,4 @@
-/** A mail, whatever it says, and what hands one over. */
+/** A mail, whatever it says, what sends one, and what it means if that fails. */
 
 import { shorten } from '../shorten.ts';
 
@@ -27,4 +27,29 @@ const NOT_OF_A_LINE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c-\u200f\u{e0020}-\u{e
 /** A title as one line without control characters, so that it cannot pretend to be another part of the mail. */
 export function oneLine(text: string): string {
   return shorten(text.toWellFormed().replace(NOT_OF_A_LINE, ' ').trim(), SUBJECT_MAX);
+}
+
+/** Commands whose answer is about one recipient or one message. */
+const OF_MESSAGE: ReadonlySet<unknown> = new Set(['RCPT TO', 'DATA']);
+/** The server is closing down. */
+const CLOSING = 421;
+
+type MailFailure =
+  | { readonly outcome: 'postponed'; readonly reason: string; readonly afterMs: null }
+  | { readonly outcome: 'rejected'; readonly reason: string }
+  | { readonly outcome: 'unreachable'; readonly reason: string };
+
+/** What a failure to send a mail means: about this message or recipient, or about the mail server. The reason never has the words of the mail server, which like to repeat the recipient. */
+export function mailFailure(error: unknown): MailFailure {
+  const { code, responseCode, command } = error as Readonly<Record<string, unknown>>;
+  if (typeof responseCode !== 'number') {
+    const fact = typeof code === 'string' ? ` (${code})` : '';
+    return { outcome: 'unreachable', reason: `can’t reach the mail server${fact}; check access.smtp` };
+  }
+  if (responseCode !== CLOSING && OF_MESSAGE.has(command)) {
+    const reason = `the mail server answered ${responseCode} for this recipient`;
+    return responseCode >= 500 ? { outcome: 'rejected', reason } : { outcome: 'postponed', reason, afterMs: null };
+  }
+  const remedy = command === 'MAIL FROM' ? 'check access.from' : 'check access.smtp';
+  return { outcome: 'unreachable', reason: `the mail server answered ${responseCode}; ${remedy}` };
 }

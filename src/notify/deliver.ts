@@ -6,7 +6,7 @@
 import { type Channel, type ChannelKindName, type ChannelSettings, hostOf } from '../config/notifications.ts';
 import { Secret } from '../config/secret.ts';
 import type { SendMail } from '../mail/mail.ts';
-import { mailFailure } from '../mail/mail-failure.ts';
+import { mailFailure } from '../mail/mail.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../network/proxy.ts';

@@ -4,7 +4,7 @@ import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts'
 import type { Handover, Job, Settlement } from '../outbox/outbox.ts';
 import { createSender, type Lane, type Sender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
-import type { NoticeChannel } from './channel-scope.ts';
+import type { NoticeChannel } from './queue.ts';
 import { PARKED_AFTER_MS, queueSome, readNotices, SUBSCRIBERS, tidyOutbox } from './queue.ts';
 
 /** Mails to subscribers sent at once. */

@@ -1,10 +1,10 @@
 /** Puts notices into the outbox: a row for each notice and recipient. */
 
 import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
-import { enqueue } from '../outbox/outbox.ts';
+import { enqueue, type Handover } from '../outbox/outbox.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
-import { isTold, type NoticeChannel } from './channel-scope.ts';
 import type { PageNotice } from './news.ts';
+import type { Notice } from './notice.ts';
 import { toPageNotice } from './record.ts';
 
 /** The channel of subscribers in the outbox. */
@@ -17,6 +17,25 @@ const KEPT_MS = 7 * DAY_MS;
 const STEP = 500;
 /** Rows of the outbox that are about subscribers and channels. */
 const OURS = `kind IN ('notice', 'confirm', 'known')`;
+
+interface ChannelScope {
+  /** As configured; it names the channel in the outbox, in metrics and on the operators' page. */
+  readonly id: string;
+  /** Slugs; absent: all pages. */
+  readonly pages?: readonly string[] | undefined;
+  /** `<page slug>/<component id>`. */
+  readonly components?: readonly string[] | undefined;
+  /** `<upstream id>/<external id>`. */
+  readonly monitors?: readonly string[] | undefined;
+}
+
+/** A configured channel, and how to send a notice to it. */
+export interface NoticeChannel extends ChannelScope {
+  /** Whom it reaches, each by a message of its own. */
+  readonly recipients: readonly string[];
+  /** Never throws because of the other side. */
+  readonly deliver: (notice: Notice, recipient: string) => Promise<Handover>;
+}
 
 /** Queues the oldest new notice for some hundred subscribers. False: there is none. */
 export function queueSome(
@@ -62,6 +81,19 @@ export function queueSome(
     ]);
     return true;
   });
+}
+
+/** Whether a notice is of one of the channel's pages, and about one of its components or monitors if it names any. */
+function isTold(scope: ChannelScope, { notice, componentIds, monitors }: PageNotice): boolean {
+  const { slug } = notice.page;
+  const isOnPage = scope.pages === undefined || scope.pages.includes(slug);
+  const namesParts = scope.components !== undefined || scope.monitors !== undefined;
+  return (
+    isOnPage &&
+    (!namesParts ||
+      componentIds.some((id) => scope.components?.includes(`${slug}/${id}`)) ||
+      monitors.some((id) => scope.monitors?.includes(id)))
+  );
 }
 
 /** A notice about none of the page's components is for everybody. */

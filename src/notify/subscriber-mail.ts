@@ -2,7 +2,7 @@
 
 import type { Revealing } from '../access/digest.ts';
 import type { Mail, SendMail } from '../mail/mail.ts';
-import { mailFailure } from '../mail/mail-failure.ts';
+import { mailFailure } from '../mail/mail.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import type { Handover, Job } from '../outbox/outbox.ts';
 import type { Reader } from '../store/database.ts';

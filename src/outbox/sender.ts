@@ -57,27 +57,18 @@ export interface Sender {
   readonly close: () => Promise<void>;
 }
 
-interface Pause {
-  readonly until: EpochMs;
-  readonly failures: number;
-  readonly reason: string;
-}
-
 export function createSender(options: SenderOptions): Sender {
   const { database, now } = options;
   const record = createRecorder(database, now);
-  const pauses = new Map<string, Pause>();
+  const pauses = createPauses(options);
   const preparing = pLimit(1);
   const turns = new Map<string, LimitFunction>();
-  const turnOf = (id: string): LimitFunction => turns.getOrInsertComputed(id, () => pLimit(1));
   let isClosing = false;
   let timer: NodeJS.Timeout | null = null;
 
-  const isPaused = (id: string): boolean => (pauses.get(id)?.until ?? 0) > now();
-
   async function drain(lane: Lane): Promise<void> {
     const limit = pLimit(lane.atOnce);
-    while (!isClosing && !isPaused(lane.id)) {
+    while (!isClosing && !pauses.has(lane.id)) {
       const at = now();
       const jobs = await claimDue(database, {
         channel: lane.id,
@@ -93,51 +84,16 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   async function sendOne(lane: Lane, job: Job): Promise<void> {
-    if (isClosing || isPaused(lane.id))
+    if (isClosing || pauses.has(lane.id))
       return record({ job, settlement: { outcome: 'released', reason: 'not tried yet' } });
     const handover = await lane
       .send(job)
       .catch((error: unknown): Handover => ({ outcome: 'postponed', reason: String(error), afterMs: null }));
-    if (handover.outcome === 'unreachable') return pause(lane, job, handover.reason);
-    pauses.delete(lane.id);
-    const settlement = settlementFor(lane, job, handover);
+    if (handover.outcome === 'unreachable') pauses.begin(lane.id, handover.reason);
+    else pauses.end(lane.id);
+    const settlement = settlementFor(lane, job, handover, options);
     await record({ job, settlement });
     lane.onSettled?.(job, settlement);
-  }
-
-  async function pause(lane: Lane, job: Job, reason: string): Promise<void> {
-    const before = pauses.get(lane.id);
-    // Messages that were sent together failed for one reason.
-    if (before === undefined || before.until <= now()) {
-      const failures = (before?.failures ?? 0) + 1;
-      const waitMs = Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MAX_MS);
-      pauses.set(lane.id, { until: toEpochMs(now() + waitMs), failures, reason });
-      if (before?.reason !== reason)
-        options.onError(
-          new Error(`Can’t deliver messages via ${lane.id}: ${reason}. They are queued and will be retried.`),
-        );
-    }
-    const settlement = { outcome: 'released', reason } as const;
-    await record({ job, settlement });
-    lane.onSettled?.(job, settlement);
-  }
-
-  function settlementFor(
-    { retry, parkedAfterMs }: Lane,
-    job: Job,
-    handover: Exclude<Handover, { outcome: 'unreachable' }>,
-  ): Exclude<Settlement, { outcome: 'released' }> {
-    if (handover.outcome !== 'postponed') return handover;
-    const { reason, afterMs } = handover;
-    const at = now();
-    if (parkedAfterMs !== null && at - job.createdAt >= parkedAfterMs) return { outcome: 'parked', reason };
-    const waitMs = afterMs ?? Math.min(retry.firstMs * 2 ** job.attempts, retry.maxMs);
-    const jitterMs = waitMs * JITTER * options.random();
-    return {
-      outcome: 'postponed',
-      reason,
-      dueAt: toEpochMs(at + Math.max(WAIT_MIN_MS, Math.round(waitMs + jitterMs))),
-    };
   }
 
   async function run(isJoining: boolean): Promise<void> {
@@ -147,7 +103,7 @@ export function createSender(options: SenderOptions): Sender {
     });
     await Promise.all(
       options.lanes().map((lane) => {
-        const turn = turnOf(lane.id);
+        const turn = turns.getOrInsertComputed(lane.id, () => pLimit(1));
         return !isJoining && turn.pendingCount > 0 ? undefined : turn(() => drain(lane));
       }),
     );
@@ -166,6 +122,42 @@ export function createSender(options: SenderOptions): Sender {
       if (timer !== null) clearTimeout(timer);
       await Promise.all([preparing, ...turns.values()].map((turn) => turn(() => undefined)));
     },
+  };
+}
+
+/** What becomes of a message after an attempt. */
+function settlementFor(
+  { retry, parkedAfterMs }: Lane,
+  job: Job,
+  handover: Handover,
+  { now, random }: SenderOptions,
+): Settlement {
+  if (handover.outcome === 'unreachable') return { outcome: 'released', reason: handover.reason };
+  if (handover.outcome !== 'postponed') return handover;
+  const { reason, afterMs } = handover;
+  const at = now();
+  if (parkedAfterMs !== null && at - job.createdAt >= parkedAfterMs) return { outcome: 'parked', reason };
+  const waitMs = afterMs ?? Math.min(retry.firstMs * 2 ** job.attempts, retry.maxMs);
+  const jitterMs = waitMs * JITTER * random();
+  return { outcome: 'postponed', reason, dueAt: toEpochMs(at + Math.max(WAIT_MIN_MS, Math.round(waitMs + jitterMs))) };
+}
+
+/** Remembers which channels can't be reached, and says so when that begins or its reason changes. */
+function createPauses({ now, onError }: SenderOptions) {
+  const pauses = new Map<string, { readonly until: number; readonly failures: number; readonly reason: string }>();
+  return {
+    has: (id: string): boolean => (pauses.get(id)?.until ?? 0) > now(),
+    begin: (id: string, reason: string): void => {
+      const before = pauses.get(id);
+      // Messages that were sent together failed for one reason.
+      if (before !== undefined && before.until > now()) return;
+      const failures = (before?.failures ?? 0) + 1;
+      const until = now() + Math.min(PAUSE_MS * 2 ** (failures - 1), PAUSE_MAX_MS);
+      pauses.set(id, { until, failures, reason });
+      if (before?.reason !== reason)
+        onError(new Error(`Can’t deliver messages via ${id}: ${reason}. They are queued and will be retried.`));
+    },
+    end: (id: string): void => void pauses.delete(id),
   };
 }
 

@@ -1,7 +1,6 @@
 /** Sends the mail that lets somebody in: plain text, so that there is nothing to render and nothing to load. */
 
-import { oneLine, type SendMail } from '../../mail/mail.ts';
-import { mailFailure } from '../../mail/mail-failure.ts';
+import { mailFailure, oneLine, type SendMail } from '../../mail/mail.ts';
 import type { MailFacts } from '../../model/login.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import type { Handover, Job } from '../../outbox/outbox.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mailFailure } from '../../../src/mail/mail-failure.ts';
+import { mailFailure } from '../../../src/mail/mail.ts';
 
 it.each([
   [{ code: 'ESOCKET', command: 'CONN' }, 'unreachable', 'can’t reach the mail server (ESOCKET); check access.smtp'],
