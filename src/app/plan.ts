@@ -6,9 +6,10 @@ import type { DefinitionProblem } from '../publish/definitions/inputs.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { fileKeys } from '../publish/files/file-entry.ts';
 import { loadPageInputs } from '../publish/page/page-inputs.ts';
-import { modelFor, type PageReleaseDeps, type ReleaseData } from '../publish/page/page-release.ts';
+import { modelFor, type PageReleaseDeps } from '../publish/page/page-release.ts';
 import { currentNumber, publishedSlugs, type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
-import { currentManifest, type Manifest, readData, readManifest, readNamedData } from '../publish/releases/manifest.ts';
+import { currentManifest, type Manifest, readManifest } from '../publish/releases/manifest.ts';
+import { readNamedData, readReleaseData } from '../publish/releases/release-data.ts';
 import type { StoreParts } from './build-store.ts';
 import { pageName } from './run/outcome.ts';
 
@@ -78,14 +79,10 @@ async function planPage(
   };
 }
 
+/** Null: nothing is served, or its release doesn't say. */
 function servedState({ folders }: PlanDeps['pharos'], manifest: Manifest | null): State | null {
   if (manifest === null) return null;
-  try {
-    return (readData(folders, manifest.slug, manifest.number) as ReleaseData).summary.state;
-  } catch {
-    // A damaged release says nothing of its state; it is published anew.
-    return null;
-  }
+  return readReleaseData(folders, manifest.slug, manifest.number)?.summary?.state ?? null;
 }
 
 /** Published releases that can't be read, as after a full disk. Nothing is compared with them. */

@@ -18,7 +18,6 @@ import {
   POOL_PAGES_MIN,
   type WorkerPool,
 } from './page/page-publisher.ts';
-import type { PageSummary } from './page/page-release.ts';
 import type { PublishControl } from './publish-control.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
 import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
@@ -29,6 +28,7 @@ import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/fo
 import { heldRelease } from './releases/hold.ts';
 import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
+import type { PageSummary } from './releases/release-data.ts';
 import { withdraw } from './releases/switch.ts';
 import { withoutVariants } from './releases/variants.ts';
 import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';

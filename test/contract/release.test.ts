@@ -14,7 +14,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { discardRelease, prune, RELEASES_KEPT, removeOrphans } from '../../src/publish/releases/clean.ts';
 import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber, filesFolder, releaseNumbers, servedRelease } from '../../src/publish/releases/folders.ts';
-import { currentManifest, type Manifest, readData, readManifest } from '../../src/publish/releases/manifest.ts';
+import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
+import { readReleaseData } from '../../src/publish/releases/release-data.ts';
 import { hideFromPublic, switchTo, withdraw } from '../../src/publish/releases/switch.ts';
 import {
   DamagedReleaseError,
@@ -204,8 +205,8 @@ describe('releases', () => {
   });
 
   it('keep their data for drawing on demand', async () => {
-    await publish(wholeFiles('one'), { over: { data: '{"summary":1,"onDemand":{"a":2}}' } });
-    expect(readData(folders, 'acme', 1)).toEqual({ summary: 1, onDemand: { a: 2 } });
+    await publish(wholeFiles('one'), { over: { data: '{"listed":["acme"]}' } });
+    expect(readReleaseData(folders, 'acme', 1)?.listed).toEqual(['acme']);
   });
 
   it('are gone from the public side before they are served behind a gate, and come out of it again', async () => {

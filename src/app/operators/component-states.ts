@@ -4,9 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Access } from '../../access/access.ts';
 import type { State } from '../../model/state.ts';
 import type { EpochMs } from '../../model/time.ts';
-import type { BadgeData } from '../../publish/files/badge-files.ts';
 import { type ReleaseFolders, servedRelease } from '../../publish/releases/folders.ts';
-import { readData } from '../../publish/releases/manifest.ts';
+import { readReleaseData } from '../../publish/releases/release-data.ts';
 
 interface ComponentState {
   /** Slug of its page. */
@@ -65,15 +64,14 @@ export function createComponentStates({
   };
 }
 
-/** Null: the release was removed in the meantime, or is damaged. The next scrape tries again. */
+/** Null: the release was removed in the meantime, is damaged, or is of an older version. The next scrape tries again. */
 function readStates(folders: ReleaseFolders, slug: string, number: number): PageStates | null {
-  let data: { readonly onDemand: BadgeData };
-  try {
-    data = readData(folders, slug, number) as typeof data;
-  } catch {
-    return null;
-  }
-  const { subjects, staleAfter } = data.onDemand;
-  const states = subjects.components.map(({ id, subject }) => ({ page: slug, component: id, state: subject.state }));
-  return { number, staleAfter, states };
+  const data = readReleaseData(folders, slug, number)?.onDemand ?? null;
+  if (data === null) return null;
+  const states = data.subjects.components.map(({ id, subject }) => ({
+    page: slug,
+    component: id,
+    state: subject.state,
+  }));
+  return { number, staleAfter: data.staleAfter, states };
 }

@@ -8,12 +8,13 @@ import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/ki
 import type { NamedBadge } from '../../badges/named.ts';
 import { BADGE_FORMATS, type BadgeFormat, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
-import type { EpochMs, PageModel } from '../../model/index.ts';
+import type { PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
+import type { BadgeData } from '../releases/release-data.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { BADGES } from './kinds.ts';
 
@@ -22,12 +23,6 @@ export interface PageBadges {
   readonly options: BadgeOptions;
   /** The operator's own, beside the standard ones. */
   readonly named: readonly NamedBadge[];
-}
-
-export interface BadgeData extends PageBadges {
-  readonly subjects: BadgeSubjects;
-  /** Drawn later than this, a badge says that its data is stale. */
-  readonly staleAfter: EpochMs;
 }
 
 /** How a page's badges are drawn, by its settings and the operator's choices. */

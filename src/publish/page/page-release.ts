@@ -5,7 +5,7 @@ import type { PageModel } from '../../model/page.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { type PageNews, pageNews } from '../../notify/news.ts';
 import type { Store } from '../../store/store.ts';
-import { type NowFacts, nowFacts } from '../../views/json/now-json.ts';
+import { nowFacts } from '../../views/json/now-json.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
@@ -15,6 +15,7 @@ import type { PrepareControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
 import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
+import { type BadgeData, type PageSummary, releaseDataText } from '../releases/release-data.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
 import { eventKeyOf, firstsOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
 
@@ -44,17 +45,6 @@ export interface PreparedPage {
   readonly hasWaiting: boolean;
 }
 
-/** What the index of pages shows about a page, besides its definition. */
-export type PageSummary = Pick<PageModel, 'state' | 'since' | 'asOf'>;
-
-/** Contents of `data.json`. */
-export interface ReleaseData {
-  readonly summary: PageSummary;
-  /** For `api/now.json`. */
-  readonly now: NowFacts;
-  readonly onDemand: unknown;
-}
-
 export interface PageReleaseDeps extends PrepareControl {
   readonly store: Store;
   readonly folders: ReleaseFolders;
@@ -63,7 +53,7 @@ export interface PageReleaseDeps extends PrepareControl {
   /** All files of a page. */
   readonly filesOf: (model: PageModel, page: ResolvedPage) => readonly FileEntry[];
   /** Plain data from which the server draws badges on demand. */
-  readonly dataOf: (model: PageModel, page: ResolvedPage) => unknown;
+  readonly dataOf: (model: PageModel, page: ResolvedPage) => BadgeData;
 }
 
 /** Prepares a release of a page. The caller decides whether to switch to it. */
@@ -87,11 +77,11 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     eventKey,
     entries,
     data: () =>
-      JSON.stringify({
+      releaseDataText({
         summary: prepared.summary,
         now: nowFacts(model),
         onDemand: deps.dataOf(model, task.page),
-      } satisfies ReleaseData),
+      }),
   };
   const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, access: input.access, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {

@@ -86,22 +86,6 @@ export function currentManifest(folders: ReleaseFolders, slug: string): Manifest
   return number === null ? null : readManifest(folders, slug, number);
 }
 
-/** Reads the `data.json` of a release. Throws if it is missing or damaged. */
-export function readData(folders: ReleaseFolders, slug: string, number: number): unknown {
-  return JSON.parse(readFileSync(dataFile(folders, slug, number), 'utf8'));
-}
-
-/** The same, and throws if it doesn't match the manifest. */
-export function readNamedData(folders: ReleaseFolders, { slug, number, dataSha256 }: Manifest): unknown {
-  const bytes = readFileSync(dataFile(folders, slug, number));
-  if (hash('sha256', bytes, 'hex') !== dataSha256) throw new Error(`data.json of ${slug} does not match its release`);
-  return JSON.parse(bytes.toString('utf8'));
-}
-
-function dataFile(folders: ReleaseFolders, slug: string, number: number): string {
-  return join(releaseFolder(folders, slug, number), 'data.json');
-}
-
 /**
  * Returns a function that resolves paths of a release to real places on disk, which are the same for every release that shares
  * a folder. It is fast enough to be called for every request.

@@ -6,12 +6,11 @@ import type { SiteState } from '../definitions/site-state.ts';
 import { type FileEntry, PRIORITIES } from '../files/file-entry.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import type { PagePublisher } from '../page/page-publisher.ts';
-import { type PageReleaseDeps, type PageSummary, type ReleaseData, releaseOf } from '../page/page-release.ts';
+import { type PageReleaseDeps, releaseOf } from '../page/page-release.ts';
 import { type PageReport, pageReport } from '../publish-report.ts';
-import type { SiteReleaseData } from '../releases/close.ts';
 import { currentNumber, SITE_SLUG } from '../releases/folders.ts';
-import { readData } from '../releases/manifest.ts';
 import type { Fence } from '../releases/publish-lease.ts';
+import { type PageSummary, readReleaseData, releaseDataText } from '../releases/release-data.ts';
 
 export interface SiteFilesInput {
   readonly site: SiteState['site'];
@@ -65,7 +64,7 @@ export function createSitePublisher(
       asOf: state.now,
       eventKey: key,
       entries,
-      data: () => JSON.stringify({ listed: openSlugs(listed) } satisfies SiteReleaseData),
+      data: () => releaseDataText({ listed: openSlugs(listed) }),
     } as const;
     const { manifest, filesDrawn } = await releaseOf(deps, input, {
       previous,
@@ -102,15 +101,9 @@ function newsOf({ definition, settings, state, since }: ListedPage): unknown {
   return [slug, title, description, access, published, state, since, settings.url, settings.allowIndex];
 }
 
-/** The summary in the served release of a page that this process hasn't published yet. */
+/** The summary in the served release of a page that this process hasn't published yet. Null: the index leaves the page out. */
 function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSummary | null {
   const number = currentNumber(folders, slug);
   if (number === null) return null;
-  try {
-    const { summary } = readData(folders, slug, number) as ReleaseData;
-    return { ...summary, since: summary.since ?? null };
-  } catch {
-    // Unreadable: the index leaves the page out until it is published again.
-    return null;
-  }
+  return readReleaseData(folders, slug, number)?.summary ?? null;
 }

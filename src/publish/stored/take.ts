@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { NextRelease } from '../publish-control.ts';
 import { prune } from '../releases/clean.ts';
-import type { SiteReleaseData } from '../releases/close.ts';
+import { listedPages } from '../releases/close.ts';
 import { DISK } from '../releases/disk.ts';
 import { publishedSlugs, type ReleaseFolders, releaseFolder, SITE_SLUG, servedRelease } from '../releases/folders.ts';
 import { type Manifest, readManifest } from '../releases/manifest.ts';
@@ -199,18 +199,15 @@ async function takePage(
   const isLazy = before === undefined && slug !== SITE_SLUG;
   if (!isLazy) await files.takeFiles(manifest, Object.keys(manifest.files), before?.manifest ?? null);
   if (before !== undefined && before.manifest.access !== access) setModes(place, manifest);
-  if (!(await mayServe({ slug, access, listed: listedPages(folders, manifest) })) || !isCurrent()) return false;
+  if (
+    !(await mayServe({ slug, access, listed: slug === SITE_SLUG ? listedPages(folders, number) : [] })) ||
+    !isCurrent()
+  )
+    return false;
   await switchTo(place, { slug, number, isPublic: access === 'public' });
   locals.set(slug, { entry, manifest, isWhole: !isLazy });
   if (before !== undefined) prune(place, slug);
   return true;
-}
-
-/** The pages that the site's own files mention. */
-function listedPages(folders: ReleaseFolders, { slug, number }: Manifest): readonly string[] {
-  if (slug !== SITE_SLUG) return [];
-  const data = readFileSync(join(releaseFolder(folders, slug, number), 'data.json'), 'utf8');
-  return (JSON.parse(data) as SiteReleaseData).listed;
 }
 
 /** Returns the files that the response for a path may need. */

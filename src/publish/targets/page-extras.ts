@@ -11,14 +11,15 @@ import { type NowFacts, nowDocument } from '../../views/json/now-json.ts';
 import { sealWords } from '../../views/login/seal-words.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { singleDocuments } from '../../views/v2/single.ts';
-import { type BadgeData, badgeFilesOfSubjects } from '../files/badge-files.ts';
+import { badgeFilesOfSubjects } from '../files/badge-files.ts';
 import { fileKeys } from '../files/file-entry.ts';
 import { JSON_FILE, type PageRenderer } from '../files/kinds.ts';
 import { jsonText } from '../files/serialise.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
-import { type Manifest, readData } from '../releases/manifest.ts';
+import type { Manifest } from '../releases/manifest.ts';
+import { readReleaseData } from '../releases/release-data.ts';
 import { fileOfRelease, type StaticFile } from './static-file.ts';
 
 /** The password that seals a page, and the language of its password form. */
@@ -40,7 +41,7 @@ export function extrasOf(folders: ReleaseFolders, manifest: Manifest, version: s
 
 /** Every badge, from the release's data. Rendered when it is read. */
 function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, version: string): readonly StaticFile[] {
-  const { onDemand } = readData(folders, slug, number) as { readonly onDemand: BadgeData | null };
+  const onDemand = readReleaseData(folders, slug, number)?.onDemand ?? null;
   if (onDemand === null) return [];
   const keyOf = fileKeys(version);
   return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
@@ -79,11 +80,7 @@ function singlesOf(folders: ReleaseFolders, { slug, number, files }: Manifest): 
 
 /** Null: the release has none, or can't be read. */
 export function nowFactsOf(folders: ReleaseFolders, { slug, number }: Manifest): NowFacts | null {
-  try {
-    return (readData(folders, slug, number) as { readonly now?: NowFacts }).now ?? null;
-  } catch {
-    return null;
-  }
+  return readReleaseData(folders, slug, number)?.now ?? null;
 }
 
 /** `api/now.json` of a page, with the times at the moment when it is read. */

@@ -18,7 +18,7 @@ import { parseBadgeFileName } from '../../badges/names.ts';
 import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { once } from '../../once.ts';
-import type { BadgeData } from '../../publish/files/badge-files.ts';
+import type { BadgeData } from '../../publish/releases/release-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
@@ -74,9 +74,8 @@ export function createBadgeService(): BadgeService {
   const parsed = new WeakMap<OpenRelease, Opened>();
   let openedCount = 0;
   const readOpened = (release: OpenRelease): Opened => {
-    const { onDemand } = release.data() as { onDemand: BadgeData };
     openedCount += 1;
-    return { id: openedCount, data: onDemand };
+    return { id: openedCount, data: release.data().onDemand };
   };
 
   async function drawNew(key: string, drawing: Promise<Drawn>): Promise<Drawn> {
@@ -94,6 +93,7 @@ export function createBadgeService(): BadgeService {
   return {
     draw: (release, request) => {
       const { id, data } = parsed.getOrInsertComputed(release, readOpened);
+      if (data === null) return missing();
       const isStale = request.now > data.staleAfter;
       const { address, query } = request;
       const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
@@ -113,7 +113,8 @@ const PLAIN = parseBadgeQuery(new URLSearchParams());
 /** Data of a release, and a number of its own: those of releases begin anew when a page was withdrawn and comes back. */
 interface Opened {
   readonly id: number;
-  readonly data: BadgeData;
+  /** Null: an older version wrote the release. */
+  readonly data: BadgeData | null;
 }
 
 /** A badge with every answer that it can be: made once, since thousands are given. */

@@ -34,5 +34,5 @@ export function nowAnswer(
 }
 
 function factsOf(release: OpenRelease): NowFacts | null {
-  return (release.data() as { readonly now?: NowFacts }).now ?? null;
+  return release.data().now;
 }

@@ -24,8 +24,8 @@ import {
   type IdentifiedManifest,
   identifyManifest,
   type Manifest,
-  readNamedData,
 } from '../../publish/releases/manifest.ts';
+import { type ReleaseData, readNamedData } from '../../publish/releases/release-data.ts';
 
 /** Bytes of file contents kept in memory. */
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
@@ -44,7 +44,7 @@ export interface OpenRelease {
    */
   readonly read: (path: string, encoding: Compression | null) => Buffer;
   /** What is drawn on demand from. Throws when it cannot be read, or is not what the manifest names. */
-  readonly data: () => unknown;
+  readonly data: () => ReleaseData;
 }
 
 export interface ReleaseReader {
