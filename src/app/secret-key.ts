@@ -37,20 +37,20 @@ interface KeyOptions {
 export async function openKey({ data, configured, database, log, isNewKey }: KeyOptions): Promise<Secret> {
   const path = join(data, NAME);
   const known = configured ?? readKey(path);
-  const lost = await countLost(database, known);
-  if (lost > 0 && !isNewKey) {
-    const message = lostMessage(lost, { path, isConfigured: configured !== null, isMissing: known === null });
-    if (!database.isReadOnly) throw new StatusError({ code: 'STORE_UNAVAILABLE', message });
-    log.warn(message);
-  }
   if (known === null && database.isReadOnly) {
     log.warn(
       `${path} does not exist and can’t be created. Pages are still served, but links in emails to subscribers don’t work here. Copy the file from the machine that runs "pharos start", or set access.key to the same value on both.`,
     );
     return new Secret(newKey());
   }
+  // What can only be read is not lost by reading it; and it may not even be there.
+  const lost = database.isReadOnly ? 0 : await countLost(database, known);
+  if (lost > 0 && !isNewKey) {
+    const message = lostMessage(lost, { path, isConfigured: configured !== null, isMissing: known === null });
+    throw new StatusError({ code: 'STORE_UNAVAILABLE', message });
+  }
   const key = known ?? makeKey(data, path);
-  if (lost > 0 && !database.isReadOnly)
+  if (lost > 0)
     await database.transaction((tx) =>
       tx.run('INSERT INTO accepted_key (digest) VALUES (?) ON CONFLICT (digest) DO NOTHING', [acceptedDigest(key)]),
     );

@@ -101,9 +101,7 @@ describe('the key of hashes and addresses', () => {
     await subscribe(key, 'a@mail.example');
     rmSync(file);
     await open({ database: { ...database, isReadOnly: true } });
-    expect(warnings.join('\n')).toMatch(
-      /The address of one subscriber is encrypted .*\n.*does not exist and can’t be created/,
-    );
+    expect(warnings).toEqual([expect.stringContaining('does not exist and can’t be created')]);
     expect(readdirSync(data)).toEqual([]);
   });
 });
