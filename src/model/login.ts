@@ -34,6 +34,8 @@ export interface LoginPrompt {
   readonly hasPassword: boolean;
   readonly hasEmail: boolean;
   readonly base: string;
+  /** Of the site that the page is a part of; null: the page is at the root. */
+  readonly home: string | null;
   /** The way back, relative to `base`. */
   readonly to: string;
   /** For password managers, which keep one password per site and name. */

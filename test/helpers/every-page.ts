@@ -118,6 +118,7 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
           hasPassword: true,
           hasEmail: true,
           base: './',
+          home: '../',
           to: '',
           username: 'acme',
           token: '',

@@ -91,6 +91,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'views',
     'incidents',
     'notify',
+    'once',
   ],
   sandbox: ['model', 'sync/connectors/markdown'],
   app: ['*'],

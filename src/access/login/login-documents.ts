@@ -10,6 +10,7 @@ import { plainLogin } from './plain-login.ts';
 /** Stand in for what differs between requests; letters and dashes survive any escaping. None begins another. */
 const PLACES = {
   base: '/place-of-base/',
+  home: '/place-of-home/',
   to: 'place-of-way-back',
   username: 'place-of-username',
   token: 'place-of-token',
@@ -48,23 +49,30 @@ export function createLoginDocuments(
     }
   }
 
-  function templateOf(shape: Required<LoginShape>, kinds: GateKinds): Promise<LoginHtml> {
-    const key = JSON.stringify([shape, kinds]);
-    return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds }, key));
+  function templateOf(shape: Required<LoginShape>, kinds: GateKinds, hasHome: boolean): Promise<LoginHtml> {
+    const key = JSON.stringify([shape, kinds, hasHome]);
+    const home = hasHome ? PLACES.home : null;
+    return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds, home }, key));
   }
 
   return {
     answer: async ({ status, kinds, step, fault = null, minutes = 10, base, to, token = '', ...init }) => {
       const values: Readonly<Record<string, string>> = {
         [PLACES.base]: base,
+        [PLACES.home]: homeAbove(base),
         [PLACES.to]: to,
         [PLACES.username]: usernameOf(base),
         [PLACES.token]: token,
       };
-      const document = await templateOf({ step, fault, minutes }, kinds);
+      const document = await templateOf({ step, fault, minutes }, kinds, base !== '/');
       return documentAnswer(document, { ...init, status, values, hasSecretAddress: step === 'confirm' });
     },
   };
+}
+
+/** The site’s own address, of which every page is a folder. */
+function homeAbove(base: string): string {
+  return base.replace(/[^/]+\/$/, '');
 }
 
 /** What password managers file a password under: the path of the page as the visitor sees it. */

@@ -36,7 +36,7 @@ export async function plainLogin(prompt: LoginPrompt): Promise<LoginHtml> {
 const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { title: string; body: string }>> = {
   'sign-in': (prompt) => ({
     title: 'This page is private',
-    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}`,
+    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}${prompt.home === null ? '' : `<p><a href="${escapeMarkup(prompt.home)}">View current status</a></p>`}`,
   }),
   sent: (prompt) => ({
     title: 'Check your email',

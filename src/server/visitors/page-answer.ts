@@ -32,6 +32,10 @@ export interface PageDeps {
   readonly now: () => EpochMs;
 }
 
+/** What browsers ask for beside documents that name no icon, such as JSON. The site has none; pages have one of their state. */
+const ICON_PATH = 'favicon.ico';
+const NO_ICON: Answer = { status: 204, headers: { 'cache-control': 'public, max-age=86400' }, body: null };
+
 type PageAddress = Address & { kind: 'page' };
 
 /** One request for a file. */
@@ -63,7 +67,8 @@ function answerOnce(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
   if (address.kind === 'site') {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(address.path, deps.locale());
-    return fileAnswer(release, { path: address.path, isPublic: true, head }) ?? missing(deps, head);
+    const file = fileAnswer(release, { path: address.path, isPublic: true, head });
+    return file ?? (address.path === ICON_PATH ? NO_ICON : missing(deps, head));
   }
   const isPublic = canView(NOBODY, deps.access.pageOf(address.slug));
   const coming = isPublic ? deps.ensure?.(address.slug, address.path) : null;
@@ -103,7 +108,7 @@ function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer
   if (release === null) return withoutRelease(deps, asked, isSeen);
   if (path === NOW_JSON_PATH) return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, head);
   if (isSinglePath(path)) return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
-  const file = fileAnswer(release, { path, isPublic, head });
+  const file = fileAnswer(release, { path: path === ICON_PATH ? 'favicon.svg' : path, isPublic, head });
   return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
 }
 

@@ -25,7 +25,7 @@ export interface LoginView {
   readonly body: string | null;
   readonly fault: string | null;
   readonly forms: readonly LoginForm[];
-  /** Back to the forms. */
+  /** Back to the forms, or to the site. */
   readonly again: { readonly href: string; readonly text: string } | null;
 }
 
@@ -48,7 +48,7 @@ export interface LoginField {
 }
 
 export function loginView(init: LoginInit): LoginView {
-  const { locale, step, fault, minutes, base } = init;
+  const { locale, step, fault, minutes } = init;
   const words = findWords(locale);
   const headings: Record<LoginStep, string> = {
     'sign-in': words.loginConfirm,
@@ -68,8 +68,13 @@ export function loginView(init: LoginInit): LoginView {
     body: bodies[step],
     fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes }),
     forms: listForms(init, words),
-    again: step === 'sent' ? { href: `${base}login/`, text: words.loginAgain } : null,
+    again: linkBack(init, words),
   };
+}
+
+function linkBack({ step, base, home }: LoginInit, words: Words): LoginView['again'] {
+  if (step === 'sent') return { href: `${base}login/`, text: words.loginAgain };
+  return step === 'sign-in' && home !== null ? { href: home, text: words.goHome } : null;
 }
 
 function listForms(init: LoginInit, words: Words): readonly LoginForm[] {

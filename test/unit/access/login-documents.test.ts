@@ -36,6 +36,16 @@ describe('the documents of the gates', () => {
     expect(body).toContain('place-of-way-back');
   });
 
+  it.each([
+    ['/acme/', '/'],
+    ['/status/acme/', '/status/'],
+  ])('of a page at %s lead back to the site at %s', async (base, home) => {
+    const documents = createLoginDocuments(plainLogin, () => undefined);
+    const ask = (place: string) => documents.answer({ status: 404, step: 'sign-in', kinds, base: place, to: '' });
+    expect((await ask(base)).body).toContain(`<a href="${home}">`);
+    expect((await ask('/')).body).not.toContain('<a ');
+  });
+
   it('fall back to plain ones while the renderer fails, and come back with it', async () => {
     let isBroken = true;
     const errors: unknown[] = [];

@@ -16,8 +16,8 @@ function release(access: 'public' | 'password'): OpenRelease {
   return {
     slug: 'acme',
     digest: 'd',
-    manifest: { slug: 'acme', number: 1, access, files: { 'index.html': record } },
-    read: () => Buffer.from('CANARY'),
+    manifest: { slug: 'acme', number: 1, access, files: { 'index.html': record, 'favicon.svg': { ...record } } },
+    read: (path: string) => Buffer.from(path === 'favicon.svg' ? 'ICON' : 'CANARY'),
     data: () => ({ onDemand: { staleAfter: Number.POSITIVE_INFINITY } }),
   } as unknown as OpenRelease;
 }
@@ -77,5 +77,30 @@ describe('a file of a page', () => {
       world.page = GATED;
     };
     expect(await ask(world)).toEqual([404, 'Sign in']);
+  });
+});
+
+describe('the icon that browsers ask for by themselves', () => {
+  const site = (path: string) =>
+    pageAnswer(
+      {
+        access: {} as Access,
+        reader: { open: () => release('public') },
+        badges: createBadgeService(),
+        sources: () => [],
+        locale: () => 'en',
+        now: () => toEpochMs(0),
+      },
+      { address: { kind: 'site', path }, query: new URLSearchParams(), head: readHead({ rawHeaders: [] }) },
+    );
+
+  it('is none of the site, without a fault', async () => {
+    expect(await site('favicon.ico')).toMatchObject({ status: 204, body: null });
+    expect(await site('nothing.ico')).toMatchObject({ status: 404 });
+  });
+
+  it('is that of a page, and not of one that is gated', async () => {
+    expect(await ask({ page: PUBLIC, released: 'public' }, 'favicon.ico')).toEqual([200, 'ICON']);
+    expect(await ask({ page: GATED, released: 'public' }, 'favicon.ico')).toEqual([404, 'Sign in']);
   });
 });

@@ -241,10 +241,15 @@ describe('signing in', () => {
     hasPassword: true,
     hasEmail: true,
     base: '/x/',
+    home: '/',
     to: '',
     username: 'x',
     token: '',
   };
+  it('leads back to the site, if the page is not at its root', () => {
+    expect(loginView(asked).again).toEqual({ href: '/', text: 'View current status' });
+    expect(loginView({ ...asked, home: null }).again).toBeNull();
+  });
   it.each(LOGIN_STEPS)('the step %s says nothing of what is behind it', (step) => {
     const view = loginView({ ...asked, step });
     expect(view.shell.pageTitle).toBeNull();
