@@ -1,5 +1,6 @@
 /** The contract between the front door and the gates. The one decision is `canView`. */
 
+import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** What stands before a page, as published. Unpublished and closed pages have none: they do not exist. */
@@ -13,14 +14,14 @@ type Gate =
 
 /** A status page as the gates know it. */
 export interface GatedPage {
-  readonly slug: string;
+  readonly key: PageKey;
   readonly gate: Gate;
 }
 
 /** Whoever sends a request: nobody, or sessions for some pages. */
 export interface Principal {
-  /** Gate version by slug, of sessions that are alive. */
-  readonly sessions: ReadonlyMap<string, string>;
+  /** Gate version by page, of sessions that are alive. */
+  readonly sessions: ReadonlyMap<PageKey, string>;
 }
 
 export const NOBODY: Principal = Object.freeze({ sessions: new Map() });
@@ -29,7 +30,7 @@ export const NOBODY: Principal = Object.freeze({ sessions: new Map() });
 export function canView(principal: Principal, page: GatedPage | null): boolean {
   if (page === null) return false;
   if (page.gate.kind === 'public') return true;
-  return principal.sessions.get(page.slug) === page.gate.version;
+  return principal.sessions.get(page.key) === page.gate.version;
 }
 
 /** A request to a gate, stripped to what gates need. */
@@ -91,7 +92,7 @@ export interface Access {
    * Pages as resolved from configuration and upstreams; called whenever they change. Sessions of changed gates end at
    * once; a page whose gate is new or changed is closed to everybody until the promise resolves.
    *
-   * @param waiting  slugs of pages that nobody sees for now; their sessions and badge tokens are kept for the same gate
+   * @param waiting  slugs of pages that nobody sees for now; their sessions are kept for the same gate
    *
    * @throws STORE_UNAVAILABLE those gates stay closed; call again
    */
@@ -110,6 +111,7 @@ export interface Access {
 
 /** A page with what its gate needs; the clear password never leaves memory. */
 export interface AccessPage {
+  readonly key: PageKey;
   readonly slug: string;
   readonly title: string;
   readonly locale: string;

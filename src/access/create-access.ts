@@ -95,8 +95,10 @@ export function createAccess(options: AccessOptions): Access {
     if (!isToken(id)) return NOBODY;
     try {
       const principal = { sessions: await sessions.grantsOf({ id, isSecure: secureId !== null }, at) };
-      for (const [slug, version] of principal.sessions)
-        if (isOfAnotherVersion(slug, version)) await gates.current(slug);
+      for (const [page, version] of principal.sessions) {
+        const slug = gates.slugOf(page);
+        if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);
+      }
       memory.note(id, principal, at);
       return principal;
     } catch (error) {
@@ -159,8 +161,8 @@ export function createAccess(options: AccessOptions): Access {
     setPages: gates.setPages,
     pageOf: (slug) => gates.find(slug)?.gated ?? null,
     knowsPages: () => !gates.isEmpty(),
-    // The token is looked up either way, so that the time it takes tells nothing.
-    allowsBadge: async (slug, token) => (await badgeTokens.allows(slug, token)) && gates.find(slug) !== null,
+    // Of an unknown page too, so that the time it takes tells nothing.
+    allowsBadge: async (slug, token) => badgeTokens.allows(gates.keyOf(slug), token),
     tend,
     close: async () => {
       await stopTending();

@@ -92,7 +92,11 @@ export function presentedSession({ request }: Visit): PresentedSession {
 /** Begins a session for a page inside a transaction; what it gives goes into a cookie once that is committed. */
 export async function beginSession(tx: Writer, visit: Visit, version: string): Promise<string> {
   const { slug, now } = visit.request;
-  return visit.parts.sessions.begin(tx, { presented: presentedSession(visit), grant: { slug, version }, now });
+  return visit.parts.sessions.begin(tx, {
+    presented: presentedSession(visit),
+    grant: { page: visit.parts.gates.keyOf(slug), version },
+    now,
+  });
 }
 
 export function sessionCookie({ request }: Visit, id: string): string {

@@ -20,6 +20,7 @@ import type { Log } from './log.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
 import { askingOf } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
+import { logSettled } from './page-identities.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import {
   configuredTargets,
@@ -125,7 +126,12 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 async function beginPublishing({ base, serving, telling }: Parts, progress: RunProgress | undefined): Promise<void> {
   const { store, folders, database, leases, components, place, log, publishing } = base;
   const since = await notedRevision(store, folders);
-  const memory = createSiteMemory(store, since);
+  const memory = createSiteMemory(store, {
+    since,
+    onSettled: (changes) => {
+      logSettled(log, database, changes).catch((error: unknown) => log.error(messageOf(error)));
+    },
+  });
   // Compiled here, because errors can be reported better than from the thread.
   await compilePages(components);
   const client = await startPublisher({

@@ -23,7 +23,18 @@ export function buildTell(base: StoreParts, serving: ServeParts, { printsMail, i
   closing.defer(deliverer.close);
   const channels = createChannels({ config: live.config, upstreams: live.upstreams, http, store, now, sleep });
   const notices = createNotices({
-    ...{ database, key, now, log, config: live.config, access, page: keeper.page, printsMail, isSending },
+    ...{
+      database,
+      key,
+      now,
+      log,
+      config: live.config,
+      access,
+      page: keeper.page,
+      pageKept: keeper.pageKept,
+      printsMail,
+      isSending,
+    },
     knowChannels: async () => void (await channels.known()),
     channels: () =>
       channels.latest().map((channel) => ({

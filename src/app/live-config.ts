@@ -3,8 +3,8 @@
 import type { Config } from '../config/load.ts';
 import type { SendMail } from '../mail/mail.ts';
 import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
+import { WRITTEN_ID } from '../model/observation.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
-import { WRITTEN_ID } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { written } from '../sync/connectors/markdown/written.ts';
 import { intervalMsOf } from '../sync/schedule/schedule.ts';

@@ -6,6 +6,7 @@
 import type { Access, AccessPage } from '../access/access.ts';
 import type { Config } from '../config/load.ts';
 import type { SourceFreshness } from '../model/page.ts';
+import { noPageKey, type PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { isOpenIn, type ResolvedPage, type ResolvedSite } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
@@ -44,6 +45,8 @@ interface SiteKeeper {
   readonly lastState: () => SiteState | null;
   /** The page as last read; null: there is no such page, or nothing was read yet. */
   readonly page: (slug: string) => ResolvedPage | null;
+  /** The page that something is kept for; null as above. */
+  readonly pageKept: (key: PageKey) => ResolvedPage | null;
   /** How fresh each upstream was when last read; empty before the first time. */
   readonly sources: () => readonly SourceFreshness[];
 }
@@ -130,6 +133,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     },
     lastState: () => last,
     page: (slug) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
+    pageKept: (key) => known?.pages.find(({ identity }) => identity.key === key) ?? null,
     sources: () => last?.sources ?? [],
   };
 }
@@ -145,12 +149,13 @@ function domainsOf(
   return new Map(pages.flatMap(({ slug, customDomain }) => (customDomain === null ? [] : [[customDomain, slug]])));
 }
 
-function toAccessPage({ definition, settings, password }: ResolvedPage): AccessPage {
+function toAccessPage({ identity, definition, settings, password }: ResolvedPage): AccessPage {
   const { slug, title, access, emailDomains } = definition;
   if (access === 'closed') throw new Error(`the closed page ${slug} must not be published`);
-  return { slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
+  return { key: identity.key, slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
 }
 
 function publicPage({ slug }: LastPublished): AccessPage {
-  return { slug, title: slug, locale: 'en', url: '/', access: 'public', password: null, emailDomains: [] };
+  const key = noPageKey(slug);
+  return { key, slug, title: slug, locale: 'en', url: '/', access: 'public', password: null, emailDomains: [] };
 }

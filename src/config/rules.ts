@@ -1,8 +1,8 @@
 /** What the values of pharos.yaml mean together. Each rule returns what is wrong, with the place and the remedy. */
 
 import { resolve } from 'node:path';
+import { WRITTEN_ID } from '../model/observation.ts';
 import { didYouMean } from '../schema/nearest.ts';
-import { WRITTEN_ID } from '../sync/connector.ts';
 import { type ConfigFile, createFileSchema } from './file-schema.ts';
 import { notificationFaults } from './notifications.ts';
 import type { ConnectorOptions } from './schema.ts';

@@ -216,6 +216,10 @@ export const PageSchema = z
       )
       .optional()
       .describe('Templates for the form at /-/ops/write.'),
+    publish_private_history: z
+      .boolean()
+      .optional()
+      .describe('Whether the page, now public, shows posts written while it was private. Default: false.'),
     subscriptions: z
       .boolean()
       .optional()

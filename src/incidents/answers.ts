@@ -156,7 +156,7 @@ export function overridesOf(written: readonly WrittenStory[], ref: string): read
   );
 }
 
-function overrideOf({ written, model }: WritingPage, componentId: string): string | null {
-  const post = overridesOf(written, `${model.definition.id}/${componentId}`).at(-1)?.document.post;
+function overrideOf({ written, page }: WritingPage, componentId: string): string | null {
+  const post = overridesOf(written, `${page.definition.id}/${componentId}`).at(-1)?.document.post;
   return post?.type === 'override' ? post.state : null;
 }

@@ -36,8 +36,8 @@ const BEGAN_BEFORE_MAX_MS = 24 * 60 * MINUTE_MS;
 
 /** Takes one alert, inside the transaction of its message. */
 export async function takeAlert(tx: Writer, alert: Alert, context: IntakeContext): Promise<Taken> {
-  const { intake } = context;
-  const known = await findAlert(tx, intake.id, alert.key);
+  const { intake, author } = context;
+  const known = await findAlert(tx, { intake: intake.id, page: author.page.key, key: alert.key });
   return alert.state === 'firing' ? fire(tx, alert, known, context) : resolve(tx, alert, known, context);
 }
 
@@ -51,7 +51,11 @@ async function fire(tx: Writer, alert: Alert, known: KnownAlert | null, context:
     return { key, did: known.state === 'firing' ? 'known' : 'late', post: known.post, unknownComponent };
   const id = `${idWords(alert.title, author.now)}-${newSuffix()}`;
   await createPost(tx, author, { id, document: postOf(alert, component, context), action: 'incident-new' });
-  await keepAlert(tx, { intake: intake.id, key, post: id, state: 'firing', toldAt: startedAt }, author.now);
+  await keepAlert(
+    tx,
+    { intake: intake.id, page: author.page.key, key, post: id, state: 'firing', toldAt: startedAt },
+    author.now,
+  );
   return { key, did: 'declared', post: id, unknownComponent };
 }
 
@@ -64,7 +68,11 @@ async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, conte
   const isLate = known !== null && known.toldAt !== null && startedAt !== null && startedAt < known.toldAt;
   if (isLate) return { ...taken, did: 'late' };
   const toldAt = endedAt ?? startedAt;
-  await keepAlert(tx, { intake: intake.id, key, post: taken.post, state: 'resolved', toldAt }, author.now);
+  await keepAlert(
+    tx,
+    { intake: intake.id, page: author.page.key, key, post: taken.post, state: 'resolved', toldAt },
+    author.now,
+  );
   const row = taken.post === null ? null : await findWritten(tx, taken.post);
   if (row === null) return { ...taken, did: known === null ? 'known' : 'resolved' };
   const change = (document: WrittenPost): WrittenPost => resolvedPost(document, author.now);
@@ -92,7 +100,7 @@ function postOf(alert: Alert, component: string | null, { intake, writing, autho
   const told = alert.startedAt ?? now;
   const startedAt = told < now - BEGAN_BEFORE_MAX_MS ? now : earlier(told, now);
   const state = (alert.severity === null ? undefined : intake.severities[alert.severity]) ?? intake.state;
-  const ref = component === null ? null : `${writing.model.definition.id}/${component}`;
+  const ref = component === null ? null : `${writing.page.definition.id}/${component}`;
   return {
     post: {
       type: 'incident',
@@ -104,7 +112,7 @@ function postOf(alert: Alert, component: string | null, { intake, writing, autho
       affects_uptime: true,
       monitors: [],
       components: ref === null ? [] : [ref],
-      pages: [writing.model.definition.id],
+      pages: [writing.page.definition.id],
       ...(ref === null ? {} : { impacts: [{ at: toIso(startedAt), components: { [ref]: state } }] }),
     },
     opening: '',

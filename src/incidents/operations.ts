@@ -208,11 +208,11 @@ async function overrideComponent(call: Call): Promise<unknown> {
   const { author } = call;
   const writing = await call.load();
   const id = componentOf(writing, call.params['component'] ?? '');
-  const ref = `${writing.model.definition.id}/${id}`;
+  const ref = `${writing.page.definition.id}/${id}`;
   const state = declaredState(component.status);
   const name = writing.model.components.find(({ definition }) => definition.id === id)?.name ?? id;
   await done(call, async (tx) => {
-    const written = storiesIn(await readWritten(tx, author.page));
+    const written = storiesIn(await readWritten(tx, author.page.key));
     for (const { row } of overridesOf(written, ref)) await endOverride(tx, author, row.id);
     if (state === 'operational') return id;
     const fresh = `override-${idWords(name, author.now)}-${call.newSuffix()}`;

@@ -81,7 +81,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
 }
 
 /** What an incident last declared of each component, in the words of the form. */
-export function declaredBefore(own: WrittenStory | null, { model }: WritingPage): ReadonlyMap<string, string> {
+export function declaredBefore(own: WrittenStory | null, { page }: WritingPage): ReadonlyMap<string, string> {
   const post = own?.document.post;
   if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();
   const impacts = post.type === 'incident' ? (post.impacts ?? []) : [];
@@ -91,7 +91,7 @@ export function declaredBefore(own: WrittenStory | null, { model }: WritingPage)
   return new Map(
     post.components.map((ref) => {
       const state = said[ref];
-      return [ref.slice(model.definition.id.length + 1), state === undefined ? 'named' : statusOf(state)];
+      return [ref.slice(page.definition.id.length + 1), state === undefined ? 'named' : statusOf(state)];
     }),
   );
 }

@@ -3,7 +3,9 @@
  * What is written is published by the pass that follows.
  */
 
+import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { insertAudit } from '../store/audit.ts';
 import type { Database, Writer } from '../store/database.ts';
 import {
@@ -17,6 +19,18 @@ import {
 import { parseWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { Refusal } from './refusal.ts';
 
+/** A page as its authors write on it. */
+interface AuthorPage {
+  readonly key: PageKey;
+  readonly slug: string;
+  readonly isPrivate: boolean;
+}
+
+/** The page of an author. */
+export function authorPage({ identity, definition }: ResolvedPage): AuthorPage {
+  return { key: identity.key, slug: definition.slug, isPrivate: definition.access !== 'public' };
+}
+
 /** Who writes, from where and when. */
 export interface Author {
   /** As in the audit: `token:deploys/k3f9a0bq2c`, `operator`. */
@@ -24,8 +38,8 @@ export interface Author {
   /** Keyed hash of the client's address; null: this machine. */
   readonly client: string | null;
   readonly now: EpochMs;
-  /** Slug. */
-  readonly page: string;
+  /** The page that is written on. */
+  readonly page: AuthorPage;
   /** A request that may be sent again; null: it carried no key. */
   readonly request: { readonly key: string; readonly digest: string } | null;
 }
@@ -44,7 +58,7 @@ export type Write = (tx: Writer) => Promise<string>;
 export function writeOnce(database: Database, author: Author, write: Write): Promise<Done> {
   return database.transaction(async (tx) => {
     const { request, actor, page, now } = author;
-    const scope = `${actor} ${page}`;
+    const scope = `${actor} ${page.key}`;
     const known = request === null ? null : await findRequest(tx, { actor: scope, key: request.key });
     if (known !== null && known.digest !== request?.digest)
       throw new Refusal(422, 'This Idempotency-Key was already used for a different request. Use a new one.');
@@ -62,8 +76,17 @@ export async function createPost(
   { id, document, action }: { readonly id: string; readonly document: WrittenPost; readonly action: string },
 ): Promise<void> {
   const { now, page, actor } = author;
-  const row = { id, page, version: 1, document: writtenText(document), createdAt: now, updatedAt: now, actor };
-  await saveWritten(tx, row);
+  const { key, isPrivate } = page;
+  await saveWritten(tx, {
+    id,
+    page: key,
+    isPrivate,
+    version: 1,
+    document: writtenText(document),
+    createdAt: now,
+    updatedAt: now,
+    actor,
+  });
   await note(tx, author, { action, id });
 }
 
@@ -86,6 +109,8 @@ export async function changePost(tx: Writer, author: Author, { id, action, versi
   if (next === row.document) return;
   await saveWritten(tx, {
     ...row,
+    // What is added to a private post is as private as the post; what is added to a public one on a private page makes it private.
+    isPrivate: row.isPrivate || author.page.isPrivate,
     version: row.version + 1,
     document: next,
     updatedAt: author.now,
@@ -111,7 +136,7 @@ async function currentPost(
   { id, version }: Pick<Change, 'id' | 'version'>,
 ): Promise<{ readonly row: WrittenRow; readonly document: WrittenPost }> {
   const row = await findWritten(tx, id);
-  if (row === null || row.page !== page) throw new Refusal(404, 'It has been deleted in the meantime.');
+  if (row === null || row.page !== page.key) throw new Refusal(404, 'It has been deleted in the meantime.');
   if (version !== null && version !== row.version)
     throw new Refusal(412, 'Someone else changed it in the meantime. Review it, then send your change again.');
   const document = parseWritten(row.document);
@@ -124,5 +149,5 @@ function note(
   { actor, client, now, page }: Author,
   { action, id }: { readonly action: string; readonly id: string },
 ): Promise<void> {
-  return insertAudit(tx, { at: now, actor, action, subject: page, client, run: null, outcome: id });
+  return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome: id });
 }

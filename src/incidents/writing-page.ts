@@ -1,18 +1,19 @@
 /** A page as whoever writes on it sees it: what is stored, and over it what is written, drafts included. */
 
+import { WRITTEN_ID } from '../model/observation.ts';
 import type { PageIncident, PageMaintenance, PageModel } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { loadPageInputs, modelAsOf } from '../publish/page/page-inputs.ts';
+import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page/page-inputs.ts';
 import type { Store } from '../store/store.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
-import { WRITTEN_ID } from '../sync/connector.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { v2ComponentId } from '../views/v2/components.ts';
 import { v2IncidentId } from '../views/v2/incidents.ts';
 import { v2MaintenanceId } from '../views/v2/maintenances.ts';
 import { faultAt } from './refusal.ts';
+import { authorPage } from './writer.ts';
 
 export interface WritingPage {
   readonly page: ResolvedPage;
@@ -45,9 +46,9 @@ export async function loadWritingPage(
   if (page === undefined) return null;
   const [inputs, known] = await Promise.all([
     loadPageInputs(store, { ...state, now }, page),
-    readWritten(store.database, slug),
+    readWritten(store.database, page.identity.key),
   ]);
-  const rows = candidate === undefined ? known : withCandidate(known, { ...candidate, slug, now });
+  const rows = candidate === undefined ? known : withCandidate(known, { ...candidate, page, now });
   const projected = projectWritten(rows, { now, drafts: candidate === undefined });
   const createdAt = new Map(rows.map((row) => [`${WRITTEN_ID}/${row.id}`, row.createdAt]));
   const seen = (id: string): { firstSeenAt: EpochMs } => ({ firstSeenAt: createdAt.get(id) ?? now });
@@ -62,11 +63,19 @@ export async function loadWritingPage(
       ],
       incidents: [
         ...inputs.incidents.filter(isOther),
-        ...projected.incidents.map((one) => ({ ...seen(one.id), ...factsOf(stored.get(one.id)), ...one })),
+        ...ownIncidents(page, projected.incidents).map((one) => ({
+          ...seen(one.id),
+          ...factsOf(stored.get(one.id)),
+          ...one,
+        })),
       ],
       maintenances: [
         ...inputs.maintenances.filter(isOther),
-        ...projected.maintenances.map((one) => ({ ...seen(one.id), ...factsOf(stored.get(one.id)), ...one })),
+        ...ownMaintenances(page, projected.maintenances).map((one) => ({
+          ...seen(one.id),
+          ...factsOf(stored.get(one.id)),
+          ...one,
+        })),
       ],
     },
     now,
@@ -77,11 +86,17 @@ export async function loadWritingPage(
 /** The rows with one of them as it would be, or with a new one. */
 function withCandidate(
   rows: readonly WrittenRow[],
-  { id, document, slug, now }: { readonly id: string; readonly document: WrittenPost; slug: string; now: EpochMs },
+  {
+    id,
+    document,
+    page,
+    now,
+  }: { readonly id: string; readonly document: WrittenPost; page: ResolvedPage; now: EpochMs },
 ): readonly WrittenRow[] {
   const before = rows.find((row) => row.id === id);
   const text = writtenText({ ...document, post: { ...document.post, draft: false } });
-  const facts = before ?? { id, page: slug, version: 0, createdAt: now, actor: '' };
+  const { key, isPrivate } = authorPage(page);
+  const facts = before ?? { id, page: key, isPrivate, version: 0, createdAt: now, actor: '' };
   return [...rows.filter((row) => row !== before), { ...facts, document: text, updatedAt: now }];
 }
 
@@ -159,5 +174,5 @@ export function findComponent({ model }: WritingPage, id: string): string | null
 export function componentRef(writing: WritingPage, id: string, path: string): string {
   const found = findComponent(writing, id);
   if (found === null) throw faultAt(path, 'No such component on this page. GET components lists them.');
-  return `${writing.model.definition.id}/${found}`;
+  return `${writing.page.definition.id}/${found}`;
 }

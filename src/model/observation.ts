@@ -1,8 +1,12 @@
 /** What connectors make of payloads: facts in our words. Everything here is plain, frozen-able data. */
 
+import type { PageKey } from './slugs.ts';
 import type { ReportedDay, Span } from './span.ts';
 import type { State } from './state.ts';
 import type { EpochMs, Interval } from './time.ts';
+
+/** Id of the built-in upstream for operators' posts. No upstream of the configuration may have it. */
+export const WRITTEN_ID = 'written';
 
 declare const monitorId: unique symbol;
 /** `<upstream id>/<external id>`, the name of a monitor everywhere. */
@@ -80,6 +84,13 @@ export interface Update {
   readonly notify?: false;
 }
 
+/** The page that something was written on. */
+export interface PageOwner {
+  readonly page: PageKey;
+  /** Whether the page was private then. */
+  readonly isPrivate: boolean;
+}
+
 export interface Incident {
   /** `<upstream id>/<external id>`, with a prefix of the kind there where numbers could clash. */
   readonly id: string;
@@ -113,6 +124,8 @@ export interface Incident {
    * id later. Absent: the id alone tells.
    */
   readonly bornAt?: EpochMs;
+  /** The page that it was written on, which alone shows it. Absent: whatever it names shows it. */
+  readonly owner?: PageOwner;
 }
 
 /** A component as an upstream's incident names it. */
@@ -145,6 +158,8 @@ export interface Maintenance {
   readonly notify?: false;
   /** As of an incident. */
   readonly bornAt?: EpochMs;
+  /** As of an incident. */
+  readonly owner?: PageOwner;
 }
 
 export const FREQUENCIES = ['day', 'week', 'month', 'year'] as const;
@@ -175,6 +190,8 @@ export interface Announcement {
   readonly to: EpochMs | null;
   /** Slugs of the pages it shows on; null: on all. */
   readonly pages: readonly string[] | null;
+  /** As of an incident. */
+  readonly owner?: PageOwner;
 }
 
 export const ACCESS_TYPES = ['public', 'password', 'email-domain', 'closed'] as const;

@@ -1,4 +1,4 @@
-/** Names in addresses: what a page may be called. */
+/** Names of pages: slugs for addresses, and keys for whatever is kept. */
 
 import { SLUG } from './scalars.ts';
 
@@ -103,4 +103,36 @@ export function isPagePath(text: string): boolean {
 /** Whether an address below a page is one at which the server answers by itself. */
 export function isOwnPath(text: string): boolean {
   return OWN_PATH.test(text);
+}
+
+// A slug is only an address: two pages can have it one after the other.
+declare const pageKey: unique symbol;
+
+/**
+ * One page for as long as it is the same page: the slug it began with and its era there, `acme~2`. Whatever is kept for a
+ * page is kept under its key, so a page that takes over a slug finds nothing of the page before.
+ */
+export type PageKey = string & { readonly [pageKey]: true };
+
+/** What a page is known by besides its definition. */
+export interface PageIdentity {
+  readonly key: PageKey;
+  /** Grows whenever the page gets another kind of gate, or loses its gate. */
+  readonly gate: number;
+}
+
+/** The key of a page's era; the first is 1. Slugs contain no `~`. */
+export function toPageKey(slug: string, era: number): PageKey {
+  return `${slug}~${era}` as PageKey;
+}
+
+/** A key that no page has, for addresses without a page. */
+export function noPageKey(slug: string): PageKey {
+  return toPageKey(slug, 0);
+}
+
+/** The slug with which a page began, and its era there. */
+export function readPageKey(key: PageKey): { readonly slug: string; readonly era: number } {
+  const end = key.lastIndexOf('~');
+  return { slug: key.slice(0, end), era: Number(key.slice(end + 1)) };
 }

@@ -2,6 +2,7 @@
 
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { keyedDigest, type RandomBytes, type Revealing } from '../access/digest.ts';
+import { type PageKey, readPageKey } from '../model/slugs.ts';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -12,7 +13,7 @@ export interface AddressSeal {
   /** Null: it was sealed with another key, for another id, or damaged. */
   readonly open: (sealed: string, id: string) => string | null;
   /** The same for the same mailbox of a page, however it is spelled. */
-  readonly hash: (slug: string, address: string) => string;
+  readonly hash: (page: PageKey, address: string) => string;
 }
 
 export function createAddressSeal(key: Revealing, random: RandomBytes): AddressSeal {
@@ -38,6 +39,6 @@ export function createAddressSeal(key: Revealing, random: RandomBytes): AddressS
         return null;
       }
     },
-    hash: (slug, address) => keyedDigest(key, 'subscriber', slug, address.toLowerCase()),
+    hash: (page, address) => keyedDigest(key, 'subscriber', readPageKey(page).slug, address.toLowerCase()),
   };
 }

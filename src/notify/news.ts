@@ -14,6 +14,7 @@ import {
   type SourceFreshness,
   upstreamOf,
 } from '../model/index.ts';
+import type { PageIdentity } from '../model/slugs.ts';
 import { incidentPath, maintenancePath } from '../views/text/addresses.ts';
 import { textOfMarkdown } from '../views/text/markdown-text.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
@@ -36,7 +37,7 @@ export interface PageNotice {
 }
 
 export interface PageNews {
-  readonly slug: string;
+  readonly page: PageIdentity;
   /** Of the page's own components, as its form offers them. */
   readonly components: readonly { readonly id: string; readonly name: string }[];
   /** The page, and the lists that its upstreams have answered. */
@@ -46,7 +47,7 @@ export interface PageNews {
 }
 
 /** @param sources  of every configured upstream */
-export function pageNews(model: PageModel, sources: readonly SourceFreshness[]): PageNews {
+export function pageNews(model: PageModel, page: PageIdentity, sources: readonly SourceFreshness[]): PageNews {
   const { definition, asOf } = model;
   const isRecent = ({ at }: PageUpdate<string>): boolean => at > asOf - TOLD_FOR_MS;
   const notices = [
@@ -60,7 +61,7 @@ export function pageNews(model: PageModel, sources: readonly SourceFreshness[]):
     ),
   ].map(({ notice }) => notice);
   return {
-    slug: definition.slug,
+    page,
     components: model.components.map((component) => ({
       id: component.definition.id,
       name: cleanLine(component.name),

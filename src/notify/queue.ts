@@ -51,9 +51,9 @@ export function queueSome(
     const common = { kind: 'notice', item, sortAt } as const;
     const toChannels = (reached === '' ? channels : []).filter((channel) => isTold(channel, told));
     const subscribers = await tx.all(
-      `SELECT id, components, quiet_until, confirmed_at FROM subscriber WHERE slug = ? AND state = 'active' AND id > ?
+      `SELECT id, components, quiet_until, confirmed_at FROM subscriber WHERE page = ? AND state = 'active' AND id > ?
        ORDER BY id LIMIT ${STEP}`,
-      [told.notice.page.slug, reached],
+      [String(row['page']), reached],
     );
     const toSubscribers = subscribers.filter(
       (one) => Number(one['confirmed_at']) <= Number(row['recorded_at']) && wants(one, told),
@@ -113,7 +113,8 @@ export async function queueLink(
 /** Reads notices by their ids, in their order, without those that were withdrawn. */
 export async function readNotices(reader: Reader, ids: readonly string[]): Promise<readonly PageNotice[]> {
   const rows = await readIn(reader, ids, (list) => ({
-    sql: `SELECT id, document FROM notice WHERE state <> 'withdrawn' AND id IN (${list})`,
+    sql: `SELECT id, document FROM notice WHERE state <> 'withdrawn' AND id IN (${list})
+          AND page NOT IN (SELECT key FROM page WHERE ended_at IS NOT NULL)`,
   }));
   const known = new Map<string, Row>(rows.map((row) => [String(row['id']), row]));
   return ids.flatMap((id) => {

@@ -1,5 +1,6 @@
 /** Writes down what pages have to tell, each update once, and which of it nobody is told of. */
 
+import type { PageIdentity } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database, Row, Writer } from '../store/database.ts';
 import { readIn } from '../store/database.ts';
@@ -24,9 +25,9 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs): Pr
       const isOld = unheard.has(page) || (one.origin !== null && unheard.has(one.origin));
       const isSilent = isOld || one.isSilent || one.notice.at <= now - TOLD_FOR_MS;
       const added = await tx.run(
-        `INSERT INTO notice (id, slug, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
+        `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
          ON CONFLICT (id) DO NOTHING`,
-        [one.notice.id, news.slug, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
+        [one.notice.id, news.page.key, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
       );
       if (!isSilent) told += added;
     }
@@ -48,20 +49,21 @@ async function originsFirstSeen(tx: Writer, origins: readonly string[], now: Epo
   return unheard;
 }
 
-async function rememberComponents(tx: Writer, { slug, components }: PageNews): Promise<void> {
-  const text = JSON.stringify(components);
+async function rememberComponents(tx: Writer, { page, components }: PageNews): Promise<void> {
   await tx.run(
-    `INSERT INTO notice_page (slug, components) VALUES (?, ?)
-     ON CONFLICT (slug) DO UPDATE SET components = excluded.components WHERE notice_page.components <> excluded.components`,
-    [slug, text],
+    `INSERT INTO notice_page (page, gate, components) VALUES (?, ?, ?)
+     ON CONFLICT (page) DO UPDATE SET gate = excluded.gate, components = excluded.components
+       WHERE notice_page.gate < excluded.gate
+         OR (notice_page.gate = excluded.gate AND notice_page.components <> excluded.components)`,
+    [page.key, page.gate, JSON.stringify(components)],
   );
 }
 
-async function withdrawOthers(tx: Writer, { slug, notices }: PageNews, now: EpochMs): Promise<void> {
+async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: EpochMs): Promise<void> {
   const current = new Set(notices.map(({ notice }) => notice.id));
   // An hour less than the day, since a page is computed to an instant that lies a little back.
-  const recent = await tx.all(`SELECT id FROM notice WHERE slug = ? AND at > ? AND state IN ('new', 'queued')`, [
-    slug,
+  const recent = await tx.all(`SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`, [
+    page.key,
     now - TOLD_FOR_MS + 3_600_000,
   ]);
   for (const id of recent.map((row) => String(row['id'])).filter((one) => !current.has(one))) {
@@ -70,9 +72,15 @@ async function withdrawOthers(tx: Writer, { slug, notices }: PageNews, now: Epoc
   }
 }
 
-/** The components that the form of a page offers; none before it was first published. */
-export async function componentsOf(database: Pick<Database, 'all'>, slug: string): Promise<PageNews['components']> {
-  const [row] = await database.all('SELECT components FROM notice_page WHERE slug = ?', [slug]);
+/** The components that the form of a page offers; none before it was first published behind the gate that it has. */
+export async function componentsOf(
+  database: Pick<Database, 'all'>,
+  page: PageIdentity,
+): Promise<PageNews['components']> {
+  const [row] = await database.all('SELECT components FROM notice_page WHERE page = ? AND gate = ?', [
+    page.key,
+    page.gate,
+  ]);
   return row === undefined ? [] : (JSON.parse(String(row['components'])) as PageNews['components']);
 }
 

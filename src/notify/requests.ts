@@ -3,6 +3,7 @@
  * its time tells whether somebody subscribed.
  */
 
+import type { PageKey } from '../model/slugs.ts';
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
 import type { Database, Writer } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
@@ -19,7 +20,7 @@ const KEPT_MS = 24 * HOUR_MS;
 interface SubscribeRequest {
   /** What the address is sealed with. */
   readonly id: string;
-  readonly slug: string;
+  readonly page: PageKey;
   /** Null: nobody is written to. */
   readonly address: string | null;
   readonly components: readonly string[];
@@ -30,12 +31,12 @@ interface SubscribeRequest {
 export async function recordRequest(
   tx: Writer,
   seal: AddressSeal,
-  { id, slug, address, components, gate }: SubscribeRequest,
+  { id, page, address, components, gate }: SubscribeRequest,
   now: EpochMs,
 ): Promise<void> {
-  await tx.run('INSERT INTO subscriber_request (id, slug, address, components, gate, at) VALUES (?, ?, ?, ?, ?, ?)', [
+  await tx.run('INSERT INTO subscriber_request (id, page, address, components, gate, at) VALUES (?, ?, ?, ?, ?, ?)', [
     id,
-    slug,
+    page,
     seal.seal(address ?? '', id),
     JSON.stringify(components),
     gate,
@@ -63,8 +64,8 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
       if (address === null && Number(row['at']) > now - KEPT_MS) continue;
       await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
       if (address === null || address === '') continue;
-      const [slug, components] = [String(row['slug']), String(row['components'])];
-      await decide(tx, { seal, newId, now }, { id, slug, address, gate: String(row['gate']), components });
+      const [page, components] = [String(row['page']) as PageKey, String(row['components'])];
+      await decide(tx, { seal, newId, now }, { id, page, address, gate: String(row['gate']), components });
     }
     return rows.length;
   });
@@ -73,14 +74,14 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
 async function decide(
   tx: Writer,
   { seal, newId, now }: Omit<DecideDeps, 'database'>,
-  asked: { id: string; slug: string; address: string; gate: string; components: string },
+  asked: { id: string; page: PageKey; address: string; gate: string; components: string },
 ): Promise<void> {
-  const { slug, address, gate } = asked;
-  const addressHash = seal.hash(slug, address);
+  const { page, address, gate } = asked;
+  const addressHash = seal.hash(page, address);
   const fresh = newId();
   await addSubscriber(tx, {
     id: fresh,
-    slug,
+    page,
     addressHash,
     address: seal.seal(address, fresh),
     state: 'pending',
@@ -89,8 +90,8 @@ async function decide(
     now,
   });
   const [row] = await tx.all(
-    'SELECT id, state, asked_at, asked_count FROM subscriber WHERE slug = ? AND address_hash = ?',
-    [slug, addressHash],
+    'SELECT id, state, asked_at, asked_count FROM subscriber WHERE page = ? AND address_hash = ?',
+    [page, addressHash],
   );
   const [id, isPending, count] = [String(row?.['id']), row?.['state'] === 'pending', Number(row?.['asked_count'])];
   const isReminded = count > 0 && Number(row?.['asked_at']) > now - REMINDED_AFTER_MS;

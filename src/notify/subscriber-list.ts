@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import type { RandomBytes } from '../access/digest.ts';
 import type { EmailAddress } from '../mail/email-address.ts';
 import { parseEmailAddress } from '../mail/email-address.ts';
+import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { toIso } from '../model/time.ts';
 import type { Database, Reader } from '../store/database.ts';
@@ -20,13 +21,13 @@ interface ListedSubscriber extends Omit<Subscriber, 'address'> {
 export async function listSubscribers(
   database: Reader,
   seal: AddressSeal,
-  slug: string | null,
+  page: PageKey | null,
 ): Promise<readonly ListedSubscriber[]> {
-  return (await subscribersOf(database, slug)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
+  return (await subscribersOf(database, page)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
 }
 
 export interface AddedSubscriber {
-  readonly slug: string;
+  readonly page: PageKey;
   readonly email: EmailAddress;
   /** Ids; empty: all of the page. */
   readonly components: readonly string[];
@@ -47,12 +48,12 @@ export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]
   const { seal, random, now } = deps;
   return deps.database.transaction(async (tx) => {
     let count = 0;
-    for (const { slug, email, components, gate, isConfirmed } of added) {
+    for (const { page, email, components, gate, isConfirmed } of added) {
       const id = newSubscriberId(random);
       const isNew = await addSubscriber(tx, {
         id,
-        slug,
-        addressHash: seal.hash(slug, email.address),
+        page,
+        addressHash: seal.hash(page, email.address),
         address: seal.seal(email.address, id),
         state: isConfirmed ? 'active' : 'pending',
         components,
@@ -71,9 +72,9 @@ export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]
 export async function removeAddress(
   { database, seal }: Pick<ListDeps, 'database' | 'seal'>,
   address: string,
-  slug: string | null,
+  page: PageKey | null,
 ): Promise<number> {
-  const found = (await listSubscribers(database, seal, slug)).filter(
+  const found = (await listSubscribers(database, seal, page)).filter(
     (one) => one.address?.toLowerCase() === address.toLowerCase(),
   );
   await database.transaction(async (tx) => {
@@ -157,9 +158,9 @@ function isAddress(cell: string | undefined): boolean {
 }
 
 /** The list as CSV (RFC 4180), to be brought back by `readSubscriberList`. */
-export function subscriberCsv(listed: readonly ListedSubscriber[]): string {
-  const rows = listed.flatMap(({ slug, address, state, components, createdAt }) =>
-    address === null ? [] : [[slug, address, state, components.join(';'), toIso(createdAt)]],
+export function subscriberCsv(listed: readonly ListedSubscriber[], nameOf: (page: PageKey) => string): string {
+  const rows = listed.flatMap(({ page, address, state, components, createdAt }) =>
+    address === null ? [] : [[nameOf(page), address, state, components.join(';'), toIso(createdAt)]],
   );
   return [['page', 'email', 'state', 'components', 'created_at'], ...rows]
     .map((row) => `${row.map(quoted).join(',')}\r\n`)

@@ -3,6 +3,7 @@
 import type { Revealing } from '../access/digest.ts';
 import type { Mail, SendMail } from '../mail/mail.ts';
 import { mailFailure } from '../mail/mail.ts';
+import type { PageKey } from '../model/slugs.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import type { Handover, Job } from '../outbox/outbox.ts';
 import type { Reader } from '../store/database.ts';
@@ -19,7 +20,7 @@ interface SubscriberMailDeps {
   readonly now: () => EpochMs;
   readonly send: SendMail;
   /** Null: there is no such page, or it has no subscriptions. */
-  readonly pageOf: (slug: string) => (SubscribablePage & { readonly timezone: string }) | null;
+  readonly pageOf: (page: PageKey) => (SubscribablePage & { readonly timezone: string }) | null;
 }
 
 /**
@@ -38,7 +39,7 @@ export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Prom
       reason: 'the address was encrypted with another key; restore the previous secret.key or access.key',
       afterMs: MINUTE_MS,
     };
-  const page = deps.pageOf(subscriber.slug);
+  const page = deps.pageOf(subscriber.page);
   if (page === null || !mayReceive(page, address, subscriber.gate)) {
     if (deps.now() - job.createdAt > PAGE_WAIT_MS) return { outcome: 'dropped' };
     return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };

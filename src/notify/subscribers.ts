@@ -2,6 +2,7 @@
 
 import type { AccessPage, GatedPage } from '../access/access.ts';
 import { domainsOf } from '../access/gate/stored-gate.ts';
+import type { PageIdentity, PageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 
@@ -10,7 +11,7 @@ type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
 export interface Subscriber {
   readonly id: string;
-  readonly slug: string;
+  readonly page: PageKey;
   /** Sealed. */
   readonly address: string;
   readonly state: SubscriberState;
@@ -26,18 +27,18 @@ export async function subscriberById(reader: Reader, id: string): Promise<Subscr
   return row === undefined ? null : toSubscriber(row);
 }
 
-export async function subscribersOf(reader: Reader, slug: string | null): Promise<readonly Subscriber[]> {
+export async function subscribersOf(reader: Reader, page: PageKey | null): Promise<readonly Subscriber[]> {
   const rows =
-    slug === null
-      ? await reader.all('SELECT * FROM subscriber ORDER BY slug, created_at, id')
-      : await reader.all('SELECT * FROM subscriber WHERE slug = ? ORDER BY created_at, id', [slug]);
+    page === null
+      ? await reader.all('SELECT * FROM subscriber ORDER BY page, created_at, id')
+      : await reader.all('SELECT * FROM subscriber WHERE page = ? ORDER BY created_at, id', [page]);
   return rows.map((row) => toSubscriber(row));
 }
 
 function toSubscriber(row: Row): Subscriber {
   return {
     id: String(row['id']),
-    slug: String(row['slug']),
+    page: String(row['page']) as PageKey,
     address: String(row['address']),
     state: SUBSCRIBER_STATES.find((state) => state === row['state']) ?? 'pending',
     components: JSON.parse(String(row['components'])) as string[],
@@ -54,11 +55,11 @@ interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
 /** Writes a subscription down; false: there is one of that address. */
 export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boolean> {
   const added = await tx.run(
-    `INSERT INTO subscriber (id, slug, address_hash, address, state, components, gate, created_at, confirmed_at, asked_at, asked_count, quiet_until)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (slug, address_hash) DO NOTHING`,
+    `INSERT INTO subscriber (id, page, address_hash, address, state, components, gate, created_at, confirmed_at, asked_at, asked_count, quiet_until)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (page, address_hash) DO NOTHING`,
     [
       one.id,
-      one.slug,
+      one.page,
       one.addressHash,
       one.address,
       one.state,
@@ -109,6 +110,7 @@ export async function erasePending(tx: Writer, until: EpochMs): Promise<number> 
 }
 
 interface SubscriberCount {
+  /** Of the page that has it now. */
   readonly slug: string;
   readonly state: SubscriberState;
   readonly count: number;
@@ -117,10 +119,11 @@ interface SubscriberCount {
 /** How many there are, by page and state; never who. */
 export async function subscriberCounts(reader: Reader): Promise<readonly SubscriberCount[]> {
   const rows = await reader.all(
-    'SELECT slug, state, COUNT(*) AS n FROM subscriber GROUP BY slug, state ORDER BY slug, state',
+    `SELECT COALESCE(page.slug, subscriber.page) AS name, state, COUNT(*) AS n FROM subscriber
+     LEFT JOIN page ON page.key = subscriber.page WHERE ended_at IS NULL GROUP BY name, state ORDER BY name, state`,
   );
   return rows.map((row) => ({
-    slug: String(row['slug']),
+    slug: String(row['name']),
     state: toSubscriber({ ...row, components: '[]' }).state,
     count: Number(row['n']),
   }));
@@ -128,6 +131,7 @@ export async function subscriberCounts(reader: Reader): Promise<readonly Subscri
 
 /** A page as subscriptions know it: its gate, and who may enter. */
 export interface SubscribablePage {
+  readonly identity: PageIdentity;
   readonly page: AccessPage;
   readonly gated: GatedPage;
 }

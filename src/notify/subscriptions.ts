@@ -117,8 +117,8 @@ async function showForm(call: Call): Promise<GateResponse | null> {
 }
 
 async function askAgain(call: Call, over: Partial<SubscribeInit>, status: number): Promise<GateResponse> {
-  const { options, request, show } = call;
-  const components = await componentsOf(options.database, request.slug);
+  const { options, known, show } = call;
+  const components = known === null ? [] : await componentsOf(options.database, known.identity);
   return show({ step: 'ask', components: components.map((one) => ({ ...one, isChosen: false })), ...over }, status);
 }
 
@@ -130,6 +130,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   const typed = request.form.get('email') ?? '';
   if (typed.trim() === '') return askAgain(call, { fault: 'invalid' }, 400);
   const { slug, clientAddress, now } = request;
+  const { key: page } = seen.identity;
   const admission = await options.attempts.admit({ kind: 'subscribe', slug, clientAddress, now });
   if (!admission.isAdmitted) {
     const minutes = Math.ceil(admission.retryAfterMs / 60_000);
@@ -143,7 +144,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   await options.database.transaction(async (tx) => {
     const isCounted = await countMail(tx, now);
     const address = isAllowed && isCounted ? email.address : null;
-    await recordRequest(tx, options.seal, { id: newToken(options.random), slug, address, components, gate }, now);
+    await recordRequest(tx, options.seal, { id: newToken(options.random), page, address, components, gate }, now);
   });
   options.onRequest();
   return {
@@ -158,44 +159,35 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
 }
 
 /** What was ticked of what the page shows. All of it is the same as nothing: what is added later counts too. */
-async function chosenComponents({ options, request }: Call): Promise<readonly string[]> {
-  const components = await componentsOf(options.database, request.slug);
+async function chosenComponents({ options, request, known }: Call): Promise<readonly string[]> {
+  const components = known === null ? [] : await componentsOf(options.database, known.identity);
   const ticked = new Set(request.form.getAll('component'));
   const chosen = components.map(({ id }) => id).filter((id) => ticked.has(id));
   return chosen.length === components.length ? [] : chosen;
 }
 
-/** Looks nothing up: a scanner that comes by changes and learns nothing. */
 async function showConfirm(call: Call): Promise<GateResponse | null> {
-  return presented(call, 'confirm') === null || call.known === null
-    ? expired(call)
-    : call.show({ step: 'confirm', token: tokenOf(call) });
+  const found = await presented(call, 'confirm');
+  return found === null ? expired(call) : call.show({ step: 'confirm', token: tokenOf(call) });
 }
 
 async function confirm(call: Call): Promise<GateResponse | null> {
-  const { options, request, known } = call;
-  const id = presented(call, 'confirm');
-  if (id === null || known === null || !isSameOriginOrOpaque(request)) return expired(call);
-  const found = await options.database.transaction(async (tx) => {
-    await confirmSubscriber(tx, id, request.now);
-    return subscriberById(tx, id);
-  });
-  if (found === null || found.slug !== request.slug) return expired(call);
-  return call.show({ step: 'confirmed', token: linkToken(options.key, 'manage', id) });
+  const { options, request } = call;
+  const found = await presented(call, 'confirm');
+  if (found === null || !isSameOriginOrOpaque(request)) return expired(call);
+  await options.database.transaction((tx) => confirmSubscriber(tx, found.id, request.now));
+  return call.show({ step: 'confirmed', token: linkToken(options.key, 'manage', found.id) });
 }
 
 async function showManage(call: Call): Promise<GateResponse | null> {
-  const found = await owned(call);
-  return found === null ? expired(call) : managed(call, found, false);
+  const found = await presented(call, 'manage');
+  return found === null || found.state === 'pending' ? expired(call) : managed(call, found, false);
 }
 
 async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise<GateResponse | null> {
-  const { options, request, known, seen } = call;
-  const address = options.seal.open(found.address, found.id) ?? '';
-  const isAllowed = mayReceive(known, address, found.gate);
-  // Names of components are for whoever may see the page.
-  if (!isAllowed && seen === null) return null;
-  const components = isAllowed ? await componentsOf(options.database, request.slug) : [];
+  const { options, known } = call;
+  const isAllowed = mayReceive(known, addressOf(call, found), found.gate);
+  const components = isAllowed && known !== null ? await componentsOf(options.database, known.identity) : [];
   return call.show({
     step: 'manage',
     token: tokenOf(call),
@@ -207,8 +199,8 @@ async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise
 
 async function manage(call: Call): Promise<GateResponse | null> {
   const { options, request, seen } = call;
-  const found = await owned(call);
-  if (found === null || !isSameOriginOrOpaque(request)) return expired(call);
+  const found = await presented(call, 'manage');
+  if (found === null || found.state === 'pending' || !isSameOriginOrOpaque(request)) return expired(call);
   const action = request.form.get('action');
   const changed: Subscriber = {
     ...found,
@@ -222,32 +214,44 @@ async function manage(call: Call): Promise<GateResponse | null> {
 }
 
 async function showLeave(call: Call): Promise<GateResponse | null> {
-  return presented(call, 'manage') === null ? expired(call) : call.show({ step: 'leave', token: tokenOf(call) });
+  const found = await presented(call, 'manage');
+  return found === null ? expired(call) : call.show({ step: 'leave', token: tokenOf(call) });
 }
 
-/** Also what mail programs send by themselves (RFC 8058): no cookie, no origin; the token says it all. */
+/**
+ * Also what mail programs send by themselves (RFC 8058): no cookie, no origin, only the token. Its owner wants no more mail,
+ * whatever has become of the page, so the subscription is erased at any address; only the answer depends on the page.
+ */
 async function leave(call: Call): Promise<GateResponse | null> {
   const { options } = call;
-  const id = presented(call, 'manage');
-  if (id === null) return expired(call);
-  if (await options.database.transaction((tx) => eraseSubscriber(tx, id))) options.onErased();
-  return call.show({ step: 'left' });
-}
-
-/** A subscription that is confirmed, by the token of one of its mails. */
-async function owned(call: Call): Promise<Subscriber | null> {
-  const id = presented(call, 'manage');
-  if (id === null || call.known === null) return null;
-  const found = await subscriberById(call.options.database, id);
-  return found !== null && found.slug === call.request.slug && found.state !== 'pending' ? found : null;
+  const found = await presented(call, 'manage');
+  const id = subscriberOf(options.key, 'manage', tokenOf(call));
+  const isErased = id !== null && (await options.database.transaction((tx) => eraseSubscriber(tx, id)));
+  if (isErased) options.onErased();
+  // Sent twice, it is done as well.
+  const isDone = found !== null || (id !== null && !isErased && call.seen !== null);
+  return isDone ? call.show({ step: 'left' }) : expired(call);
 }
 
 function tokenOf({ request }: Call): string {
   return request.form.get('token') ?? request.query.get('token') ?? '';
 }
 
-function presented(call: Call, purpose: 'confirm' | 'manage'): string | null {
-  return subscriberOf(call.options.key, purpose, tokenOf(call));
+function addressOf({ options }: Call, { address, id }: Subscriber): string {
+  return options.seal.open(address, id) ?? '';
+}
+
+/**
+ * The subscription that a token is of, if it is one of the page at this address and its owner may know of the page: who sees
+ * it, or may be sent what it tells. Looked up before anything is asked of the page, so that every other page takes as long.
+ */
+async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Subscriber | null> {
+  const { options, known, seen } = call;
+  const id = subscriberOf(options.key, purpose, tokenOf(call));
+  const found = id === null ? null : await subscriberById(options.database, id);
+  if (found === null) return null;
+  const isAllowed = mayReceive(known, addressOf(call, found), found.gate) || seen !== null;
+  return isAllowed && found.page === known?.identity.key ? found : null;
 }
 
 /** Of a page that is not for whoever asks, nothing at all. */

@@ -9,8 +9,7 @@ import { type Changes, type CommitResult, type Subject, subjects } from './store
 export async function recordChanges(tx: Writer, upstreamId: string, changes: CommitResult): Promise<void> {
   const { monitors, incidents, maintenances, hasNewDefinitions } = changes;
   if (monitors.length + incidents.length + maintenances.length === 0 && !hasNewDefinitions) return;
-  await tx.run('UPDATE revision SET value = value + 1');
-  const revision = await readRevision(tx);
+  const revision = await bumpRevision(tx);
   const mark = (table: string, ids: readonly string[]): Promise<void> =>
     tx.runMany(
       `UPDATE ${table} SET revision = ? WHERE id = ?`,
@@ -24,6 +23,12 @@ export async function recordChanges(tx: Writer, upstreamId: string, changes: Com
   await tx.announce();
 }
 
+/** The number of the next revision, for what this transaction changes. */
+export async function bumpRevision(tx: Writer): Promise<number> {
+  await tx.run('UPDATE revision SET value = value + 1');
+  return readRevision(tx);
+}
+
 /** @see Store.changesSince */
 export async function readChanges(reader: Reader, since: number): Promise<Changes> {
   // Read first: what another process commits meanwhile is seen now and told again next time, and never missed.
@@ -35,12 +40,15 @@ export async function readChanges(reader: Reader, since: number): Promise<Change
        OR event IN (SELECT id FROM maintenance WHERE revision > ?)`,
     [since, since],
   );
-  const upstreams = await reader.all('SELECT id FROM upstream WHERE revision > ?', [since]);
+  const defined = await reader.all(
+    'SELECT id FROM upstream WHERE revision > ? UNION ALL SELECT key FROM page WHERE revision > ?',
+    [since, since],
+  );
   return {
     revision,
     monitors: monitors.map((row) => String(row['id']) as MonitorId),
     subjects: about.map((row) => String(row['subject']) as Subject),
-    hasNewDefinitions: upstreams.length > 0,
+    hasNewDefinitions: defined.length > 0,
   };
 }
 

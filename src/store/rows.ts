@@ -18,11 +18,13 @@ import {
   THEMES,
   type UpstreamUptime,
 } from '../model/observation.ts';
+import type { PageKey } from '../model/slugs.ts';
 import { STATES } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
 
 const InstantSchema = z.number().int() as unknown as z.ZodType<EpochMs>;
 const MonitorIdSchema = z.string() as unknown as z.ZodType<MonitorId>;
+const OwnerSchema = z.object({ page: z.string() as unknown as z.ZodType<PageKey>, isPrivate: z.boolean() });
 const StateSchema = z.enum(STATES);
 const AffectedSchema = z.object({ id: z.string(), state: StateSchema.nullable() });
 const UpdateSchema = z.object({
@@ -61,6 +63,7 @@ const IncidentSchema: z.ZodType<Incident> = z.object({
   isOverride: z.literal(true).exactOptional(),
   affectsUptime: z.boolean().exactOptional(),
   bornAt: InstantSchema.exactOptional(),
+  owner: OwnerSchema.exactOptional(),
 });
 
 const RecurrenceSchema = z.object({
@@ -85,6 +88,7 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   covers: z.literal(false).exactOptional(),
   notify: z.literal(false).exactOptional(),
   bornAt: InstantSchema.exactOptional(),
+  owner: OwnerSchema.exactOptional(),
 });
 
 const AnnouncementSchema: z.ZodType<Announcement> = z.object({
@@ -95,6 +99,7 @@ const AnnouncementSchema: z.ZodType<Announcement> = z.object({
   from: InstantSchema,
   to: InstantSchema.nullable(),
   pages: z.array(z.string()).nullable(),
+  owner: OwnerSchema.exactOptional(),
 });
 
 const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({

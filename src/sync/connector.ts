@@ -144,9 +144,6 @@ export interface Limits {
   readonly perHour: number | null;
 }
 
-/** Id of the built-in upstream for operators' posts. No upstream of the configuration may have it. */
-export const WRITTEN_ID = 'written';
-
 export const NO_LIMITS: Limits = { perMinute: null, perHour: null };
 
 /** One question of `pharos init`. */

@@ -96,7 +96,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
   });
   const open = async (overrides?: Partial<PublisherOptions>): Promise<Opened> => {
     const since = await notedRevision(store, folders);
-    const memory = createSiteMemory(store, since);
+    const memory = createSiteMemory(store, { since });
     const publisher = createPublisher({
       noting: { version: renderer.version, since },
       store,

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { systemRandom } from '../../src/access/digest.ts';
 import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createAddressSeal } from '../../src/notify/address-seal.ts';
 import { addSubscribers } from '../../src/notify/subscriber-list.ts';
@@ -137,7 +138,7 @@ async function fill(file: string, count: number): Promise<void> {
   const added = Array.from({ length: count }, (_one, index) => {
     const email = parseEmailAddress(`person${index}@mail.example`);
     if (email === null) throw new Error('no address');
-    return { slug: 'acme', email, components: [], gate: '', isConfirmed: true };
+    return { page: toPageKey('acme', 1), email, components: [], gate: '', isConfirmed: true };
   });
   await addSubscribers({ database, seal, random: systemRandom, now }, added);
   await database.close();

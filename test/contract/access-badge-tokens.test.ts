@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { PAGES, passwordPage, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
+
+const VAULT = toPageKey('vault', 1);
+const TEAM = toPageKey('team', 1);
 
 describe('a badge token', () => {
   let folder: SiteFolder;
@@ -19,7 +23,7 @@ describe('a badge token', () => {
 
   it('opens the badges of its page, of no other, and never the page', async () => {
     const tokens = createBadgeTokens(site.database);
-    const { token } = await tokens.create('vault', T0);
+    const { token } = await tokens.create(VAULT, T0);
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     expect(await site.access.allowsBadge('vault', token)).toBe(true);
     expect(await site.access.allowsBadge('team', token)).toBe(false);
@@ -30,37 +34,37 @@ describe('a badge token', () => {
 
   it('is listed by its id, without what opens anything, and works until it is revoked', async () => {
     const tokens = createBadgeTokens(site.database);
-    const first = await tokens.create('vault', T0);
-    const second = await tokens.create('vault', toEpochMs(T0 + 1));
-    const other = await tokens.create('team', T0);
-    const listed = await tokens.list('vault');
+    const first = await tokens.create(VAULT, T0);
+    const second = await tokens.create(VAULT, toEpochMs(T0 + 1));
+    const other = await tokens.create(TEAM, T0);
+    const listed = await tokens.list(VAULT);
     expect(listed).toEqual([
-      { id: first.id, slug: 'vault', createdAt: T0 },
-      { id: second.id, slug: 'vault', createdAt: T0 + 1 },
+      { id: first.id, page: VAULT, createdAt: T0 },
+      { id: second.id, page: VAULT, createdAt: T0 + 1 },
     ]);
     expect(await tokens.list()).toHaveLength(3);
     expect(JSON.stringify(await site.database.all('SELECT * FROM access_badge_token'))).not.toContain(first.token);
-    expect(await tokens.revoke('team', first.id)).toBe(0);
-    expect(await tokens.revoke('vault', first.id)).toBe(1);
+    expect(await tokens.revoke(TEAM, first.id)).toBe(0);
+    expect(await tokens.revoke(VAULT, first.id)).toBe(1);
     expect(await site.access.allowsBadge('vault', first.token)).toBe(false);
     expect(await site.access.allowsBadge('vault', second.token)).toBe(true);
-    expect(await tokens.revoke('vault', second.token)).toBe(1);
+    expect(await tokens.revoke(VAULT, second.token)).toBe(1);
     expect(await site.access.allowsBadge('vault', second.token)).toBe(false);
-    await tokens.create('vault', T0);
-    expect(await tokens.revoke('vault')).toBe(1);
+    await tokens.create(VAULT, T0);
+    expect(await tokens.revoke(VAULT)).toBe(1);
     expect(await site.access.allowsBadge('team', other.token)).toBe(true);
   });
 
   it('ends with the password, the domains or the gate it was made for', async () => {
     const tokens = createBadgeTokens(site.database);
-    const before = await tokens.create('vault', T0);
+    const before = await tokens.create(VAULT, T0);
     await site.access.setPages(PAGES);
     expect(await site.access.allowsBadge('vault', before.token)).toBe(true);
     await site.access.setPages(
       PAGES.map((page) => (page.slug === 'vault' ? passwordPage('vault', 'another password') : page)),
     );
     expect(await site.access.allowsBadge('vault', before.token)).toBe(false);
-    const after = await tokens.create('vault', T0);
+    const after = await tokens.create(VAULT, T0);
     await site.access.setPages(PAGES.filter(({ slug }) => slug !== 'vault'));
     await site.access.setPages(PAGES);
     expect(await site.access.allowsBadge('vault', after.token)).toBe(false);
@@ -68,7 +72,7 @@ describe('a badge token', () => {
 
   it('that was made before the gate was ever recorded waits for it', async () => {
     await site.access.setPages([]);
-    const { token } = await createBadgeTokens(site.database).create('vault', T0);
+    const { token } = await createBadgeTokens(site.database).create(VAULT, T0);
     await site.access.setPages(PAGES);
     expect(await site.access.allowsBadge('vault', token)).toBe(true);
   });

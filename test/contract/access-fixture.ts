@@ -8,6 +8,7 @@ import { canView } from '../../src/access/access.ts';
 import { type AccessOptions, createAccess } from '../../src/access/create-access.ts';
 import { plainLogin } from '../../src/access/login/plain-login.ts';
 import type { Mail } from '../../src/mail/mail.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { loginMail } from '../../src/views/login/login-mail.ts';
@@ -20,6 +21,7 @@ export const ORIGIN = 'http://127.0.0.1:4321';
 
 export function page(slug: string, over: Partial<AccessPage> = {}): AccessPage {
   return {
+    key: toPageKey(slug, 1),
     slug,
     title: `CANARY title of ${slug}`,
     locale: 'en',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import {
   ORIGIN,
@@ -124,7 +125,7 @@ describe('a page behind a password', () => {
   it('that waits for an upstream to list its pages is shown to nobody, and knows its sessions afterwards', async () => {
     const visitor = new Visitor(site);
     await visitor.post('vault', 'login/', { password: PASSWORD });
-    const { token } = await createBadgeTokens(site.database).create('vault', T0);
+    const { token } = await createBadgeTokens(site.database).create(toPageKey('vault', 1), T0);
     const others = PAGES.filter(({ slug }) => slug !== 'vault');
     await site.access.setPages(others, ['vault']);
     expect([await visitor.sees('vault'), await site.access.allowsBadge('vault', token)]).toEqual([false, false]);

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/access/digest.ts';
 import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createAddressSeal } from '../../src/notify/address-seal.ts';
 import type { PageNews } from '../../src/notify/news.ts';
@@ -42,7 +43,7 @@ function send(): { readonly child: ChildProcess; readonly ended: Promise<unknown
 
 function newsOf(id: string, at: number): PageNews {
   return {
-    slug: 'acme',
+    page: { key: toPageKey('acme', 1), gate: 1 },
     components: [],
     origins: ['page:config/acme'],
     notices: [
@@ -82,7 +83,7 @@ describe('a sender that is killed', () => {
       const added = Array.from({ length: MESSAGES }, (_one, index) => {
         const email = parseEmailAddress(`p${index}@mail.example`);
         if (email === null) throw new Error('no address');
-        return { slug: 'acme', email, components: [], gate: '', isConfirmed: true };
+        return { page: toPageKey('acme', 1), email, components: [], gate: '', isConfirmed: true };
       });
       await addSubscribers({ database, seal, random: systemRandom, now: toEpochMs(Date.now()) }, added);
       await database.close();

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemRandom } from '../../src/access/digest.ts';
 import { parseEmailAddress } from '../../src/mail/email-address.ts';
 import type { Mail } from '../../src/mail/mail.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createAddressSeal } from '../../src/notify/address-seal.ts';
 import type { PageNews, PageNotice } from '../../src/notify/news.ts';
@@ -64,7 +65,7 @@ function notice(id: string, init: NoticeInit = {}): PageNotice {
 }
 
 const news = (notices: readonly PageNotice[], origins: readonly string[] = []): PageNews => ({
-  slug: 'acme',
+  page: { key: toPageKey('acme', 1), gate: 1 },
   components: [
     { id: 'api', name: 'API' },
     { id: 'web', name: 'Website' },
@@ -142,7 +143,7 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
       list.map(([address, components]) => {
         const email = parseEmailAddress(address);
         if (email === null) throw new Error(address);
-        return { slug: 'acme', email, components, gate: '', isConfirmed: true };
+        return { page: toPageKey('acme', 1), email, components, gate: '', isConfirmed: true };
       }),
     );
   }

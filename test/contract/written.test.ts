@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -23,9 +24,12 @@ import {
 
 const AT = toEpochMs(Date.UTC(2026, 10, 21));
 const later = (ms: number) => toEpochMs(AT + ms);
+const ACME = toPageKey('acme', 1);
+const OTHER = toPageKey('other', 1);
 const ROW: WrittenRow = {
   id: 'a',
-  page: 'acme',
+  page: ACME,
+  isPrivate: false,
   version: 1,
   document: '{"post":{}}',
   createdAt: AT,
@@ -51,13 +55,13 @@ describe.each(DATABASES)('what operators write in %s', (kind) => {
   it('is kept with its version, by page, until it is deleted', async () => {
     await database.transaction(async (tx) => {
       await saveWritten(tx, ROW);
-      await saveWritten(tx, { ...ROW, id: 'b', page: 'other', createdAt: later(1) });
+      await saveWritten(tx, { ...ROW, id: 'b', page: OTHER, isPrivate: true, createdAt: later(1) });
     });
     const changed = { ...ROW, version: 2, document: '{"post":{"title":"é"}}', updatedAt: later(5), actor: 'token:x/y' };
     await database.transaction((tx) => saveWritten(tx, changed));
     expect(await findWritten(database, 'a')).toEqual(changed);
     expect((await readWritten(database)).map(({ id }) => id)).toEqual(['a', 'b']);
-    expect((await readWritten(database, 'other')).map(({ id }) => id)).toEqual(['b']);
+    expect((await readWritten(database, OTHER)).map(({ id }) => id)).toEqual(['b']);
     await database.transaction((tx) => deleteWritten(tx, 'a', later(9), 'operator'));
     expect(await findWritten(database, 'a')).toBe(null);
     expect((await readWritten(database)).map(({ id }) => id)).toEqual(['b']);
@@ -82,14 +86,15 @@ describe.each(DATABASES)('what operators write in %s', (kind) => {
   it('knows requests and alerts again', async () => {
     await database.transaction(async (tx) => {
       await keepRequest(tx, { actor: 'x', key: 'k', digest: 'd', post: 'a' }, AT);
-      await keepAlert(tx, { intake: 'i', key: 'k', post: 'a', state: 'firing', toldAt: null }, AT);
+      await keepAlert(tx, { intake: 'i', page: ACME, key: 'k', post: 'a', state: 'firing', toldAt: null }, AT);
     });
     expect(await findRequest(database, { actor: 'x', key: 'k' })).toMatchObject({ digest: 'd', post: 'a' });
     expect(await findRequest(database, { actor: 'y', key: 'k' })).toBe(null);
-    const resolved = { intake: 'i', key: 'k', post: 'a', state: 'resolved', toldAt: later(3) } as const;
+    const resolved = { intake: 'i', page: ACME, key: 'k', post: 'a', state: 'resolved', toldAt: later(3) } as const;
     await database.transaction((tx) => keepAlert(tx, resolved, later(4)));
-    expect(await findAlert(database, 'i', 'k')).toEqual(resolved);
-    expect(await findAlert(database, 'j', 'k')).toBe(null);
+    expect(await findAlert(database, { intake: 'i', page: ACME, key: 'k' })).toEqual(resolved);
+    expect(await findAlert(database, { intake: 'j', page: ACME, key: 'k' })).toBe(null);
+    expect(await findAlert(database, { intake: 'i', page: toPageKey('acme', 2), key: 'k' })).toBe(null);
   });
 
   it('is let in by tokens that are found by their hash, and revoked once', async () => {
@@ -98,7 +103,7 @@ describe.each(DATABASES)('what operators write in %s', (kind) => {
       id: 't',
       name: 'deploys',
       scopes: ['incidents', 'read'],
-      page: 'acme',
+      page: ACME,
       createdAt: AT,
       expiresAt: later(DAY_MS),
       revokedAt: null,

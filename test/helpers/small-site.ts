@@ -153,7 +153,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
       }
     },
     publisher: (over = {}) => {
-      const memory = createSiteMemory(store, over.noting?.since ?? null);
+      const memory = createSiteMemory(store, { since: over.noting?.since ?? null });
       const publisher = createPublisher({
         store,
         folders,

@@ -1,10 +1,14 @@
 /** A public page that may be subscribed to, whatever its slug. */
 
+import { toPageKey } from '../../src/model/slugs.ts';
 import type { SubscribablePage } from '../../src/notify/subscribers.ts';
 
 export function subscribablePage(slug: string): SubscribablePage & { readonly timezone: string } {
+  const key = toPageKey(slug, 1);
   return {
+    identity: { key, gate: 1 },
     page: {
+      key,
       slug,
       title: 'Acme',
       locale: 'en',
@@ -13,7 +17,7 @@ export function subscribablePage(slug: string): SubscribablePage & { readonly ti
       password: null,
       emailDomains: [],
     },
-    gated: { slug, gate: { kind: 'public' } },
+    gated: { key, gate: { kind: 'public' } },
     timezone: 'UTC',
   };
 }

@@ -1,6 +1,7 @@
 /** Requests for a mailed link: asked by one browser, answered once, within ten minutes. */
 
 import { randomInt } from 'node:crypto';
+import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { Reader, Row, Writer } from '../../store/database.ts';
@@ -11,7 +12,7 @@ import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from '../limits.ts';
 export const SIGN_IN = 'mail:sign-in';
 
 interface ChallengeInit {
-  readonly slug: string;
+  readonly page: PageKey;
   /** Of the gate; empty where there is none. */
   readonly version: string;
   readonly nonce: string;
@@ -27,11 +28,11 @@ interface ChallengeInit {
 export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
   const id = newToken(random);
   await tx.run(
-    `INSERT INTO access_challenge (id, slug, version, nonce_hash, return_to, attempt, expires_at, address)
+    `INSERT INTO access_challenge (id, page, version, nonce_hash, return_to, attempt, expires_at, address)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       id,
-      init.slug,
+      init.page,
       init.version,
       digest('nonce', init.nonce),
       init.to,
@@ -44,7 +45,7 @@ export async function recordChallenge(tx: Writer, init: ChallengeInit, random: R
 }
 
 interface Redemption {
-  readonly slug: string;
+  readonly page: PageKey;
   /** Of the gate as it is: a request from before a change of the domains is void. */
   readonly version: string;
   /** From the cookie of the browser that asked. */
@@ -62,15 +63,15 @@ export interface Redeemed {
 /** Uses a mailed link up; null when it is not valid (any more) for this page and browser. */
 export async function redeemLink(
   tx: Writer,
-  { slug, version, nonce, now }: Redemption,
+  { page, version, nonce, now }: Redemption,
   token: string,
 ): Promise<Redeemed | null> {
   const tokenHash = digest('link', token);
   // One statement, so that of a hundred at once one wins.
   const used = await tx.run(
     `UPDATE access_challenge SET used_at = ?, address = NULL
-     WHERE token_hash = ? AND nonce_hash = ? AND slug = ? AND version = ? AND used_at IS NULL AND expires_at > ?`,
-    [now, tokenHash, digest('nonce', nonce), slug, version, now],
+     WHERE token_hash = ? AND nonce_hash = ? AND page = ? AND version = ? AND used_at IS NULL AND expires_at > ?`,
+    [now, tokenHash, digest('nonce', nonce), page, version, now],
   );
   if (used !== 1) return null;
   const [row] = await tx.all('SELECT return_to, attempt FROM access_challenge WHERE token_hash = ?', [tokenHash]);
@@ -80,12 +81,12 @@ export async function redeemLink(
 /** The same with the code from the mail. Every try counts against each request of this browser that is still open. */
 export async function redeemCode(
   tx: Writer,
-  { slug, version, nonce, now }: Redemption,
+  { page, version, nonce, now }: Redemption,
   code: string,
 ): Promise<Redeemed | null> {
   const nonceHash = digest('nonce', nonce);
-  const open = `nonce_hash = ? AND slug = ? AND version = ? AND used_at IS NULL AND expires_at > ? AND tries <= ${CODE_TRIES_MAX}`;
-  const values = [nonceHash, slug, version, now];
+  const open = `nonce_hash = ? AND page = ? AND version = ? AND used_at IS NULL AND expires_at > ? AND tries <= ${CODE_TRIES_MAX}`;
+  const values = [nonceHash, page, version, now];
   await tx.run(`UPDATE access_challenge SET tries = tries + 1 WHERE ${open}`, values);
   const [row] = await tx.all(
     `SELECT id, return_to, attempt FROM access_challenge WHERE code_hash = ? AND ${open} LIMIT 1`,
@@ -111,7 +112,7 @@ export function newMailSecrets(random: RandomBytes): MailSecrets {
 
 /** A request whose mail is owed. */
 interface OwedMail {
-  readonly slug: string;
+  readonly page: PageKey;
   readonly version: string;
   readonly address: string;
   readonly expiresAt: EpochMs;
@@ -120,13 +121,13 @@ interface OwedMail {
 /** What the mail of a request needs; null: none is owed, or its link was used or has expired. */
 export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Promise<OwedMail | null> {
   const [row] = await reader.all(
-    `SELECT slug, version, address, expires_at FROM access_challenge
+    `SELECT page, version, address, expires_at FROM access_challenge
      WHERE id = ? AND address IS NOT NULL AND used_at IS NULL AND expires_at > ?`,
     [id, now],
   );
   if (row === undefined) return null;
   return {
-    slug: String(row['slug']),
+    page: String(row['page']) as PageKey,
     version: String(row['version']),
     address: String(row['address']),
     expiresAt: toEpochMs(Number(row['expires_at'])),

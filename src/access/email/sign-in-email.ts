@@ -1,6 +1,7 @@
 /** Signing in with an e-mail address of an allowed domain: a mailed link or code, used in the browser that asked. */
 
 import { mailboxOf, parseEmailAddress } from '../../mail/email-address.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import type { Writer } from '../../store/database.ts';
 import type { GateResponse } from '../access.ts';
 import { readCookie, setCookie } from '../cookies.ts';
@@ -29,7 +30,11 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
     const isCounted = await countMail(tx, now);
     const address = isAllowed && isCounted ? email.address : null;
     const version = gate?.kind === 'email-domain' ? gate.version : '';
-    await recordChallenge(tx, { slug, version, nonce, to, address, attempt: admission.attempt, now }, parts.random);
+    await recordChallenge(
+      tx,
+      { page: parts.gates.keyOf(slug), version, nonce, to, address, attempt: admission.attempt, now },
+      parts.random,
+    );
   });
   parts.mailSoon();
   const asking = setCookie({ role: 'asking', isSecure, value: nonce, maxAgeSeconds: LINK_LIFE_MS / 1_000 });
@@ -58,7 +63,7 @@ export async function signInByCode(visit: Visit, typed: string): Promise<GateRes
 
 type Redeem = (
   tx: Writer,
-  redemption: { slug: string; version: string; nonce: string; now: Visit['request']['now'] },
+  redemption: { page: PageKey; version: string; nonce: string; now: Visit['request']['now'] },
 ) => Promise<Redeemed | null>;
 
 async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
@@ -67,8 +72,9 @@ async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
   if (nonce === null) return null;
   const gate = (await visit.parts.gates.current(slug))?.gated.gate;
   const version = gate?.kind === 'email-domain' ? gate.version : '';
+  const page = visit.parts.gates.keyOf(slug);
   const begun = await visit.parts.database.transaction(async (tx) => {
-    const redeemed = await use(tx, { slug, version, nonce, now });
+    const redeemed = await use(tx, { page, version, nonce, now });
     return redeemed === null || version === '' ? null : { ...redeemed, id: await beginSession(tx, visit, version) };
   });
   if (begun === null) return null;

@@ -35,7 +35,8 @@ export function createSignInLane(options: SignInMailOptions): Lane {
     for (const [key, { expiresAt }] of secrets) if (expiresAt <= now()) secrets.delete(key);
     const owed = await readOwedMail(database, id, now());
     if (owed === null) return { outcome: 'dropped' };
-    const known = await options.gates.current(owed.slug);
+    const slug = options.gates.slugOf(owed.page);
+    const known = slug === null ? null : await options.gates.current(slug);
     // The page says ten as well; a mail that leaves at once has a few seconds less.
     const minutes = Math.round((owed.expiresAt - now()) / MINUTE_MS);
     if (known?.gated.gate.kind !== 'email-domain' || known.gated.gate.version !== owed.version || minutes < 1)

@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import pLimit from 'p-limit';
+import { noPageKey, type PageKey } from '../../model/slugs.ts';
 import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
@@ -24,6 +25,10 @@ export interface Gates {
   /** @see Access.setPages */
   readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   readonly find: (slug: string) => KnownPage | null;
+  /** What is kept for the page of a slug is under this; for one that is unknown, nothing is. */
+  readonly keyOf: (slug: string) => PageKey;
+  /** Null: no such page is known. */
+  readonly slugOf: (page: PageKey) => string | null;
   readonly isEmpty: () => boolean;
   /**
    * The page as `find` gives it, after asking the store for its gate. Another node whose configuration was older, or a
@@ -60,10 +65,10 @@ export function createGates(
   let kinds: GateKinds = { hasPassword: false, hasEmail: false };
   const inTurn = pLimit(1);
 
-  function fingerprint({ access, password, emailDomains }: AccessPage): string {
+  function fingerprint({ key: page, access, password, emailDomains }: AccessPage): string {
     const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
     return createHmac('sha256', key)
-      .update(JSON.stringify([access, secret]))
+      .update(JSON.stringify([page, access, secret]))
       .digest('base64url');
   }
 
@@ -84,7 +89,7 @@ export function createGates(
       }
       settled.delete(slug);
       const gate = access === 'public' ? ({ kind: access } as const) : { kind: access, version: newToken(random) };
-      pages.set(slug, { page, gated: { slug, gate } });
+      pages.set(slug, { page, gated: { key: page.key, gate } });
     }
     const has = (access: AccessPage['access']): boolean => wanted.some((page) => page.access === access);
     kinds = { hasPassword: has('password'), hasEmail: has('email-domain') };
@@ -92,7 +97,8 @@ export function createGates(
 
   async function settle(wanted: readonly AccessPage[], waiting: readonly string[]): Promise<void> {
     const gated = wanted.filter(({ access }) => access !== 'public');
-    if (!database.isReadOnly) await forgetOtherGates(database, new Set([...gated.map(({ slug }) => slug), ...waiting]));
+    const keys = new Set(gated.map((page) => page.key));
+    if (!database.isReadOnly) await forgetOtherGates(database, keys, waiting);
     // A password takes a tenth of a second of one core.
     await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }
@@ -113,7 +119,7 @@ export function createGates(
   function take(page: AccessPage, version: string): void {
     const { slug, access } = page;
     if (access === 'public' || pages.get(slug)?.page !== page) return;
-    pages.set(slug, { page, gated: { slug, gate: { kind: access, version } } });
+    pages.set(slug, { page, gated: { key: page.key, gate: { kind: access, version } } });
     settled.set(slug, fingerprint(page));
   }
 
@@ -122,15 +128,15 @@ export function createGates(
    * the store.
    */
   async function agree(slug: string): Promise<StoredGate | null> {
-    const stored = await readGate(database, slug);
     const known = pages.get(slug);
+    const stored = await readGate(database, known?.page.key ?? noPageKey(slug));
     if (known === undefined || known.gated.gate.kind === 'public') return stored;
     if (!settled.has(slug) && !database.isReadOnly) return stored;
     const { page } = known;
     if (stored === null) {
       if (database.isReadOnly) return null;
       take(page, await recordGate(database, page, random));
-      return readGate(database, slug);
+      return readGate(database, page.key);
     }
     const { version } = stored;
     const seen = foreign.get(slug);
@@ -151,6 +157,7 @@ export function createGates(
     showPublic: (slugs) => {
       for (const slug of slugs) {
         const page: AccessPage = {
+          key: noPageKey(slug),
           slug,
           title: slug,
           locale: 'en',
@@ -159,10 +166,12 @@ export function createGates(
           password: null,
           emailDomains: [],
         };
-        pages.set(slug, { page, gated: { slug, gate: { kind: 'public' } } });
+        pages.set(slug, { page, gated: { key: page.key, gate: { kind: 'public' } } });
       }
     },
     find: (slug) => pages.get(slug) ?? null,
+    keyOf: (slug) => pages.get(slug)?.page.key ?? noPageKey(slug),
+    slugOf: (key) => pages.values().find(({ page }) => page.key === key)?.page.slug ?? null,
     isEmpty: () => pages.size === 0,
     current: async (slug) => {
       const stored = await agree(slug);

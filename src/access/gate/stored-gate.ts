@@ -1,6 +1,7 @@
 /** What the store knows of a gate: the hash of its password or its domains, and the version that sessions are bound to. */
 
 import { domainToASCII } from 'node:url';
+import { type PageKey, readPageKey } from '../../model/slugs.ts';
 import type { Database, Reader } from '../../store/database.ts';
 import type { AccessPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
@@ -13,8 +14,8 @@ export interface StoredGate {
   readonly version: string;
 }
 
-export async function readGate(reader: Reader, slug: string): Promise<StoredGate | null> {
-  const [row] = await reader.all('SELECT kind, secret, version FROM access_gate WHERE slug = ?', [slug]);
+export async function readGate(reader: Reader, page: PageKey): Promise<StoredGate | null> {
+  const [row] = await reader.all('SELECT kind, secret, version FROM access_gate WHERE page = ?', [page]);
   if (row === undefined) return null;
   return { kind: String(row['kind']), secret: String(row['secret']), version: String(row['version']) };
 }
@@ -25,19 +26,19 @@ export async function readGate(reader: Reader, slug: string): Promise<StoredGate
  */
 export async function recordGate(database: Database, page: AccessPage, random: RandomBytes): Promise<string> {
   for (;;) {
-    const stored = await readGate(database, page.slug);
+    const stored = await readGate(database, page.key);
     if (stored !== null && (await isUnchanged(stored, page))) return stored.version;
     const gate: StoredGate = { kind: page.access, secret: await secretOf(page, random), version: newToken(random) };
     const isRecorded = await database.transaction(async (tx) => {
       // Another process may have recorded it meanwhile; then its version is the one.
-      const current = await readGate(tx, page.slug);
+      const current = await readGate(tx, page.key);
       if (current?.version !== stored?.version) return false;
-      await tx.run('DELETE FROM access_gate WHERE slug = ?', [page.slug]);
-      await tx.run('DELETE FROM access_grant WHERE slug = ?', [page.slug]);
+      await tx.run('DELETE FROM access_gate WHERE page = ?', [page.key]);
+      await tx.run('DELETE FROM access_grant WHERE page = ?', [page.key]);
       // Tokens made before the first gate wait for it.
-      if (stored !== null) await tx.run('DELETE FROM access_badge_token WHERE slug = ?', [page.slug]);
-      await tx.run('INSERT INTO access_gate (slug, kind, secret, version) VALUES (?, ?, ?, ?)', [
-        page.slug,
+      if (stored !== null) await tx.run('DELETE FROM access_badge_token WHERE page = ?', [page.key]);
+      await tx.run('INSERT INTO access_gate (page, kind, secret, version) VALUES (?, ?, ?, ?)', [
+        page.key,
         gate.kind,
         gate.secret,
         gate.version,
@@ -48,17 +49,33 @@ export async function recordGate(database: Database, page: AccessPage, random: R
   }
 }
 
-/** Forgets gates of pages that have none any more, so that a gate that comes back begins without sessions and tokens. */
-export async function forgetOtherGates(database: Database, slugs: ReadonlySet<string>): Promise<void> {
-  const rows = await database.all('SELECT slug FROM access_gate');
-  const gone = rows.map((row) => String(row['slug'])).filter((slug) => !slugs.has(slug));
+/**
+ * Forgets gates of pages that have none any more, so that a gate that comes back begins without sessions and tokens. Badge
+ * tokens of a page that was removed stay with it: nothing else finds them.
+ *
+ * @param waiting  slugs of pages that are not known yet
+ */
+export async function forgetOtherGates(
+  database: Database,
+  gated: ReadonlySet<PageKey>,
+  waiting: readonly string[],
+): Promise<void> {
+  const rows = await database.all(
+    'SELECT access_gate.page, page.slug FROM access_gate LEFT JOIN page ON page.key = access_gate.page',
+  );
+  const gone = rows
+    .map((row) => ({ page: String(row['page']) as PageKey, slug: row['slug'] }))
+    .filter(({ page, slug }) => !gated.has(page) && !waiting.includes(String(slug ?? readPageKey(page).slug)))
+    .map(({ page }) => [page]);
   if (gone.length === 0) return;
   await database.transaction(async (tx) => {
-    for (const table of ['access_gate', 'access_grant', 'access_challenge', 'access_badge_token'])
-      await tx.runMany(
-        `DELETE FROM ${table} WHERE slug = ?`,
-        gone.map((slug) => [slug]),
-      );
+    for (const table of ['access_gate', 'access_grant', 'access_challenge'])
+      await tx.runMany(`DELETE FROM ${table} WHERE page = ?`, gone);
+    await tx.runMany(
+      `DELETE FROM access_badge_token
+       WHERE page = ? AND page NOT IN (SELECT key FROM page WHERE ended_at IS NOT NULL)`,
+      gone,
+    );
   });
 }
 

@@ -34,7 +34,7 @@ async function signInNow(visit: Visit, password: string): Promise<GateResponse |
     isRight && isOpenable
       ? await parts.database.transaction(async (tx) => {
           // The password may have been changed while this one was compared.
-          const current = await readGate(tx, slug);
+          const current = await readGate(tx, known.page.key);
           return current?.version === stored.version ? beginSession(tx, visit, stored.version) : null;
         })
       : null;

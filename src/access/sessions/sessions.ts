@@ -1,5 +1,6 @@
 /** Sessions in the store: one random id in one cookie stands for every page a browser has signed in to. */
 
+import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Writer } from '../../store/database.ts';
 import { digest, isToken, newToken, type RandomBytes } from '../digest.ts';
@@ -12,13 +13,13 @@ export interface PresentedSession {
 }
 
 interface SessionGrant {
-  readonly slug: string;
+  readonly page: PageKey;
   readonly version: string;
 }
 
 export interface Sessions {
-  /** Gate version by slug of the pages that a session is signed in to, where gate and store still agree. */
-  readonly grantsOf: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<string, string>>;
+  /** Gate version of the pages that a session is signed in to, where gate and store still agree. */
+  readonly grantsOf: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, string>>;
   /** Begins a session under a new id, takes over what the old one could see, and ends the old one. */
   readonly begin: (
     tx: Writer,
@@ -53,15 +54,15 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       if (!isToken(id)) return new Map();
       const idHash = digest('session', id);
       const rows = await database.all(
-        `SELECT access_grant.slug, access_grant.version, seen_at FROM access_session
+        `SELECT access_grant.page, access_grant.version, seen_at FROM access_session
          JOIN access_grant ON access_grant.session = id_hash
-         JOIN access_gate ON access_gate.slug = access_grant.slug AND access_gate.version = access_grant.version
+         JOIN access_gate ON access_gate.page = access_grant.page AND access_gate.version = access_grant.version
          WHERE id_hash = ? AND is_secure = ? AND seen_at > ? AND until_at > ?`,
         [idHash, Number(isSecure), now - idleMs, now],
       );
       if (rows.some((row) => now - Number(row['seen_at']) >= Math.min(SESSION_TOUCH_MS, idleMs / 4)))
         touch(idHash, now);
-      return new Map(rows.map((row) => [String(row['slug']), String(row['version'])]));
+      return new Map(rows.map((row) => [String(row['page']) as PageKey, String(row['version'])]));
     },
     begin: async (tx, { presented, grant, now }) => {
       const id = newToken(random);
@@ -73,10 +74,10 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       ]);
       if (isToken(presented.id))
         await takeOver(tx, { from: digest('session', presented.id), to: idHash, presented, now, idleMs });
-      await tx.run('DELETE FROM access_grant WHERE session = ? AND slug = ?', [idHash, grant.slug]);
-      await tx.run('INSERT INTO access_grant (session, slug, version, until_at) VALUES (?, ?, ?, ?)', [
+      await tx.run('DELETE FROM access_grant WHERE session = ? AND page = ?', [idHash, grant.page]);
+      await tx.run('INSERT INTO access_grant (session, page, version, until_at) VALUES (?, ?, ?, ?)', [
         idHash,
-        grant.slug,
+        grant.page,
         grant.version,
         toEpochMs(now + SESSION_MAX_MS),
       ]);

@@ -1,9 +1,9 @@
 /** Names of the tasks that one node does for all, and what a node has to catch up on when it takes over. */
 
 import type { Config } from '../../config/load.ts';
+import { WRITTEN_ID } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Store } from '../../store/store.ts';
-import { WRITTEN_ID } from '../../sync/connector.ts';
 import { jitterMsOf, nextRunAfter } from '../../sync/schedule/schedule.ts';
 import { schedulesOf } from '../schedules.ts';
 

@@ -9,6 +9,7 @@ import type { Secret } from '../../config/secret.ts';
 import { messageOf } from '../../errors.ts';
 import type { SendMail } from '../../mail/mail.ts';
 import { createPrintingMailer, createSmtpPool, type MailPool } from '../../mail/mailer.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import { createAddressSeal } from '../../notify/address-seal.ts';
 import type { RenderSubscribe } from '../../notify/documents.ts';
@@ -38,6 +39,8 @@ interface NoticesDeps {
   readonly access: Pick<Access, 'pageOf'>;
   /** The page as currently defined; null: there is none. */
   readonly page: (slug: string) => ResolvedPage | null;
+  /** The page that something is kept for; null: it has no slug any more. */
+  readonly pageKept: (key: PageKey) => ResolvedPage | null;
   readonly channels: () => readonly NoticeChannel[];
   /** Resolves once the channels of upstreams are known, or can't be read. */
   readonly knowChannels: () => Promise<void>;
@@ -68,6 +71,7 @@ const POOL_SIZE = 2;
 export function createNotices(deps: NoticesDeps): Notices {
   const { database, key, now, log, config } = deps;
   const random = systemRandom;
+  const pageKept = (page: PageKey) => subscribable(deps.pageKept(page));
   const seal = createAddressSeal(key, random);
   const mails = createMails(deps);
   /** Whether the write-ahead log may still contain deleted data; unknown after a start. */
@@ -82,15 +86,15 @@ export function createNotices(deps: NoticesDeps): Notices {
     ),
   );
 
-  function pageOf(slug: string): (SubscribablePage & { readonly timezone: string }) | null {
-    const page = deps.page(slug);
+  function subscribable(page: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
+    if (page === null || !page.settings.subscriptions) return null;
+    const { definition, settings, password, identity } = page;
+    const { slug, title, access, emailDomains } = definition;
     const gated = deps.access.pageOf(slug);
-    if (page === null || gated === null || !page.settings.subscriptions) return null;
-    const { definition, settings, password } = page;
-    const { title, access, emailDomains } = definition;
-    if (access === 'closed') return null;
+    if (access === 'closed' || gated?.key !== identity.key) return null;
     const { locale, url, timezone } = settings;
-    return { page: { slug, title, locale, url, access, password, emailDomains }, gated, timezone };
+    const { key } = identity;
+    return { identity, page: { key, slug, title, locale, url, access, password, emailDomains }, gated, timezone };
   }
 
   async function prepare(): Promise<void> {
@@ -113,7 +117,9 @@ export function createNotices(deps: NoticesDeps): Notices {
     random: Math.random,
     email: () => {
       const send = mails.current();
-      return send === null ? null : (job) => sendToSubscriber({ reader: database, key, seal, now, send, pageOf }, job);
+      return send === null
+        ? null
+        : (job) => sendToSubscriber({ reader: database, key, seal, now, send, pageOf: pageKept }, job);
     },
     channels: deps.channels,
     prepare,
@@ -132,7 +138,7 @@ export function createNotices(deps: NoticesDeps): Notices {
       seal,
       random,
       attempts: createAttempts({ database, random, key }),
-      pageOf,
+      pageOf: (slug) => subscribable(deps.page(slug)),
       locale: () => config().site.locale,
       render: deps.render,
       onRequest: () => wake(DECIDE_DELAY_MS),

@@ -4,13 +4,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
 import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
+import { WRITTEN_ID } from '../../model/observation.ts';
+import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { createApiAccess } from '../../server/operators/api-access.ts';
 import { createApiRoutes } from '../../server/operators/api-routes.ts';
 import { createIntakeRoute } from '../../server/operators/intake-routes.ts';
 import type { OperatorGuard } from '../../server/operators/ops-guard.ts';
 import { createWriteForms, type WriteForms } from '../../server/operators/write-routes.ts';
 import { createApiTokens } from '../../store/written/tokens.ts';
-import { WRITTEN_ID } from '../../sync/connector.ts';
 import type { PublishParts } from '../build-publish.ts';
 import type { StoreParts } from '../build-store.ts';
 import { now } from '../clock.ts';
@@ -20,6 +21,15 @@ import type { Log } from '../log.ts';
 /** The post is stored, so the response doesn't wait longer than this for publishing. */
 const PUBLISH_PATIENCE_MS = 3_000;
 const SUFFIX_CHARS = 5;
+
+/** The page as it is defined now; null: there is none. */
+export async function pageNamed(
+  { readSite }: Pick<StoreParts, 'readSite'>,
+  slug: string,
+): Promise<ResolvedPage | null> {
+  const { pages } = (await readSite(now())).resolved;
+  return pages.find(({ definition }) => definition.slug === slug) ?? null;
+}
 
 /** The page as its operators see it; null: there is none. */
 export async function writingPage(
@@ -80,6 +90,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
     canRun: pharos.publishing.publisher !== null,
     now,
     clientOf: pharos.base.audit.clientOf,
+    pageOf: (slug: string) => pageNamed(inForce(pharos), slug),
     load: (slug: string) => writingPage(inForce(pharos), slug),
     publish: () => publishWritten(pharos.publishing),
     database,

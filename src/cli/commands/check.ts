@@ -2,18 +2,19 @@ import { ownComponents } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { requireAnswer } from '../../app/folder-answers.ts';
 import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
+import { hiddenHistory } from '../../app/page-identities.ts';
 import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import { findUnknownReferences, type ProbedPages, pageProblems } from '../../app/references.ts';
 import { configuredTargets, targetDeps } from '../../app/targets.ts';
 import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
+import { WRITTEN_ID } from '../../model/observation.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
-import { WRITTEN_ID } from '../../sync/connector.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -60,7 +61,12 @@ export async function check(options: CheckOptions): Promise<number> {
     const targets = await Promise.all(
       isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
     );
-    const problems = [...releaseProblems(pharos.folders), ...(await pageProblems(pharos, probed))];
+    const { pages } = (await pharos.readSite(now())).resolved;
+    const problems = [
+      ...releaseProblems(pharos.folders),
+      ...(await pageProblems(pharos, probed)),
+      ...(await hiddenHistory(pharos.store.database, pages)),
+    ];
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
     const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
     const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();

@@ -9,7 +9,7 @@ import { listen } from '../../app/serving/listen.ts';
 import type { Config } from '../../config/load.ts';
 import type { UpstreamConfig } from '../../config/schema.ts';
 import { messageOf } from '../../errors.ts';
-import { WRITTEN_ID } from '../../sync/connector.ts';
+import { WRITTEN_ID } from '../../model/observation.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';

@@ -11,7 +11,9 @@ import {
 } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { safeLink } from '../../model/scalars.ts';
+import type { PageIdentity } from '../../model/slugs.ts';
 import { MINUTE_MS } from '../../model/time.ts';
+import type { PageClaims } from '../../store/pages.ts';
 import { isOpenAsConfigured } from '../releases/last-published.ts';
 import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
@@ -19,7 +21,8 @@ import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
 import { lookSettings } from './look-settings.ts';
 import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } from './presentation.ts';
 
-export interface ResolvedPage {
+/** A page as it is defined, whatever was kept for it. */
+export interface DefinedPage {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
   /** Whether the page has subscribers or channels to notify. */
@@ -36,9 +39,14 @@ export interface ResolvedPage {
   readonly iconAddress: string | null;
 }
 
-export interface ResolvedSite {
+/** A page with its identity, under which everything is kept that belongs to it. */
+export interface ResolvedPage extends DefinedPage {
+  readonly identity: PageIdentity;
+}
+
+export interface ResolvedSite<Page extends DefinedPage = ResolvedPage> {
   /** Sorted by slug; unpublished and closed pages are left out. */
-  readonly pages: readonly ResolvedPage[];
+  readonly pages: readonly Page[];
   readonly problems: readonly DefinitionProblem[];
   /** Slugs that are defined but not published: nobody may see them. */
   readonly withheld: readonly string[];
@@ -55,6 +63,12 @@ export interface ResolvedSite {
   readonly home: string | null;
 }
 
+/** What definitions come to, before anything is known of their pages. */
+export interface DefinedSite extends ResolvedSite<DefinedPage> {
+  /** The slugs that they claim, published or not. */
+  readonly claims: PageClaims;
+}
+
 /** Longer than a restart or a single failed check. */
 const DEFAULT_ENTRIES_AFTER_MS = 3 * MINUTE_MS;
 
@@ -65,7 +79,7 @@ const DEFAULT_ENTRIES_AFTER_MS = 3 * MINUTE_MS;
  * less private than that page. If a slug is claimed twice, neither page is published, because one could bypass the other's
  * access rules. Without any definition, there is one public page with every monitor.
  */
-export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
+export function resolvePages(inputs: DefinitionInputs): DefinedSite {
   const collected = collectDrafts(inputs);
   const problems = [...collected.problems];
   const drafts = settleDomains(collected.drafts, inputs.site, problems);
@@ -78,6 +92,15 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
   const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
   return {
     pages,
+    claims: {
+      pages: drafts.map(({ definition: { slug, id, access, published } }) => ({
+        slug,
+        origin: id,
+        access: published ? access : 'closed',
+      })),
+      held: new Set([...undecided, ...collected.contested]),
+      isComplete: inputs.undecidedUpstreams.size === 0,
+    },
     problems,
     withheld: [...new Set(defined)].filter((slug) => !shown.has(slug)),
     undecided,
@@ -91,7 +114,12 @@ export function resolvePages(inputs: DefinitionInputs): ResolvedSite {
  * Returns a function that tells whether a page is public. An unknown page stays as it is until every upstream that can define
  * pages has listed them.
  */
-export function isOpenIn({ pages, withheld, closed: taken, isDecided }: ResolvedSite): (slug: string) => boolean {
+export function isOpenIn({
+  pages,
+  withheld,
+  closed: taken,
+  isDecided,
+}: ResolvedSite<DefinedPage>): (slug: string) => boolean {
   const access = new Map(pages.map(({ definition }) => [definition.slug, definition.access]));
   const closed = new Set([...withheld, ...taken]);
   return (slug) => (access.has(slug) ? access.get(slug) === 'public' : !isDecided && !closed.has(slug));
@@ -106,7 +134,7 @@ const PASSWORD_LENGTH_ADVISED = 8;
 const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and is easy to guess. Choose a longer one.`;
 
 /** Whether the page is public. If that differs from what was configured, the reason becomes a problem. */
-function isPublishable({ definition, password }: ResolvedPage, problems: DefinitionProblem[]): boolean {
+function isPublishable({ definition, password }: DefinedPage, problems: DefinitionProblem[]): boolean {
   const { slug, access, emailDomains, published } = definition;
   if (!published) return false;
   const refuse = (message: string): boolean => {
@@ -130,7 +158,7 @@ function finish(
   { definition, config }: Draft,
   { site, monitors, icons = new Map(), looks = new Map(), vendorPages = new Map() }: DefinitionInputs,
   problems: DefinitionProblem[],
-): ResolvedPage {
+): DefinedPage {
   const { slug, customDomain } = definition;
   const url = customDomain === null ? `${site.url}/${slug}/` : `https://${customDomain}/`;
   const shown = shownComponents(definition, monitors);

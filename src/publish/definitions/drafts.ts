@@ -21,6 +21,8 @@ export interface CollectedDrafts {
   readonly problems: readonly DefinitionProblem[];
   /** Slugs that are claimed but must not be shown. */
   readonly withheld: readonly string[];
+  /** Slugs that two definitions claim, or whose page is not known yet. */
+  readonly contested: readonly string[];
   /** Configured pages that an upstream may also define. */
   readonly undecided: readonly PageConfig[];
 }
@@ -29,6 +31,7 @@ export interface CollectedDrafts {
 export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   const problems: DefinitionProblem[] = [];
   const withheld: string[] = [];
+  const contested: string[] = [];
   const undecided: PageConfig[] = [];
   const drafts: Draft[] = [];
   const upstreamPages = safePages(inputs.upstreamDefinitions, problems);
@@ -43,16 +46,20 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
     const { slug } = config;
     if (config.from !== undefined) {
       const base = findBase(config, upstreamPages);
-      if (base === null) withhold(slug, missingBase(config, upstreamPages, inputs.undecidedUpstreams));
-      else {
+      if (base === null) {
+        withhold(slug, missingBase(config, upstreamPages, inputs.undecidedUpstreams));
+        if (inputs.undecidedUpstreams.has(fromOf(config).upstream)) contested.push(slug);
+      } else {
         taken.add(base);
         drafts.push({ definition: overlay(config, base, inputs), config });
       }
       continue;
     }
     const [claim] = bySlug.get(slug) ?? [];
-    if (claim !== undefined) withhold(slug, conflictText(slug, claim));
-    else if (inputs.undecidedUpstreams.size > 0) undecided.push(config);
+    if (claim !== undefined) {
+      withhold(slug, conflictText(slug, claim));
+      contested.push(slug);
+    } else if (inputs.undecidedUpstreams.size > 0) undecided.push(config);
     else drafts.push({ definition: overlay(config, null, inputs), config });
   }
   for (const [slug, pages] of bySlug) {
@@ -64,11 +71,14 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
     if (config !== undefined)
       problems.push({ slug, message: `${names} is not published: the configuration gives this slug to another page.` });
     else if (free.length === 1) drafts.push({ definition: only, config: null });
-    else withhold(slug, `${names} have the same slug. None of them is published until all but one are renamed.`);
+    else {
+      contested.push(slug);
+      withhold(slug, `${names} have the same slug. None of them is published until all but one are renamed.`);
+    }
   }
   const isEmpty = drafts.length + withheld.length + undecided.length + inputs.undecidedUpstreams.size === 0;
   if (isEmpty && problems.length === 0) drafts.push({ definition: pageOfEverything(inputs), config: null });
-  return { drafts, problems, withheld, undecided };
+  return { drafts, problems, withheld, contested, undecided };
 }
 
 /** Pages of upstreams with a valid slug. */

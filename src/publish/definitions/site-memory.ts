@@ -5,12 +5,23 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
+import { isStatusError } from '../../errors.ts';
 import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import {
+  decidePages,
+  identify,
+  type PageChanges,
+  type PageClaims,
+  readPages,
+  type StoredPage,
+  settlePages,
+} from '../../store/pages.ts';
 import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
+import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
@@ -27,6 +38,14 @@ export interface SiteMemory {
   readonly hasTouched: () => boolean;
 }
 
+/** What definitions are merged again for. */
+interface Outdated {
+  readonly changes: Changes;
+  readonly inputs: SiteStateInputs;
+  readonly undecided: ReadonlySet<string>;
+  readonly now: EpochMs;
+}
+
 /** Merged definitions, and what they were merged from. */
 interface KnownSite {
   readonly inputs: SiteStateInputs;
@@ -40,12 +59,22 @@ interface KnownSite {
   readonly pageKeys: ReadonlyMap<string, string>;
 }
 
-/**
- * Creates an empty memory.
- *
- * @param since revision up to which changes are already published; default: none are
- */
-export function createSiteMemory(store: Store, since: number | null = null): SiteMemory {
+interface SiteMemoryOptions {
+  /** Revision up to which changes are already published. Default: none are. */
+  readonly since?: number | null;
+  /**
+   * Told of the eras of pages that this process began or ended. Absent: it decides on none, as a command that only looks, and
+   * a new page has the identity that it will get.
+   */
+  readonly onSettled?: (changes: PageChanges) => void;
+}
+
+/** Creates an empty memory. */
+export function createSiteMemory(store: Store, { since = null, onSettled }: SiteMemoryOptions = {}): SiteMemory {
+  /** Pages that this process has seen defined; null: it has not seen all definitions yet. */
+  let mine: ReadonlySet<PageKey> | null = null;
+  /** Whether eras could not be written, so that pages wait for theirs. */
+  let isUnsettled = false;
   let revision = since ?? 0;
   let known: KnownSite | null = null;
   /** Kept until definitions are merged again, even if a call fails. */
@@ -65,10 +94,11 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
     const isOutdated =
       changes.hasNewDefinitions ||
       hasOtherMonitors ||
+      isUnsettled ||
       before === null ||
       isOther(before.inputs, inputs) ||
       !isDeepStrictEqual(before.undecided, undecided);
-    const current = isOutdated ? await define(before, { changes, inputs, undecided }) : before;
+    const current = isOutdated ? await define(before, { changes, inputs, undecided, now }) : before;
     const sources = [...inputs.intervalMs].map(([id, intervalMs]) =>
       sourceFreshness(id, { times: times.get(id), intervalMs, now }),
     );
@@ -106,17 +136,14 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
     return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
   }
 
-  async function define(
-    before: KnownSite | null,
-    { changes, inputs, undecided }: { changes: Changes; inputs: SiteStateInputs; undecided: ReadonlySet<string> },
-  ): Promise<KnownSite> {
+  async function define(before: KnownSite | null, { changes, inputs, undecided, now }: Outdated): Promise<KnownSite> {
     const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
     const upstreams = isNew ? await store.upstreams() : null;
     const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
     const definitions = before === null || isNew ? active.flatMap((record) => record.definitions) : before.definitions;
     const announcements =
       before === null || isNew ? active.flatMap((record) => record.announcements) : before.announcements;
-    const resolved = resolvePages({
+    const defined = resolvePages({
       site: inputs.site,
       pages: inputs.pages,
       upstreamDefinitions: definitions,
@@ -126,10 +153,11 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
       vendorPages: inputs.vendorPages,
       monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
     });
+    const resolved = await withIdentities(defined, now);
     const pageKeys = new Map(
       resolved.pages.map((page) => [
         page.definition.slug,
-        fingerprintOf([page.definition, page.settings, page.config, page.icon, page.logo]),
+        fingerprintOf([page.identity, page.definition, page.settings, page.config, page.icon, page.logo]),
       ]),
     );
     const pages = keepUnchanged(before, resolved.pages, pageKeys);
@@ -142,6 +170,39 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
       index: indexPages(pages),
       pageKeys,
     };
+  }
+
+  /** The pages with what they are known by. Those whose era could not be written are withheld; nothing else waits for it. */
+  async function withIdentities({ claims, ...site }: DefinedSite, now: EpochMs): Promise<ResolvedSite> {
+    const isDeciding = onSettled !== undefined && store.database.isReadOnly !== true;
+    const settled = isDeciding ? await settle(claims, now) : null;
+    isUnsettled = isDeciding && settled === null;
+    const stored = settled ?? (await readPages(store.database));
+    const waiting = isUnsettled ? unsettledSlugs(stored, claims) : new Set<string>();
+    const pages = await Promise.all(
+      site.pages
+        .filter(({ definition }) => !waiting.has(definition.slug))
+        .map(async (page): Promise<ResolvedPage> => {
+          const { slug, id: origin } = page.definition;
+          const { key, gate } = await identify(store.database, stored, { slug, origin });
+          return { ...page, identity: { key, gate } };
+        }),
+    );
+    const names = new Set(pages.map(({ definition }) => definition.slug));
+    return { ...site, pages, withheld: [...site.withheld, ...[...waiting].filter((slug) => !names.has(slug))] };
+  }
+
+  /** Null: the database takes nothing now. */
+  async function settle(claims: PageClaims, now: EpochMs): Promise<readonly StoredPage[] | null> {
+    try {
+      const { pages, changes } = await settlePages(store.database, claims, { mine, now });
+      if (claims.isComplete) mine = new Set(pages.filter(isClaimedIn(claims)).map(({ key }) => key));
+      onSettled?.(changes);
+      return pages;
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      return null;
+    }
   }
 
   /** Whether a source became stale or fresh since the last call. */
@@ -162,6 +223,18 @@ export function createSiteMemory(store: Store, since: number | null = null): Sit
       return taken;
     },
   };
+}
+
+function isClaimedIn({ pages }: PageClaims): (page: StoredPage) => boolean {
+  const origins = new Map(pages.map(({ slug, origin }) => [slug, origin]));
+  return ({ slug, origin }) => origins.get(slug) === origin;
+}
+
+/** Pages that begin, or that open: each would be shown with what belongs to the time before. */
+function unsettledSlugs(stored: readonly StoredPage[], claims: PageClaims): Set<string> {
+  const { begun, changed } = decidePages(stored, claims, null);
+  const opened = changed.filter(({ claim }) => claim.access === 'public').map(({ claim }) => claim);
+  return new Set([...begun, ...opened].map(({ slug }) => slug));
 }
 
 /** Further ahead than clocks of nodes differ, or than reading the store takes: written before a clock was set back. */

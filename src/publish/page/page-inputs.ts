@@ -1,16 +1,17 @@
 /** Reads from the store what one page's model is made of, without looking at other pages. */
 
 import { type DayOptions, presentColour } from '../../model/days.ts';
-import type { MonitorId, PageDefinition } from '../../model/observation.ts';
+import { type Incident, type Maintenance, type MonitorId, WRITTEN_ID } from '../../model/observation.ts';
 import type { ComponentModel, PageModel } from '../../model/page.ts';
 import type { MonitorPast } from '../../model/reported.ts';
+import { readPageKey } from '../../model/slugs.ts';
 import type { State } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, earlier, toEpochMs } from '../../model/time.ts';
 import type { PageFirsts } from '../../store/identities.ts';
 import { type Store, type Subject, subjects } from '../../store/store.ts';
 import { type PageInputs, pageModel } from '../../views/model/page-model.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
-import { pageSubjects, shownMonitors } from '../definitions/page-index.ts';
+import { namesOfPage, pageSubjects, shownMonitors } from '../definitions/page-index.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 
@@ -25,7 +26,8 @@ export async function loadPageInputs(
   state: Pick<SiteState, 'now' | 'announcements' | 'sources'>,
   page: ResolvedPage,
 ): Promise<UndatedInputs> {
-  const { definition, settings } = page;
+  const { settings } = page;
+  const definition = { ...page.definition, id: historyId(page) };
   const from = toEpochMs(state.now - settings.historyDays * DAY_MS);
   const ids = shownMonitors(definition);
   const about = pageSubjects(page);
@@ -44,17 +46,9 @@ export async function loadPageInputs(
     settings,
     monitors,
     pasts: cutPasts(pasts, state.now),
-    incidents: incidents.filter(isConfigured).map((incident) => ({
-      ...incident,
-      components: incident.components.map((named) => ({ ...named, id: underId(definition, named.id) })),
-      pages: incident.pages?.map((page) => underId(definition, page)) ?? null,
-    })),
-    maintenances: maintenances.filter(isConfigured).map((maintenance) => ({
-      ...maintenance,
-      components: maintenance.components.map((named) => underId(definition, named)),
-      pages: maintenance.pages?.map((page) => underId(definition, page)) ?? null,
-    })),
-    announcements: state.announcements,
+    incidents: ownIncidents(page, incidents.filter(isConfigured)),
+    maintenances: ownMaintenances(page, maintenances.filter(isConfigured)),
+    announcements: state.announcements.filter((one) => isOwn(page, one)),
     sources: state.sources,
     firstSeenAt: new Map(
       definedSubjects(page).flatMap(({ id, subject }) => {
@@ -81,18 +75,63 @@ function cutPasts(pasts: ReadonlyMap<MonitorId, MonitorPast>, now: EpochMs): Rea
   );
 }
 
-/** Replaces the slug in a reference to the page, or to one of its components, by the page's id. */
-function underId({ id, slug }: PageDefinition, name: string): string {
-  const bySlug = `config/${slug}`;
-  if (name === bySlug) return id;
-  return name.startsWith(`${bySlug}/`) ? id + name.slice(bySlug.length) : name;
+/** The incidents that a page may show, with the names that its history is kept under. */
+export function ownIncidents<Story extends Incident>(page: ResolvedPage, incidents: readonly Story[]): Story[] {
+  return incidents
+    .filter((one) => isOwn(page, one))
+    .map((incident) => ({
+      ...incident,
+      components: incident.components.map((named) => ({ ...named, id: underId(page, named.id) })),
+      pages: incident.pages?.map((name) => underId(page, name)) ?? null,
+    }));
+}
+
+/** The same of maintenances. */
+export function ownMaintenances<Story extends Maintenance>(page: ResolvedPage, stories: readonly Story[]): Story[] {
+  return stories
+    .filter((one) => isOwn(page, one))
+    .map((maintenance) => ({
+      ...maintenance,
+      components: maintenance.components.map((named) => underId(page, named)),
+      pages: maintenance.pages?.map((name) => underId(page, name)) ?? null,
+    }));
+}
+
+/** What a page's own history is kept under: the id of its definition, and its era from the second on. */
+function historyId({ definition, identity }: ResolvedPage): string {
+  const { era } = readPageKey(identity.key);
+  return era === 1 ? definition.id : `${definition.id}~${era}`;
+}
+
+/**
+ * Whether a page may show something: what was written on another page, or on the one that had its slug before, is not its own;
+ * and a public page shows what was written while it was private only when its operator says so.
+ */
+function isOwn({ identity, definition, config }: ResolvedPage, { id, owner }: Owned): boolean {
+  // From before owners were known; the first pass over it tells them.
+  if (owner === undefined) return !id.startsWith(`${WRITTEN_ID}/`) || readPageKey(identity.key).era === 1;
+  const showsPrivate = definition.access !== 'public' || config?.publish_private_history === true;
+  return owner.page === identity.key && (!owner.isPrivate || showsPrivate);
+}
+
+type Owned = Pick<Incident, 'id' | 'owner'>;
+
+/** Replaces the name of the page in a reference to it, or to one of its components, by what its history is kept under. */
+function underId(page: ResolvedPage, name: string): string {
+  const id = historyId(page);
+  for (const known of namesOfPage(page.definition)) {
+    if (name === known) return id;
+    if (name.startsWith(`${known}/`)) return id + name.slice(known.length);
+  }
+  return name;
 }
 
 /** The page under an empty id, and its components. */
-function definedSubjects({ definition }: ResolvedPage): readonly { readonly id: string; readonly subject: Subject }[] {
+function definedSubjects(page: ResolvedPage): readonly { readonly id: string; readonly subject: Subject }[] {
+  const name = historyId(page);
   return [
-    { id: '', subject: subjects.page(definition.id) },
-    ...definition.components.map(({ id }) => ({ id, subject: subjects.component(`${definition.id}/${id}`) })),
+    { id: '', subject: subjects.page(name) },
+    ...page.definition.components.map(({ id }) => ({ id, subject: subjects.component(`${name}/${id}`) })),
   ];
 }
 

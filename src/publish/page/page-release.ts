@@ -64,7 +64,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     asOf: model.asOf,
     summary: { state: model.state, since: model.since, asOf: model.asOf },
     dueAt: dueAfter(inputs, model, task),
-    news: task.page.isTold ? pageNews(model, task.state.sources) : null,
+    news: task.page.isTold ? pageNews(model, task.page.identity, task.state.sources) : null,
   };
   const firsts = firstsOf(inputs, model, task.state.now);
   if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);

@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { digest, isToken } from '../../access/digest.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 import type { ApiScope, ApiTokens } from '../../store/written/tokens.ts';
 import type { OperatorGuard } from './ops-guard.ts';
@@ -13,7 +14,7 @@ export const TOKEN_PREFIX = 'pharos_';
 const COUNTED_MAX = 10_000;
 
 export type ApiVerdict =
-  | { readonly kind: 'right'; readonly actor: string; readonly may: (page: string, scope: ApiScope) => Permission }
+  | { readonly kind: 'right'; readonly actor: string; readonly may: (page: PageKey, scope: ApiScope) => Permission }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 /** `elsewhere`: a token of another page, answered like a page that doesn't exist. */

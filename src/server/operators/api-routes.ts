@@ -7,9 +7,11 @@ import { decodeBody } from '../../incidents/form-body.ts';
 import { openApiDocument } from '../../incidents/openapi.ts';
 import { type Call, OPERATIONS, type Operation } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/refusal.ts';
-import type { Author } from '../../incidents/writer.ts';
+import { type Author, authorPage } from '../../incidents/writer.ts';
 import type { WritingPage } from '../../incidents/writing-page.ts';
+import { noPageKey, type PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
 import type { ApiAccess, ApiVerdict } from './api-access.ts';
 
@@ -22,6 +24,7 @@ export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix'> {
   readonly now: () => EpochMs;
   readonly clientOf: (address: string) => string | null;
   /** Null: there is no such page. */
+  readonly pageOf: (slug: string) => Promise<ResolvedPage | null>;
   readonly load: (slug: string) => Promise<WritingPage | null>;
   readonly publish: () => Promise<void>;
   readonly version: string;
@@ -60,13 +63,15 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     return refused(new Refusal(429, 'Too many requests. Try again later.'), {
       'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)),
     });
-  const [pages, page = '', ...path] = rest;
-  if (pages !== 'pages' || page === '') throw new Refusal(404, NOT_FOUND);
+  const [pages, slug = '', ...path] = rest;
+  if (pages !== 'pages' || slug === '') throw new Refusal(404, NOT_FOUND);
   const { operation, params } = operationOf(
     request.method,
     path.filter((part, index) => part !== '' || index < path.length - 1),
   );
-  permit(verdict, page, operation);
+  const page = await options.pageOf(slug);
+  permit(verdict, page?.identity.key ?? noPageKey(slug), operation);
+  if (page === null) throw new Refusal(404, NOT_FOUND);
   const isWrite = operation.scope !== 'read';
   if (isWrite && !options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
@@ -75,11 +80,11 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     actor: verdict.actor,
     client: options.clientOf(request.clientAddress),
     now,
-    page,
+    page: authorPage(page),
     request: isWrite ? repeatable(request, body) : null,
   };
   const load = async (): Promise<WritingPage> => {
-    const writing = await options.load(page);
+    const writing = await options.load(slug);
     if (writing === null) throw new Refusal(404, NOT_FOUND);
     return writing;
   };
@@ -93,7 +98,7 @@ const NOT_FOUND = 'Not found.';
 const UNAUTHORIZED = 'The token is missing or incorrect. Send it as Authorization: Bearer <token>, or OAuth <token>.';
 
 /** With a token for another page, a page looks as if it didn't exist. */
-function permit(verdict: ApiVerdict & { readonly kind: 'right' }, page: string, { scope }: Operation): void {
+function permit(verdict: ApiVerdict & { readonly kind: 'right' }, page: PageKey, { scope }: Operation): void {
   const permission = verdict.may(page, scope);
   if (permission === 'elsewhere') throw new Refusal(404, NOT_FOUND);
   if (permission === 'scope') throw new Refusal(403, `This token does not have the scope ${scope}.`);

@@ -6,6 +6,7 @@ import { isStatusError } from '../../errors.ts';
 import { type Taken, takeAlert } from '../../incidents/intake.ts';
 import { readAlerts } from '../../incidents/read-alerts.ts';
 import { Refusal } from '../../incidents/refusal.ts';
+import { authorPage } from '../../incidents/writer.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
 import { type ApiRoutesOptions, refused } from './api-routes.ts';
 import { isSame, type OperatorGuard } from './ops-guard.ts';
@@ -54,7 +55,7 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
     actor: `intake:${id}`,
     client: clientOf(request.clientAddress),
     now: now(),
-    page: intake.page,
+    page: authorPage(writing.page),
     request: null,
   };
   const taken = await database.transaction(async (tx) => {

@@ -6,7 +6,7 @@ import { formFields, openStories, type Template } from '../../incidents/form-vie
 import { idWords } from '../../incidents/post-id.ts';
 import { Refusal } from '../../incidents/refusal.ts';
 import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
-import { type Author, changePost, createPost, removePost, writeOnce } from '../../incidents/writer.ts';
+import { type Author, authorPage, changePost, createPost, removePost, writeOnce } from '../../incidents/writer.ts';
 import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Fault } from '../../schema/issue-words.ts';
@@ -185,7 +185,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
       actor: 'operator',
       client: options.clientOf(address),
       now: options.now(),
-      page: writing.model.definition.slug,
+      page: authorPage(writing.page),
       // The same form sent twice is one; what it says may not differ, since going back to it gives another key.
       request: key === '' || key.length > 100 ? null : { key: `form ${key}`, digest: key },
     };

@@ -1,16 +1,19 @@
 /**
- * The part of the database that a node without it needs, to know the pages and their access rules: definitions, announcements,
- * and names of monitors. States aren't included, because releases have them.
+ * The part of the database that a node without it needs, to know the pages and their access rules: definitions and
+ * identities of pages, announcements, and names of monitors. States aren't included, because releases have them.
  */
 
 import { z } from 'zod';
 import type { MonitorId } from '../../model/observation.ts';
 import type { Database, Reader } from '../database.ts';
+import { readPages } from '../pages.ts';
 import { recordChanges } from '../revisions.ts';
 
 const SiteCopySchema = z.object({
   upstreams: z.array(z.object({ id: z.string(), definitions: z.string(), announcements: z.string() })),
   monitors: z.array(z.tuple([z.string(), z.string(), z.boolean().nullable(), z.string()])),
+  /** Key, slug, origin and kind and version of the gate of the pages that there are. */
+  pages: z.array(z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()])).default([]),
 });
 type SiteCopy = z.output<typeof SiteCopySchema>;
 
@@ -20,7 +23,9 @@ type CopiedTimes = Record<string, [number | null, number | null, number | null]>
 export async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
   const upstreams = await reader.all('SELECT id, definitions, announcements FROM upstream ORDER BY id');
   const monitors = await reader.all('SELECT id, upstream, document FROM monitor WHERE gone_at IS NULL ORDER BY id');
+  const pages = await readPages(reader);
   return {
+    pages: pages.map(({ key, slug, origin, access, gate }) => [key, slug, origin, access, gate]),
     upstreams: upstreams.map((row) => ({
       id: String(row['id']),
       definitions: String(row['definitions']),
@@ -51,12 +56,17 @@ export async function readTimes(reader: Reader): Promise<CopiedTimes> {
 }
 
 /** Writes the copy into the node's own database. */
-export async function writeSiteCopy(database: Database, { upstreams, monitors }: SiteCopy): Promise<void> {
+export async function writeSiteCopy(database: Database, { upstreams, monitors, pages }: SiteCopy): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.run('DELETE FROM upstream');
     await tx.runMany(
       'INSERT INTO upstream (id, definitions, announcements) VALUES (?, ?, ?)',
       upstreams.map(({ id, definitions, announcements }) => [id, definitions, announcements]),
+    );
+    await tx.run('DELETE FROM page');
+    await tx.runMany(
+      'INSERT INTO page (key, slug, origin, access, gate, began_at) VALUES (?, ?, ?, ?, ?, 0)',
+      pages.map((page) => [...page]),
     );
     await tx.run('UPDATE monitor SET gone_at = 0');
     await tx.runMany(

@@ -1,13 +1,16 @@
 /** What operators wrote, row by row. Writers hand their transaction in, so that a change and all that belongs to it is one. */
 
+import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Reader, Row, Writer } from '../database.ts';
 import { parseInstant } from '../rows.ts';
 
 export interface WrittenRow {
   readonly id: string;
-  /** Slug of the page that it was written on; empty: all of them. */
-  readonly page: string;
+  /** The page that it was written on, which alone shows it. */
+  readonly page: PageKey;
+  /** Whether the page was private then: a page that becomes public does not show it by itself. */
+  readonly isPrivate: boolean;
   /** From 1; grows by one with every change. */
   readonly version: number;
   /** JSON of the post. */
@@ -19,7 +22,7 @@ export interface WrittenRow {
 }
 
 /** Everything that was not deleted, or that of one page; oldest first. */
-export async function readWritten(reader: Reader, page?: string): Promise<readonly WrittenRow[]> {
+export async function readWritten(reader: Reader, page?: PageKey): Promise<readonly WrittenRow[]> {
   const rows =
     page === undefined
       ? await reader.all('SELECT * FROM written WHERE deleted_at IS NULL ORDER BY created_at, id')
@@ -35,12 +38,12 @@ export async function findWritten(reader: Reader, id: string): Promise<WrittenRo
 
 /** Writes it: version 1 is new, any other follows the one before. */
 export async function saveWritten(tx: Writer, row: WrittenRow): Promise<void> {
-  const { id, page, version, document, createdAt, updatedAt, actor } = row;
+  const { id, page, isPrivate, version, document, createdAt, updatedAt, actor } = row;
   await tx.run(
-    `INSERT INTO written (id, page, version, document, created_at, updated_at, actor) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO written (id, page, is_private, version, document, created_at, updated_at, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET version = excluded.version, document = excluded.document,
-       updated_at = excluded.updated_at, actor = excluded.actor`,
-    [id, page, version, document, createdAt, updatedAt, actor],
+       updated_at = excluded.updated_at, actor = excluded.actor, is_private = excluded.is_private`,
+    [id, page, Number(isPrivate), version, document, createdAt, updatedAt, actor],
   );
 }
 
@@ -52,6 +55,15 @@ export async function deleteWritten(tx: Writer, id: string, at: EpochMs, actor: 
     actor,
     id,
   ]);
+}
+
+/** How many posts of a page were written while it was private. */
+export async function countPrivate(reader: Reader, page: PageKey): Promise<number> {
+  const [row] = await reader.all(
+    'SELECT COUNT(*) AS n FROM written WHERE page = ? AND is_private = 1 AND deleted_at IS NULL',
+    [page],
+  );
+  return Number(row?.['n'] ?? 0);
 }
 
 /** A request that carried a key of its own. */
@@ -90,7 +102,8 @@ export async function keepRequest(tx: Writer, { actor, key, digest, post }: Know
 function toRow(row: Row): WrittenRow {
   return {
     id: String(row['id']),
-    page: String(row['page']),
+    page: String(row['page']) as PageKey,
+    isPrivate: Number(row['is_private']) === 1,
     version: Number(row['version']),
     document: String(row['document']),
     createdAt: parseInstant(row['created_at']) ?? (0 as EpochMs),

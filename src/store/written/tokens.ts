@@ -1,5 +1,6 @@
 /** Tokens of the API, by the hash of each only. */
 
+import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Database, Row } from '../database.ts';
 import { parseInstant } from '../rows.ts';
@@ -12,8 +13,7 @@ export interface ApiToken {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly ApiScope[];
-  /** Slug. */
-  readonly page: string;
+  readonly page: PageKey;
   readonly createdAt: EpochMs;
   /** Null: never. */
   readonly expiresAt: EpochMs | null;
@@ -60,7 +60,7 @@ function toToken(row: Row): ApiToken {
     id: String(row['id']),
     name: String(row['name']),
     scopes: API_SCOPES.filter((scope) => Array.isArray(scopes) && scopes.includes(scope)),
-    page: String(row['page']),
+    page: String(row['page']) as PageKey,
     createdAt: parseInstant(row['created_at']) ?? (0 as EpochMs),
     expiresAt: parseInstant(row['expires_at']),
     revokedAt: parseInstant(row['revoked_at']),

@@ -13,13 +13,18 @@ export function isStoreQuestion({ url }: Pick<HttpQuestion, 'url'>): boolean {
 }
 
 /**
- * Answers `store:written` with status 200 and `{ id, document }[]`, a document being JSON text.
+ * Answers `store:written` with status 200 and `{ id, document, page, isPrivate }[]`, a document being JSON text.
  *
  * @throws UPSTREAM_REFUSED where there is nothing of that name
  */
 export async function readStoreQuestion(reader: Reader, { url }: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
   if (url !== 'store:written')
     throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${url}: the store has nothing with this name.` });
-  const payload = (await readWritten(reader)).map(({ id, document }) => ({ id, document }));
+  const payload = (await readWritten(reader)).map(({ id, document, page, isPrivate }) => ({
+    id,
+    document,
+    page,
+    isPrivate,
+  }));
   return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
 }

@@ -6,6 +6,7 @@ import { systemRandom } from '../../../src/access/digest.ts';
 import { openKey } from '../../../src/app/secret-key.ts';
 import { Secret } from '../../../src/config/secret.ts';
 import { parseEmailAddress } from '../../../src/mail/email-address.ts';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { createAddressSeal } from '../../../src/notify/address-seal.ts';
 import { addSubscribers } from '../../../src/notify/subscriber-list.ts';
@@ -44,7 +45,7 @@ describe('the key of hashes and addresses', () => {
       addresses.map((address) => {
         const email = parseEmailAddress(address);
         if (email === null) throw new Error(address);
-        return { slug: 'acme', email, components: [], gate: '', isConfirmed: true };
+        return { page: toPageKey('acme', 1), email, components: [], gate: '', isConfirmed: true };
       }),
     );
   };

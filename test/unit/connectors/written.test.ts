@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import { MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { markdown } from '../../../src/sync/connectors/markdown/connector.ts';
 import { writtenFile } from '../../../src/sync/connectors/markdown/files.ts';
@@ -38,8 +39,10 @@ const ONE: WrittenPost = {
   ],
 };
 
+const OWNER = { page: toPageKey('acme', 1), isPrivate: false };
+
 function written(post: WrittenPost, drafts = false): Pick<Learned, 'incidents' | 'maintenances' | 'announcements'> {
-  return projectWritten([{ id: 'x', document: writtenText(post) }], { now: NOW, drafts });
+  return projectWritten([{ id: 'x', document: writtenText(post), ...OWNER }], { now: NOW, drafts });
 }
 async function exported(post: WrittenPost): Promise<Learned> {
   const options = markdown.optionsSchema.parse({ path: '/srv/posts', drafts: true });
@@ -67,7 +70,7 @@ describe('posts written in the store', () => {
   });
 
   it('that cannot be read are told, and end nothing', () => {
-    const learned = projectWritten([{ id: 'x', document: '{}' }], { now: NOW, drafts: false });
+    const learned = projectWritten([{ id: 'x', document: '{}', ...OWNER }], { now: NOW, drafts: false });
     expect(learned.problems).toHaveLength(1);
     expect([learned.complete, learned.stale]).toEqual([[], ['incidents', 'maintenances', 'pages']]);
   });
@@ -96,7 +99,7 @@ describe('posts written in the store', () => {
           } as WrittenPost;
           const plain = (learned: Pick<Learned, 'incidents'>) =>
             JSON.parse(
-              JSON.stringify(learned.incidents.map(({ id: _, ...incident }) => incident)).replaceAll(
+              JSON.stringify(learned.incidents.map(({ id: _, owner: __, ...incident }) => incident)).replaceAll(
                 '\\\\## 20',
                 '## 20',
               ),

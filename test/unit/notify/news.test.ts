@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/model/time.ts';
 import { pageNews } from '../../../src/notify/news.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 
+const ACME = { key: toPageKey('acme', 1), gate: 1 };
 const api = componentModel({ id: 'api', name: 'API' });
 const web = componentModel({ id: 'web', name: 'Website' });
 
@@ -14,7 +16,7 @@ describe('what a page has to tell', () => {
       endedAt: ago(HOUR_MS),
     });
     const model = pageModel({ components: [api, web], incidents: [story] });
-    const { notices } = pageNews(model, model.sources);
+    const { notices } = pageNews(model, ACME, model.sources);
     expect(notices.map(({ notice }) => notice.event)).toEqual([
       'incident_opened',
       'incident_updated',
@@ -33,7 +35,7 @@ describe('what a page has to tell', () => {
     });
     const renamed = pageModel({ components: [api, web], incidents: [{ ...story, title: 'Another title' }] });
     const ids = (of: typeof notices): string[] => of.map(({ notice }) => notice.id);
-    expect(ids(pageNews(renamed, model.sources).notices)).toEqual(ids(notices));
+    expect(ids(pageNews(renamed, ACME, model.sources).notices)).toEqual(ids(notices));
     expect(new Set(ids(notices)).size).toBe(4);
     expect(new Set(notices.map(({ notice }) => notice.subject.id)).size).toBe(1);
   });
@@ -47,7 +49,7 @@ describe('what a page has to tell', () => {
     }));
     const over = incident({ status: 'resolved', updates, endedAt: ago(4 * HOUR_MS) });
     const events = (story: typeof over) =>
-      pageNews(pageModel({ incidents: [story] }), []).notices.map(({ notice }) => notice.event);
+      pageNews(pageModel({ incidents: [story] }), ACME, []).notices.map(({ notice }) => notice.event);
     expect(events(over)).toEqual(['incident_opened', 'incident_resolved', 'incident_updated', 'incident_updated']);
     const reopened = [...updates.slice(0, 2), { ...updates[0], id: 'again', at: ago(2 * HOUR_MS) }, updates[3]];
     expect(events({ ...over, updates: reopened } as typeof over)).toEqual([
@@ -66,20 +68,20 @@ describe('what a page has to tell', () => {
       body: '',
     }));
     const model = pageModel({ maintenances: [maintenance({ status: 'completed', updates })] });
-    const events = pageNews(model, []).notices.map(({ notice }) => notice.event);
+    const events = pageNews(model, ACME, []).notices.map(({ notice }) => notice.event);
     expect(events).toEqual(['maintenance_announced', 'maintenance_started', 'maintenance_completed']);
   });
 
   it('is nothing older than a day', () => {
     const old = incident({ startedAt: ago(DAY_MS + MINUTE_MS), updateBodies: ['Long ago.'] });
     const mixed = incident({ slug: 'mixed', startedAt: ago(DAY_MS + MINUTE_MS), updateBodies: ['Then.', 'Now.'] });
-    const { notices } = pageNews(pageModel({ incidents: [old, mixed] }), []);
+    const { notices } = pageNews(pageModel({ incidents: [old, mixed] }), ACME, []);
     expect(notices.map(({ notice }) => [notice.event, notice.text])).toEqual([['incident_updated', 'Now.']]);
   });
 
   it('names no component that the page does not show, whatever the story is about', () => {
     const story = incident({ componentIds: ['api', 'secret-vault'] });
-    const { notices } = pageNews(pageModel({ components: [api], incidents: [story] }), []);
+    const { notices } = pageNews(pageModel({ components: [api], incidents: [story] }), ACME, []);
     expect(notices[0]?.notice.components).toEqual(['API']);
     expect(JSON.stringify(notices.map(({ notice }) => notice))).not.toContain('secret-vault');
   });
@@ -89,7 +91,7 @@ describe('what a page has to tell', () => {
       title: 'One\r\nBcc: everybody@mail.example\u0000',
       updateBodies: ['**Bold** <script>alert(1)</script>\nsame paragraph\n\n- [a link](https://docs.example/x)\n- two'],
     });
-    const [first] = pageNews(pageModel({ incidents: [story] }), []).notices;
+    const [first] = pageNews(pageModel({ incidents: [story] }), ACME, []).notices;
     expect(first?.notice.subject.title).toBe('One Bcc: everybody@mail.example');
     expect(first?.notice.text).toBe(
       'Bold <script>alert(1)</script>\nsame paragraph\n\n- a link (https://docs.example/x)\n- two',
@@ -102,7 +104,7 @@ describe('what a page has to tell', () => {
     });
     const automatic = incident({ slug: 'auto', id: 'auto', isAutomatic: true, startedAt: ago(HOUR_MS) });
     const model = pageModel({ incidents: [story, automatic] });
-    const { notices, origins } = pageNews(model, model.sources);
+    const { notices, origins } = pageNews(model, ACME, model.sources);
     expect(origins).toEqual(['page:config/acme', 'monitors:edge', 'incidents:edge']);
     expect(notices.map(({ origin, isSilent }) => [origin, isSilent])).toEqual([
       ['monitors:edge', false],

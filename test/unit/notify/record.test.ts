@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { PageNews, PageNotice } from '../../../src/notify/news.ts';
 import { recordNews } from '../../../src/notify/record.ts';
@@ -18,7 +19,7 @@ const told = (id: string, at: EpochMs = AT): PageNotice => ({
   isSilent: false,
 });
 const news = (...notices: PageNotice[]): PageNews => ({
-  slug: 'acme',
+  page: { key: toPageKey('acme', 1), gate: 1 },
   components: [],
   origins: ['page:config/acme'],
   notices,

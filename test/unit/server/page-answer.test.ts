@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Access, GatedPage } from '../../../src/access/access.ts';
 import { NOBODY } from '../../../src/access/access.ts';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { readHead } from '../../../src/server/request-head.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { pageAnswer } from '../../../src/server/visitors/page-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
 
-const PUBLIC: GatedPage = { slug: 'acme', gate: { kind: 'public' } };
-const GATED: GatedPage = { slug: 'acme', gate: { kind: 'password', version: 'v1' } };
+const PUBLIC: GatedPage = { key: toPageKey('acme', 1), gate: { kind: 'public' } };
+const GATED: GatedPage = { key: toPageKey('acme', 1), gate: { kind: 'password', version: 'v1' } };
 
 /** A release of one file, as published for `access`. */
 function release(access: 'public' | 'password'): OpenRelease {

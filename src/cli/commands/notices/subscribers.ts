@@ -8,6 +8,7 @@ import type { StoreParts } from '../../../app/build-store.ts';
 import { now } from '../../../app/clock.ts';
 import { fileReason } from '../../../errors.ts';
 import { parseEmailAddress } from '../../../mail/email-address.ts';
+import type { PageKey } from '../../../model/slugs.ts';
 import { toIso } from '../../../model/time.ts';
 import { createAddressSeal } from '../../../notify/address-seal.ts';
 import {
@@ -21,6 +22,7 @@ import {
 } from '../../../notify/subscriber-list.ts';
 import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
 import { counted } from '../../../schema/counted.ts';
+import { keyOfSlug, pageNames } from '../../../store/pages.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
 import { openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
@@ -41,17 +43,18 @@ export interface SubscriberAddOptions extends SubscriberOptions {
 export async function subscribersList(options: SubscriberOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database, seal } = depsOf(pharos);
-  const listed = await listSubscribers(database, seal, options.page ?? null);
-  const rows = listed.map(({ slug, address, state, components, createdAt }) => [
-    slug,
+  const listed = await listSubscribers(database, seal, await keptFor(pharos, options.page));
+  const nameOf = await pageNames(database);
+  const rows = listed.map(({ page, address, state, components, createdAt }) => [
+    nameOf(page),
     address ?? '(encrypted with another key)',
     state,
     components.join(' ') || 'all',
     toIso(createdAt),
   ]);
   const text = rows.length === 0 ? 'No subscribers.' : table(['page', 'email', 'state', 'components', 'since'], rows);
-  const subscribers = listed.map(({ slug, address, state, components, createdAt }) => ({
-    page: slug,
+  const subscribers = listed.map(({ page, address, state, components, createdAt }) => ({
+    page: nameOf(page),
     email: address,
     state,
     components,
@@ -65,7 +68,12 @@ export async function subscribersList(options: SubscriberOptions): Promise<numbe
 export async function subscribersExport(options: SubscriberOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database, seal } = depsOf(pharos);
-  process.stdout.write(subscriberCsv(await listSubscribers(database, seal, options.page ?? null)));
+  process.stdout.write(
+    subscriberCsv(
+      await listSubscribers(database, seal, await keptFor(pharos, options.page)),
+      await pageNames(database),
+    ),
+  );
   return EXIT_DONE;
 }
 
@@ -82,7 +90,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
   }
   const isConfirmed = options.confirmed === true;
   const one = {
-    slug: options.page,
+    page: page.identity.key,
     email,
     components: ids,
     gate: await gateVersion(pharos, options.page),
@@ -105,7 +113,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
 /** `pharos subscribers remove ADDRESS`. */
 export async function subscribersRemove(typed: string, options: SubscriberOptions): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
-  const removed = await removeAddress(depsOf(pharos), typed, options.page ?? null);
+  const removed = await removeAddress(depsOf(pharos), typed, await keptFor(pharos, options.page));
   noteChange(pharos, 'subscriber-remove', options.page ?? null, removed);
   print(
     options.json === true,
@@ -128,7 +136,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
     if (unknown.length > 0) told.push(`${email.address}: there is no component ${unknown.join(', ')}`);
     // Whoever chose only components that are not here chose nothing here; all of the page is not what they asked for.
     if (components.length > 0 && ids.length === 0) return [];
-    return [{ slug: options.page, email, components: ids, gate, isConfirmed }];
+    return [{ page: page.identity.key, email, components: ids, gate, isConfirmed }];
   });
   const added = await addSubscribers(depsOf(pharos), brought);
   noteChange(pharos, 'subscriber-import', options.page, added);
@@ -144,6 +152,11 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
 function depsOf(pharos: StoreParts): ListDeps {
   const seal = createAddressSeal(pharos.key, systemRandom);
   return { database: pharos.store.database, seal, random: systemRandom, now: now() };
+}
+
+/** What the subscribers of a page are kept under; null: of all pages. */
+async function keptFor({ store }: StoreParts, slug: string | undefined): Promise<PageKey | null> {
+  return slug === undefined ? null : keyOfSlug(store.database, slug);
 }
 
 async function pageOf(pharos: StoreParts, slug: string): Promise<ResolvedPage> {

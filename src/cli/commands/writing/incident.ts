@@ -5,12 +5,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { now } from '../../../app/clock.ts';
-import { newSuffix, writingPage } from '../../../app/operators/writing.ts';
+import { newSuffix, pageNamed, writingPage } from '../../../app/operators/writing.ts';
 import type { Config } from '../../../config/load.ts';
 import { isStatusError, StatusError } from '../../../errors.ts';
 import type { IncidentAnswer } from '../../../incidents/answers.ts';
 import { OPERATIONS } from '../../../incidents/operations.ts';
 import { Refusal } from '../../../incidents/refusal.ts';
+import { authorPage } from '../../../incidents/writer.ts';
 import { toIso } from '../../../model/time.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { openQuietly, print, slugsOf, unknownName } from '../common.ts';
@@ -136,10 +137,12 @@ async function writeLocally(
   const operation = OPERATIONS.find((known) => known.id === id);
   if (operation === undefined) throw new TypeError(`there is no operation ${id}`);
   await using pharos = await openQuietly(config);
+  const found = await pageNamed(pharos, page);
+  if (found === null) throw unknownName('page', page, slugsOf(await pharos.readSite(now())));
   try {
     const actor = `command:${userInfo().username}`;
     return (await operation.run({
-      author: { actor, client: null, now: now(), page, request: null },
+      author: { actor, client: null, now: now(), page: authorPage(found), request: null },
       params,
       body: { incident },
       version: null,

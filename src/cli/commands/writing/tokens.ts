@@ -4,10 +4,12 @@ import { userInfo } from 'node:os';
 import { newToken, systemRandom } from '../../../access/digest.ts';
 import { now } from '../../../app/clock.ts';
 import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
-import { newSuffix } from '../../../app/operators/writing.ts';
+import { newSuffix, pageNamed } from '../../../app/operators/writing.ts';
+import { readPageKey } from '../../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
 import { didYouMean } from '../../../schema/nearest.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/api-access.ts';
+import { pageNames } from '../../../store/pages.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
@@ -40,24 +42,24 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
     );
   await using pharos = await openQuietly(config);
   const at = now();
-  const slugs = slugsOf(await pharos.readSite(at));
-  if (!slugs.includes(options.page)) throw unknownName('page', options.page, slugs);
+  const page = await pageNamed(pharos, options.page);
+  if (page === null) throw unknownName('page', options.page, slugsOf(await pharos.readSite(at)));
   const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
   const made: ApiToken = {
     id: newSuffix() + newSuffix(),
     name: nameOf(options),
     scopes,
-    page: options.page,
+    page: page.identity.key,
     createdAt: at,
     expiresAt: options.expires === undefined ? null : expiryOf(options.expires, at),
     revokedAt: null,
   };
   await createApiTokens(pharos.store.database).create(made, tokenHash(token));
-  noteToken(pharos.audit, 'token-create', made);
+  noteToken(pharos.audit, 'token-create', { ...made, page: options.page });
   const until = made.expiresAt === null ? 'It does not expire' : `It expires at ${toIso(made.expiresAt)}`;
   print(
     options.json === true,
-    { ...shown(made), token },
+    { ...shown(made, options.page), token },
     `${token}\n\nThis is the only time it is shown. ${until}. To revoke it, run \`pharos tokens revoke ${made.id}\`.`,
   );
   return EXIT_DONE;
@@ -68,9 +70,16 @@ export async function tokensList(options: TokenOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const at = now();
   const tokens = await createApiTokens(pharos.store.database).list();
-  const rows = tokens.map((token) => [token.id, token.name, token.page, token.scopes.join(' '), stateOf(token, at)]);
+  const nameOf = await pageNames(pharos.store.database);
+  const rows = tokens.map((token) => [
+    token.id,
+    token.name,
+    nameOf(token.page),
+    token.scopes.join(' '),
+    stateOf(token, at),
+  ]);
   const text = rows.length === 0 ? 'No tokens.' : table(['id', 'name', 'page', 'scopes', 'state'], rows);
-  print(options.json === true, { tokens: tokens.map(shown) }, text);
+  print(options.json === true, { tokens: tokens.map((token) => shown(token, nameOf(token.page))) }, text);
   return EXIT_DONE;
 }
 
@@ -80,7 +89,7 @@ export async function tokensRevoke(id: string, options: TokenOptions): Promise<n
   const tokens = createApiTokens(pharos.store.database);
   const token = (await tokens.list()).find((known) => known.id === id);
   const isRevoked = token !== undefined && (await tokens.revoke(id, now()));
-  if (isRevoked) noteToken(pharos.audit, 'token-revoke', token);
+  if (isRevoked) noteToken(pharos.audit, 'token-revoke', { ...token, page: readPageKey(token.page).slug });
   const text = isRevoked
     ? `Token ${id} revoked.`
     : `There is no active token ${id}. To list tokens, run \`pharos tokens list\`.`;
@@ -88,8 +97,8 @@ export async function tokensRevoke(id: string, options: TokenOptions): Promise<n
   return isRevoked ? EXIT_DONE : EXIT_FAILED;
 }
 
-function shown(token: ApiToken) {
-  const { id, name, page, scopes, createdAt, expiresAt, revokedAt } = token;
+function shown(token: ApiToken, page: string) {
+  const { id, name, scopes, createdAt, expiresAt, revokedAt } = token;
   const iso = (at: EpochMs | null): string | null => (at === null ? null : toIso(at));
   return { id, name, page, scopes, createdAt: iso(createdAt), expiresAt: iso(expiresAt), revokedAt: iso(revokedAt) };
 }
@@ -120,6 +129,10 @@ function expiryOf(text: string, at: EpochMs): EpochMs {
   return toEpochMs(instant);
 }
 
-function noteToken(audit: AuditTrail, action: string, { id, name, page }: ApiToken): void {
+function noteToken(
+  audit: AuditTrail,
+  action: string,
+  { id, name, page }: { id: string; name: string; page: string },
+): void {
   audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${name}/${id}` });
 }

@@ -4,7 +4,8 @@
  */
 
 import { z } from 'zod';
-import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED, type PageOwner, WRITTEN_ID } from '../../../model/observation.ts';
+import type { PageKey } from '../../../model/slugs.ts';
 import { type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
 import {
   ask,
@@ -14,7 +15,6 @@ import {
   type Pull,
   type PullContext,
   type Question,
-  WRITTEN_ID,
 } from '../../connector.ts';
 import { parseInstant } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
@@ -76,7 +76,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const StoredSchema = z.array(z.object({ id: z.string(), document: z.string() }));
+const StoredSchema = z.array(
+  z.object({
+    id: z.string(),
+    document: z.string(),
+    page: z.string() as unknown as z.ZodType<PageKey>,
+    isPrivate: z.boolean(),
+  }),
+);
 /** A row of the store. */
 type StoredPost = z.output<typeof StoredSchema>[number];
 
@@ -90,13 +97,24 @@ export function projectWritten(
   stored: readonly StoredPost[],
   { now, drafts }: WrittenOptions & { readonly now: EpochMs },
 ): Projected {
-  return projectRead(
+  const projected = projectRead(
     stored.map(({ id, document }) => {
       const known = parseWritten(document);
       return { name: id, read: known === null ? UNREADABLE : { ...known, name: id } };
     }),
     { upstreamId: WRITTEN_ID, zone: ZONE, now, hasDrafts: drafts, isOwn: true },
   );
+  const owners = new Map(stored.map(({ id, page, isPrivate }) => [`${WRITTEN_ID}/${id}`, { page, isPrivate }]));
+  const owned = <Item extends { readonly id: string; readonly owner?: PageOwner }>(item: Item): Item => {
+    const owner = owners.get(item.id);
+    return owner === undefined ? item : { ...item, owner };
+  };
+  return {
+    ...projected,
+    incidents: projected.incidents.map(owned),
+    maintenances: projected.maintenances.map(owned),
+    announcements: projected.announcements.map(owned),
+  };
 }
 
 const UNREADABLE: readonly PostFault[] = [{ field: '', message: 'is stored in an unreadable format', type: null }];
