@@ -3,7 +3,7 @@
 import type { AccessType } from './observation.ts';
 
 /** From the most private to the most open. */
-const BY_PRIVACY = ['closed', 'email-domain', 'password', 'public'] as const satisfies readonly AccessType[];
+export const BY_PRIVACY = ['closed', 'email-domain', 'password', 'public'] as const satisfies readonly AccessType[];
 
 /** The most private of what is stated; `public` when nothing is. */
 export function mostPrivate(stated: readonly AccessType[]): AccessType {

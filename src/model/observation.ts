@@ -323,8 +323,13 @@ export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
 
 /** A thing the upstream sent that we could not take as it was. */
 export interface Problem {
-  /** `dropped`: the item is left out or shows as unknown; `word`: a word we do not know; `gate`: a visibility field is unreadable. */
+  /** `dropped`: the item is left out or shows as unknown; `word`: a word we do not know; `gate`: who may see a page is in doubt. */
   readonly kind: 'dropped' | 'word' | 'gate' | 'note';
+  /**
+   * The page that a `gate` is about, by its definition's id: it is closed. Null: the pages that the answer does not show. Absent: all
+   * of this upstream.
+   */
+  readonly page?: string | null;
   /** Where: `monitors[3].status`. */
   readonly place: string;
   readonly message: string;

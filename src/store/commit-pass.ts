@@ -30,7 +30,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
   const maintenances = isStale('maintenances') ? [] : await writeMaintenances(tx, commit);
   for (const detail of learned.details) await writeDetail(tx, detail);
 
-  const definitions = isStale('pages') ? String(before?.['definitions']) : JSON.stringify(learned.pages);
+  const kept = commit.kept === undefined ? String(before?.['definitions']) : JSON.stringify(commit.kept);
+  const definitions = isStale('pages') ? kept : JSON.stringify(learned.pages);
   const announcements = isStale('pages') ? String(before?.['announcements']) : JSON.stringify(learned.announcements);
   const at = (part: SnapshotPart): EpochMs | null => (isStale(part) ? null : observedAt);
   await tx.run(

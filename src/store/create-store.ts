@@ -10,7 +10,7 @@ import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts'
 import { isHeld, type Lease } from './nodes/lease.ts';
 import { superseded } from './nodes/leases.ts';
 import { readPasts } from './pasts.ts';
-import { forgetSubjects, readChanges } from './revisions.ts';
+import { forgetSubjects, readChanges, recordChanges } from './revisions.ts';
 import {
   parseAnnouncements,
   parseChannels,
@@ -50,6 +50,17 @@ export function createStore(database: Database): Store {
           'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
           [upstreamId, hash],
         );
+      }),
+    keepPages: (upstreamId, pages, lease) =>
+      database.transaction(async (tx) => {
+        await requireHeld(tx, lease);
+        await tx.run('UPDATE upstream SET definitions = ? WHERE id = ?', [JSON.stringify(pages), upstreamId]);
+        await recordChanges(tx, upstreamId, {
+          monitors: [],
+          incidents: [],
+          maintenances: [],
+          hasNewDefinitions: true,
+        });
       }),
     pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
     firstSeenAt: (about) => readFirstSeen(database, about),

@@ -39,6 +39,8 @@ export interface PassCommit {
   /** When the answers were asked for. */
   readonly observedAt: EpochMs;
   readonly learned: Learned;
+  /** The known definitions of pages, which stay if `learned` could not read them; absent: as they are stored. */
+  readonly kept?: readonly PageDefinition[];
   /**
    * `continuous`: open spans go on, only `spanChanges` are written.
    * `broken`: the last pass is too long ago (or there was none): every open span ends at the last `monitorsAt`, the time
@@ -154,6 +156,12 @@ export interface Store {
    * @throws as `commitPass`
    */
   readonly holdVanished: (upstreamId: string, hash: string | null, lease?: Lease) => Promise<void>;
+  /**
+   * Replaces the definitions of an upstream's pages, without the rest of an answer.
+   *
+   * @throws as `commitPass`
+   */
+  readonly keepPages: (upstreamId: string, pages: readonly PageDefinition[], lease?: Lease) => Promise<void>;
   /** Ids there of the incidents of an upstream that are open. */
   readonly openStories: (upstreamId: string) => Promise<ReadonlyMap<string, Incident>>;
   /** What the open incidents of an upstream are about. */

@@ -62,6 +62,8 @@ export interface Asking {
   readonly questions: readonly Question<unknown>[];
   /** True: a failure is data; false: the first failure is thrown into the generator. */
   readonly tolerant: boolean;
+  /** What is known of pages so far; it closes pages even if the rest of the pull fails. */
+  readonly told?: Pick<Learned, 'pages' | 'problems'>;
 }
 
 export type Pull<R> = Generator<Asking, R, readonly Answer<unknown>[]>;
@@ -85,6 +87,11 @@ export function* attempt<T>(questions: readonly Question<T>[]): Pull<readonly An
 export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
   const [answer] = yield* attempt([question]);
   return answer ?? { kind: 'skipped' };
+}
+
+/** Tells what is known of pages before something fails: a page that was made private must not stay open because of it. */
+export function* tellPages({ pages, problems }: Pick<Learned, 'pages' | 'problems'>): Pull<void> {
+  yield { questions: [], tolerant: true, told: { pages, problems } };
 }
 
 /** Why a question has no answer, in a few words. */

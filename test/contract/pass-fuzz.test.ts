@@ -11,7 +11,7 @@ import { CONNECTORS, connectorOf } from '../../src/sync/connectors/index.ts';
 import { createHttp } from '../../src/sync/http/http.ts';
 import { shapeError } from '../../src/sync/http/http-faults.ts';
 import { parseJson } from '../../src/sync/http/json.ts';
-import { checkLearned } from '../../src/sync/pass/check.ts';
+import { judge } from '../../src/sync/pass/check.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
 import { contextOf, drive, NOW, type Respond } from '../helpers/drive.ts';
@@ -64,7 +64,7 @@ it(`${BODIES} spoiled bodies through the connectors: each is learned from or ref
     };
     try {
       const { result } = await drive(connector.pull(options, contextOf()), respond);
-      const verdict = checkLearned(result, { monitors: new Map(), pages: [], heldHash: null });
+      const verdict = judge(result, { monitors: new Map(), pages: [], held: null }, { at: NOW, intervalMs: 60_000 });
       outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
     } catch (error) {
       if (!isStatusError(error)) {

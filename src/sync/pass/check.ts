@@ -1,89 +1,68 @@
-/** Decides whether the result of a pass may replace known data. Pure. */
+/** The verdict on the result of a pass: what of it is taken. `pharos check` asks for the same verdict. Pure. */
 
 import { createHash } from 'node:crypto';
-import type { Learned, MonitorId, PageDefinition, Problem } from '../../model/observation.ts';
+import type { Learned, MonitorId, PageDefinition } from '../../model/observation.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { closeDoubtful } from './gates.ts';
 
-/** With a larger share of unreadable items, we no longer understand this upstream. */
-const DROPPED_RATIO_MAX = 0.01;
 /** If a larger share disappears at once, the upstream has probably lost its data, or a filter is wrong. */
 const VANISHED_RATIO_MAX = 0.5;
 /** More monitors can't be kept fresh within any documented quota, or rendered by one process. */
 export const MONITORS_MAX = 20_000;
+/** Passes come later than their schedule by a tenth of the interval at most. */
+const JITTER_RATIO = 0.1;
 
 export interface LastKnown {
   /** By id. */
   readonly monitors: ReadonlyMap<MonitorId, unknown>;
   readonly pages: readonly PageDefinition[];
-  /** Digest of a snapshot that was held before; null: none. */
-  readonly heldHash: string | null;
+  /** What a pass before returned as `held`; null: it did not. */
+  readonly held: string | null;
 }
 
-type CheckVerdict =
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'held'; readonly hash: string; readonly reason: string };
+export type Verdict =
+  | { readonly kind: 'taken'; readonly learned: Learned }
+  | { readonly kind: 'refused'; readonly learned: Learned; readonly reason: string }
+  | { readonly kind: 'held'; readonly learned: Learned; readonly held: string; readonly reason: string };
 
 /**
- * Refused: an unreadable access rule, two pages with the same slug, more than 1 % unreadable items, or too many monitors. Held:
- * more than half of the monitors or pages are gone; if the next pass agrees, it is taken.
+ * Items that can't be read are unknown by themselves and named; the others are taken. A page whose access is in doubt is closed
+ * (`closeDoubtful`). Refused: too many monitors. Held: more than half of the monitors or pages are gone, and no answer of at least one
+ * interval ago agrees.
  */
-export function checkLearned(learned: Learned, known: LastKnown): CheckVerdict {
-  const reason = reasonToRefuse(learned);
-  if (reason !== null) return { kind: 'refused', reason };
-  const monitors = new Set(learned.monitors.map((monitor) => monitor.id));
-  const pages = new Set(learned.pages.map((page) => page.id));
+export function judge(
+  answer: Learned,
+  known: LastKnown,
+  { at, intervalMs }: { readonly at: EpochMs; readonly intervalMs: number },
+): Verdict {
+  const learned = closeDoubtful(answer);
+  const { monitors, pages, stale } = learned;
+  if (monitors.length > MONITORS_MAX) {
+    const reason = `it lists ${monitors.length} monitors; the limit for one upstream is ${MONITORS_MAX}`;
+    return { kind: 'refused', learned, reason };
+  }
+  const ids = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
   const gone = [
-    isStale(learned, 'monitors') ? null : vanished('monitors', [...known.monitors.keys()], monitors),
-    isStale(learned, 'pages')
-      ? null
-      : vanished(
-          'pages',
-          known.pages.map((page) => page.id),
-          pages,
-        ),
+    stale.includes('monitors') ? null : vanished('monitors', [...known.monitors.keys()], ids(monitors)),
+    stale.includes('pages') ? null : vanished('pages', ids(known.pages), ids(pages)),
   ].filter((words) => words !== null);
-  if (gone.length === 0) return { kind: 'taken' };
-  const hash = idsHash([...monitors, ...pages]);
-  if (hash === known.heldHash) return { kind: 'taken' };
+  if (gone.length === 0) return { kind: 'taken', learned };
+  const hash = createHash('sha256')
+    .update([...ids(monitors), ...ids(pages)].toSorted().join('\n'))
+    .digest('hex');
+  const [heldAt, heldHash] = known.held?.split(' ') ?? [];
+  const isSame = heldHash === hash && Number(heldAt) <= at;
+  if (isSame && at - Number(heldAt) >= intervalMs * (1 - JITTER_RATIO)) return { kind: 'taken', learned };
   return {
     kind: 'held',
-    hash,
-    reason: `${gone.join(' and ')} disappeared at once; accepted if the next response agrees`,
+    learned,
+    held: isSame ? (known.held ?? '') : `${at} ${hash}`,
+    reason: `${gone.join(' and ')} disappeared at once; accepted if a response after the next interval agrees`,
   };
 }
 
-function reasonToRefuse({ problems, itemsTotal, monitors, pages }: Learned): string | null {
-  const gate = problems.find((problem) => problem.kind === 'gate');
-  if (gate !== undefined) return `the access rules of ${gate.place} are unreadable (${gate.message})`;
-  const slug = repeated(pages.map((page) => page.slug));
-  if (slug !== null) return `two pages have the slug ${JSON.stringify(slug.slice(0, 60))}`;
-  const dropped = problems.filter((problem) => problem.kind === 'dropped');
-  if (dropped.length > itemsTotal * DROPPED_RATIO_MAX) return tooManyDropped(dropped, itemsTotal);
-  if (monitors.length > MONITORS_MAX)
-    return `it lists ${monitors.length} monitors; the limit for one upstream is ${MONITORS_MAX}`;
-  return null;
-}
-
-function tooManyDropped(dropped: readonly Problem[], itemsTotal: number): string {
-  const [first] = dropped;
-  return `${dropped.length} of ${itemsTotal} items are unreadable, such as ${first?.place} (${first?.message})`;
-}
-
-function isStale(learned: Learned, part: 'monitors' | 'pages'): boolean {
-  return learned.stale.includes(part);
-}
-
-function vanished(what: string, before: readonly string[], after: ReadonlySet<string>): string | null {
-  const gone = before.filter((id) => !after.has(id)).length;
+function vanished(what: string, before: readonly string[], after: readonly string[]): string | null {
+  const left = new Set(after);
+  const gone = before.filter((id) => !left.has(id)).length;
   return gone > before.length * VANISHED_RATIO_MAX ? `${gone} of ${before.length} ${what}` : null;
-}
-
-function repeated(values: readonly string[]): string | null {
-  const seen = new Set<string>();
-  return values.find((value) => seen.size === seen.add(value).size) ?? null;
-}
-
-/** The same for the same ids, whatever their order. */
-function idsHash(ids: readonly string[]): string {
-  return createHash('sha256').update(ids.toSorted().join('\n')).digest('hex');
 }

@@ -51,6 +51,8 @@ export interface Runner {
    */
   readonly run: <R>(pull: Pull<R>) => Promise<R>;
   readonly tally: () => Readonly<Tally>;
+  /** What was told of pages so far (`tellPages`); null: nothing. */
+  readonly told: () => NonNullable<Asking['told']> | null;
 }
 
 /** Creates the runner of one pass over one upstream. */
@@ -64,6 +66,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     lowPriorityAsked: 0,
     lowPriorityFailures: 0,
     isBackfillWaiting: false,
+    told: null,
   };
   return {
     run: async (pull) => {
@@ -76,6 +79,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
       }
     },
     tally: () => ({ ...pass.tally }),
+    told: () => pass.told,
   };
 }
 
@@ -87,9 +91,11 @@ interface PassRun extends RequestRun {
   /** In a row. */
   lowPriorityFailures: number;
   isBackfillWaiting: boolean;
+  told: NonNullable<Asking['told']> | null;
 }
 
 async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer<unknown>[]> {
+  pass.told = asking.told ?? pass.told;
   const answers: Answer<unknown>[] = asking.questions.map(() => ({ kind: 'skipped' }));
   const order = asking.questions
     .map((question, index) => ({ question, index }))

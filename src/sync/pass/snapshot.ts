@@ -9,7 +9,8 @@ import type { Lease } from '../../store/nodes/lease.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
-import { checkLearned, type LastKnown } from './check.ts';
+import { judge, type LastKnown } from './check.ts';
+import { closeDoubtful, tightenGates } from './gates.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 
@@ -40,6 +41,8 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   } catch (error) {
     if (isStatusError(error) && error.context['superseded'] === true)
       return { kind: 'skipped', cause: 'overlap', reason: error.message };
+    const told = runner.told();
+    if (told !== null) await closePages(task, tightenGates(task.record?.definitions ?? [], closeDoubtful(told)));
     return { ...toFailure(upstream.id, error), learned };
   }
 }
@@ -90,25 +93,32 @@ function skewProblems(runner: Runner): Learned['problems'] {
   return [{ kind: 'note', place: 'Date', message: `its clock is ${words}. One of the two clocks is wrong` }];
 }
 
+/** Closes known pages that an answer leaves in doubt, without the rest of the answer. */
+async function closePages(
+  { upstream, store, record, lease }: SnapshotTask,
+  pages: readonly PageDefinition[],
+): Promise<void> {
+  if (record !== null && pages !== record.definitions) await store.keepPages(upstream.id, pages, lease);
+}
+
 const OUTDATED_REASON = 'a newer answer was recorded meanwhile, so nothing of this one was written';
 
-async function checkAndCommit(
-  { upstream, store, startedAt, record, lease }: SnapshotTask,
-  learned: Learned,
-): Promise<Outcome> {
+async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outcome> {
+  const { upstream, store, startedAt, record, lease } = task;
   const lastStates = await readMonitorStates(store.database, upstream.id);
-  const known: LastKnown = {
-    monitors: lastStates,
-    pages: record?.definitions ?? [],
-    heldHash: record?.heldHash ?? null,
-  };
-  const verdict = checkLearned(learned, known);
+  const pages = record?.definitions ?? [];
+  const known: LastKnown = { monitors: lastStates, pages, held: record?.heldHash ?? null };
+  const verdict = judge(answer, known, { at: startedAt, intervalMs: upstream.intervalMs });
+  const { learned } = verdict;
+  // Of what is not taken, or could be read only in part, doubts count all the same.
+  const kept = tightenGates(pages, learned);
+  if (verdict.kind !== 'taken') await closePages(task, kept);
   if (verdict.kind === 'refused') {
     const message = `The responses of ${upstream.id} were rejected: ${verdict.reason}. The last good data is kept.`;
     return { kind: 'failed', error: new StatusError({ code: 'UPSTREAM_SHAPE', message }), learned };
   }
   if (verdict.kind === 'held') {
-    await store.holdVanished(upstream.id, verdict.hash, lease);
+    await store.holdVanished(upstream.id, verdict.held, lease);
     return { kind: 'skipped', cause: 'held', reason: verdict.reason };
   }
   const lastAt = record?.monitorsAt ?? null;
@@ -119,7 +129,14 @@ async function checkAndCommit(
     seen: sightingsOf(learned, lastAt),
     silenceMs: silenceMsOf(upstream.intervalMs),
   });
-  const result = await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, lease, ...spans });
+  const result = await store.commitPass({
+    upstreamId: upstream.id,
+    observedAt: at,
+    learned,
+    lease,
+    ...(kept === pages ? {} : { kept }),
+    ...spans,
+  });
   if (result.isOutdated === true) return { kind: 'skipped', cause: 'outdated', reason: OUTDATED_REASON };
   return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
 }

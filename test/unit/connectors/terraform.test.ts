@@ -96,7 +96,7 @@ describe('field rules of the tables', () => {
     ['http_monitor', { ...HTTP, retry: 11 }, ['dropped .retry']],
     ['http_monitor', { ...HTTP, retry: 1.5 }, ['dropped .retry']],
     ['http_monitor', { ...HTTP, regions: ['fly-ams', 'moon-1'] }, ['word .regions.1']],
-    ['http_monitor', { ...HTTP, public: 'perhaps' }, ['gate .public']],
+    ['http_monitor', { ...HTTP, public: 'perhaps' }, ['dropped .public']],
     ['http_monitor', { ...HTTP, status: 'splendid' }, ['word .status']],
     ['http_monitor', { ...HTTP, headers: many(21, { key: 'a', value: 'b' }) }, ['dropped .headers']],
     ['http_monitor', { ...HTTP, headers: [{ key: 'a' }] }, ['dropped .headers.0.value']],
@@ -151,7 +151,7 @@ describe('field rules of the tables', () => {
     ['status_page', { slug: 'a' }, ['dropped .title']],
     ['status_page', { ...PAGE, title: '' }, ['dropped .title']],
     ['status_page', { ...PAGE, title: text(257) }, ['dropped .title']],
-    ['status_page', { ...PAGE, slug: text(257) }, ['dropped .slug']],
+    ['status_page', { ...PAGE, slug: text(257) }, ['gate .slug']],
     ['status_page', { ...PAGE, access_type: 'friends' }, ['word .access_type']],
     ['status_page', { ...PAGE, access_type: 7 }, ['gate .access_type']],
     ['status_page', { ...PAGE, access_type: 'password' }, ['gate .password']],
@@ -194,7 +194,7 @@ describe('field rules of the tables', () => {
       values: { ...PAGE, password: { secret: 'hunter2' } },
     });
     expect(problem).toEqual({
-      kind: 'dropped',
+      kind: 'gate',
       place: 'module.eu.svc_status_page.it["x"].password',
       message: 'expected a string',
     });

@@ -42,7 +42,12 @@ export function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; pr
       problems.push(
         page.values['slug'] === undefined
           ? left(`${page.address}.slug`, 'left out: the whole page, because this is not known here')
-          : { kind: 'dropped', place: `${page.address}.slug`, message: 'can’t be part of a URL' },
+          : {
+              kind: 'gate',
+              page: `${facts.origin.upstreamId}/${identities.idOf(page)}`,
+              place: `${page.address}.slug`,
+              message: 'can’t be part of a URL',
+            },
       );
       return [];
     });

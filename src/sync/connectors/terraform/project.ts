@@ -51,7 +51,7 @@ export function projectDocument(document: Document, origin: Origin): Projected {
     problems: [
       ...document.notes.map((note): Problem => ({ kind: 'note', ...note })),
       ...foreignResources(document, ours.length, origin),
-      ...ours.flatMap(checkResource),
+      ...ours.flatMap((resource) => checkResource(resource).map((problem) => ofPage(problem, resource, facts))),
       ...ours.flatMap(notShown),
       ...writtenTwice(ours),
       ...monitors.problems,
@@ -66,6 +66,12 @@ function foreignResources({ resources }: Document, oursTotal: number, { brand }:
   return [
     { kind: 'note', place: 'resources', message: `none of ${resources.length} is of type ${brand}*; check preset` },
   ];
+}
+
+/** A doubt about who may see a page is told with the page. */
+function ofPage(problem: Problem, resource: Resource, { identities, origin }: ProjectFacts): Problem {
+  if (problem.kind !== 'gate') return problem;
+  return { ...problem, page: `${origin.upstreamId}/${identities.idOf(resource)}` };
 }
 
 /** Resources that are known, and of which nothing can be seen on a page. */
@@ -103,12 +109,16 @@ export function checkResource(resource: Resource): Problem[] {
       const field = String(issue.path[0]);
       const isMissing = !(field in resource.values);
       return {
-        kind: isWordIssue(issue, resource.values) ? 'word' : GATE_FIELDS.has(field) ? 'gate' : 'dropped',
+        kind: isWordIssue(issue, resource.values) ? 'word' : isGate(resource, field) ? 'gate' : 'dropped',
         place: [resource.address, ...issue.path].map(String).join('.'),
         message: isMissing && issue.code !== 'custom' ? 'required, but missing' : issue.message,
       };
     });
   return [...broken, ...checkConditions(resource)];
+}
+
+function isGate({ type }: Resource, field: string): boolean {
+  return type === 'status_page' && GATE_FIELDS.has(field);
 }
 
 /** Whether a text stands where another word was expected; anything but a text is a wrong type. */

@@ -239,5 +239,12 @@ export const CONDITIONAL_RULES = [
   { type: 'status_page_component', when: 'type', word: 'monitor', field: 'monitor_id', kind: 'dropped' },
 ] as const;
 
-/** Fields that decide who may see something: a wrong type in them refuses the whole file. */
-export const GATE_FIELDS: ReadonlySet<string> = new Set(['access_type', 'auth_email_domains', 'published', 'public']);
+/** Fields of a status page that decide who may see it: anything in them that cannot be understood closes the page. */
+export const GATE_FIELDS: ReadonlySet<string> = new Set([
+  'slug',
+  'access_type',
+  'password',
+  'auth_email_domains',
+  'allowed_ip_ranges',
+  'published',
+]);

@@ -10,6 +10,7 @@
  * secrets: the schemas do not name them, so they are never kept.
  */
 
+import { isStatusError } from '../../../errors.ts';
 import { type Learned, type MonitorObservation, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import {
   ask,
@@ -19,6 +20,7 @@ import {
   type Probe,
   type Pull,
   type PullContext,
+  tellPages,
   whyMissing,
 } from '../../connector.ts';
 import { idIn, losesOpen, note, toWarnings } from '../items.ts';
@@ -86,7 +88,7 @@ function channelsSummary({ channels }: FoundChannels): string {
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const isPreset = options.preset === 'openstatus';
-  const answers = yield* readMonitors(options);
+  const answers = yield* readMonitorsOrPages(options, context);
   const { monitors, problems, itemsTotal } = projectMonitors(answers.pages, context.upstreamId);
   const reason = whyPartial(answers);
   const found = (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context) : NOTHING_FOUND;
@@ -120,6 +122,18 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     readAgain: found.readAgain,
     isBackfilled: context.memory.isBackfilled || found.isBackfilled,
   };
+}
+
+/** The monitors; if they are unreadable, the pages are looked at before that is thrown, since they may have been made private. */
+function* readMonitorsOrPages(options: Options, { upstreamId }: PullContext): ReturnType<typeof readMonitors> {
+  try {
+    return yield* readMonitors(options);
+  } catch (error) {
+    const hasPages = options.statusPages ?? options.preset === 'openstatus';
+    if (hasPages && isStatusError(error) && error.code === 'UPSTREAM_SHAPE')
+      yield* tellPages(yield* readPages(options, upstreamId));
+    throw error;
+  }
 }
 
 function* readOutages(options: Options, context: PullContext, monitors: readonly MonitorObservation[]): Pull<Found> {

@@ -39,15 +39,19 @@ interface ReadOverviews {
 }
 
 /** Each page with everything on it. */
-function* readOverviews(options: Options): Pull<ReadOverviews> {
+function* readOverviews(options: Options, upstreamId: string): Pull<ReadOverviews> {
   const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
     name: 'list status pages',
     schema: PagesAnswerSchema,
     itemsOf: (page) => page.statusPages,
   });
   const reason = whyPartial(listed);
-  if (reason !== null)
-    return { overviews: null, problems: [note('list status pages', reason)], isStale: true, isWhole: false };
+  if (reason !== null) {
+    // Cut short or unreadable, it leaves the pages in doubt that it does not show; one that only did not come says nothing.
+    const isDoubtful = listed.kind === 'cut' || (listed.kind === 'failed' && listed.error.code === 'UPSTREAM_SHAPE');
+    if (!isDoubtful || listed.pages.length === 0)
+      return { overviews: null, problems: [note('list status pages', reason)], isStale: true, isWhole: false };
+  }
   const items = parseItems(
     PageSummarySchema,
     listed.pages.flatMap((page) => page.statusPages),
@@ -56,9 +60,18 @@ function* readOverviews(options: Options): Pull<ReadOverviews> {
   const ids = [...new Set(items.items.map((item) => item.id))];
   const answers = yield* attempt(ids.map((id) => overviewQuestion(options, 'GetStatusPageOverview', id)));
   const overviews: Overview[] = [];
-  const problems: Problem[] = [...items.problems];
-  let isStale = items.problems.length > 0;
-  let isWhole = true;
+  const doubt = (page: string | null, place: string, message: string): Problem => ({
+    kind: 'gate',
+    page,
+    place,
+    message,
+  });
+  const problems: Problem[] = [
+    ...items.problems.map(({ place, message }) => doubt(null, place, message)),
+    ...(reason === null ? [] : [doubt(null, 'list status pages', reason)]),
+  ];
+  let isStale = problems.length > 0;
+  let isWhole = reason === null;
   for (const [index, answer] of answers.entries()) {
     const id = ids[index] ?? '';
     const isRefused = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
@@ -70,7 +83,10 @@ function* readOverviews(options: Options): Pull<ReadOverviews> {
       // 404 to every question about it: deleted since it was listed. Anything else keeps what is known.
       const isGone = settled.kind === 'failed' && settled.error.context['status'] === 404;
       isStale ||= !isGone;
-      problems.push(note(`pages.${id}`, whyMissing(settled)));
+      const isUnreadable = settled.kind === 'failed' && settled.error.code === 'UPSTREAM_SHAPE';
+      const place = `pages.${id}`;
+      const why = whyMissing(settled);
+      problems.push(isUnreadable ? doubt(`${upstreamId}/${id}`, place, why) : note(place, why));
     }
   }
   return { overviews, problems, isStale, isWhole };
@@ -138,7 +154,7 @@ export function* readPages(
   options: Options,
   upstreamId: string,
 ): Pull<Pick<Found, 'pages' | 'problems' | 'itemsTotal'> & { readonly read: ReadOverviews }> {
-  const read = yield* readOverviews(options);
+  const read = yield* readOverviews(options, upstreamId);
   const origin = { upstreamId, isRecorded: options.preset === 'openstatus' };
   const projected = (read.overviews ?? []).map((overview) => projectPage(overview, origin));
   return {

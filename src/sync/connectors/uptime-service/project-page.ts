@@ -40,11 +40,12 @@ export function projectPage(
   const place = `pages.${page.id}`;
   const itemsTotal = 1 + overview.components.length + overview.groups.length;
   const slug = toSlug(page.slug);
+  const id = `${upstreamId}/${page.id}`;
   if (slug === null) {
-    const problem: Problem = { kind: 'dropped', place: `${place}.slug`, message: 'can’t be part of a URL' };
+    const problem: Problem = { kind: 'gate', page: id, place: `${place}.slug`, message: 'can’t be part of a URL' };
     return { page: null, problems: [problem], itemsTotal };
   }
-  const access = projectAccess(page, place);
+  const access = projectAccess(page, { id, place });
   const read = projectComponents(overview.components, { upstreamId, place });
   // In this mode the page shows what people say and nothing that monitors saw.
   const isManual = wordOf(configuration?.barType, 'PAGE_BAR_TYPE_') === 'manual';
@@ -56,7 +57,7 @@ export function projectPage(
   const placed = placeComponents(components.components, uniqueGroups.items);
   return {
     page: {
-      id: `${upstreamId}/${page.id}`,
+      id,
       slug,
       title: page.title,
       description: page.description,
@@ -126,20 +127,21 @@ function leftOut({ statusPage, configuration }: Overview, place: string): Proble
 
 function projectAccess(
   page: Page,
-  place: string,
+  { id, place }: { readonly id: string; readonly place: string },
 ): { access: Pick<PageDefinition, 'access' | 'emailDomains' | 'published'>; problems: Problem[] } {
   const problems: Problem[] = [];
+  const doubt = (field: string, message: string): void =>
+    void problems.push({ kind: 'gate', page: id, place: `${place}.${field}`, message });
   const word = wordOf(page.accessType, 'PAGE_ACCESS_TYPE_');
   const access = lookUp(ACCESS_WORDS, word);
-  if (access === undefined)
-    problems.push(
-      typeof word === 'string' || word === undefined || word === null
-        ? unknownWord(`${place}.accessType`, word)
-        : { kind: 'gate', place: `${place}.accessType`, message: 'not a word' },
-    );
+  if (access === undefined) {
+    if (typeof word === 'string' || word === undefined || word === null)
+      problems.push(unknownWord(`${place}.accessType`, word));
+    else doubt('accessType', 'not a word');
+  }
   const domains = page.authEmailDomains ?? [];
   const isList = Array.isArray(domains) && domains.every((domain) => typeof domain === 'string');
-  if (!isList) problems.push({ kind: 'gate', place: `${place}.authEmailDomains`, message: 'not a list of domains' });
+  if (!isList) doubt('authEmailDomains', 'not a list of domains');
   const emailDomains = isList ? (domains as string[]).map((domain) => domain.toLowerCase()).toSorted() : [];
   const stated = statedAccess({
     type: access ?? 'closed',
@@ -147,7 +149,7 @@ function projectAccess(
     hasEmailDomains: emailDomains.length > 0,
   });
   const published = FlagSchema.nullish().safeParse(page.published);
-  if (!published.success) problems.push({ kind: 'gate', place: `${place}.published`, message: 'not true or false' });
+  if (!published.success) doubt('published', 'not true or false');
   return {
     access: {
       access: stated ?? 'closed',

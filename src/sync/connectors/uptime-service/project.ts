@@ -56,7 +56,7 @@ function projectMonitor(
 ): { monitor: MonitorObservation; problems: Problem[] } {
   const problems: Problem[] = [];
   const isPublic = FlagSchema.nullish().safeParse(item.public);
-  if (!isPublic.success) problems.push({ kind: 'gate', place: `${place}.public`, message: 'not true or false' });
+  if (!isPublic.success) problems.push(unknownWord(`${place}.public`, item.public));
   const isActive = FlagSchema.optional().safeParse(item.active);
   if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
   // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.

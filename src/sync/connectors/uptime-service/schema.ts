@@ -105,8 +105,8 @@ const PageSchema = z
     locales: ListSchema.catch([]),
     customTheme: z.unknown().optional(),
   })
-  // Only whether there is a password is looked at; it is never kept.
-  .transform(({ password, ...page }) => ({ ...page, hasPassword: typeof password === 'string' && password !== '' }));
+  // Only whether there is a password is looked at; it is never kept. Whatever stands in its place is one.
+  .transform(({ password, ...page }) => ({ ...page, hasPassword: (password ?? '') !== '' }));
 export type Page = z.output<typeof PageSchema>;
 
 export const PageAnswerSchema = z.object({ statusPage: PageSchema });
