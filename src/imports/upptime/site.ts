@@ -165,9 +165,18 @@ function listSites(files: readonly SourceFile[], config: UpptimeConfig | null, n
   const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
   const ids = createIds('component');
   return names.map(({ name, slug: given }) => {
-    const slug = given ?? summary.find((one) => one.name === name)?.slug ?? toSlug(name);
+    const slug = given ?? summary.find((one) => one.name === name)?.slug ?? toUpptimeSlug(name);
     return { slug, component: { id: ids(slug, name), name, description: null, groupId: null, monitor: null } };
   });
+}
+
+/** Upptime separates the words of a name before it makes a slug of it: `GitHub` is `git-hub`, and `APIs` is `apis`. */
+function toUpptimeSlug(name: string): string {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z])([A-Z][a-rt-z\d])/g, '$1 $2')
+    .replaceAll(/([A-Z]{2})(\d)/g, '$1 $2');
+  return toSlug(words);
 }
 
 function readSummary(files: readonly SourceFile[]): z.output<typeof SummarySchema> {

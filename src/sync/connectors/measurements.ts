@@ -3,7 +3,7 @@
 import type { MonitorDetail, MonitorId } from '../../model/observation.ts';
 import type { Span } from '../../model/span.ts';
 import { combinedState, type State } from '../../model/state.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 
 export interface Measurement {
   readonly at: EpochMs;
@@ -14,14 +14,15 @@ export interface Measurement {
   readonly isRetried?: boolean;
 }
 
-/** A measurement holds for as many intervals as this … */
+/** A measurement holds for as many intervals as this, and where they are longer than a day for one and a half … */
 const INTERVALS_MAX = 3;
+const LONG_INTERVALS_MAX = 1.5;
 /** … and for what its answer may be kept on its way to us. */
 const KEPT_MS = 3 * MINUTE_MS;
 /** Where one measurement tells no interval: it holds for about an hour. */
 const INTERVAL_DEFAULT_MS = 20 * MINUTE_MS;
 /** A longer one cannot be told from a monitor that stopped. */
-const INTERVAL_MAX_MS = 24 * HOUR_MS;
+const INTERVAL_MAX_MS = 8 * DAY_MS;
 /** One further ahead is of another zone or of a wrong clock. */
 const AHEAD_MAX_MS = 5 * MINUTE_MS;
 
@@ -39,8 +40,12 @@ export function inOrder(measurements: readonly Measurement[]): Measurement[] {
 export function presentState(measurements: readonly Measurement[], now: EpochMs): State {
   const newest = measurements.at(-1);
   if (newest === undefined || newest.at > now + AHEAD_MAX_MS) return 'unknown';
-  if (now - newest.at > INTERVALS_MAX * intervalOf(measurements) + KEPT_MS) return 'unknown';
+  if (now - newest.at > heldMs(intervalOf(measurements)) + KEPT_MS) return 'unknown';
   return combinedState(measurements.filter(({ at }) => at === newest.at).map(({ state }) => state));
+}
+
+function heldMs(intervalMs: number): number {
+  return intervalMs * (intervalMs > DAY_MS ? LONG_INTERVALS_MAX : INTERVALS_MAX);
 }
 
 /** When the state of the newest began; null: no other is known before it. @param measurements  oldest first */
@@ -74,7 +79,7 @@ export function pastOf(id: MonitorId, measurements: readonly Measurement[], now:
     return {
       state,
       from: at,
-      to: toEpochMs(Math.min(next - at > INTERVALS_MAX * intervalMs ? at + intervalMs : next, now)),
+      to: toEpochMs(Math.min(next - at > heldMs(intervalMs) ? at + intervalMs : next, now)),
     };
   });
   return createDetail(id, now, {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { gatus } from '../../../src/sync/connectors/gatus/connector.ts';
 import { contextOf, drive, NOW } from '../../helpers/drive.ts';
@@ -39,6 +39,13 @@ describe('the state of an endpoint', () => {
       expect(await stateOf([...results(MINUTE_MS, true), result(word, SECOND_MS)])).toBe('unknown');
   });
 
+  it('of an endpoint that reports once a week holds until the next one is long overdue', async () => {
+    const weekly = (ago: number) => [3, 2, 1, 0].map((weeks) => result(true, ago + weeks * 7 * DAY_MS));
+    expect(await stateOf(weekly(6 * DAY_MS))).toBe('operational');
+    expect(await stateOf(weekly(10 * DAY_MS))).toBe('operational');
+    expect(await stateOf(weekly(11 * DAY_MS))).toBe('unknown');
+  });
+
   it('is the worse of two results of one instant', async () => {
     expect(await stateOf([result(true, SECOND_MS), result(false, SECOND_MS)])).not.toBe('operational');
   });
@@ -56,6 +63,27 @@ describe('a list of endpoints', () => {
       'up/core_api core - api',
       'up/eu_api eu - api',
     ]);
+  });
+
+  it('tells endpoints of remote instances apart, which come under the key of their local namesakes', async () => {
+    const up = { results: results(SECOND_MS, true, true) };
+    const down = { results: results(SECOND_MS, false, false) };
+    const local = endpoint(up);
+    const remote = endpoint({ ...down, name: 'paris-api' });
+    for (const list of [
+      [local, remote],
+      [remote, local],
+    ]) {
+      const { result: learned } = await pull(list);
+      expect(learned.monitors.map(({ id, state }) => `${id} ${state}`)).toEqual([
+        'up/core_api operational',
+        'up/core_api/paris-api major_outage',
+      ]);
+      expect(learned.problems).toEqual([]);
+    }
+    // The name of one does not depend on whether the other is there.
+    const alone = await pull([remote]);
+    expect(alone.result.monitors.map(({ id }) => id)).toEqual(['up/core_api/paris-api']);
   });
 
   it('brings the past once, and then response times since', async () => {

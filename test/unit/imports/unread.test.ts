@@ -5,6 +5,7 @@ import { importFiles } from '../../../src/imports/files.ts';
 import { gatusConfig } from '../../../src/imports/gatus/config.ts';
 import type { ImportNote } from '../../../src/imports/site.ts';
 import { statuspageSite } from '../../../src/imports/statuspage/site.ts';
+import { issuesFromApi } from '../../../src/imports/upptime/issues.ts';
 import { upptimeSite } from '../../../src/imports/upptime/site.ts';
 import { kumaFromApi, kumaFromDatabase } from '../../../src/imports/uptime-kuma/read.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
@@ -76,6 +77,22 @@ describe('keys of a source', () => {
     const text = 'status-website: { robotsText: "User-agent: *\nDisallow:" }';
     const { settings } = upptimeSite([{ path: '.upptimerc.yml', text }], { issues: [], notes: [] }, context);
     expect(settings).toEqual({});
+  });
+
+  it.each([
+    ['GitHub', 'git-hub'],
+    ['Shop APIs', 'shop-apis'],
+    ['APIServer', 'api-server'],
+    ['Google', 'google'],
+  ])('know a site of Upptime called %s by the label %s of its issues', (name, label) => {
+    const [text, labels] = [
+      `sites: [{ name: ${name}, url: "https://a.example" }]`,
+      [{ name: label }, { name: 'status' }],
+    ];
+    const times = { created_at: '2023-05-01T10:00:00Z', closed_at: '2023-05-01T10:20:00Z' };
+    const issue = { number: 3, title: 'Down', body: '', state: 'closed', labels, user: { login: 'bot' }, ...times };
+    const { posts } = upptimeSite([{ path: '.upptimerc.yml', text }], issuesFromApi([issue], []), context);
+    expect(posts.map(({ post }) => post)).toMatchObject([{ components: [expect.stringContaining('acme/')] }]);
   });
 
   it('are taken or named for cState, in configuration and front matter', () => {

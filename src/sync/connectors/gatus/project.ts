@@ -37,6 +37,15 @@ export const SUCCESS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, Stat
 ]);
 const NANOSECONDS_PER_MS = 1e6;
 
+/**
+ * What an endpoint is called here: its key. Those of remote instances come under the key that they have there and with a prefix
+ * before their name, so that two may share a key; the name tells them apart.
+ */
+function toId({ key, name }: Endpoint): string {
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+  return plain(key).endsWith(plain(name)) ? key : `${key}/${name}`;
+}
+
 /** Endpoints as monitors, sorted by id; those of one name carry their group. Never throws. */
 export function projectStatuses(
   items: readonly unknown[],
@@ -61,10 +70,10 @@ export function projectStatuses(
         return { at: timestamp, state: state ?? 'unknown', responseTimeMs };
       }),
     );
-    const { key, name, group } = endpoint;
-    const hasNamesake = new Set(names.get(name)?.map((one) => one.key)).size > 1;
+    const { name, group } = endpoint;
+    const hasNamesake = new Set(names.get(name)?.map(toId)).size > 1;
     const monitor: MonitorObservation = {
-      ...unknownMonitor(upstreamId, key, 'endpoint'),
+      ...unknownMonitor(upstreamId, toId(endpoint), 'endpoint'),
       name: hasNamesake && group !== null ? `${group} - ${name}` : name,
       // The newest may be among those that cannot be read.
       state: problems.length > 0 ? 'unknown' : presentState(measurements, now),
