@@ -100,6 +100,8 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
   ENOTDIR: 'part of its path is not a folder',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
 };
 
 /** Why a file cannot be read, for a sentence that names it. */

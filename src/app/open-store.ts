@@ -1,12 +1,13 @@
 /** Opens the database that a configuration names. */
 
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import { copyTables } from '../store/copy.ts';
 import type { Database, Reader } from '../store/database.ts';
+import { makeFolder } from '../store/make-folder.ts';
 import { latestVersion, type OnOlder } from '../store/migrations.ts';
 import { openPostgres, readPostgres } from '../store/postgres/postgres.ts';
 import { probePostgres } from '../store/postgres/probe.ts';
@@ -123,7 +124,7 @@ async function copyInto(file: string, tables: Reader, version: number): Promise<
 }
 
 function freeName(folder: string, version: number, now: EpochMs): string {
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  makeFolder(folder, 0o711);
   const path = join(folder, `postgres.version-${version}.db`);
   return existsSync(path) ? `${path}-${now}` : path;
 }

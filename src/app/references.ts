@@ -1,6 +1,9 @@
 /** Finds names in the configuration and in posts that nothing has, and pages that would have problems. */
 
+import type { Config } from '../config/load.ts';
+import type { ChannelTies } from '../config/notifications.ts';
 import type { UpstreamConfig } from '../config/schema.ts';
+import { messageOf } from '../errors.ts';
 import {
   type Learned,
   type MonitorId,
@@ -13,39 +16,74 @@ import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publi
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
+import { checkLearned } from '../sync/pass/check.ts';
 import { listsOnly } from '../sync/pass/lists-only.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
 import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
+/** What upstreams say now, as a pass would read it, and why a pass would take nothing of one. */
+export interface ReadNow {
+  readonly learned: ReadonlyMap<string, Learned>;
+  readonly refused: ReadonlyMap<string, string>;
+}
+
 /**
- * Looks at what the store remembers of each upstream. Files are read as they are now, and an upstream that was never heard
- * is asked for its lists; nothing is stored.
+ * Reads lists as a pass does, without storing anything: files of this machine, and upstreams that never answered a pass. The
+ * others were read by the last pass.
  *
- * @param answering  ids of the upstreams that answer: no other is asked again; `files`: those on this machine are read, and
- *   nobody is asked
+ * @param answering ids of the upstreams that answer: no other is asked; `files`: only files are read
  */
+export async function readNow(base: StoreParts, answering: ReadonlySet<string> | 'files'): Promise<ReadNow> {
+  const { store, live } = base;
+  const files = fileUpstreams(live.config());
+  const records = await store.upstreams();
+  const isWanted = ({ id }: Upstream): boolean =>
+    answering === 'files'
+      ? files.has(id)
+      : answering.has(id) && (files.has(id) || (records.get(id)?.monitorsAt ?? null) === null);
+  const learned = new Map<string, Learned>();
+  const refused = new Map<string, string>();
+  await Promise.all(
+    live
+      .upstreams()
+      .filter(isWanted)
+      .map(async (upstream) => {
+        try {
+          const answer = await readLists(base, upstream);
+          learned.set(upstream.id, answer);
+          const reason = await rejection(base, upstream.id, answer);
+          if (reason !== null) refused.set(upstream.id, reason);
+        } catch (error) {
+          refused.set(upstream.id, messageOf(error));
+        }
+      }),
+  );
+  return { learned, refused };
+}
+
+/** Why a pass would reject it; null: it would not. */
+async function rejection({ store }: StoreParts, id: string, learned: Learned): Promise<string | null> {
+  const record = (await store.upstreams()).get(id);
+  const known = {
+    monitors: await store.monitors(id),
+    pages: record?.definitions ?? [],
+    heldHash: record?.heldHash ?? null,
+  };
+  const verdict = checkLearned(learned, known);
+  return verdict.kind === 'taken' ? null : verdict.reason;
+}
+
+/** @param looked what `readNow` found; for the other upstreams, what the store remembers counts */
 export async function findUnknownReferences(
   base: StoreParts,
-  answering: ReadonlySet<string> | 'files',
+  looked: ReadonlyMap<string, Learned>,
 ): Promise<readonly UnknownReference[]> {
   const { store, live } = base;
   const [config, upstreams] = [live.config(), live.upstreams()];
-  const files = new Set(config.upstreams.filter(isFile).map(({ id }) => id));
+  const files = fileUpstreams(config);
   const records = await store.upstreams();
-  const looked = new Map<string, Learned>();
-  const isToBeLookedAt = (upstream: Upstream): boolean =>
-    answering === 'files'
-      ? files.has(upstream.id)
-      : answering.has(upstream.id) &&
-        (files.has(upstream.id) || (records.get(upstream.id)?.monitorsAt ?? null) === null);
-  await Promise.all(
-    upstreams.filter(isToBeLookedAt).map(async (upstream) => {
-      const learned = await lookAt(base, upstream);
-      if (learned !== null) looked.set(upstream.id, learned);
-    }),
-  );
   const remembered = await store.monitors();
   const monitors = new Map<string, DefinitionInputs['monitors']>();
   const definitions: PageDefinition[] = [];
@@ -72,15 +110,29 @@ export async function findUnknownReferences(
     upstreams: upstreams.map(({ id }) => id),
     monitors: new Map([...monitors].map(([id, those]) => [id, new Set<MonitorId>(those.keys())])),
     // What a service tells of its own things is nothing that was mistyped here.
+    ties: [
+      ...config.notifications.map((entry, index) => ({ place: `notifications[${index}]`, ...tiesOf(entry) })),
+      ...config.intake.map(({ page, components }, index) => ({
+        place: `intake[${index}]`,
+        page: { slug: page, components },
+      })),
+    ],
     posts: [...files].flatMap((id) => looked.get(id) ?? []),
     now: now(),
   });
 }
 
-/** Whether it is on this machine, so that reading it costs nobody anything. */
-function isFile({ kind, options }: UpstreamConfig): boolean {
-  const { fileOption } = connectorOf(kind);
-  return fileOption !== undefined && Object.hasOwn(options as object, fileOption);
+/** Upstreams on this machine, which can be read without asking anybody. */
+function fileUpstreams({ upstreams }: Pick<Config, 'upstreams'>): ReadonlySet<string> {
+  const isFile = ({ kind, options }: UpstreamConfig): boolean => {
+    const { fileOption } = connectorOf(kind);
+    return fileOption !== undefined && Object.hasOwn(options as object, fileOption);
+  };
+  return new Set(upstreams.filter(isFile).map(({ id }) => id));
+}
+
+function tiesOf({ pages, components, monitors }: ChannelTies): Pick<ChannelTies, 'pages' | 'components' | 'monitors'> {
+  return { pages, components, monitors };
 }
 
 /** Whether an answer tells of a part and not that it could not be read this time. */
@@ -88,16 +140,11 @@ function knows(learned: Learned | undefined, part: SnapshotPart): learned is Lea
   return learned !== undefined && !learned.stale.includes(part);
 }
 
-/** Null: it cannot be read, which its own row tells. */
-async function lookAt({ http, store }: StoreParts, upstream: Upstream): Promise<Learned | null> {
-  try {
-    // Pages are not asked for before monitors are known.
-    const wanted: readonly Priority[] = upstream.definesPages ? ['list', 'incident'] : ['list'];
-    const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
-    return await singleRunner({ http, store, now, sleep }, upstream).run(listsOnly(upstream.pull(context), wanted));
-  } catch {
-    return null;
-  }
+function readLists({ http, store }: StoreParts, upstream: Upstream): Promise<Learned> {
+  // Pages are not asked for before monitors are known.
+  const wanted: readonly Priority[] = upstream.definesPages ? ['list', 'incident'] : ['list'];
+  const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
+  return singleRunner({ http, store, now, sleep }, upstream).run(listsOnly(upstream.pull(context), wanted));
 }
 
 /** Status pages and monitors of an upstream, as a probe saw them. */

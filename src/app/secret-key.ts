@@ -4,13 +4,14 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyedDigest, systemRandom } from '../access/digest.ts';
 import { Secret } from '../config/secret.ts';
 import { StatusError } from '../errors.ts';
 import { createAddressSeal } from '../notify/address-seal.ts';
 import type { Database } from '../store/database.ts';
+import { makeFolder } from '../store/make-folder.ts';
 import type { Log } from './log.ts';
 
 const NAME = 'secret.key';
@@ -115,7 +116,7 @@ function newKey(): string {
 
 /** Writes the key completely before it gets its name, and never over another process' key. */
 function makeKey(data: string, path: string): Secret {
-  mkdirSync(data, { recursive: true, mode: 0o711 });
+  makeFolder(data, 0o711);
   const draft = join(data, `.${NAME}-${process.pid}`);
   writeFileSync(draft, `${newKey()}\n`, { mode: 0o600 });
   try {

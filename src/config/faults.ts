@@ -57,7 +57,9 @@ export function toConfigIssue(
   const path = pathText(issue.path);
   if (issue.code === 'unrecognized_keys')
     return { path, message: faultMessage(issue, undefined), key: issue.keys[0] ?? '' };
-  return { path, message: faultMessage(issue, secretPaths.has(path) ? undefined : valueAt(raw, issue.path)) };
+  const found = valueAt(raw, issue.path);
+  const message = faultMessage(issue, secretPaths.has(path) ? undefined : found);
+  return { path, message: found === undefined && message.startsWith('expected') ? `missing; ${message}` : message };
 }
 
 function pathText(path: readonly PropertyKey[]): string {
@@ -97,10 +99,21 @@ export function withPlace(
     const excerpt = excerptOf(masked, { line, column: col, length: isScalar ? range[1] - range[0] : 1 });
     return { path, message: `${message} (line ${line})`, excerpt };
   }
-  const parents = keys.map((_, index) => keys.slice(0, index)).reverse();
-  const near = parents.map((parent) => keyRange(tree, parent)).find((found) => found !== null);
-  if (near === undefined || near === null) return { path, message };
+  const near = nearestRange(tree, keys);
+  if (near === null) return { path, message };
   return { path, message: `${message} (line ${lines.linePos(near[0]).line})` };
+}
+
+/** The line of a value, or of what it should stand in; null: nothing of its path is there. */
+export function lineAt({ tree, lines }: ParsedFile, path: string): number | null {
+  const keys = toKeys(path);
+  const range = rangeAt(tree, keys) ?? nearestRange(tree, keys);
+  return range === null ? null : lines.linePos(range[0]).line;
+}
+
+function nearestRange(tree: Document.Parsed, keys: readonly (string | number)[]): Range | null {
+  const parents = keys.map((_, index) => keys.slice(0, index)).reverse();
+  return parents.map((parent) => keyRange(tree, parent)).find((found) => found !== null) ?? null;
 }
 
 function rangeAt(tree: Document.Parsed, keys: readonly (string | number)[]): Range | null {

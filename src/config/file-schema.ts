@@ -1,5 +1,6 @@
 /** The whole of pharos.yaml, as the file gives it. */
 
+import emailAddresses from 'email-addresses';
 import { z } from 'zod';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { HttpUrlSchema, LinkSchema, LocaleSchema, TimezoneSchema } from '../schema/scalars.ts';
@@ -69,10 +70,25 @@ const ServerSchema = z
   })
   .prefault({});
 
+const MAIL_SERVER_EXPECTED =
+  'expected smtp:// or smtps:// with a host, such as smtp://user:password@mail.example.com:587';
+const ADDRESS_EXPECTED = 'expected an email address, such as status@example.com or Status <status@example.com>';
+
+function isMailServer(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
+}
+
 const AccessSchema = z
   .strictObject({
-    smtp: SecretSchema.optional().describe('smtp:// or smtps:// URL with user and password.'),
-    from: z.string().optional().describe('Sender of emails, `status@example.com` or `Name <status@example.com>`.'),
+    smtp: SecretSchema.refine((url) => isMailServer(url.reveal()), MAIL_SERVER_EXPECTED)
+      .optional()
+      .describe('smtp:// or smtps:// URL with user and password.'),
+    from: z
+      .string()
+      .refine((text) => emailAddresses.parseOneAddress(text) !== null, ADDRESS_EXPECTED)
+      .optional()
+      .describe('Sender of emails, `status@example.com` or `Name <status@example.com>`.'),
     sessionHours: z
       .number()
       .positive()

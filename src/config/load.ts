@@ -1,8 +1,9 @@
 /** A configuration file and the environment become one frozen Config, or every fault in them becomes one error. */
 
+import { isUtf8 } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type ConfigIssue, fileReason, StatusError } from '../errors.ts';
+import { type ConfigIssue, fileReason, isStatusError, StatusError } from '../errors.ts';
 import { issueWords, leafIssues } from '../schema/issue-words.ts';
 import { EMPTY, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
 import type { ConfigFile } from './file-schema.ts';
@@ -34,14 +35,28 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
   const file = resolve(folder, named ?? 'pharos.yaml');
   if (named === undefined && !existsSync(file)) return null;
   try {
-    return { text: readFileSync(file, 'utf8'), file, folder: dirname(file) };
+    const bytes = readFileSync(file);
+    return { text: isUtf8(bytes) ? bytes.toString('utf8') : refuseEncoding(file, bytes), file, folder: dirname(file) };
   } catch (error) {
+    if (isStatusError(error)) throw error;
     throw new StatusError({
       code: 'CONFIG_INVALID',
       message: `Can’t read the configuration ${file}: ${fileReason(error)}. Set its path with --config.`,
       issues: [{ path: '', message: `cannot be read: ${fileReason(error)}` }],
     });
   }
+}
+
+/** Another encoding would put replacement characters on pages. */
+function refuseEncoding(file: string, bytes: Buffer): never {
+  const lines = bytes.toString('latin1').split('\n');
+  const line = lines.findIndex((text) => !isUtf8(Buffer.from(text, 'latin1'))) + 1;
+  const message = 'this line is not UTF-8. Save the file in UTF-8, not in Latin-1 or UTF-16';
+  throw new StatusError({
+    code: 'CONFIG_INVALID',
+    message: `${file} has an error:\n  line ${line}: ${message}`,
+    issues: [{ path: `line ${line}`, message }],
+  });
 }
 
 /**

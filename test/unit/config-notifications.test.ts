@@ -80,7 +80,7 @@ describe('notifications', () => {
     expect(faultsOf({ id: 'a', kind: 'slak' })).toEqual([
       `notifications[0].kind: unknown kind "slak". Did you mean slack? ${kinds}`,
     ]);
-    expect(faultsOf({ id: 'a' })).toEqual([`notifications[0].kind: expected a kind, or from. ${kinds}`]);
+    expect(faultsOf({ id: 'a' })).toEqual([`notifications[0].kind: missing; expected a kind, or from. ${kinds}`]);
     expect(faultsOf({ id: 'a', kind: 'toString' })[0]).toContain('unknown kind "toString"');
     expect(faultsOf({ id: 'a', kind: 7 })[0]).toContain('unknown kind 7');
   });

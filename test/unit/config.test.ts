@@ -195,7 +195,9 @@ pages: [{ slug: a, theme: drak, incidents: { after: 3 } }, { slug: b, title: "" 
   it('reads the example in the repository', () => {
     const text = readFileSync(join(ROOT, 'pharos.example.yaml'), 'utf8');
     const names = [...text.matchAll(/\$\{([A-Z_]+)\}/g)].map((match) => match[1] ?? '');
-    const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+    const environment = Object.fromEntries(
+      names.map((name) => [name, name === 'SMTP_URL' ? 'smtp://localhost' : `value-of-${name}`]),
+    );
     expect(load(text, environment).upstreams.map((upstream) => upstream.id)).toEqual(['edge', 'svc', 'backups', 'crm']);
   });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ownComponents } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { requireAnswer } from '../../app/folder-answers.ts';
@@ -5,8 +6,10 @@ import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
 import { hiddenHistory } from '../../app/page-identities.ts';
 import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
-import { findUnknownReferences, type ProbedPages, pageProblems } from '../../app/references.ts';
+import { findUnknownReferences, type ProbedPages, pageProblems, type ReadNow, readNow } from '../../app/references.ts';
 import { configuredTargets, targetDeps } from '../../app/targets.ts';
+import { lineAt, parseFile } from '../../config/faults.ts';
+import type { Config } from '../../config/load.ts';
 import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
@@ -61,20 +64,24 @@ export async function check(options: CheckOptions): Promise<number> {
     const targets = await Promise.all(
       isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
     );
+    const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
+    const read = await readNow(pharos, isOffline ? 'files' : answering);
+    const judged = rows.map((row) => withVerdict(row, read));
+    const verdicts = isOffline ? refusedFiles(read) : judged;
+    for (const [id, learned] of read.learned) probed.set(id, learned);
     const { pages } = (await pharos.readSite(now())).resolved;
     const problems = [
       ...releaseProblems(pharos.folders),
       ...(await pageProblems(pharos, probed)),
-      ...(await hiddenHistory(pharos.store.database, pages)),
+      ...(await hiddenHistory(pharos.database, pages)),
     ];
-    const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
-    const references = await findUnknownReferences(pharos, isOffline ? 'files' : answering);
+    const references = withLines(config, await findUnknownReferences(pharos, read.learned));
     const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
-    const isReachable = [...rows, ...targets].every((row) => row.isOk);
+    const isReachable = [...verdicts, ...targets].every((row) => row.isOk);
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
     const lines = [
-      isOffline ? OFFLINE : rowsText(rows),
+      ...(isOffline ? [OFFLINE, ...refusedFiles(read).map(refusedText)] : [rowsText(judged)]),
       ...[
         ...targets.map(targetText),
         ...problems.map(problemText),
@@ -88,7 +95,7 @@ export async function check(options: CheckOptions): Promise<number> {
       {
         ok: isReachable && isRight,
         config: config.file,
-        upstreams: rows,
+        upstreams: verdicts,
         targets,
         problems,
         references,
@@ -102,6 +109,50 @@ export async function check(options: CheckOptions): Promise<number> {
   } finally {
     progress.end();
   }
+}
+
+/** A row as a pass would judge what the upstream says. */
+function withVerdict(row: ProbeRow, { refused, learned }: ReadNow): ProbeRow {
+  const reason = refused.get(row.upstream);
+  if (reason !== undefined)
+    return { ...row, isOk: false, code: 'UPSTREAM_SHAPE', summary: `a sync would take nothing of it: ${reason}` };
+  const dropped = (learned.get(row.upstream)?.problems ?? []).filter(({ kind }) => kind === 'dropped');
+  const told = dropped
+    .map(({ place, message }) => `${place}: ${message}`)
+    .filter((text) => !row.warnings.includes(text));
+  return { ...row, warnings: [...row.warnings, ...told.slice(0, DROPPED_SHOWN)] };
+}
+
+const DROPPED_SHOWN = 5;
+
+type RefusedRow = Pick<ProbeRow, 'upstream' | 'isOk' | 'code' | 'summary'>;
+
+/** Offline, files of this machine are judged all the same. */
+function refusedFiles({ refused }: ReadNow): RefusedRow[] {
+  return [...refused].map(([upstream, reason]) => {
+    const summary = `a sync would take nothing of it: ${reason}`;
+    return { upstream, isOk: false, code: 'UPSTREAM_SHAPE', summary };
+  });
+}
+
+function refusedText({ upstream, code, summary }: RefusedRow): string {
+  return paragraph(`${paint('bad', '✗')} ${upstream}: ${code}: ${plain(summary)}`, '  ');
+}
+
+/** References with the line of the file that they stand in; those of posts have none. */
+function withLines({ file }: Config, references: readonly UnknownReference[]): readonly PlacedReference[] {
+  if (file === null) return references;
+  const parsed = parseFile({ text: readFileSync(file, 'utf8'), file });
+  return references.map((reference) => {
+    const line = /^(?:site|pages|notifications|intake)\b/.test(reference.place)
+      ? lineAt(parsed, reference.place)
+      : null;
+    return line === null ? reference : { ...reference, line };
+  });
+}
+
+interface PlacedReference extends UnknownReference {
+  readonly line?: number;
 }
 
 /** What a probe of a target doesn't look at: it writes no page. */
@@ -140,8 +191,8 @@ function problemText({ slug, message }: DefinitionProblem): string {
   return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
 }
 
-function referenceText({ place, message, isPast }: UnknownReference): string {
-  return `${isPast ? paint('middling', '!') : paint('bad', '✗')} ${plain(place)}: ${plain(message)}`;
+function referenceText({ place, message, isPast, line }: PlacedReference): string {
+  return `${isPast ? paint('middling', '!') : paint('bad', '✗')} ${plain(place)}${line === undefined ? '' : ` (line ${line})`}: ${plain(message)}`;
 }
 
 /** Without its settings, which are secrets. */

@@ -5,7 +5,6 @@ import {
   constants,
   existsSync,
   linkSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
@@ -19,6 +18,7 @@ import { join } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { requireAnswer } from '../../app/folder-answers.ts';
 import { messageOf } from '../../errors.ts';
+import { makeFolder } from '../../store/make-folder.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
@@ -67,7 +67,7 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
   let probe: string;
   try {
     await requireAnswer(data);
-    mkdirSync(data, { recursive: true, mode: 0o711 });
+    makeFolder(data, 0o711);
     probe = mkdtempSync(join(data, '.doctor-'));
   } catch (error) {
     const user = process.getuid?.();

@@ -27,12 +27,25 @@ export interface UnknownReference {
   readonly isPast: boolean;
 }
 
+interface Tie {
+  /** `notifications[0]`. */
+  readonly place: string;
+  readonly pages?: readonly string[] | undefined;
+  /** The page that it is about, such as an intake's, and component ids of that page. */
+  readonly page?: { readonly slug: string; readonly components: Readonly<Record<string, string>> };
+  /** As `<page slug>/<component id>`. */
+  readonly components?: readonly string[] | undefined;
+  readonly monitors?: readonly string[] | undefined;
+}
+
 export interface ReferenceInputs {
   readonly definitions: DefinitionInputs;
   /** Ids of all upstreams. */
   readonly upstreams: readonly string[];
   /** The monitors of each upstream whose list is known. */
   readonly monitors: ReadonlyMap<string, ReadonlySet<MonitorId>>;
+  /** What names pages, components and monitors besides the pages themselves, by its place. */
+  readonly ties: readonly Tie[];
   readonly posts: readonly Pick<Learned, 'incidents' | 'maintenances' | 'announcements'>[];
   readonly now: EpochMs;
 }
@@ -43,6 +56,7 @@ export function unknownReferences(inputs: ReferenceInputs): readonly UnknownRefe
   return [
     ...siteReferences(inputs, known),
     ...inputs.definitions.pages.flatMap((page, index) => pageReferences(page, `pages[${index}]`, known)),
+    ...inputs.ties.flatMap((tie) => tieReferences(tie, known)),
     ...inputs.posts.flatMap((posts) => postReferences(posts, known, inputs.now)),
   ];
 }
@@ -82,7 +96,7 @@ function knownNames({ definitions, upstreams, monitors }: ReferenceInputs): Know
 function siteReferences({ definitions: { site } }: ReferenceInputs, known: KnownNames): UnknownReference[] {
   const found = localeFaults('site.locale', site.locale);
   if (site.home === null || !known.hasAllPages || known.slugs.has(site.home)) return found;
-  return [...found, fault('site.home', `There is no page ${site.home}.${didYouMean(site.home, known.slugs)}`)];
+  return [...found, fault('site.home', `There is no page ${site.home}.${suggestion(site.home, known.slugs)}`)];
 }
 
 function localeFaults(place: string, locale: string): UnknownReference[] {
@@ -105,7 +119,7 @@ function pageReferences(page: PageConfig, place: string, known: KnownNames): Unk
     ...(page.locale === undefined ? [] : localeFaults(`${place}.locale`, page.locale)),
     ...(bases === null || bases.includes(slug)
       ? []
-      : [fault(`${place}.from`, `${upstream} has no page ${slug}.${didYouMean(slug, bases)}`)]),
+      : [fault(`${place}.from`, `${upstream} has no page ${slug}.${suggestion(slug, bases)}`)]),
     ...(page.components ?? []).flatMap(({ monitor, group_id: group }, index) => [
       ...(monitor === undefined ? [] : monitorFaults(`${place}.components[${index}].monitor`, monitor, known)),
       ...(group === undefined || groups === null || groups.includes(group)
@@ -113,7 +127,7 @@ function pageReferences(page: PageConfig, place: string, known: KnownNames): Unk
         : [
             fault(
               `${place}.components[${index}].group_id`,
-              `There is no group ${group} on this page.${didYouMean(group, groups)}`,
+              `There is no group ${group} on this page.${suggestion(group, groups)}`,
             ),
           ]),
     ]),
@@ -128,12 +142,33 @@ function monitorFaults(
 ): UnknownReference[] {
   const upstream = upstreamOf(id as MonitorId);
   if (!upstreams.includes(upstream)) {
-    const meant = didYouMean(upstream, upstreams);
+    const meant = suggestion(upstream, upstreams);
     return [fault(place, `There is no upstream ${upstream} (${id}).${meant}`, isPast)];
   }
   const those = monitors.get(upstream);
   if (those === undefined || those.has(id as MonitorId)) return [];
-  return [fault(place, `${upstream} has no monitor ${id}.${didYouMean(id, those)}`, isPast)];
+  return [fault(place, `${upstream} has no monitor ${id}.${suggestion(id, those)}`, isPast)];
+}
+
+function tieReferences({ place, pages, page, components, monitors }: Tie, known: KnownNames): UnknownReference[] {
+  const at = (key: string, index: number | string): string =>
+    `${place}.${key}${typeof index === 'number' ? `[${index}]` : `.${index}`}`;
+  const found = [
+    ...(pages ?? []).flatMap((slug, index) => pageFaults(at('pages', index), slug, known, false)),
+    ...(components ?? []).flatMap((id, index) =>
+      componentFaults(at('components', index), `config/${id}`, known, false),
+    ),
+    ...(monitors ?? []).flatMap((id, index) => monitorFaults(at('monitors', index), id, known)),
+  ];
+  if (page === undefined) return found;
+  const missing = pageFaults(`${place}.page`, page.slug, known, false);
+  if (missing.length > 0) return [...found, ...missing];
+  return [
+    ...found,
+    ...Object.entries(page.components).flatMap(([name, id]) =>
+      componentFaults(at('components', name), `config/${page.slug}/${id}`, known, false),
+    ),
+  ];
 }
 
 function postReferences(
@@ -178,7 +213,7 @@ function pageFaults(
 ): UnknownReference[] {
   const name = asWritten(id);
   if (!hasAllPages || slugs.has(name) || drafts.some(({ definition }) => definition.id === id)) return [];
-  return [fault(place, `There is no page ${name}.${didYouMean(name, slugs)}`, isPast)];
+  return [fault(place, `There is no page ${name}.${suggestion(name, slugs)}`, isPast)];
 }
 
 /** @param id  `<id of a page definition>/<component id>` */
@@ -192,12 +227,23 @@ function componentFaults(place: string, id: string, known: KnownNames, isPast: b
   const names = known.drafts.flatMap(({ definition }) =>
     definition.components.map((one) => `${definition.slug}/${one.id}`),
   );
-  return [fault(place, `There is no component ${name}.${didYouMean(name, names)}`, isPast)];
+  return [fault(place, `There is no component ${name}.${suggestion(name, names)}`, isPast)];
 }
 
 /** Pages of the configuration are named by their slug. */
 function asWritten(id: string): string {
   return id.replace(/^config\//, '');
+}
+
+const NAMES_LISTED = 5;
+
+/** The name that was probably meant; where none is near, what there is. */
+function suggestion(name: string, known: Iterable<string>): string {
+  const names = [...known];
+  const meant = didYouMean(name, names);
+  if (meant !== '' || names.length === 0) return meant;
+  const more = names.length - NAMES_LISTED;
+  return ` Use one of ${names.slice(0, NAMES_LISTED).join(', ')}${more > 0 ? ` or ${more} others` : ''}.`;
 }
 
 function fault(place: string, message: string, isPast = false): UnknownReference {

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { makeFolder } from '../../store/make-folder.ts';
 import { syncFileSystemOf } from './sync-file-system.ts';
 
 export interface Disk {
@@ -55,7 +56,7 @@ const OWNER_FILE = 0o600;
 const syncFile = promisify(fsync);
 
 export const DISK: Disk = {
-  makeFolder: (path, mode = OWNER_FOLDER) => void mkdirSync(path, { recursive: true, mode }),
+  makeFolder: (path, mode = OWNER_FOLDER) => makeFolder(path, mode),
   claimFolder: (path, mode = OWNER_FOLDER) => mkdirSync(path, { mode }),
   setMode: chmodSync,
   link: linkSync,

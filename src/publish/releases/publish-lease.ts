@@ -4,11 +4,12 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
+import { makeFolder } from '../../store/make-folder.ts';
 import { type Lease, underLease } from '../../store/nodes/lease.ts';
 import { createLeases, type Leases } from '../../store/nodes/leases.ts';
 import type { ReleaseFolders } from './folders.ts';
@@ -84,7 +85,7 @@ function folderId(folders: ReleaseFolders): string {
   if (mode === undefined) {
     const id = randomUUID();
     const draft = `${file}.${id}`;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o711 });
+    makeFolder(dirname(file), 0o711);
     writeFileSync(draft, id, { mode: OWN_MODE });
     try {
       linkSync(draft, file);

@@ -1,6 +1,6 @@
 /** What SQLite says when it fails, in our errors. */
 
-import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { fileReason, isStatusError, messageOf, StatusError } from '../../errors.ts';
 
 export const SQLITE_BUSY = 5;
 export const SQLITE_CORRUPT = 11;
@@ -19,7 +19,7 @@ export function unavailable(place: string, error: unknown): StatusError {
   if (isStatusError(error)) return error;
   return new StatusError({
     code: isDamage(error) ? 'STORE_CORRUPT' : 'STORE_UNAVAILABLE',
-    message: `Can’t use ${place}: ${messageOf(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
+    message: `Can’t use ${place}: ${isSqliteError(error) ? messageOf(error) : fileReason(error)}. Check that the data folder is writable, has space and is used by one version of Pharos.`,
     cause: error,
   });
 }

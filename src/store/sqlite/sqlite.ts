@@ -1,12 +1,13 @@
 /** SQLite through node:sqlite: one connection that writes, one that reads, WAL, every commit on disk. */
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Writer } from '../database.ts';
+import { makeFolder } from '../make-folder.ts';
 import type { OnOlder } from '../migrations.ts';
 import { isDamage, isSqliteError, SQLITE_BUSY, SQLITE_CORRUPT, unavailable, unreadable } from './faults.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
@@ -50,7 +51,11 @@ export function openSqlite(
   now: number,
   { onOlder = 'migrate', replacesDamaged = true }: SqliteOptions = {},
 ): OpenedSqlite {
-  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  try {
+    makeFolder(dirname(file), FOLDER_MODE);
+  } catch (error) {
+    throw unavailable(file, error);
+  }
   makeOwn(file);
   try {
     return { ...connect(file, now, onOlder), damagedFile: null };

@@ -69,6 +69,7 @@ function inputsOf({ site = '', pages = ACME, posts = {}, silent = [] }: Init): R
     },
     upstreams: ['edge', 'svc', 'posts'],
     monitors: new Map(monitors.map(([id, ids]) => [id, new Set(ids)])),
+    ties: [],
     posts: [projectPosts(files, { upstreamId: 'posts', zone: 'UTC', now: NOW })],
     now: NOW,
   };
@@ -175,7 +176,7 @@ describe('what is named and is not there', () => {
   it('may have been there when it was about something that is over', () => {
     const ended = '\nended: 2026-11-21T08:10:00Z\nstatus: resolved';
     expect(found({ posts: { old: incident('components: [acme/old]', ended) } })).toEqual([
-      '(past) posts/old: components: There is no component acme/old.',
+      '(past) posts/old: components: There is no component acme/old. Use one of acme/api, acme/search, staff/mail.',
     ]);
   });
 });

@@ -1,7 +1,8 @@
 /** `pharos posts export`: what was written in the store, as files for a markdown upstream. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../../../store/make-folder.ts';
 import { readWritten } from '../../../store/written/posts.ts';
 import { writtenFile } from '../../../sync/connectors/markdown/files.ts';
 import { parseWritten } from '../../../sync/connectors/markdown/written.ts';
@@ -19,7 +20,7 @@ export async function postsExport(options: PostsExportOptions): Promise<number> 
   await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
   const folder = resolve(options.out);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const files: string[] = [];
   const skipped: { readonly id: string; readonly reason: string }[] = [];
   for (const { id, document } of rows) {

@@ -1,6 +1,6 @@
 /** Writes valid files for the markdown upstream: incidents, maintenance windows, announcements. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { now } from '../../../app/clock.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type IncidentImpact,
 } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
+import { makeFolder } from '../../../store/make-folder.ts';
 import {
   type NewFile,
   newAnnouncementFile,
@@ -132,7 +133,7 @@ function postSubject({ monitor, component, page, body }: PostOptions) {
 
 function write(options: PostOptions, { name, text }: NewFile): number {
   const folder = folderOf(options);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const [stem = name] = name.split('.md');
   let file = join(folder, name);
   for (let number = 2; existsSync(file); number += 1) file = join(folder, `${stem}-${number}.md`);
