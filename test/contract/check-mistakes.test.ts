@@ -301,7 +301,7 @@ const MISTAKES: readonly (readonly [name: string, text: string | Buffer, ...said
     'line 5',
   ],
   ['a data folder that is a file', below('data: ./state.json'), 'state.json', 'not a folder'],
-  ['a data folder below /proc', below('data: /proc/1/none'), '/proc/1/none', 'data folder is writable'],
+  ['a data folder below /proc', below('data: /proc/1/none'), '/proc/1/none', 'Choose another folder', 'line 5'],
 ];
 
 const STATE = (retry: number): string =>

@@ -1,7 +1,8 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
@@ -38,6 +39,39 @@ describe('a server that can not start', () => {
     });
     clearTimeout(watch);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('is already in use') });
+  });
+});
+
+describe('a server that npm started', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+
+  it('ends when npm is ended', async () => {
+    mkdirSync(join(folder.path, 'posts'), { recursive: true });
+    const config = 'site: { name: Acme, url: http://localhost }\nupstreams: [{ id: w, kind: markdown, path: posts }]\n';
+    writeFileSync(join(folder.path, 'pharos.yaml'), config);
+    const bin = resolve(import.meta.dirname, '../../bin/pharos.js');
+    const start = `node ${JSON.stringify(bin)} start --quiet --host 127.0.0.1 --port 0`;
+    writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ scripts: { start } }));
+    const npm = spawn('npm', ['run', 'start'], { cwd: folder.path, stdio: ['ignore', 'pipe', 'ignore'] });
+    const url = await new Promise<string>((found) => {
+      let text = '';
+      npm.stdout.on('data', (chunk) => {
+        text += String(chunk);
+        const match = /Pharos serves (\S+)\//.exec(text);
+        if (match?.[1] !== undefined) found(match[1]);
+      });
+    });
+    npm.kill('SIGTERM');
+    const isServing = await eventually(
+      () =>
+        fetch(`${url}/-/health`).then(
+          () => true,
+          () => false,
+        ),
+      (serves) => !serves,
+    );
+    expect(isServing).toBe(false);
   });
 });
 
