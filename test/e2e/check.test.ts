@@ -38,18 +38,19 @@ describe('pharos check', () => {
       const result = await run('check');
       expect(result.status).toBe(2);
       expect(result.stdout).toContain('pharos.yaml refers to something that does not exist');
-      expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor: edge has no monitor edge\/44444\./);
+      expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor \(line \d+\): edge has no monitor edge\/44444\./);
       expect(result.stdout).toContain(
         '✗ posts/api: components: There is no component acme/edgee-3. Did you mean acme/edge-3?',
       );
       expect(result.stdout).not.toContain('posts/auth');
-      expect(result.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
+      expect(result.stdout).toMatch(/✗ site\.home \(line \d+\): There is no page amce\. Did you mean acme\?/);
       const { ok, references } = JSON.parse((await run('check', '--json')).stdout);
       expect(ok).toBe(false);
       expect(references).toContainEqual({
         place: 'site.home',
         message: 'There is no page amce. Did you mean acme?',
         isPast: false,
+        line: expect.any(Number),
       });
       expect((await run('sync')).status).toBe(0);
     }
