@@ -167,7 +167,7 @@ upstreams:
 pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
 `);
     const wrong = await run('check', '--offline');
-    expect(wrong.stdout).toContain('✗ site.home: There is no page amce. Did you mean acme?');
+    expect(wrong.stdout).toMatch(/✗ site\.home \(line \d+\): There is no page amce\. Did you mean acme\?/);
     expect(wrong.stdout).toContain('✗ posts/a: components: There is no component acme/dsek. Did you mean acme/desk?');
     expect(wrong.stdout).toContain('no upstream and no target was contacted');
     expect(wrong.status).toBe(2);
