@@ -1,6 +1,6 @@
 /** Third of the four builders: notifications to subscribers and channels. Nothing is sent yet. */
 
-import { createDeliverer, recipientsOf } from '../notify/deliver.ts';
+import { createDeliverer, listRecipients } from '../notify/deliver.ts';
 import type { ServeParts } from './build-serve.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
@@ -39,7 +39,7 @@ export function buildTell(base: StoreParts, serving: ServeParts, { printsMail, i
     channels: () =>
       channels.latest().map((channel) => ({
         ...channel,
-        recipients: recipientsOf(channel),
+        recipients: listRecipients(channel),
         deliver: (notice, recipient) => deliverer.deliver(channel, notice, recipient),
       })),
     render: (view) => draw('subscribe', view),

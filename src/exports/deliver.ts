@@ -10,7 +10,7 @@ import { shorten } from '../shorten.ts';
 import { type Database, type Reader, readIn } from '../store/database.ts';
 import { beginExport, channelName, exportedSince, lastExportError, queueEvents } from './event-queue.ts';
 import type { PayrollOptions } from './options.ts';
-import { type TimeEvent, timeEventsOf } from './time-events.ts';
+import { makeTimeEvents, type TimeEvent } from './time-events.ts';
 
 /** One POST, whose body is read as text also with the statuses of `accepts`; throws a StatusError. */
 type Post = (request: {
@@ -60,7 +60,7 @@ const RETRY = { firstMs: 30 * SECOND_MS, maxMs: HOUR_MS } as const;
 const EXCERPT_MAX = 300;
 
 /** Events that resolved incidents would give, whether they are queued or not. Changes nothing. */
-export async function resolvedEvents(
+async function resolvedEvents(
   options: PayrollOptions,
   incidentsFrom: DeliveryDeps['incidents'],
   since: EpochMs,
@@ -69,7 +69,7 @@ export async function resolvedEvents(
   const incidents = await incidentsFrom(toEpochMs(since - DAY_MS));
   return incidents
     .filter((incident) => incident.endedAt !== null && incident.endedAt > since)
-    .flatMap((incident) => timeEventsOf(incident, options));
+    .flatMap((incident) => makeTimeEvents(incident, options));
 }
 
 /** What `deliver` would queue now. Changes nothing. */

@@ -8,7 +8,7 @@ import type { TimeEvent } from './time-events.ts';
 export const EVENT_STATES = ['queued', 'sent', 'rejected', 'parked'] as const;
 type EventState = (typeof EVENT_STATES)[number];
 
-export interface QueuedEvent {
+interface QueuedEvent {
   readonly exportId: string;
   readonly id: string;
   readonly incident: string;

@@ -32,14 +32,14 @@ function rotationOver({ rotation }: Rota, window: Interval): Turn[] {
   const { employees, everyDays, timezone } = rotation;
   const start = Temporal.PlainDateTime.from(rotation.startsAt);
   // Turns change at the same local time: the days between two of them are calendar days, 23 or 25 hours included.
-  const beginOf = (index: number): EpochMs =>
+  const turnBegin = (index: number): EpochMs =>
     toEpochMs(start.add({ days: index * everyDays }).toZonedDateTime(timezone).epochMilliseconds);
   const local = Temporal.Instant.fromEpochMilliseconds(window.from).toZonedDateTimeISO(timezone).toPlainDateTime();
   const days = start.until(local, { largestUnit: 'days' }).days;
   const turns: Turn[] = [];
   const first = Math.floor(days / everyDays) - 1;
   for (let index = first; index < first + TURNS_MAX; index += 1) {
-    const turn = { from: beginOf(index), to: beginOf(index + 1) };
+    const turn = { from: turnBegin(index), to: turnBegin(index + 1) };
     if (turn.from >= window.to) break;
     // Before the first turn nobody was on call.
     const employee = index < 0 ? undefined : employees[index % employees.length];

@@ -25,11 +25,11 @@ const SOURCE = 'pharos';
  * The events of one resolved incident: one for each employee and turn, none for an open incident or a short one. The
  * same incident, rota and export give the same ids.
  */
-export function timeEventsOf(incident: Incident, options: PayrollOptions): readonly TimeEvent[] {
+export function makeTimeEvents(incident: Incident, options: PayrollOptions): readonly TimeEvent[] {
   const { startedAt, endedAt } = incident;
   if (endedAt === null || endedAt <= startedAt || endedAt - startedAt < options.minMinutes * MINUTE_MS) return [];
   return onCall(options.rota, { from: startedAt, to: endedAt }).map((turn) => ({
-    external_event_id: eventIdOf(options.id, incident, turn),
+    external_event_id: eventId(options.id, incident, turn),
     employee_id: turn.employee,
     event_type: options.eventType,
     occurred_at: toIso(endedAt),
@@ -42,7 +42,7 @@ export function timeEventsOf(incident: Incident, options: PayrollOptions): reado
   }));
 }
 
-function eventIdOf(exportId: string, incident: Incident, turn: Turn): string {
+function eventId(exportId: string, incident: Incident, turn: Turn): string {
   const facts = JSON.stringify([exportId, incident.id, turn.employee, turn.from]);
   return `pharos-${createHash('sha256').update(facts).digest('hex').slice(0, 40)}`;
 }

@@ -44,6 +44,6 @@ export function parseEmailAddress(input: string): EmailAddress | null {
 }
 
 /** One mailbox whatever its spelling: small letters, without what follows a plus. For counting, not for sending. */
-export function mailboxOf({ local, domain }: EmailAddress): string {
+export function canonicalMailbox({ local, domain }: EmailAddress): string {
   return `${local.toLowerCase().replace(/(?!^)\+.*$/, '')}@${domain}`;
 }

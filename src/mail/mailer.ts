@@ -33,7 +33,7 @@ export function createSmtpMailer({ url, from }: SmtpOptions): SendMail {
   let transport: Promise<Transporter> | undefined;
   return async (mail) => {
     transport ??= library().then(({ createTransport }) => createTransport({ url, ...TRANSPORT }));
-    await (await transport).sendMail(messageOf(mail, from));
+    await (await transport).sendMail(toMessage(mail, from));
   };
 }
 
@@ -50,17 +50,17 @@ export function createSmtpPool({ url, from, size }: SmtpOptions & { readonly siz
       transport ??= library().then(({ createTransport }) =>
         createTransport({ url, ...TRANSPORT, pool: true, maxConnections: size }),
       );
-      await (await transport).sendMail(messageOf(mail, from));
+      await (await transport).sendMail(toMessage(mail, from));
     },
     close: () => void transport?.then((opened) => opened.close()),
   };
 }
 
-function messageOf({ to, subject, text, html, messageId, references = [], headers = {} }: Mail, from: string) {
+function toMessage({ to, subject, text, html, messageId, references = [], headers = {} }: Mail, from: string) {
   return {
     from,
     to: { name: '', address: to },
-    envelope: { from: senderOf(from), to: [to] },
+    envelope: { from: bareAddress(from), to: [to] },
     subject,
     text,
     ...(html === undefined ? {} : { html }),
@@ -76,7 +76,7 @@ export function createPrintingMailer(print: (text: string) => void): SendMail {
 }
 
 /** The bare address in `Name <address>`. */
-function senderOf(from: string): string {
+function bareAddress(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim();
 }
 

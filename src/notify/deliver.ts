@@ -44,7 +44,7 @@ interface Deliverer {
   /**
    * Never throws because of the other side. Reasons contain neither addresses nor secrets.
    *
-   * @param recipient  one of `recipientsOf`
+   * @param recipient  one of `listRecipients`
    */
   readonly deliver: (channel: Channel, notice: Notice, recipient?: string) => Promise<Handover>;
   /** Ends connections; what is under way fails. */
@@ -91,7 +91,7 @@ function inLanguage(notice: Notice, language: string | undefined): Notice {
 }
 
 /** Whom a channel reaches, each by a message of its own. */
-export function recipientsOf(channel: Channel): readonly string[] {
+export function listRecipients(channel: Channel): readonly string[] {
   return channel.kind === 'email' ? emailRecipients(channel.settings) : [''];
 }
 

@@ -23,7 +23,7 @@ export type AnswerSubscribe = (answer: SubscribeAnswer) => Promise<GateResponse>
 export function createSubscribeDocuments(render: RenderSubscribe): AnswerSubscribe {
   const drawn = new LRUCache<string, Promise<LoginHtml>>({ max: KEPT_MAX });
 
-  function templateOf(init: SubscribeInit): Promise<LoginHtml> {
+  function drawTemplate(init: SubscribeInit): Promise<LoginHtml> {
     const key = JSON.stringify(init);
     const known = drawn.get(key);
     if (known !== undefined) return known;
@@ -35,7 +35,7 @@ export function createSubscribeDocuments(render: RenderSubscribe): AnswerSubscri
 
   return async ({ status, retryAfterSeconds, ...init }) => {
     const hasToken = init.token !== '';
-    const document = await templateOf({ ...init, base: PLACES.base, token: hasToken ? PLACES.token : '' });
+    const document = await drawTemplate({ ...init, base: PLACES.base, token: hasToken ? PLACES.token : '' });
     const values: Readonly<Record<string, string>> = { [PLACES.base]: init.base, [PLACES.token]: init.token };
     return documentAnswer(document, { status, values, hasSecretAddress: hasToken, retryAfterSeconds });
   };

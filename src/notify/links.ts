@@ -17,16 +17,16 @@ export function newSubscriberId(random: RandomBytes): string {
 }
 
 export function linkToken(key: Revealing, purpose: LinkPurpose, id: string): string {
-  return `${id}.${macOf(key, purpose, id)}`;
+  return `${id}.${linkMac(key, purpose, id)}`;
 }
 
 /** The id of the subscription that a token is of; null: it is none of ours. */
 export function subscriberOf(key: Revealing, purpose: LinkPurpose, token: string): string | null {
   const [, id = '', mac = ''] = TOKEN.exec(token) ?? [];
   if (id === '') return null;
-  return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(key, purpose, id))) ? id : null;
+  return timingSafeEqual(Buffer.from(mac), Buffer.from(linkMac(key, purpose, id))) ? id : null;
 }
 
-function macOf(key: Revealing, purpose: LinkPurpose, id: string): string {
+function linkMac(key: Revealing, purpose: LinkPurpose, id: string): string {
   return keyedDigest(key, 'subscription link', purpose, id);
 }

@@ -207,7 +207,7 @@ function writeBody({ locale, title }: MailPage, { sections, button, footer }: Bo
 
 /** The same for the same thing and recipient for ever, in the domain of the links. */
 function messageId(thing: string, recipient: MailRecipient): string {
-  return `<${shortHash(thing)}.${shortHash(recipient.id)}@${hostOf(recipient)}>`;
+  return `<${shortHash(thing)}.${shortHash(recipient.id)}@${linkHost(recipient)}>`;
 }
 
 /** As RFC 2919 has it: words that need no quotes, which mailers would encode together with the id. */
@@ -216,13 +216,13 @@ function listId(title: string, recipient: MailRecipient): string {
     .replace(/[^A-Za-z0-9 _-]/g, '')
     .replace(/ +/g, ' ')
     .trim();
-  return `${words} <${shortHash(title)}.${hostOf(recipient)}>`.trimStart();
+  return `${words} <${shortHash(title)}.${linkHost(recipient)}>`.trimStart();
 }
 
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-function hostOf({ manageUrl }: MailRecipient): string {
+function linkHost({ manageUrl }: MailRecipient): string {
   return new URL(manageUrl).hostname;
 }

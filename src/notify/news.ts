@@ -66,13 +66,13 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
       id: component.definition.id,
       name: cleanLine(component.name),
     })),
-    origins: [`page:${definition.id}`, ...sources.flatMap(listsOf)],
+    origins: [`page:${definition.id}`, ...sources.flatMap(answeredLists)],
     notices: notices.toSorted((a, b) => a.notice.at - b.notice.at),
   };
 }
 
 /** The lists of an upstream that were answered at least once. */
-function listsOf({ upstreamId, monitorsAt, incidentsAt }: SourceFreshness): string[] {
+function answeredLists({ upstreamId, monitorsAt, incidentsAt }: SourceFreshness): string[] {
   return [
     ...(monitorsAt === null ? [] : [`monitors:${upstreamId}`]),
     ...(incidentsAt === null ? [] : [`incidents:${upstreamId}`]),
@@ -86,7 +86,7 @@ interface UpdateNotice {
 
 function incidentNotices(model: PageModel, incident: PageIncident): UpdateNotice[] {
   const isOverAt = (index: number): boolean => isOverStatus(incident.updates[index]?.status ?? null);
-  const eventOf = (index: number): NoticeEvent => {
+  const eventAt = (index: number): NoticeEvent => {
     if (isOverAt(index) && !isOverAt(index - 1)) return 'incident_resolved';
     return index === 0 ? 'incident_opened' : 'incident_updated';
   };
@@ -94,8 +94,8 @@ function incidentNotices(model: PageModel, incident: PageIncident): UpdateNotice
   const origin = incident.isAutomatic ? watchedList(model, incident) : writtenList(incident.id);
   return incident.updates.map((update, index) => ({
     update,
-    notice: noticeOf(model, incident, update, {
-      event: eventOf(index),
+    notice: makeNotice(model, incident, update, {
+      event: eventAt(index),
       origin,
       subject: { kind: 'incident', path: incidentPath(incident.slug), impact, startedAt, endsAt: endedAt },
     }),
@@ -113,7 +113,7 @@ function maintenanceNotices(model: PageModel, maintenance: PageMaintenance): Upd
   const { startsAt, endsAt } = maintenance;
   return maintenance.updates.map((update) => ({
     update,
-    notice: noticeOf(model, maintenance, update, {
+    notice: makeNotice(model, maintenance, update, {
       event: MAINTENANCE_EVENTS[update.status] ?? 'maintenance_announced',
       origin: writtenList(maintenance.id),
       subject: {
@@ -137,7 +137,7 @@ interface About {
   };
 }
 
-function noticeOf(
+function makeNotice(
   { definition, settings, components }: PageModel,
   story: PageIncident | PageMaintenance,
   update: PageUpdate<string>,

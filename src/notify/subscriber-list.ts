@@ -111,14 +111,14 @@ export function readSubscriberList(text: string): ReadList {
     trim: true,
     skip_empty_lines: true,
     relax_column_count: true,
-    delimiter: delimiterOf(text),
+    delimiter: findDelimiter(text),
   }) as string[][];
   const names = (records[0] ?? []).map((name) => name.toLowerCase().replaceAll('_', ' '));
   const hasNames = !(records[0] ?? []).some((cell) => parseEmailAddress(cell) !== null);
-  const columnOf = (wanted: readonly string[]): number =>
+  const findColumn = (wanted: readonly string[]): number =>
     wanted.map((name) => names.indexOf(name)).find((at) => at !== -1) ?? -1;
   const columns = hasNames
-    ? { email: columnOf(EMAIL_COLUMNS), kind: columnOf(KIND_COLUMNS), components: columnOf(COMPONENT_COLUMNS) }
+    ? { email: findColumn(EMAIL_COLUMNS), kind: findColumn(KIND_COLUMNS), components: findColumn(COMPONENT_COLUMNS) }
     : {
         email: names.findIndex((_name, at) => isAddress(records[0]?.[at])),
         kind: isAddress(records[0]?.[0]) ? -1 : 0,
@@ -147,10 +147,10 @@ export function readSubscriberList(text: string): ReadList {
 }
 
 /** What separates the names of the columns most often. */
-function delimiterOf(text: string): string {
+function findDelimiter(text: string): string {
   const [first = ''] = text.split(/\r?\n/, 1);
-  const countOf = (delimiter: string): number => first.split(delimiter).length;
-  return [',', ';', '\t'].reduce((best, one) => (countOf(one) > countOf(best) ? one : best));
+  const fields = (delimiter: string): number => first.split(delimiter).length;
+  return [',', ';', '\t'].reduce((best, one) => (fields(one) > fields(best) ? one : best));
 }
 
 function isAddress(cell: string | undefined): boolean {

@@ -9,7 +9,7 @@ import { newToken, type RandomBytes, type Revealing } from '../access/digest.ts'
 import { GATE_HEADERS } from '../access/login/document-answer.ts';
 import { safeBase } from '../access/login/return-to.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from '../access/same-origin.ts';
-import { mailboxOf, parseEmailAddress } from '../mail/email-address.ts';
+import { canonicalMailbox, parseEmailAddress } from '../mail/email-address.ts';
 import type { Database } from '../store/database.ts';
 import type { SubscribeInit } from '../views/subscribe/subscribe.ts';
 import type { AddressSeal } from './address-seal.ts';
@@ -139,7 +139,10 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   const email = parseEmailAddress(typed);
   const gate = gateKeyOf(seen);
   const isAllowed = email !== null && mayReceive(seen, email.address, gate);
-  const countMail = await options.attempts.mailCounter(email === null ? typed : mailboxOf(email), 'subscription');
+  const countMail = await options.attempts.mailCounter(
+    email === null ? typed : canonicalMailbox(email),
+    'subscription',
+  );
   const components = await chosenComponents(call);
   await options.database.transaction(async (tx) => {
     const isCounted = await countMail(tx, now);

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryDeps, deliver, resolvedEvents } from '../../src/exports/deliver.ts';
+import { type DeliveryDeps, deliver, newEvents } from '../../src/exports/deliver.ts';
 import { countEvents, listEvents, retryParked } from '../../src/exports/event-queue.ts';
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
-import { timeEventsOf } from '../../src/exports/time-events.ts';
+import { makeTimeEvents } from '../../src/exports/time-events.ts';
 import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -93,7 +93,7 @@ describe('the payroll export', () => {
     });
     expect(sandbox.payrollEvents()).toEqual([
       {
-        external_event_id: timeEventsOf(incident(1), options())[0]?.external_event_id,
+        external_event_id: makeTimeEvents(incident(1), options())[0]?.external_event_id,
         employee_id: 17,
         event_type: 'overtime',
         occurred_at: '2026-01-10T13:30:00.000Z',
@@ -110,7 +110,7 @@ describe('the payroll export', () => {
     await deliver(options(), deps());
     incidents = [incident(-2), incident(1, { endedAt: null }), incident(2)];
     now += DAY_MS;
-    const ended = (over: object = {}) => resolvedEvents(options(over), deps().incidents, T0);
+    const ended = (over: object = {}) => newEvents(options(over), deps());
     expect(await ended({ minMinutes: 45 })).toEqual([]);
     expect((await ended()).map((event) => event.payload['incident'])).toEqual(['edge/i2']);
   });
@@ -222,7 +222,7 @@ describe('the payroll export', () => {
     await deliver(options(), deps());
     incidents = [incident(1), incident(2)];
     now += 5 * HOUR_MS;
-    const [first] = timeEventsOf(incident(1), options());
+    const [first] = makeTimeEvents(incident(1), options());
     const errors = [{ index: 9, external_event_id: first?.external_event_id, reason: 'closed\u0007 run' }];
     await deliver(options(), answering(202, { accepted: 1, rejected: 1, errors }));
     const rejected = (await listEvents(store.database, 'payroll', 9)).filter(({ state }) => state === 'rejected');

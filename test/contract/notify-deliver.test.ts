@@ -7,7 +7,7 @@ import type { Channel } from '../../src/config/notifications.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import type { ChannelKind } from '../../src/notify/channels/channel.ts';
 import { HTTP_KINDS, type HttpKindName } from '../../src/notify/channels/kinds.ts';
-import { createDeliverer, type DeliverDeps, recipientsOf } from '../../src/notify/deliver.ts';
+import { createDeliverer, type DeliverDeps, listRecipients } from '../../src/notify/deliver.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { PROGRAMS, type SeenRequest, signatureFaults } from '../helpers/channel-shapes.ts';
 import { AT, channelOf, noticeOf, SIGNING_SECRET } from '../helpers/channels.ts';
@@ -371,7 +371,7 @@ describe('email', () => {
 
   const deliverAll = async (sendMail: DeliverDeps['sendMail']) => {
     const deliverer = delivererOf({ sendMail });
-    return Promise.all(recipientsOf(channel).map((recipient) => deliverer.deliver(channel, noticeOf(), recipient)));
+    return Promise.all(listRecipients(channel).map((recipient) => deliverer.deliver(channel, noticeOf(), recipient)));
   };
 
   it('reaches each recipient through a real mail server', async () => {
@@ -403,7 +403,7 @@ describe('email', () => {
 
   it('is not sent to an address that is not configured any more', async () => {
     const { mails, sendMail } = await mailServer();
-    const [, removed = ''] = recipientsOf(channel);
+    const [, removed = ''] = listRecipients(channel);
     const smaller = { ...channel, settings: { email: ['ops@example.com'] } } as Channel;
     expect(await delivererOf({ sendMail }).deliver(smaller, noticeOf(), removed)).toEqual({ outcome: 'dropped' });
     expect(mails).toEqual([]);

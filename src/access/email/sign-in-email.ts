@@ -1,6 +1,6 @@
 /** Signing in with an e-mail address of an allowed domain: a mailed link or code, used in the browser that asked. */
 
-import { mailboxOf, parseEmailAddress } from '../../mail/email-address.ts';
+import { canonicalMailbox, parseEmailAddress } from '../../mail/email-address.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import type { Writer } from '../../store/database.ts';
 import type { GateResponse } from '../access.ts';
@@ -22,7 +22,7 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
   const email = parseEmailAddress(typed);
   const isAllowed =
     email !== null && known?.page.access === 'email-domain' && domainsOf(known.page).includes(email.domain);
-  const countMail = await parts.attempts.mailCounter(email === null ? typed : mailboxOf(email));
+  const countMail = await parts.attempts.mailCounter(email === null ? typed : canonicalMailbox(email));
   // A browser that asks twice keeps its nonce, so that the first mail still works.
   const presented = readCookie(request.cookie, 'asking', isSecure);
   const nonce = isToken(presented) ? presented : newToken(parts.random);

@@ -122,11 +122,11 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
     if (monitors.length === 0) return off('no monitor triggers it');
     if (resource.kind === 'email' && config.access.smtp === undefined)
       return off('it needs a mail server: set access.smtp and access.from');
-    const parsed = check(schema, inputOf(source, resource.settings, Object.keys(schema.shape)));
+    const parsed = check(schema, mergeSettings(source, resource.settings, Object.keys(schema.shape)));
     if (!parsed.success) return off(parsed.faults.map(settingFault).join('; '));
     const open = openAddresses(parsed.data, source.allow_private_hosts);
     if (open.length > 0) return off(open.map(([name, message]) => `${name}: ${message}`).join('; '));
-    return { ...tiesOf(source), id, monitors, kind: resource.kind, settings: parsed.data } as Channel;
+    return { ...pickTies(source), id, monitors, kind: resource.kind, settings: parsed.data } as Channel;
   });
   return {
     channels: taken.filter((channel) => 'settings' in channel),
@@ -134,12 +134,12 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
   };
 }
 
-function tiesOf({ id, pages, components, monitors, language, allow_private_hosts }: ChannelSource): ChannelTies {
+function pickTies({ id, pages, components, monitors, language, allow_private_hosts }: ChannelSource): ChannelTies {
   return { id, pages, components, monitors, language, allow_private_hosts };
 }
 
 /** Settings of a channel: from its upstream, or from the keys next to `from`. */
-function inputOf(
+function mergeSettings(
   source: ChannelSource,
   told: NonNullable<ChannelResource['settings']>,
   names: readonly string[],

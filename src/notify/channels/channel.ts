@@ -38,6 +38,8 @@ export interface ChannelKind<K extends ChannelKindName> {
   readonly retried?: readonly number[];
 }
 
+export type ChannelKinds<Names extends ChannelKindName> = { readonly [K in Names]: ChannelKind<K> };
+
 /** A request with a JSON body. */
 export function sendJson(
   url: string,

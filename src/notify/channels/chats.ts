@@ -4,8 +4,8 @@ import { escapeMarkup } from '../../model/markup.ts';
 import { toIso } from '../../model/time.ts';
 import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
 import { localeDirection } from '../../views/words/index.ts';
-import { type ChannelKind, readField, sendJson } from './channel.ts';
-import { joinParts, messageOf, subjectKey } from './message.ts';
+import { type ChannelKind, type ChannelKinds, readField, sendJson } from './channel.ts';
+import { describeNotice, joinParts, subjectKey } from './message.ts';
 
 const asIs = (text: string): string => text;
 
@@ -15,10 +15,10 @@ const SLACK = { header: 150, text: 3_000, name: 256 } as const;
 const SLACK_FALLBACK_MAX = 1_000;
 
 /** An incoming webhook, with blocks. */
-export const slack: ChannelKind<'slack'> = {
+const slack: ChannelKind<'slack'> = {
   kind: 'slack',
   requests: ({ webhook_url: webhook }, notice) => {
-    const { headline, text, facts, page, url } = messageOf(notice);
+    const { headline, text, facts, page, url } = describeNotice(notice);
     const name = shorten(page, SLACK.name, escapeSlack);
     const link = url === null ? name : `<${url}|${name}>`;
     return [
@@ -52,10 +52,10 @@ function escapeSlack(text: string): string {
 const DISCORD = { title: 256, description: 4_096, footer: 256 } as const;
 
 /** A webhook of a channel, executed with one embed. */
-export const discord: ChannelKind<'discord'> = {
+const discord: ChannelKind<'discord'> = {
   kind: 'discord',
   requests: ({ webhook_url: webhook }, notice) => {
-    const { headline, text, facts, page, url } = messageOf(notice);
+    const { headline, text, facts, page, url } = describeNotice(notice);
     const description = [text, ...facts].filter((part) => part !== '').join('\n');
     return [
       sendJson(webhook.reveal(), {
@@ -83,7 +83,7 @@ const DISCORD_ADDRESS = /https?:\/\/[^\s<]+[^<.,:; "'\]\s]/g;
  * Text that Discord shows as it is written: no masked link, no mention, no heading. Addresses stay addresses, so no backslash
  * may follow one: `]` needs none once every `[` has one, and before a `<` goes a space.
  */
-export function escapeDiscord(text: string): string {
+function escapeDiscord(text: string): string {
   const quote = (part: string): string => part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&');
   let end = 0;
   let written = '';
@@ -99,10 +99,10 @@ export function escapeDiscord(text: string): string {
 const TELEGRAM = { text: 4_096, headline: 512, link: 256 } as const;
 
 /** sendMessage of the Bot API. */
-export const telegram: ChannelKind<'telegram'> = {
+const telegram: ChannelKind<'telegram'> = {
   kind: 'telegram',
   requests: ({ chat_id, bot_token: token }, notice) => {
-    const { headline, body, page, url } = messageOf(notice);
+    const { headline, body, page, url } = describeNotice(notice);
     const name = shorten(page, TELEGRAM.link, escapeTelegram);
     const title = `<b>${shorten(headline, TELEGRAM.headline, escapeTelegram)}</b>`;
     const link = url === null ? name : `<a href="${escapeMarkup(url)}">${name}</a>`;
@@ -128,10 +128,10 @@ function escapeTelegram(text: string): string {
 const GOOGLE = { textBytes: 12_000, heading: 200, key: 256 } as const;
 
 /** A webhook of a space, with one card and a thread for each incident. */
-export const googleChat: ChannelKind<'google_chat'> = {
+const googleChat: ChannelKind<'google_chat'> = {
   kind: 'google_chat',
   requests: ({ webhook_url: webhook }, notice) => {
-    const { headline, body, page, url } = messageOf(notice);
+    const { headline, body, page, url } = describeNotice(notice);
     const address = new URL(webhook.reveal());
     address.searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD');
     const button = { text: shorten(page, GOOGLE.heading), onClick: { openLink: { url } } };
@@ -176,10 +176,10 @@ interface TeamsStyle {
 }
 
 /** A workflow “When a Teams webhook request is received”, with an Adaptive Card. */
-export const msTeams: ChannelKind<'ms_teams'> = {
+const msTeams: ChannelKind<'ms_teams'> = {
   kind: 'ms_teams',
   requests: ({ webhook_url: webhook }, notice) => {
-    const { headline, text, facts, page, url } = messageOf(notice);
+    const { headline, text, facts, page, url } = describeNotice(notice);
     const heading = (words: string): string => shorten(words, TEAMS.headingBytes, asIs, byteLength);
     const isRightToLeft = localeDirection(notice.page.language) === 'rtl';
     const content = {
@@ -221,3 +221,11 @@ function teamsLines(text: string): readonly string[] {
     .filter((words) => words.trim() !== '');
   return all.length <= TEAMS.lines ? all : [...all.slice(0, TEAMS.lines - 1), '…'];
 }
+
+export const CHATS: ChannelKinds<'slack' | 'discord' | 'telegram' | 'google_chat' | 'ms_teams'> = {
+  slack,
+  discord,
+  telegram,
+  google_chat: googleChat,
+  ms_teams: msTeams,
+};

@@ -5,7 +5,7 @@ import type { ChannelSettings } from '../../config/notifications.ts';
 import type { Mail } from '../../mail/mail.ts';
 import { shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
-import { messageOf, writePlainText } from './message.ts';
+import { describeNotice, writePlainText } from './message.ts';
 
 const SUBJECT_MAX = 160;
 const TEXT_MAX = 20_000;
@@ -23,7 +23,7 @@ function recipientId(address: string): string {
 export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, notice: Notice): Mail | null {
   const to = email.find((address) => recipientId(address) === recipient);
   if (to === undefined) return null;
-  const message = messageOf(notice);
+  const message = describeNotice(notice);
   const host = URL.parse(notice.page.url ?? '')?.hostname || 'pharos.invalid';
   const messageId = (...parts: readonly string[]): string =>
     `<${hash('sha256', JSON.stringify(parts)).slice(0, 40)}@${host}>`;

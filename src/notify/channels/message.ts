@@ -35,7 +35,7 @@ const NAMES_MAX = 100;
 const NAME_MAX = 200;
 
 /** Every text in it is clean: no control characters, no lone surrogates. It is still hostile where a program reads markup. */
-export function messageOf(notice: Notice): Message {
+export function describeNotice(notice: Notice): Message {
   const { page, subject, components } = notice;
   const words = findWords(page.language);
   const format = formatIn(page.language, 'UTC');

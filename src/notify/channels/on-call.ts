@@ -2,8 +2,8 @@
 
 import { toIso } from '../../model/time.ts';
 import { shorten } from '../../shorten.ts';
-import { type ChannelKind, readField, sendJson } from './channel.ts';
-import { alertState, messageOf, subjectKey, writePlainText } from './message.ts';
+import { type ChannelKind, type ChannelKinds, readField, sendJson } from './channel.ts';
+import { alertState, describeNotice, subjectKey, writePlainText } from './message.ts';
 
 const PAGERDUTY_HOSTS = { us: 'events.pagerduty.com', eu: 'events.eu.pagerduty.com' } as const;
 const PAGERDUTY_SEVERITIES = { none: 'info', minor: 'warning', major: 'error', critical: 'critical' } as const;
@@ -11,12 +11,12 @@ const PAGERDUTY_SEVERITIES = { none: 'info', minor: 'warning', major: 'error', c
 const PAGERDUTY = { summary: 1_024, key: 255, text: 10_000 } as const;
 
 /** Events API v2: an incident triggers an alert, its updates go to the same one, and its end resolves it. */
-export const pagerduty: ChannelKind<'pagerduty'> = {
+const pagerduty: ChannelKind<'pagerduty'> = {
   kind: 'pagerduty',
   requests: ({ integration_key: key, region }, notice) => {
     const alert = alertState(notice);
     if (alert === null) return [];
-    const { headline, text, facts, names, page, url, title } = messageOf(notice);
+    const { headline, text, facts, names, page, url, title } = describeNotice(notice);
     const address = `https://${PAGERDUTY_HOSTS[region]}/v2/enqueue`;
     const event = {
       routing_key: key.reveal(),
@@ -49,12 +49,12 @@ const OPSGENIE_PRIORITIES = { none: 'P5', minor: 'P4', major: 'P2', critical: 'P
 const OPSGENIE = { message: 130, alias: 512, description: 15_000, note: 10_000, entity: 512, source: 100 } as const;
 
 /** Alert API: an incident creates an alert by its alias, updates change it and become notes, and its end closes it. */
-export const opsgenie: ChannelKind<'opsgenie'> = {
+const opsgenie: ChannelKind<'opsgenie'> = {
   kind: 'opsgenie',
   requests: ({ api_key: key, region, server_url: server }, notice) => {
     const alert = alertState(notice);
     if (alert === null) return [];
-    const message = messageOf(notice);
+    const message = describeNotice(notice);
     const base = server?.replace(/\/+$/, '') ?? OPSGENIE_HOSTS[region];
     const alias = subjectKey(notice, OPSGENIE.alias);
     const own = (action: string): string =>
@@ -86,12 +86,12 @@ export const opsgenie: ChannelKind<'opsgenie'> = {
 const ONCALL = { title: 1_024, text: 15_000, key: 255 } as const;
 
 /** A Formatted Webhook, whose alerts are grouped by their id and end with the state `ok`. */
-export const grafanaOncall: ChannelKind<'grafana_oncall'> = {
+const grafanaOncall: ChannelKind<'grafana_oncall'> = {
   kind: 'grafana_oncall',
   requests: ({ webhook_url: webhook }, notice) => {
     const alert = alertState(notice);
     if (alert === null) return [];
-    const { headline, body, url } = messageOf(notice);
+    const { headline, body, url } = describeNotice(notice);
     return [
       sendJson(webhook.reveal(), {
         alert_uid: subjectKey(notice, ONCALL.key),
@@ -115,3 +115,9 @@ function escapeOncall(text: string): string {
     .replaceAll('>', '›')
     .replace(/\](?=[([:])/g, '] ');
 }
+
+export const ON_CALL: ChannelKinds<'pagerduty' | 'opsgenie' | 'grafana_oncall'> = {
+  pagerduty,
+  opsgenie,
+  grafana_oncall: grafanaOncall,
+};

@@ -3,8 +3,8 @@
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
 import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
-import { type ChannelKind, type OutgoingRequest, readField, sendJson } from './channel.ts';
-import { messageOf, noticeKey } from './message.ts';
+import { type ChannelKind, type ChannelKinds, type OutgoingRequest, readField, sendJson } from './channel.ts';
+import { describeNotice, noticeKey } from './message.ts';
 
 /** Documented: a longer message becomes an attachment; and of the whole request, where JSON writes some characters longer. */
 const NTFY = { messageBytes: 4_096, titleBytes: 250, requestBytes: 8_192 } as const;
@@ -13,10 +13,10 @@ const NTFY_PRIORITIES = { none: 2, minor: 3, major: 4, critical: 5 } as const;
 const asIs = (text: string): string => text;
 
 /** A message published as JSON at the root of the server. */
-export const ntfy: ChannelKind<'ntfy'> = {
+const ntfy: ChannelKind<'ntfy'> = {
   kind: 'ntfy',
   requests: ({ topic, server_url: server, token }, notice) => {
-    const { headline, body, page, url } = messageOf(notice);
+    const { headline, body, page, url } = describeNotice(notice);
     const { impact } = notice.subject;
     const isNew = notice.event === 'incident_opened';
     const rest = {
@@ -50,7 +50,7 @@ function throughGateway<K extends GatewayKind>(kind: K): ChannelKind<K> {
   return {
     kind,
     requests: (settings: ChannelSettings<GatewayKind>, notice: Notice): OutgoingRequest[] => {
-      const { headline, text, url } = messageOf(notice);
+      const { headline, text, url } = describeNotice(notice);
       // At least half of it is for words.
       const link = url === null || url.length > max / 2 ? '' : `\n${url}`;
       const words = shorten(text === '' ? headline : `${headline}\n${text}`, max - link.length);
@@ -71,5 +71,8 @@ function throughGateway<K extends GatewayKind>(kind: K): ChannelKind<K> {
   };
 }
 
-export const sms = throughGateway('sms');
-export const whatsapp = throughGateway('whatsapp');
+export const PHONES: ChannelKinds<'ntfy' | GatewayKind> = {
+  ntfy,
+  sms: throughGateway('sms'),
+  whatsapp: throughGateway('whatsapp'),
+};

@@ -6,7 +6,7 @@ import { SECOND_MS, toIso } from '../../model/time.ts';
 import { jsonByteLength, shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
 import { type ChannelKind, sendJson } from './channel.ts';
-import { messageOf, noticeKey, safeLink } from './message.ts';
+import { describeNotice, noticeKey, safeLink } from './message.ts';
 
 /** Receivers take no endless bodies; whoever wants all of a long text reads it at its address. */
 const TEXT_BYTES_MAX = 20_000;
@@ -44,7 +44,7 @@ export const webhook: ChannelKind<'webhook'> = {
 /** `type` with dots between its words, the instant, and what there is to say. */
 function toBody(notice: Notice): Readonly<Record<string, unknown>> {
   const { page, subject } = notice;
-  const message = messageOf(notice);
+  const message = describeNotice(notice);
   const cut = (text: string, max: number): string => shorten(text, max, (plain) => plain, jsonByteLength);
   return {
     type: notice.event.replace('_', '.'),

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { CHANNEL_KINDS, CHANNEL_SETTINGS, type ChannelSettings } from '../../../src/config/notifications.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { ChannelKind, OutgoingRequest } from '../../../src/notify/channels/channel.ts';
-import { escapeDiscord } from '../../../src/notify/channels/chats.ts';
 import { emailRecipients, mailTo } from '../../../src/notify/channels/email.ts';
 import { HTTP_KINDS, type HttpKindName } from '../../../src/notify/channels/kinds.ts';
+import { plainBlock } from '../../../src/notify/channels/message.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/notice.ts';
 import { shorten } from '../../../src/shorten.ts';
 import { shortId } from '../../../src/views/text/stable-id.ts';
@@ -276,16 +276,21 @@ it('the example of a webhook in docs/notifications.md is a real one', () => {
 
 describe('texts', () => {
   it('of Discord keep their words, and addresses stay addresses', () => {
-    expect(escapeDiscord('**a** [x](https://evil.invalid) @everyone <@1>')).toBe(
+    const { subject } = noticeOf();
+    const write = (text: string): string =>
+      JSON.parse(bodyOf('discord', noticeOf({ text, components: [], subject: { ...subject, impact: null } }))).embeds[0]
+        .description ?? '';
+    expect(write('**a** [x](https://evil.invalid) @everyone <@1>')).toBe(
       '\\*\\*a\\*\\* \\[x](https://evil.invalid) \\@everyone \\<\\@1\\>',
     );
-    expect(escapeDiscord('see https://a.example/b_c-d?e=1')).toBe('see https://a.example/b_c-d?e=1');
-    for (const text of [
+    expect(write('see https://a.example/b_c-d?e=1')).toBe('see https://a.example/b_c-d?e=1');
+    for (const raw of [
       'Details (https://a.example/b) and [there](https://a.example/c).',
       'https://a.example/*b* https://a.example/`c`, "https://a.example/d"',
-      ...hostileTexts(300).map((one) => one.toWellFormed()),
+      ...hostileTexts(300),
     ]) {
-      const read = readDiscord(escapeDiscord(text));
+      const text = plainBlock(raw);
+      const read = readDiscord(write(raw));
       // An address that a tag follows gets a space before it.
       expect([text, read?.text.replaceAll(' <', '<')]).toEqual([text, text.replaceAll(' <', '<')]);
       expect(read?.links).toEqual(text.match(/https?:\/\/[^\s<]+[^<.,:; "'\]\s]/g) ?? []);

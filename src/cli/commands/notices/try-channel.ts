@@ -3,7 +3,7 @@ import { type ChannelOff, createChannels } from '../../../app/notify/channels.ts
 import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
-import { createDeliverer, recipientsOf } from '../../../notify/deliver.ts';
+import { createDeliverer, listRecipients } from '../../../notify/deliver.ts';
 import type { Notice, NoticeEvent } from '../../../notify/notice.ts';
 import type { Handover } from '../../../outbox/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
@@ -37,7 +37,7 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
     let handover: Handover = { outcome: 'delivered' };
     for (const event of events) {
       const notice = testNotice(event, { channel, url: config.site.url, at });
-      for (const recipient of recipientsOf(channel)) {
+      for (const recipient of listRecipients(channel)) {
         const one = await deliverer.deliver(channel, notice, recipient);
         if (one.outcome !== 'delivered') handover = one;
       }
