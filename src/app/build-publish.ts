@@ -18,7 +18,7 @@ import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
 import type { Log } from './log.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
-import { askingOf } from './nodes/turns.ts';
+import { askTask } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
 import { logSettled } from './page-identities.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
@@ -174,7 +174,7 @@ export function createRuns(base: StoreParts, { refresh, elections, serving, prog
       const upstreams = live.upstreams().filter((upstream) => ids.includes(upstream.id));
       const waiting = progress === undefined ? {} : { onWait: progress.waiting };
       const deps = { store, leases, http, now, random: Math.random, sleep, signal, ...waiting };
-      const turnOf = isScheduled && elections ? (id: string) => elections.leaseOf(askingOf(id)) : undefined;
+      const turnOf = isScheduled && elections ? (id: string) => elections.leaseOf(askTask(id)) : undefined;
       return runPass(upstreams, deps, withProgress(progress, upstreams.length, { ...wanted, turnOf }));
     },
     hasNews: () => publishing.publisher !== null && publishing.memory.hasTouched(),
@@ -237,7 +237,7 @@ function createNodeElections({ live, leases }: StoreParts, onTaken: PublishOptio
     leases,
     names: () => {
       const common = [uploadTask(live.config()), releasesTask(live.config())];
-      return [...live.upstreams().map(({ id }) => askingOf(id)), ...common.filter((name) => name !== null)];
+      return [...live.upstreams().map(({ id }) => askTask(id)), ...common.filter((name) => name !== null)];
     },
     onTaken: onTaken ?? (() => undefined),
   });

@@ -7,8 +7,7 @@ import { commitPass } from './commit-pass.ts';
 import { cutFuture } from './cut-future.ts';
 import { type Database, type Row, readIn, type Writer } from './database.ts';
 import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts';
-import { isHeld, type Lease } from './nodes/lease.ts';
-import { superseded } from './nodes/leases.ts';
+import { isHeld, type Lease, superseded } from './nodes/leases.ts';
 import { readPasts } from './pasts.ts';
 import { forgetSubjects, readChanges, recordChanges } from './revisions.ts';
 import {

@@ -14,7 +14,7 @@ import type { SpanChange } from '../model/record.ts';
 import type { MonitorPast } from '../model/reported.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
-import type { Lease } from './nodes/lease.ts';
+import type { Lease } from './nodes/leases.ts';
 
 /** When each part of an upstream was last read; null: never. */
 export interface UpstreamRecord {

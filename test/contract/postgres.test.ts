@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { migrationsAfter } from '../../src/store/migrations.ts';
-import { takeLease } from '../../src/store/nodes/lease.ts';
+import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
 import { probePostgres } from '../../src/store/postgres/probe.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
@@ -87,9 +87,8 @@ describe('Postgres', () => {
 
   it('gives a lease to one of two nodes, and nothing of theirs is lost between a look and a write', async () => {
     const nodes = [open(), open()];
-    const leases = await Promise.all(
-      nodes.map((node, index) => takeLease(node, { name: 'pass/edge', holder: `node-${index}`, ttlMs: 60_000 })),
-    );
+    const processes = nodes.map((node) => createLeases(node, 60_000));
+    const leases = await Promise.all(processes.map((process) => process.take('pass/edge')));
     expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
     const addOne = (node: PostgresDatabase) =>
       node.transaction(async (tx) => {
@@ -98,6 +97,7 @@ describe('Postgres', () => {
       });
     await Promise.all(Array.from({ length: 40 }, (_, turn) => addOne(nodes[turn % 2] ?? open())));
     expect(await nodes[0]?.all('SELECT value FROM revision')).toEqual([{ value: 40 }]);
+    await Promise.all(processes.map((process) => process.close()));
   });
 
   it('grants two nodes together exactly as many requests as there are', async () => {

@@ -4,8 +4,7 @@ import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
-import { type Lease, underLease } from '../../src/store/nodes/lease.ts';
-import { createLeases } from '../../src/store/nodes/leases.ts';
+import { createLeases, type Lease, underLease } from '../../src/store/nodes/leases.ts';
 import type { PassCommit } from '../../src/store/store.ts';
 import {
   BEGIN_TIMEOUT_MS,

@@ -11,8 +11,8 @@ import { switchTo } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
 import { digestOf } from '../../src/publish/stored/object-store.ts';
 import { objectKey, RELEASE_INDEX } from '../../src/publish/stored/release-index.ts';
-import { createTaker, type TakeDeps, type Taker } from '../../src/publish/stored/take.ts';
-import { createUploader, type UploadDeps } from '../../src/publish/stored/upload.ts';
+import { createTaker, type Taker } from '../../src/publish/stored/take.ts';
+import { createUploader } from '../../src/publish/stored/upload.ts';
 import { createReleaseReader } from '../../src/server/visitors/release-reader.ts';
 import { drawn, htmlOf, inputOf, releaseNumbersFrom, testFolders } from '../helpers/release-inputs.ts';
 import { type ReleasePlace, startReleasePlace } from '../helpers/release-places.ts';
@@ -21,6 +21,9 @@ import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/sma
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** A thousand at ten times the scale. */
 const PAGES = Math.round(100 * SCALE);
+
+type UploadDeps = Parameters<typeof createUploader>[0];
+type TakeDeps = Parameters<typeof createTaker>[0];
 
 const ends: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {

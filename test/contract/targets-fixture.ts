@@ -5,12 +5,15 @@ import { DISK } from '../../src/publish/releases/disk.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
 import { hideFromPublic, switchTo, withdraw } from '../../src/publish/releases/switch.ts';
 import { type ReleaseInput, writeRelease } from '../../src/publish/releases/write.ts';
-import { type BucketOptions, createBucket } from '../../src/publish/stored/bucket.ts';
+import { createBucket } from '../../src/publish/stored/bucket.ts';
 import { createTarget, type Target } from '../../src/publish/targets/create-target.ts';
 import type { ContentEncoding } from '../../src/publish/targets/static-file.ts';
-import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
+import { createStaticListing } from '../../src/publish/targets/static-listing.ts';
 import { drawn, htmlOf, inputOf, releaseNumbersFrom, type TestFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Server } from '../helpers/s3-server.ts';
+
+type BucketOptions = Parameters<typeof createBucket>[0];
+type ListingOptions = Parameters<typeof createStaticListing>[0];
 
 const revealed = (text: string) => ({ reveal: () => text });
 

@@ -8,8 +8,8 @@ import { DISK } from '../../src/publish/releases/disk.ts';
 import { hideFromPublic, switchTo } from '../../src/publish/releases/switch.ts';
 import { createFolder } from '../../src/publish/stored/folder.ts';
 import { createTarget, type Target } from '../../src/publish/targets/create-target.ts';
-import { createStaticListing, type ListingOptions } from '../../src/publish/targets/static-listing.ts';
-import { InterruptedError } from '../../src/publish/targets/target-run.ts';
+import { createStaticListing } from '../../src/publish/targets/static-listing.ts';
+import { InterruptedError } from '../../src/publish/targets/write-page.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { closeSmallSites, createSmallSite, SITE_START } from '../helpers/small-site.ts';
 import { closeGate, publishPage, publishSite, SITE_KEY, withdrawPage } from './targets-fixture.ts';
@@ -37,7 +37,7 @@ describe('a folder for static hosts', () => {
   });
 
   let found: ReadonlyMap<string, number>[] = [];
-  const target = (over: Partial<ListingOptions> = {}, key = SITE_KEY): Target =>
+  const target = (over: Partial<Parameters<typeof createStaticListing>[0]> = {}, key = SITE_KEY): Target =>
     createTarget({
       key,
       onNumbers: async (numbers) => void found.push(numbers),

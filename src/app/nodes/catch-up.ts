@@ -9,7 +9,7 @@ import type { Database } from '../../store/database.ts';
 import { readRevision } from '../../store/revisions.ts';
 
 /** After that, a node that is cut off, or has very much to publish, answers with what it has. */
-const LIMIT_MS = 3_000;
+const LIMIT_MS = 5_000;
 
 /**
  * @param look brings what this node serves up to date with what is stored when it is called

@@ -3,8 +3,7 @@
  * node keeps its leases as long as it lives, and the others check whether one becomes free.
  */
 
-import type { Lease } from '../../store/nodes/lease.ts';
-import type { Leases } from '../../store/nodes/leases.ts';
+import type { Lease, Leases } from '../../store/nodes/leases.ts';
 
 export interface Elections {
   /** The lease of a task, as far as this node knows; null: another node has it. Work for the task is fenced by it. */

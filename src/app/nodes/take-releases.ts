@@ -24,7 +24,7 @@ interface TakingDeps {
   readonly log: Log;
 }
 
-export interface Taking {
+interface Taking {
   readonly ensure: Taker['ensure'];
   /** Takes what there is by now. */
   readonly refresh: Taker['refresh'];

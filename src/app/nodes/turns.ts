@@ -8,7 +8,7 @@ import { jitterMsOf, nextRunAfter } from '../../sync/schedule/schedule.ts';
 import { schedulesOf } from '../schedules.ts';
 
 /** Querying an upstream on schedule. */
-export const askingOf = (upstreamId: string): string => `ask/${upstreamId}`;
+export const askTask = (upstreamId: string): string => `ask/${upstreamId}`;
 
 /** Upstream ids among names of tasks. */
 export function upstreamsIn(names: readonly string[]): readonly string[] {
@@ -16,7 +16,7 @@ export function upstreamsIn(names: readonly string[]): readonly string[] {
 }
 
 /** Cron expressions by upstream id, including the upstream of operators' posts. */
-export function expressionsOf(config: Config): ReadonlyMap<string, string> {
+export function cronExpressions(config: Config): ReadonlyMap<string, string> {
   const expressions = new Map(schedulesOf(config));
   if (config.operators.token !== undefined) expressions.set(WRITTEN_ID, config.schedule);
   return expressions;

@@ -6,7 +6,7 @@ import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
-import { expressionsOf, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
+import { cronExpressions, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
 import type { Engine } from '../../app/run/engine.ts';
 import { createReportLog } from '../../app/run/log-report.ts';
 import { listen } from '../../app/serving/listen.ts';
@@ -125,7 +125,7 @@ function createDelivery(base: StoreParts, log: Log): { readonly next: () => void
 
 /** Asks what whoever asked before has missed: at once, and once its ticks have passed that may come late. */
 function makeUp({ base: { live, store }, publishing: { engine } }: Pharos, ids: readonly string[]): void {
-  const expressions = expressionsOf(live.config());
+  const expressions = cronExpressions(live.config());
   const ask = async (): Promise<void> => {
     const upstreams = await missedUpstreams(store, expressions, { ids, now: now() });
     if (upstreams.length > 0) engine.submit({ trigger: 'schedule', upstreams });
@@ -147,7 +147,7 @@ function scheduleRuns(config: Config, engine: Engine): ReturnType<typeof startSc
 /** Upstreams by the cron expression they share, so that one tick is one run. */
 function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
-  for (const [id, expression] of expressionsOf(config)) groups.getOrInsert(expression, []).push(id);
+  for (const [id, expression] of cronExpressions(config)) groups.getOrInsert(expression, []).push(id);
   return groups;
 }
 

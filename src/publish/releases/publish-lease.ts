@@ -10,8 +10,7 @@ import { StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { Database } from '../../store/database.ts';
 import { makeFolder } from '../../store/make-folder.ts';
-import { type Lease, underLease } from '../../store/nodes/lease.ts';
-import { createLeases, type Leases } from '../../store/nodes/leases.ts';
+import { createLeases, type Lease, type Leases, underLease } from '../../store/nodes/leases.ts';
 import type { ReleaseFolders } from './folders.ts';
 
 const WAIT_MAX_MS = 20 * SECOND_MS;

@@ -2,10 +2,9 @@
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { ObjectHeaders, ObjectStore } from './object-store.ts';
-import { createS3Client, type S3Deps, type S3Options } from './s3-client.ts';
-import { busyError } from './s3-faults.ts';
+import { busyError, createS3Client, type S3Deps, type S3Options } from './s3-client.ts';
 
-export interface BucketOptions extends S3Options {
+interface BucketOptions extends S3Options {
   /** Empty, or ending with a slash. */
   readonly prefix: string;
 }

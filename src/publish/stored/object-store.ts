@@ -32,7 +32,7 @@ export interface ObjectStore {
   readonly close: () => Promise<void>;
 }
 
-export interface VersionedBytes {
+interface VersionedBytes {
   /** Null: there is no such object. */
   readonly bytes: Buffer | null;
   readonly version: string | null;

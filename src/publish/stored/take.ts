@@ -20,7 +20,7 @@ import type { ObjectStore } from './object-store.ts';
 import { RELEASE_INDEX, type ReleaseEntry, type ReleaseIndex } from './release-index.ts';
 import { CONCURRENCY, createFileTaker, TAKEN } from './take-files.ts';
 
-export interface TakeDeps {
+interface TakeDeps {
   readonly store: ObjectStore;
   readonly folders: ReleaseFolders;
   /** Whether the current access rules allow a release to be served. */

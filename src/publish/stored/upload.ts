@@ -29,7 +29,7 @@ import {
   releaseKeys,
 } from './release-index.ts';
 
-export interface UploadDeps {
+interface UploadDeps {
   readonly store: ObjectStore;
   readonly folders: ReleaseFolders;
   /** Whether this node is elected to upload; checked before each change. */

@@ -17,15 +17,15 @@ import { type ContentEncoding, NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import {
   faultText,
+  hideFromSite,
   InterruptedError,
   numberAfter,
-  RestlessError,
+  putFile,
+  removePage,
   storageSettings,
-  type Tally,
-  type TargetLedger,
   type TargetRun,
-} from './target-run.ts';
-import { hideFromSite, putFile, removePage, uploadPage } from './write-page.ts';
+  uploadPage,
+} from './write-page.ts';
 
 export interface TargetOptions {
   readonly store: ObjectStore;
@@ -81,10 +81,18 @@ const PACE = {
   s3: { concurrency: 8, checkpointFiles: 50 },
 } as const;
 
+/** Thrown when the update was restarted too often, so that the rest is left to the next one. */
+class RestlessError extends Error {
+  constructor(times: number) {
+    super(`Stopped part-way after starting over ${times} times, because pages became private. The next run continues.`);
+    this.name = 'RestlessError';
+  }
+}
+
 /** Creates a target; its first run reads the ledger. */
 export function createTarget(options: TargetOptions): Target {
   const { store, listing, key, encoding = 'identity', elapsed = () => performance.now() } = options;
-  let memory: TargetLedger | null = null;
+  let memory: TargetRun['memory'] | null = null;
   let isFirstRun = true;
   let isInterrupted = false;
   let isClosed = false;
@@ -92,7 +100,7 @@ export function createTarget(options: TargetOptions): Target {
   const warningsOfOpening: string[] = [];
   const inTurn = pLimit(1);
 
-  async function remember(tally: Tally): Promise<TargetLedger> {
+  async function remember(tally: TargetRun['tally']): Promise<TargetRun['memory']> {
     if (memory !== null) return memory;
     const found = await readMemory({ store, key, encoding, tally });
     await options.onNumbers(new Map([...found.pages].map(([slug, { number }]) => [slug, number])));
@@ -100,7 +108,7 @@ export function createTarget(options: TargetOptions): Target {
     return found;
   }
 
-  async function updateUntilDone(tally: Tally, onPage: OnPage): Promise<void> {
+  async function updateUntilDone(tally: TargetRun['tally'], onPage: OnPage): Promise<void> {
     const ledger = await remember(tally);
     // In a folder, it costs nothing to check whether files were deleted.
     const isThorough = isFirstRun && store.has !== undefined;
@@ -129,7 +137,7 @@ export function createTarget(options: TargetOptions): Target {
 
   async function update(onPage: OnPage = () => undefined): Promise<TargetReport> {
     const started = elapsed();
-    const tally: Tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
+    const tally: TargetRun['tally'] = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
       await updateUntilDone(tally, onPage);
     } catch (error) {
@@ -185,7 +193,7 @@ async function probe(store: ObjectStore, key: SiteKey): Promise<void> {
   }
 }
 
-function emptyTally(): Tally {
+function emptyTally(): TargetRun['tally'] {
   return { filesWritten: 0, filesKept: 0, filesRemoved: 0, bytesWritten: 0, warnings: [], failures: [] };
 }
 
@@ -194,7 +202,7 @@ async function readMemory({
   key,
   encoding,
   tally,
-}: Pick<TargetRun, 'store' | 'key' | 'encoding' | 'tally'>): Promise<TargetLedger> {
+}: Pick<TargetRun, 'store' | 'key' | 'encoding' | 'tally'>): Promise<TargetRun['memory']> {
   const format = siteLedger(key);
   const found = await readLedger(store, format);
   const { version } = found;

@@ -35,12 +35,12 @@ const NO_RENDERER: PageRenderer = {
 };
 
 /** What the server creates on demand: badges, and single components and incidents. Paths are relative to the page. */
-export function extrasOf(folders: ReleaseFolders, manifest: Manifest, version: string): readonly StaticFile[] {
-  return [...badgesOf(folders, manifest, version), ...singlesOf(folders, manifest)];
+export function listExtras(folders: ReleaseFolders, manifest: Manifest, version: string): readonly StaticFile[] {
+  return [...listBadges(folders, manifest, version), ...listSingles(folders, manifest)];
 }
 
 /** Every badge, from the release's data. Rendered when it is read. */
-function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, version: string): readonly StaticFile[] {
+function listBadges(folders: ReleaseFolders, { slug, number }: Manifest, version: string): readonly StaticFile[] {
   const onDemand = readReleaseData(folders, slug, number)?.onDemand ?? null;
   if (onDemand === null) return [];
   const keyOf = fileKeys(version);
@@ -60,7 +60,7 @@ function badgesOf(folders: ReleaseFolders, { slug, number }: Manifest, version: 
 }
 
 /** Single components and incidents of the v2 API, taken from its lists. */
-function singlesOf(folders: ReleaseFolders, { slug, number, files }: Manifest): readonly StaticFile[] {
+function listSingles(folders: ReleaseFolders, { slug, number, files }: Manifest): readonly StaticFile[] {
   const read = (path: string): unknown =>
     Object.hasOwn(files, path)
       ? JSON.parse(fileOfRelease(join(filesFolder(folders, slug, number), path), slug).toString('utf8'))
@@ -79,7 +79,7 @@ function singlesOf(folders: ReleaseFolders, { slug, number, files }: Manifest): 
 }
 
 /** Null: the release has none, or can't be read. */
-export function nowFactsOf(folders: ReleaseFolders, { slug, number }: Manifest): NowFacts | null {
+export function readNowFacts(folders: ReleaseFolders, { slug, number }: Manifest): NowFacts | null {
   return readReleaseData(folders, slug, number)?.now ?? null;
 }
 

@@ -39,7 +39,7 @@ export class ReleaseGoneError extends Error {
 }
 
 /** Returns the stage of a file. The page's own `index.html` links to all its other files. */
-export function stageOf(pathInPage: string, contentType: string): Stage {
+export function writingStage(pathInPage: string, contentType: string): Stage {
   if (pathInPage === 'index.html') return 'index';
   return contentType.startsWith('text/html') ? 'html' : 'data';
 }

@@ -19,10 +19,10 @@ import {
 import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
 import { HOME_SLUG } from '../stored/ledger.ts';
 import { headersFile, type PageAddresses, redirectsFile } from './host-files.ts';
-import { extrasOf, nowFactsOf, nowFile, type PageLock, sealedPage } from './page-extras.ts';
-import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, stageOf } from './static-file.ts';
+import { listExtras, nowFile, type PageLock, readNowFacts, sealedPage } from './page-extras.ts';
+import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, writingStage } from './static-file.ts';
 
-export interface ListingOptions {
+interface ListingOptions {
   readonly folders: ReleaseFolders;
   /** Slug of the home page; null: the root is the index of pages. */
   readonly home: () => string | null;
@@ -148,7 +148,7 @@ function readPage(
     redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
       location === undefined ? [] : [[path, location] as const],
     ),
-    now: nowFactsOf(folders, manifest),
+    now: readNowFacts(folders, manifest),
   };
   known.set(slug, found);
   return found;
@@ -170,7 +170,7 @@ function sealedMark({ seals }: ListingMemory, { slug, from }: KnownPage, lock: P
 function listNow({ folders, sources }: ListingOptions, { slug, number, now }: KnownPage): readonly StaticFile[] {
   if (now === null) return [];
   const file = nowFile(now, { number, sources });
-  return [{ ...file, path: prefixOf(slug) + file.path, read: () => whilePublic(folders, [slug], file.read) }];
+  return [{ ...file, path: pagePrefix(slug) + file.path, read: () => whilePublic(folders, [slug], file.read) }];
 }
 
 function listPage(options: ListingOptions, page: KnownPage): StaticPage {
@@ -192,7 +192,7 @@ function listSealedPage(
 
 /** The same files again for the root, except those that the site itself has there. */
 function listHomePage(options: ListingOptions, page: KnownPage): StaticPage {
-  const prefix = prefixOf(page.slug);
+  const prefix = pagePrefix(page.slug);
   const atRoot = (file: StaticFile): StaticFile => ({ ...file, path: file.path.slice(prefix.length) });
   const now = (): readonly StaticFile[] => listNow(options, page).map(atRoot);
   const files = (): StaticFile[] => {
@@ -239,7 +239,7 @@ function publicFiles(
 ): StaticFile[] {
   const manifest = readManifest(folders, slug, number);
   if (manifest === null) throw new ReleaseGoneError(slug);
-  const prefix = prefixOf(slug);
+  const prefix = pagePrefix(slug);
   const source = filesFolder(folders, slug, number);
   const guarded = (read: () => Uint8Array | Promise<Uint8Array>): Promise<Uint8Array> =>
     whilePublic(folders, [slug, ...others.map((other) => other.slug)], read);
@@ -249,11 +249,11 @@ function publicFiles(
       identity: sha256,
       contentType,
       cacheControl: PUBLIC_CACHE,
-      stage: stageOf(path, contentType),
+      stage: writingStage(path, contentType),
       read: () => guarded(() => fileOfRelease(join(source, path), slug)),
     }),
   );
-  const extras = slug === SITE_SLUG ? [] : extrasOf(folders, manifest, version);
+  const extras = slug === SITE_SLUG ? [] : listExtras(folders, manifest, version);
   return [
     ...files,
     ...extras.map((extra) => ({ ...extra, path: prefix + extra.path, read: () => guarded(extra.read) })),
@@ -319,15 +319,15 @@ function pathsOnDisk(
   if (manifest === null) return [];
   const paths = Object.keys(manifest.files);
   try {
-    return [...paths, ...extrasOf(folders, manifest, version).map(({ path }) => path)].map(
-      (path) => prefixOf(slug) + path,
+    return [...paths, ...listExtras(folders, manifest, version).map(({ path }) => path)].map(
+      (path) => pagePrefix(slug) + path,
     );
   } catch {
     // Its data can't be read, so only the files in its manifest are known.
-    return paths.map((path) => prefixOf(slug) + path);
+    return paths.map((path) => pagePrefix(slug) + path);
   }
 }
 
-function prefixOf(slug: string): string {
+function pagePrefix(slug: string): string {
   return slug === SITE_SLUG ? '' : `${slug}/`;
 }

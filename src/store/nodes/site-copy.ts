@@ -72,7 +72,7 @@ export async function writeSiteCopy(database: Database, { upstreams, monitors, p
     await tx.runMany(
       `INSERT INTO monitor (id, upstream, state, document, first_seen_at) VALUES (?, ?, ?, ?, 0)
        ON CONFLICT (id) DO UPDATE SET document = excluded.document, gone_at = NULL`,
-      monitors.map(([id, name, isPublic, upstream]) => [id, upstream, 'unknown', documentOf(id, name, isPublic)]),
+      monitors.map(([id, name, isPublic, upstream]) => [id, upstream, 'unknown', monitorDocument(id, name, isPublic)]),
     );
     const all = (await tx.all('SELECT id FROM monitor')).map((row) => String(row['id']) as MonitorId);
     const nothing = { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: true };
@@ -92,7 +92,7 @@ export async function writeTimes(database: Database, times: CopiedTimes): Promis
   );
 }
 
-function documentOf(id: string, name: string, isPublic: boolean | null): string {
+function monitorDocument(id: string, name: string, isPublic: boolean | null): string {
   const rest = { description: null, kind: 'http', target: null, state: 'unknown', createdAt: null };
   return JSON.stringify({ ...rest, id, name, isPublic });
 }

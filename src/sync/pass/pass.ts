@@ -3,8 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
-import { isHeld, type Lease } from '../../store/nodes/lease.ts';
-import { createLeases, type Leases, superseded } from '../../store/nodes/leases.ts';
+import { createLeases, isHeld, type Lease, type Leases, superseded } from '../../store/nodes/leases.ts';
 import type { Store, UpstreamRecord } from '../../store/store.ts';
 import { readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
 import { createQuota } from '../quota/quota.ts';

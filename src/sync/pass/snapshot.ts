@@ -5,7 +5,7 @@ import type { Announcement, Learned, MonitorObservation, PageDefinition } from '
 import { recordPass, type Sighting } from '../../model/record.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates } from '../../store/monitor-states.ts';
-import type { Lease } from '../../store/nodes/lease.ts';
+import type { Lease } from '../../store/nodes/leases.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
