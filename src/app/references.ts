@@ -16,7 +16,7 @@ import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publi
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
-import { checkLearned } from '../sync/pass/check.ts';
+import { judge, type Verdict } from '../sync/pass/check.ts';
 import { listsOnly } from '../sync/pass/lists-only.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
@@ -51,10 +51,9 @@ export async function readNow(base: StoreParts, answering: ReadonlySet<string> |
       .filter(isWanted)
       .map(async (upstream) => {
         try {
-          const answer = await readLists(base, upstream);
-          learned.set(upstream.id, answer);
-          const reason = await rejection(base, upstream.id, answer);
-          if (reason !== null) refused.set(upstream.id, reason);
+          const verdict = await judgeNow(base, upstream, await readLists(base, upstream));
+          learned.set(upstream.id, verdict.learned);
+          if (verdict.kind !== 'taken') refused.set(upstream.id, verdict.reason);
         } catch (error) {
           refused.set(upstream.id, messageOf(error));
         }
@@ -63,16 +62,14 @@ export async function readNow(base: StoreParts, answering: ReadonlySet<string> |
   return { learned, refused };
 }
 
-/** Why a pass would reject it; null: it would not. */
-async function rejection({ store }: StoreParts, id: string, learned: Learned): Promise<string | null> {
+async function judgeNow({ store }: StoreParts, { id, intervalMs }: Upstream, answer: Learned): Promise<Verdict> {
   const record = (await store.upstreams()).get(id);
   const known = {
     monitors: await store.monitors(id),
     pages: record?.definitions ?? [],
-    heldHash: record?.heldHash ?? null,
+    held: record?.heldHash ?? null,
   };
-  const verdict = checkLearned(learned, known);
-  return verdict.kind === 'taken' ? null : verdict.reason;
+  return judge(answer, known, { at: now(), intervalMs });
 }
 
 /** @param looked what `readNow` found; for the other upstreams, what the store remembers counts */

@@ -117,7 +117,6 @@ const MISTAKES: readonly (readonly [name: string, text: string | Buffer, ...said
     'line 3',
   ],
   ['a folder that is not there', upstream('id: p, kind: markdown, path: ./psots'), 'psots', '✗'],
-  ['a file that a sync rejects', upstream('id: iac, kind: terraform, path: ./rejected.json'), '✗', 'iac', 'retry'],
   // Pages
   ['a slug', page('').replace('slug: acme', 'slug: "My page"'), 'pages[0].slug', 'lower-case', 'My page', 'line 6'],
   ['a slug twice', `${page('')}  - { slug: acme }\n`, 'pages[1].slug', 'the slug acme is used twice', 'line 7'],
@@ -339,6 +338,11 @@ describe('pharos check', () => {
       intake('page: acme'),
     ])
       expect(await check(text)).toMatchObject({ status: 0, said: expect.not.stringContaining('✗') });
+  });
+
+  it('names an item that a sync can’t read, which is unknown by itself', async () => {
+    const { status, said } = await check(upstream('id: iac, kind: terraform, path: ./rejected.json'));
+    expect([status, said]).toEqual([0, expect.stringMatching(/! iac: .*retry/)]);
   });
 
   it.each(MISTAKES)('names %s', async (_name, text, ...expected) => {

@@ -44,6 +44,23 @@ describe('pharos incident', () => {
     expect([nothing.status, nothing.stderr]).toEqual([2, expect.stringContaining('Nothing to update')]);
   });
 
+  it('needs only an address and PHAROS_TOKEN to reach a server from elsewhere', async () => {
+    const elsewhere = temporaryFolder();
+    const there = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+      runHere([...args, '--page', 'acme', '--url', pharos.url], { cwd: elsewhere.path, env });
+    const token = { PHAROS_TOKEN: WRITING_ENV['PHAROS_TOKEN'] ?? '' };
+    const made = await there(token, 'incident', 'new', 'From elsewhere', '--json');
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    const { id } = JSON.parse(made.stdout);
+    expect((await there(token, 'incident', 'resolve', id)).status).toBe(0);
+    expect((await there(token, 'rebuild', '--quiet')).status).toBe(0);
+    for (const command of [['incident', 'new', 'x'], ['rebuild']]) {
+      const refused = await there({}, ...command);
+      expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('Set PHAROS_TOKEN')]);
+    }
+    elsewhere.remove();
+  });
+
   it('writes into the store where no server runs, and its next start publishes that', async () => {
     await pharos.stop();
     const config = join(folder.path, 'pharos.yaml');
@@ -52,14 +69,15 @@ describe('pharos incident', () => {
     const made = await command('incident', 'new', 'While it was down', '--page', 'acme', '--component', 'web');
     expect([made.status, made.stdout]).toEqual([0, expect.stringContaining('No server is running. Stored')]);
     pharos = await startWritingSite(folder.path);
-    expect(await eventually(incidents, (found) => found.length === 2)).toEqual([
+    expect(await eventually(incidents, (found) => found.length === 3)).toEqual([
       'While it was down: investigating',
+      'From elsewhere: resolved',
       'From a shell: resolved',
     ]);
     const out = await command('posts', 'export', '--out', 'exported', '--json');
-    expect(JSON.parse(out.stdout).files).toHaveLength(2);
+    expect(JSON.parse(out.stdout).files).toHaveLength(3);
     const again = await commandAgain('posts', 'export', '--out', 'exported');
-    expect([again.status, again.stdout.match(/skipped/g)]).toEqual([1, ['skipped', 'skipped']]);
+    expect([again.status, again.stdout.match(/skipped/g)]).toEqual([1, ['skipped', 'skipped', 'skipped']]);
   });
 
   it('shows drafts in a preview only, and is not written by a process that only serves', async () => {

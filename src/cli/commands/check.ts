@@ -12,7 +12,7 @@ import { lineAt, parseFile } from '../../config/faults.ts';
 import type { Config } from '../../config/load.ts';
 import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
-import { WRITTEN_ID } from '../../model/observation.ts';
+import { type Learned, WRITTEN_ID } from '../../model/observation.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
@@ -81,7 +81,7 @@ export async function check(options: CheckOptions): Promise<number> {
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
     const lines = [
-      ...(isOffline ? [OFFLINE, ...refusedFiles(read).map(refusedText)] : [rowsText(judged)]),
+      ...(isOffline ? [OFFLINE, ...filesText(read)] : [rowsText(judged)]),
       ...[
         ...targets.map(targetText),
         ...problems.map(problemText),
@@ -116,11 +116,16 @@ function withVerdict(row: ProbeRow, { refused, learned }: ReadNow): ProbeRow {
   const reason = refused.get(row.upstream);
   if (reason !== undefined)
     return { ...row, isOk: false, code: 'UPSTREAM_SHAPE', summary: `a sync would take nothing of it: ${reason}` };
-  const dropped = (learned.get(row.upstream)?.problems ?? []).filter(({ kind }) => kind === 'dropped');
-  const told = dropped
-    .map(({ place, message }) => `${place}: ${message}`)
-    .filter((text) => !row.warnings.includes(text));
-  return { ...row, warnings: [...row.warnings, ...told.slice(0, DROPPED_SHOWN)] };
+  const told = unreadable(learned.get(row.upstream)).filter((text) => !row.warnings.includes(text));
+  return { ...row, warnings: [...row.warnings, ...told] };
+}
+
+/** What a sync couldn't take of an answer as it is. */
+function unreadable(learned: Learned | undefined): string[] {
+  return (learned?.problems ?? [])
+    .filter(({ kind }) => kind !== 'note')
+    .slice(0, DROPPED_SHOWN)
+    .map(({ place, message }) => `${place}: ${message}`);
 }
 
 const DROPPED_SHOWN = 5;
@@ -135,8 +140,14 @@ function refusedFiles({ refused }: ReadNow): RefusedRow[] {
   });
 }
 
-function refusedText({ upstream, code, summary }: RefusedRow): string {
-  return paragraph(`${paint('bad', '✗')} ${upstream}: ${code}: ${plain(summary)}`, '  ');
+function filesText(read: ReadNow): string[] {
+  const refused = refusedFiles(read).map(
+    ({ upstream, code, summary }) => `${paint('bad', '✗')} ${upstream}: ${code}: ${plain(summary)}`,
+  );
+  const warned = [...read.learned].flatMap(([upstream, learned]) =>
+    unreadable(learned).map((text) => `${paint('middling', '!')} ${upstream}: ${plain(text)}`),
+  );
+  return [...refused, ...warned].map((line) => paragraph(line, '  '));
 }
 
 /** References with the line of the file that they stand in; those of posts have none. */

@@ -3,8 +3,8 @@ import { StatusError } from '../../errors.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runText } from '../terminal/report-text.ts';
-import { print, requireConfig } from './common.ts';
-import { askServer, serverBase } from './server-client.ts';
+import { loadConfig, print, requireConfig } from './common.ts';
+import { askServer, findServer } from './server-client.ts';
 
 export interface RebuildOptions {
   readonly config?: string;
@@ -19,24 +19,23 @@ const WAIT_MS = 10 * 60_000;
 
 /** Asks the running server to pull and publish now, waits, and prints its report. */
 export async function rebuild(options: RebuildOptions): Promise<number> {
-  const config = requireConfig(options.config);
-  const token = config.operators.token;
-  if (token === undefined)
+  const config = options.url === undefined ? requireConfig(options.config) : loadConfig(options.config);
+  const server = findServer(config, options.url);
+  if (server === null)
     throw new UsageError(
-      'operators.token is not set, so the server does not accept rebuilds. Set it in the configuration and restart the server.',
+      config === null
+        ? 'Set PHAROS_TOKEN to the operator token of that server.'
+        : 'operators.token is not set, so the server does not accept rebuilds. Set it in the configuration and restart the server.',
     );
-  const base = serverBase(config, options.url);
+  const { base } = server;
   const progress = createProgress(options.quiet ?? options.json ?? false);
   progress.doing(`waiting for ${base} to sync and publish`);
-  const answer = await askServer(
-    { config, base },
-    {
-      method: 'POST',
-      path: 'rebuild?wait=1',
-      body: options.page === undefined ? {} : { page: options.page },
-      waitMs: WAIT_MS,
-    },
-  ).finally(() => progress.end());
+  const answer = await askServer(server, {
+    method: 'POST',
+    path: 'rebuild?wait=1',
+    body: options.page === undefined ? {} : { page: options.page },
+    waitMs: WAIT_MS,
+  }).finally(() => progress.end());
   const body = answer.body as { report?: RunReport; message?: string } | null;
   if (answer.status !== 200 || body?.report === undefined) {
     throw new StatusError({

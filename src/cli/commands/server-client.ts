@@ -15,9 +15,20 @@ interface ServerRequest {
   readonly waitMs: number;
 }
 
-/** Where the server of a configuration is asked, unless another address is named. */
-export function serverBase({ server }: Config, url: string | undefined): string {
-  return url ?? originOf(server);
+/** A server that takes orders from operators. */
+export interface OperatedServer {
+  readonly base: string;
+  readonly token: string;
+}
+
+/**
+ * The server of a configuration, or the one at an address with the token in PHAROS_TOKEN, which needs no configuration. Null:
+ * there is no token for it.
+ */
+export function findServer(config: Config | null, url: string | undefined): OperatedServer | null {
+  const token = config === null ? process.env['PHAROS_TOKEN'] : config.operators.token?.reveal();
+  const base = url ?? (config === null ? null : originOf(config.server));
+  return token === undefined || token === '' || base === null ? null : { base, token };
 }
 
 /**
@@ -26,13 +37,13 @@ export function serverBase({ server }: Config, url: string | undefined): string 
  * @throws UPSTREAM_UNREACHABLE when no server answers
  */
 export async function askServer(
-  { config, base }: { readonly config: Config; readonly base: string },
+  { base, token }: OperatedServer,
   { method, path, body, headers, waitMs }: ServerRequest,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const answer = await request(new URL(`/-/${path}`, base), {
     method,
     headers: {
-      authorization: `Bearer ${config.operators.token?.reveal() ?? ''}`,
+      authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       ...headers,
     },

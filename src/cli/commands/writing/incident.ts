@@ -15,7 +15,7 @@ import { authorPage } from '../../../incidents/writer.ts';
 import { toIso } from '../../../model/time.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { openQuietly, print, slugsOf, unknownName } from '../common.ts';
-import { askServer, serverBase } from '../server-client.ts';
+import { askServer, findServer, type OperatedServer } from '../server-client.ts';
 
 interface ApiOptions {
   readonly config?: string;
@@ -42,14 +42,18 @@ export interface UpdateOptions extends ApiOptions {
 }
 
 /** Where an incident goes: to the API of one page, or into a folder of posts. */
-type Place = { readonly kind: 'api'; readonly config: Config; readonly page: string } | { readonly kind: 'folder' };
+type Place =
+  | { readonly kind: 'api'; readonly server: OperatedServer; readonly config: Config | null; readonly page: string }
+  | { readonly kind: 'folder' };
 
 /** The API where there is an operator token and one page is named, unless a folder or a monitor is. */
-export function placeOf({ folder, page = [], monitor }: ApiOptions, config: Config | null): Place {
+export function choosePlace({ folder, page = [], monitor, url }: ApiOptions, config: Config | null): Place {
   const [only] = page;
   const isApi = folder === undefined && monitor === undefined && page.length === 1 && only !== undefined;
-  if (!isApi || config?.operators.token === undefined) return { kind: 'folder' };
-  return { kind: 'api', config, page: only };
+  const server = isApi ? findServer(config, url) : null;
+  if (isApi && url !== undefined && server === null)
+    throw new UsageError('Set PHAROS_TOKEN to the operator token of that server, or operators.token in pharos.yaml.');
+  return server === null || only === undefined ? { kind: 'folder' } : { kind: 'api', server, config, page: only };
 }
 
 /** `pharos incident new` over the API. */
@@ -77,7 +81,7 @@ export function declareIncident(
 export async function incidentUpdate(id: string, options: UpdateOptions, config: Config | null): Promise<number> {
   if (options.status === undefined && options.body === undefined && options.component === undefined)
     throw new UsageError('Nothing to update. Set --status, --body or --component.');
-  const place = placeOf(options, config);
+  const place = choosePlace(options, config);
   if (place.kind === 'folder') throw new UsageError('Set --page, or --folder for posts kept as files.');
   const { status, body, component } = options;
   return send(place, options, {
@@ -110,21 +114,24 @@ interface Request {
 
 const WAIT_MS = 30_000;
 
-async function send({ config, page }: Place & { kind: 'api' }, options: ApiOptions, request: Request): Promise<number> {
-  const base = serverBase(config, options.url);
+async function send(
+  { server, config, page }: Place & { kind: 'api' },
+  options: ApiOptions,
+  request: Request,
+): Promise<number> {
   const known = request.params['incident'];
   const path = `v1/pages/${page}/incidents${known === undefined ? '' : `/${encodeURIComponent(known)}`}`;
   const method = request.id === 'createIncident' ? 'POST' : 'PATCH';
   const headers = { 'idempotency-key': randomUUID() };
   try {
     const body = { incident: request.incident };
-    const answer = await askServer({ config, base }, { method, path, body, headers, waitMs: WAIT_MS });
-    if (answer.status >= 300) throw refusedBy(base, answer);
+    const answer = await askServer(server, { method, path, body, headers, waitMs: WAIT_MS });
+    if (answer.status >= 300) throw refusedBy(server.base, answer);
     return tell(options, answer.body as IncidentAnswer, 'published');
   } catch (error) {
     // With --url the store of that server is somewhere else.
     const isDown = isStatusError(error) && error.context['isRefused'] === true && options.url === undefined;
-    if (!isDown) throw error;
+    if (!isDown || config === null) throw error;
     return tell(options, await writeLocally({ config, page }, request), 'stored');
   }
 }

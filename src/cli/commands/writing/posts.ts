@@ -21,7 +21,7 @@ import {
 import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { loadConfig } from '../common.ts';
-import { appendUpdate, declareIncident, incidentUpdate, placeOf, type UpdateOptions } from './incident.ts';
+import { appendUpdate, choosePlace, declareIncident, incidentUpdate, type UpdateOptions } from './incident.ts';
 
 /** A file that is resolved needs an end, which whoever writes it adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
@@ -59,7 +59,7 @@ export interface AnnouncementOptions extends PostOptions {
 
 /** `pharos incident new TITLE`: through the server, into the store, or as a file for an incident that begins. */
 export async function incidentNew(title: string, options: IncidentOptions): Promise<number> {
-  const place = placeOf(options, loadConfig(options.config));
+  const place = choosePlace(options, loadConfig(options.config));
   if (place.kind === 'api') return declareIncident(place, title, options);
   if (options.draft === true || options.component?.some((component) => component.includes('=')) === true)
     throw new UsageError('--draft and component states don’t work with --folder. Edit the file, or omit --folder.');
