@@ -6,6 +6,7 @@ import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
 import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
 import type { NotifyTestOptions } from './commands/notices/try-channel.ts';
+import type { PagesOptions } from './commands/pages.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { BackupOptions } from './commands/store/backup.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
@@ -19,6 +20,7 @@ export function addOperatorCommands(program: Command, done: (status: number) => 
   addShellCommands(program, done);
   addReleaseCommands(program, done);
   addStoreCommands(program, done);
+  addPageCommands(program, done);
   addTokenCommands(program, done);
   addSubscriberCommands(program, done);
   addSendingCommands(program, done);
@@ -219,6 +221,30 @@ function addStoreCommands(program: Command, done: (status: number) => void): voi
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos store copy --to postgres.yaml')
     .action(run(async () => (await import('./commands/store/store.ts')).storeCopy));
+}
+
+/** Which page is which. */
+function addPageCommands(program: Command, done: (status: number) => void): void {
+  const run = caller(done);
+  const pages = program.command('pages').description('show which page is which, and what is kept for removed ones');
+  pages
+    .command('list')
+    .description('list pages, removed ones too, with the posts, tokens and subscribers kept for each')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos pages list')
+    .action(run(async () => (await import('./commands/pages.ts')).pagesList));
+  pages
+    .command('adopt')
+    .description('give a page everything that is kept for a removed one')
+    .argument('<old>', 'key of the removed page, or the slug it had')
+    .argument('<page>', 'slug of the page that gets it')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos pages adopt acme~1 example')
+    .action(async (old: string, page: string, options: PagesOptions) =>
+      done(await (await import('./commands/pages.ts')).pagesAdopt(old, page, options)),
+    );
 }
 
 /** Who may write over HTTP. */

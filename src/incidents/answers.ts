@@ -149,14 +149,15 @@ export function componentList(writing: WritingPage): readonly ComponentAnswer[] 
   }));
 }
 
-/** Overrides of a component, as `<definition id>/<component id>`, that nobody has taken back. */
-export function overridesOf(written: readonly WrittenStory[], ref: string): readonly WrittenStory[] {
+/** Overrides of a component of the page that nobody has taken back; each names it `<definition id>/<component id>`. */
+export function overridesOf(written: readonly WrittenStory[], componentId: string): readonly WrittenStory[] {
   return written.filter(
-    ({ document: { post } }) => post.type === 'override' && post.component === ref && post.to === undefined,
+    ({ document: { post } }) =>
+      post.type === 'override' && post.component.endsWith(`/${componentId}`) && post.to === undefined,
   );
 }
 
-function overrideOf({ written, page }: WritingPage, componentId: string): string | null {
-  const post = overridesOf(written, `${page.definition.id}/${componentId}`).at(-1)?.document.post;
+function overrideOf({ written }: WritingPage, componentId: string): string | null {
+  const post = overridesOf(written, componentId).at(-1)?.document.post;
   return post?.type === 'override' ? post.state : null;
 }

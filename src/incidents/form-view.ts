@@ -103,7 +103,7 @@ export function formFields({ kind, writing, own, template, sent, faults }: FormI
       { value: 'false', text: 'No' },
     ],
   });
-  const before = declaredBefore(own, writing);
+  const before = declaredBefore(own);
   const components = writing.model.components.map(({ definition, name }) =>
     field({
       name: `components.${definition.id}`,

@@ -213,7 +213,7 @@ async function overrideComponent(call: Call): Promise<unknown> {
   const name = writing.model.components.find(({ definition }) => definition.id === id)?.name ?? id;
   await done(call, async (tx) => {
     const written = storiesIn(await readWritten(tx, author.page.key));
-    for (const { row } of overridesOf(written, ref)) await endOverride(tx, author, row.id);
+    for (const { row } of overridesOf(written, id)) await endOverride(tx, author, row.id);
     if (state === 'operational') return id;
     const fresh = `override-${idWords(name, author.now)}-${call.newSuffix()}`;
     await createPost(tx, author, {

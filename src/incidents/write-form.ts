@@ -52,7 +52,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
     const state = form.get(`components.${id}`) ?? '';
     return state === '' ? [] : [[id, state]];
   });
-  const before = declaredBefore(own, writing);
+  const before = declaredBefore(own);
   const states = chosen.filter(([id, state]) => state !== 'named' && before.get(id) !== state);
   const asked = {
     name: text('name'),
@@ -81,7 +81,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
 }
 
 /** What an incident last declared of each component, in the words of the form. */
-export function declaredBefore(own: WrittenStory | null, { page }: WritingPage): ReadonlyMap<string, string> {
+export function declaredBefore(own: WrittenStory | null): ReadonlyMap<string, string> {
   const post = own?.document.post;
   if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();
   const impacts = post.type === 'incident' ? (post.impacts ?? []) : [];
@@ -91,7 +91,7 @@ export function declaredBefore(own: WrittenStory | null, { page }: WritingPage):
   return new Map(
     post.components.map((ref) => {
       const state = said[ref];
-      return [ref.slice(page.definition.id.length + 1), state === undefined ? 'named' : statusOf(state)];
+      return [ref.slice(ref.lastIndexOf('/') + 1), state === undefined ? 'named' : statusOf(state)];
     }),
   );
 }

@@ -141,6 +141,31 @@ export async function endPagesOf(
   );
 }
 
+/**
+ * Gives the page that has a slug the identity of one that has none any more, and with it all that is kept for that one. What
+ * was kept for the page until now stays behind under its own key.
+ */
+export function adoptPage(
+  database: Database,
+  { old, slug, now }: { readonly old: PageKey; readonly slug: string; readonly now: EpochMs },
+): Promise<'adopted' | 'unknown' | 'in use'> {
+  return database.transaction(async (tx) => {
+    const pages = await readPages(tx, 'all');
+    const former = pages.find(({ key }) => key === old);
+    const current = pages.find((page) => page.slug === slug && page.endedAt === null);
+    if (former === undefined || current === undefined) return 'unknown';
+    if (former.endedAt === null) return 'in use';
+    const revision = await bumpRevision(tx);
+    await tx.run('UPDATE page SET ended_at = ?, revision = ? WHERE key = ?', [now, revision, current.key]);
+    await tx.run(
+      `UPDATE page SET slug = ?, origin = ?, access = ?, gate = gate + 1, ended_at = NULL, revision = ? WHERE key = ?`,
+      [slug, current.origin, current.access, revision, old],
+    );
+    await tx.announce();
+    return 'adopted';
+  });
+}
+
 /** The pages that have their slugs, or every page that ever had one. */
 export async function readPages(reader: Reader, which: 'current' | 'all' = 'current'): Promise<readonly StoredPage[]> {
   const where = which === 'all' ? '' : 'WHERE ended_at IS NULL';

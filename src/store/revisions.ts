@@ -82,8 +82,9 @@ async function recordSubjects(
   );
 }
 
-/** One that names its pages shows there and nowhere else; any other shows wherever something it is about does. */
-function eventSubjects({ pages, monitors, components }: Incident | Maintenance): Subject[] {
+/** One that was written on a page shows there; one that names its pages shows there and nowhere else; any other shows wherever something it is about does. */
+function eventSubjects({ pages, monitors, components, owner }: Incident | Maintenance): Subject[] {
+  if (owner !== undefined) return [subjects.page(owner.page)];
   if (pages !== null) return pages.map((page) => subjects.page(page));
   return [
     ...monitors.map((id) => subjects.monitor(id)),

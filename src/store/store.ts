@@ -74,7 +74,7 @@ export const subjects = {
   monitor: (id: MonitorId) => `monitor:${id}` as Subject,
   /** `<definition id>/<component id>`. */
   component: (id: string) => `component:${id}` as Subject,
-  /** A page by its definition's id or by its slug. */
+  /** A page by its key, its definition's id or its slug. */
   page: (idOrSlug: string) => `page:${idOrSlug}` as Subject,
 };
 

@@ -137,6 +137,31 @@ describe('a page that is more than its slug', () => {
     expect(listed.body).toEqual([]);
   });
 
+  it('gets back what was kept for it when its operator says so', async () => {
+    const listed = await command('pages', 'list', '--json');
+    const { pages } = JSON.parse(listed.stdout) as { pages: Record<string, unknown>[] };
+    expect(pages.filter(({ origin }) => origin === 'config/inner')).toMatchObject([
+      { key: 'inner~1', page: null, posts: 1, tokens: 1 },
+      { key: 'inner~2', page: 'inner', posts: 0 },
+    ]);
+    expect((await command('pages', 'adopt', 'nothing', 'inner')).stderr).toContain('inner~1');
+    expect((await command('pages', 'adopt', 'acme~1', 'inner')).stderr).toContain('is shown now');
+    await reload((text) => `${text}    publish_private_history: true\n`);
+    expect((await command('pages', 'adopt', 'inner', 'inner')).stdout).toContain('1 post, 1 token');
+    const shown = await eventually(
+      () => site.get('/inner/'),
+      ({ body }) => body.includes('Vault is empty'),
+    );
+    expect(shown.body).toContain('Vault is empty');
+    expect((await callApi(site.url(), 'GET', 'pages/inner/incidents')).body).toHaveLength(1);
+    expect((await command('pages', 'adopt', 'inner~2', 'inner')).status).toBe(0);
+    const hidden = await eventually(
+      () => site.get('/inner/'),
+      ({ body }) => !body.includes('Vault is empty'),
+    );
+    expect(hidden.body).not.toContain('Vault is empty');
+  });
+
   it('shows what was written behind its gate only when its operator says so', async () => {
     await declare(site.url(), 'team', { name: 'Desk on fire', component_ids: ['desk'], body: 'Do not tell.' });
     const open = TEAM.replace(/ {4}access_type.*\n.*\n/, '').replace('name: Desk', 'name: Counter');

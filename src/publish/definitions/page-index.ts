@@ -13,8 +13,9 @@ export interface PageIndex {
 }
 
 /** The subjects of a page, by which its incidents and maintenances are found. */
-export function pageSubjects({ definition }: ResolvedPage): readonly Subject[] {
+export function pageSubjects({ definition, identity }: ResolvedPage): readonly Subject[] {
   return [
+    subjects.page(identity.key),
     subjects.page(definition.slug),
     ...namesOfPage(definition).flatMap((name) => [
       subjects.page(name),
@@ -43,8 +44,9 @@ export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
   const byName = new Map<string, string[]>();
   const byMonitor = new Map<string, readonly string[]>();
   const byUpstream = new Map<string, string[]>();
-  for (const { definition } of pages) {
+  for (const { definition, identity } of pages) {
     const { slug, id } = definition;
+    byName.getOrInsert(identity.key, []).push(slug);
     const alone = [slug];
     const monitors = shownMonitors(definition);
     for (const name of namesOfPage(definition)) byName.getOrInsert(name, []).push(slug);

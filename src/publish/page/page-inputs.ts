@@ -81,8 +81,8 @@ export function ownIncidents<Story extends Incident>(page: ResolvedPage, inciden
     .filter((one) => isOwn(page, one))
     .map((incident) => ({
       ...incident,
-      components: incident.components.map((named) => ({ ...named, id: underId(page, named.id) })),
-      pages: incident.pages?.map((name) => underId(page, name)) ?? null,
+      components: incident.components.map((named) => ({ ...named, id: underId(page, named.id, incident) })),
+      pages: pagesOf(page, incident),
     }));
 }
 
@@ -92,9 +92,14 @@ export function ownMaintenances<Story extends Maintenance>(page: ResolvedPage, s
     .filter((one) => isOwn(page, one))
     .map((maintenance) => ({
       ...maintenance,
-      components: maintenance.components.map((named) => underId(page, named)),
-      pages: maintenance.pages?.map((name) => underId(page, name)) ?? null,
+      components: maintenance.components.map((named) => underId(page, named, maintenance)),
+      pages: pagesOf(page, maintenance),
     }));
+}
+
+function pagesOf(page: ResolvedPage, { pages, owner }: Pick<Incident, 'pages' | 'owner'>): readonly string[] | null {
+  if (owner !== undefined) return [historyId(page)];
+  return pages?.map((name) => underId(page, name)) ?? null;
 }
 
 /** What a page's own history is kept under: the id of its definition, and its era from the second on. */
@@ -116,9 +121,13 @@ function isOwn({ identity, definition, config }: ResolvedPage, { id, owner }: Ow
 
 type Owned = Pick<Incident, 'id' | 'owner'>;
 
-/** Replaces the name of the page in a reference to it, or to one of its components, by what its history is kept under. */
-function underId(page: ResolvedPage, name: string): string {
+/**
+ * Replaces the name of the page in a reference to it, or to one of its components, by what its history is kept under. What was
+ * written on the page names it as it was called then.
+ */
+function underId(page: ResolvedPage, name: string, { owner }: Pick<Incident, 'owner'> = {}): string {
   const id = historyId(page);
+  if (owner !== undefined) return id + name.slice(name.lastIndexOf('/'));
   for (const known of namesOfPage(page.definition)) {
     if (name === known) return id;
     if (name.startsWith(`${known}/`)) return id + name.slice(known.length);

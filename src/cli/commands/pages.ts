@@ -1,0 +1,108 @@
+/** `pharos pages`: which page is which, and giving what is kept for one to another. */
+
+import { userInfo } from 'node:os';
+import { now } from '../../app/clock.ts';
+import { type PageKey, readPageKey } from '../../model/slugs.ts';
+import { toIso } from '../../model/time.ts';
+import { counted } from '../../schema/counted.ts';
+import type { Database } from '../../store/database.ts';
+import { adoptPage, readPages, type StoredPage } from '../../store/pages.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
+import { openQuietly, openToRead, print, requireConfig, unknownName } from './common.ts';
+
+export interface PagesOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** `pharos pages list`: every page that there is or was, with what is kept for it. */
+export async function pagesList(options: PagesOptions): Promise<number> {
+  await using pharos = await openToRead(requireConfig(options.config));
+  const { database } = pharos.store;
+  const counts = await keptCounts(database);
+  const pages = (await readPages(database, 'all')).map(({ key, slug, origin, access, beganAt, endedAt }) => ({
+    key,
+    page: endedAt === null ? slug : null,
+    origin: origin === '' ? null : origin,
+    access: access === '' ? null : access,
+    beganAt: beganAt === 0 ? null : toIso(beganAt),
+    endedAt: endedAt === null ? null : toIso(endedAt),
+    ...(counts.get(key) ?? NOTHING),
+  }));
+  const rows = pages.map((one) => [
+    one.key,
+    one.page === null ? `hidden since ${one.endedAt}` : `/${one.page}/`,
+    one.origin ?? 'not known',
+    kept(one),
+  ]);
+  const text = rows.length === 0 ? 'No pages yet.' : table(['key', 'shown at', 'defined by', 'kept'], rows);
+  print(options.json === true, { pages }, text);
+  return EXIT_DONE;
+}
+
+/** `pharos pages adopt OLD NEW`. */
+export async function pagesAdopt(old: string, slug: string, options: PagesOptions): Promise<number> {
+  await using pharos = await openQuietly(requireConfig(options.config));
+  const { database } = pharos.store;
+  const pages = await readPages(database, 'all');
+  const former = findFormer(pages, old);
+  const outcome = await adoptPage(database, { old: former, slug, now: now() });
+  const current = pages.filter(({ endedAt }) => endedAt === null).map((page) => page.slug);
+  if (outcome === 'unknown') throw unknownName('page', slug, current);
+  if (outcome === 'in use')
+    throw new UsageError(`${former} is shown now. Remove its page from the configuration or its upstream first.`);
+  const { audit } = pharos;
+  audit.note({ actor: `command:${userInfo().username}`, action: 'page-adopt', subject: slug, outcome: former });
+  const words = kept((await keptCounts(database)).get(former) ?? NOTHING);
+  print(
+    options.json === true,
+    { page: slug, key: former },
+    `The page ${slug} is ${former} now, with ${words}. What it had until now is hidden; \`pharos pages list\` names it.`,
+  );
+  return EXIT_DONE;
+}
+
+/** By its key, or by the slug of the page that had it last. */
+function findFormer(pages: readonly StoredPage[], name: string): PageKey {
+  const hidden = pages.filter(({ endedAt }) => endedAt !== null);
+  const found =
+    pages.find(({ key }) => key === name) ??
+    hidden.findLast(({ key, slug }) => [slug, readPageKey(key).slug].includes(name));
+  if (found === undefined)
+    throw unknownName(
+      'hidden page',
+      name,
+      hidden.map(({ key }) => key),
+    );
+  return found.key;
+}
+
+interface Kept {
+  readonly posts: number;
+  readonly tokens: number;
+  readonly subscribers: number;
+}
+
+const NOTHING: Kept = { posts: 0, tokens: 0, subscribers: 0 };
+
+async function keptCounts(database: Database): Promise<ReadonlyMap<string, Kept>> {
+  const rows = await database.all(
+    `SELECT page, SUM(posts) AS posts, SUM(tokens) AS tokens, SUM(subscribers) AS subscribers FROM (
+       SELECT page, COUNT(*) AS posts, 0 AS tokens, 0 AS subscribers FROM written WHERE deleted_at IS NULL GROUP BY page
+       UNION ALL SELECT page, 0, COUNT(*), 0 FROM api_token WHERE revoked_at IS NULL GROUP BY page
+       UNION ALL SELECT page, 0, COUNT(*), 0 FROM access_badge_token GROUP BY page
+       UNION ALL SELECT page, 0, 0, COUNT(*) FROM subscriber GROUP BY page
+     ) AS kept GROUP BY page`,
+  );
+  return new Map(
+    rows.map((row) => [
+      String(row['page']),
+      { posts: Number(row['posts']), tokens: Number(row['tokens']), subscribers: Number(row['subscribers']) },
+    ]),
+  );
+}
+
+function kept({ posts, tokens, subscribers }: Kept): string {
+  return [counted(posts, 'posts'), counted(tokens, 'tokens'), counted(subscribers, 'subscribers')].join(', ');
+}
