@@ -7,6 +7,7 @@ import { WRITTEN_ID } from '../model/observation.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { written } from '../sync/connectors/markdown/written.ts';
+import { intervalMinMs } from '../sync/quota/windows.ts';
 import { intervalMsOf } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import type { Log } from './log.ts';
@@ -67,6 +68,7 @@ export function createLiveConfig(first: Config, options: LiveConfigOptions): Liv
       looks: config.looks.pages,
       pages: config.pages,
       intervalMs: new Map(bound.map(({ upstream }) => [upstream.id, upstream.intervalMs])),
+      callMs: new Map(bound.map(({ upstream }) => [upstream.id, intervalMinMs(upstream.limits, 1)])),
       definesPages: new Set(bound.flatMap(({ upstream }) => (upstream.definesPages ? [upstream.id] : []))),
       vendorPages: new Map(
         bound.flatMap(({ upstream: { id, vendorPage } }) => (vendorPage === null ? [] : [[id, vendorPage]])),

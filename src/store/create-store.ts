@@ -77,7 +77,10 @@ function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamT
     upstreams: async () =>
       new Map((await database.all('SELECT * FROM upstream')).map((row) => [String(row['id']), toUpstream(row)])),
     upstreamTimes: async () => {
-      const rows = await database.all('SELECT id, monitors_at, incidents_at, pages_at FROM upstream');
+      const rows = await database.all(
+        `SELECT id, monitors_at, incidents_at, pages_at, list_calls
+         FROM upstream LEFT JOIN upstream_control ON upstream_control.upstream = upstream.id`,
+      );
       return new Map(
         rows.map((row) => [
           String(row['id']),
@@ -85,6 +88,7 @@ function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamT
             monitorsAt: parseInstant(row['monitors_at']),
             incidentsAt: parseInstant(row['incidents_at']),
             pagesAt: parseInstant(row['pages_at']),
+            listCalls: Number(row['list_calls'] ?? 0),
           },
         ]),
       );

@@ -63,7 +63,10 @@ export interface CommitResult {
 }
 
 /** How old what an upstream said is, without the rest of its record. */
-export type UpstreamTimes = Pick<UpstreamRecord, 'monitorsAt' | 'incidentsAt' | 'pagesAt'>;
+export interface UpstreamTimes extends Pick<UpstreamRecord, 'monitorsAt' | 'incidentsAt' | 'pagesAt'> {
+  /** List and incident requests of its last pass; absent: not known. */
+  readonly listCalls?: number;
+}
 
 declare const subject: unique symbol;
 /** What an incident or a maintenance is about: a monitor, a component or a page. Made by `subjects`. */

@@ -33,6 +33,15 @@ export const CONTROL_AT_FIRST: UpstreamControl = Object.freeze({
   listCalls: 0,
 });
 
+/**
+ * The interval at which an upstream is really asked: its schedule, or the first of its ticks that its rate limit allows.
+ *
+ * @param neededMs the time that the limit asks for between two passes; 0: it asks for none
+ */
+export function askedEveryMs(intervalMs: number, neededMs: number): number {
+  return Math.max(1, Math.ceil(neededMs / intervalMs)) * intervalMs;
+}
+
 /** Requests of one upstream, as one write transaction sees them. Nobody else adds to them meanwhile. */
 export interface RequestLedger {
   /** When the `n`th newest request left (1: the newest); null: there are fewer. */

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { NOTHING_LEARNED } from '../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
+import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -15,7 +16,7 @@ import type { Store } from '../../src/store/store.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
-import { windowsOf } from '../../src/sync/quota/windows.ts';
+import { intervalMinMs, windowsOf } from '../../src/sync/quota/windows.ts';
 import type { Upstream } from '../../src/sync/upstream.ts';
 import {
   noAnswer,
@@ -389,6 +390,31 @@ describe('the quota of an upstream', () => {
     });
     clock.advance(MINUTE_MS + SECOND_MS);
     expect(await pass(tight, fine)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('that is smaller than the schedule is the interval: what was heard holds until the next answer', async () => {
+    const tight = toyUpstream('edge', { limits: { perMinute: 5, perHour: 130 }, intervalMs: 3 * SECOND_MS });
+    const site = {
+      site: { url: 'https://s.test', name: 'Acme', home: null, timezone: 'UTC', locale: 'en', historyDays: 90 },
+      pages: [],
+      intervalMs: new Map([['edge', tight.intervalMs]]),
+      callMs: new Map([['edge', intervalMinMs(tight.limits, 1)]]),
+      definesPages: new Set<string>(),
+    };
+    const memory = createSiteMemory(store);
+    const answered: number[] = [];
+    for (let seconds = 0; seconds < 600; seconds += 3) {
+      if ((await pass(tight, fine)).kind === 'ok') answered.push(seconds);
+      const [source] = (await memory.refresh(site, clock.now())).sources;
+      expect(source?.isMonitorsStale, `after ${seconds} s`).toBe(false);
+      clock.advance(3 * SECOND_MS);
+    }
+    // Two lists a pass, and 130 an hour.
+    expect(answered.length).toBeGreaterThan(8);
+    const [source] = (await memory.refresh(site, clock.now())).sources;
+    expect(source?.intervalMs).toBe(57 * SECOND_MS);
+    const spans = await store.database.all('SELECT from_at FROM span');
+    expect(new Set(spans.map((row) => row['from_at'])).size).toBe(1);
   });
 
   it('that is used up by others fails with its own words and an end, asking nothing', async () => {

@@ -20,6 +20,7 @@ import {
   settlePages,
 } from '../../store/pages.ts';
 import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
+import { askedEveryMs } from '../../store/upstream-control.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
@@ -99,9 +100,10 @@ export function createSiteMemory(store: Store, { since = null, onSettled }: Site
       isOther(before.inputs, inputs) ||
       !isDeepStrictEqual(before.undecided, undecided);
     const current = isOutdated ? await define(before, { changes, inputs, undecided, now }) : before;
-    const sources = [...inputs.intervalMs].map(([id, intervalMs]) =>
-      sourceFreshness(id, { times: times.get(id), intervalMs, now }),
-    );
+    const sources = [...inputs.intervalMs].map(([id, scheduledMs]) => {
+      const neededMs = (inputs.callMs?.get(id) ?? 0) * (times.get(id)?.listCalls ?? 0);
+      return sourceFreshness(id, { times: times.get(id), intervalMs: askedEveryMs(scheduledMs, neededMs), now });
+    });
     for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
     const turned = sources.filter(hasTurned);
     // At the first call, these are already published if the last process recorded so.

@@ -12,6 +12,8 @@ export interface SiteStateInputs {
   readonly pages: DefinitionInputs['pages'];
   /** Interval of each upstream. */
   readonly intervalMs: ReadonlyMap<string, number>;
+  /** Time that each list request of an upstream needs by its rate limit, ms; absent: none. */
+  readonly callMs?: ReadonlyMap<string, number>;
   /** Upstreams that can define pages. */
   readonly definesPages: ReadonlySet<string>;
   readonly looks?: DefinitionInputs['looks'];

@@ -5,7 +5,7 @@ import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { createLeases, isHeld, type Lease, type Leases, superseded } from '../../store/nodes/leases.ts';
 import type { Store, UpstreamRecord } from '../../store/store.ts';
-import { readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
+import { askedEveryMs, readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
 import { createQuota } from '../quota/quota.ts';
 import { intervalMinMs } from '../quota/windows.ts';
 import type { Upstream } from '../upstream.ts';
@@ -111,7 +111,9 @@ async function passOver(
       return idle(isLost ? ELSEWHERE : OVERLAP);
     }
     try {
-      return await passUnderLease({ upstream, deps, startedAt, control, circuit, record, lease });
+      const intervalMs = askedEveryMs(upstream.intervalMs, intervalMinMs(upstream.limits, control.listCalls));
+      const asked = { ...upstream, intervalMs };
+      return await passUnderLease({ upstream: asked, deps, startedAt, control, circuit, record, lease });
     } finally {
       // If it can't be returned now, it expires.
       await deps.leases.release(lease).catch(() => undefined);

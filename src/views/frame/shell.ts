@@ -7,6 +7,7 @@ import {
   type OwnPicture,
   type PageLook,
   type PageModel,
+  SECOND_MS,
   type State,
   type Theme,
 } from '../../model/index.ts';
@@ -203,7 +204,8 @@ function freshnessView({ words, format, base }: ViewContext<PageFrame>, present:
 
 /** Where several upstreams are asked, all of them are within the longest interval. */
 function checkedEveryText({ words, format }: Pick<ViewContext, 'words' | 'format'>, { sources }: PageAge): string {
-  const intervalMs = Math.max(MINUTE_MS, ...sources.map((source) => source.intervalMs));
+  const intervals = sources.map((source) => source.intervalMs);
+  const intervalMs = intervals.length === 0 ? MINUTE_MS : Math.max(SECOND_MS, ...intervals);
   return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 

@@ -272,6 +272,8 @@ describe('a view', () => {
     expect(view.shell.freshness?.staleAfter).toBe(AS_OF + 17 * MINUTE_MS);
     expect(view.shell.freshness?.goodUntil.iso).toBe('2026-11-21T08:48:00.000Z');
     expect(view.shell.freshness?.checkedEvery).toBe('Checked every 1 min.');
+    const quick = pageModel().sources.map((source) => ({ ...source, intervalMs: 5_000 }));
+    expect(statusPageView(pageModel({ sources: quick })).shell.freshness?.checkedEvery).toBe('Checked every 5 sec.');
   });
 
   it('draws announcements as sanitised Markdown', () => {
