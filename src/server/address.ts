@@ -36,6 +36,31 @@ export type Address =
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+/** Addresses kept at most; then all are forgotten. */
+const KEPT_MAX = 4_096;
+const LENGTH_MAX = 512;
+
+/** Makes what resolves addresses and keeps those asked for lately, since a crowd asks for few. */
+export function createAddressBook(): typeof resolveAddress {
+  let keptFor: SiteAddresses | null = null;
+  let count = 0;
+  const byHost = new Map<string, Map<string, Address>>();
+  return (host = '', target, site) => {
+    if (site !== keptFor || count >= KEPT_MAX) {
+      byHost.clear();
+      count = 0;
+      keptFor = site;
+    }
+    const kept = byHost.get(host)?.get(target);
+    if (kept !== undefined) return kept;
+    const address = resolveAddress(host, target, site);
+    if (address.kind === 'refused' || host.length + target.length > LENGTH_MAX) return address;
+    byHost.getOrInsertComputed(host, () => new Map()).set(target, address);
+    count += 1;
+    return address;
+  };
+}
+
 /**
  * Resolves a Host header and a request target. The target is decoded once. Anything that isn't plain path text afterwards (`%`,
  * `\`, dot segments, control characters) resolves to nothing. Repeated slashes count as one, because clients append `/api/…` to

@@ -7,11 +7,11 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { clientAddressOf, isForwarded } from '../access/attempts/client-address.ts';
-import { type Address, resolveAddress, type SiteAddresses } from './address.ts';
+import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
 import { isReturning, type RequestHead, readHead } from './request-head.ts';
-import { type AnsweredRequest, accessFacts, headerLines, send } from './send.ts';
+import { type AnsweredRequest, accessFacts, headerLines, send, whenClosed } from './send.ts';
 import { guardSockets } from './sockets.ts';
 import { gateAnswer } from './visitors/gate-answer.ts';
 import { missing, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
@@ -48,53 +48,82 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
     },
     (request, response) => {
       heard(request.socket);
-      serve(options, request, response);
+      const head = readHead(request);
+      serve({
+        options,
+        request,
+        response,
+        head,
+        address: resolve(head.host, request.url ?? '/', options.addresses()),
+        startedAt: performance.now(),
+        facts: options.accessLog === undefined ? null : factsForLog(options, request),
+      });
     },
   );
   const heard = guardSockets(server);
+  const resolve = createAddressBook();
   return server;
 }
 
-/** Answers one request, and reports it. Without anything to wait for, the response is sent before this returns. */
-function serve(options: FrontDoorOptions, request: IncomingMessage, response: ServerResponse): void {
-  const startedAt = performance.now();
-  const log = options.accessLog?.() ?? null;
-  const facts = log === null ? null : accessFacts(request, options.now(), socketOrForwarded(options, request));
-  const report = (status: number): void => {
-    const seconds = (performance.now() - startedAt) / 1_000;
-    options.onAnswered?.(status, seconds);
-    if (facts !== null) log?.(facts(status, seconds));
-  };
-  const head = readHead(request);
-  const address = resolveAddress(head.host, request.url ?? '/', options.addresses());
-  const reply = (result: Answer): void => {
-    const isOpen = result.status >= 400 && isOpenToScripts(options, address);
-    const lines = headerLines(isOpen ? { ...result.headers, ...OPEN_TO_SCRIPTS } : result.headers, options.isHttpsSite);
-    send(response, request.method === 'HEAD' ? { ...result, body: null } : result, {
-      lines: options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines,
-      report,
-    });
-  };
-  const fail = (error: unknown): void => {
-    const isTooLarge = error instanceof BodyTooLargeError;
-    if (!isTooLarge) options.onError(error, (request.url ?? '/').split('?', 1)[0] ?? '');
-    reply(isTooLarge ? plain(413, 'The body is larger than 64 kB.') : plain(500, 'Something went wrong on our side.'));
-  };
+/** One request on its way. */
+interface Visit {
+  readonly options: FrontDoorOptions;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly head: RequestHead;
+  readonly address: Address;
+  readonly startedAt: number;
+  /** Writes it to the access log; null: there is none. */
+  readonly facts: ((status: number, seconds: number) => void) | null;
+}
+
+/** Answers one request. Without anything to wait for, the response is sent before this returns. */
+function serve(visit: Visit): void {
   try {
-    const result = answer(options, request, { head, address });
-    if (result instanceof Promise) result.then(reply).catch(fail);
-    else reply(result);
+    const result = answer(visit);
+    if (result instanceof Promise)
+      result.then((later) => reply(visit, later)).catch((error: unknown) => fail(visit, error));
+    else reply(visit, result);
   } catch (error) {
-    fail(error);
+    fail(visit, error);
   }
 }
 
+function reply(visit: Visit, result: Answer): void {
+  const { options, request, response, address } = visit;
+  const isOpen = result.status >= 400 && isOpenToScripts(options, address);
+  const lines = headerLines(isOpen ? { ...result.headers, ...OPEN_TO_SCRIPTS } : result.headers, options.isHttpsSite);
+  const all = options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines;
+  const isSent = send(response, request.method === 'HEAD' ? { ...result, body: null } : result, all);
+  if (isSent) report(visit, response.statusCode);
+  else whenClosed(response, (status) => report(visit, status));
+}
+
+/** Called once for every request, when the response was sent completely or the client has left. */
+function report({ options, startedAt, facts }: Visit, status: number): void {
+  const seconds = (performance.now() - startedAt) / 1_000;
+  options.onAnswered?.(status, seconds);
+  facts?.(status, seconds);
+}
+
+function factsForLog(options: FrontDoorOptions, request: IncomingMessage): Visit['facts'] {
+  const log = options.accessLog?.() ?? null;
+  if (log === null) return null;
+  const facts = accessFacts(request, options.now(), socketOrForwarded(options, request));
+  return (status, seconds) => log(facts(status, seconds));
+}
+
+function fail(visit: Visit, error: unknown): void {
+  const isTooLarge = error instanceof BodyTooLargeError;
+  if (!isTooLarge) visit.options.onError(error, (visit.request.url ?? '/').split('?', 1)[0] ?? '');
+  reply(
+    visit,
+    isTooLarge ? plain(413, 'The body is larger than 64 kB.') : plain(500, 'Something went wrong on our side.'),
+  );
+}
+
 /** Decides in this order: is the request well formed, what is at its address, may it be changed, may it be seen. */
-function answer(
-  options: FrontDoorOptions,
-  request: IncomingMessage,
-  { head, address }: { readonly head: RequestHead; readonly address: Address },
-): Answer | Promise<Answer> {
+function answer({ options, request, head, address }: Visit): Answer | Promise<Answer> {
   if (head.isAmbiguous) return plain(400, 'A header that may appear only once was sent twice.');
   if (address.kind === 'refused')
     return plain(address.status, address.status === 421 ? 'This host name is not served here.' : 'Bad request.');
@@ -109,10 +138,10 @@ function answer(
     };
   if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
   if (method !== 'GET' && method !== 'HEAD') return notAllowed();
-  const give = (): Answer | Promise<Answer> => pageAnswer(options, { address, query: queryOf(request), head });
+  const asked = { address, query: queryOf(request), head };
   // Whatever page it is about, so that the time it takes tells nothing of any.
   const catchingUp = isReturning(head) ? options.catchUp?.() : null;
-  return catchingUp ? catchingUp.then(give) : give();
+  return catchingUp ? catchingUp.then(() => pageAnswer(options, asked)) : pageAnswer(options, asked);
 }
 
 /** Forms of a page: to sign in and out, and to subscribe. */

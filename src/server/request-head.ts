@@ -17,21 +17,38 @@ export interface RequestHead {
   readonly isAmbiguous: boolean;
 }
 
-const FIELDS = {
-  host: 'host',
-  'accept-encoding': 'acceptEncoding',
-  'if-none-match': 'ifNoneMatch',
-  range: 'range',
-  cookie: 'cookie',
-  'cache-control': 'cacheControl',
-  'sec-fetch-site': 'fetchSite',
-} as const;
-/** Those that may come only once. */
-const ONCE = new Set(['authorization', 'host', 'origin', 'sec-fetch-site', 'content-type']);
-const LENGTHS = new Set([...Object.keys(FIELDS), ...ONCE].map(({ length }) => length));
+type Field = Exclude<keyof RequestHead, 'isAmbiguous'> | null;
+
+/** By name: the field it is read into, and whether it may come only once. */
+const HEADERS: Readonly<Record<string, { readonly field: Field; readonly isSingle: boolean }>> = {
+  host: { field: 'host', isSingle: true },
+  authorization: { field: null, isSingle: true },
+  origin: { field: null, isSingle: true },
+  'sec-fetch-site': { field: 'fetchSite', isSingle: true },
+  'content-type': { field: null, isSingle: true },
+  'accept-encoding': { field: 'acceptEncoding', isSingle: false },
+  'if-none-match': { field: 'ifNoneMatch', isSingle: false },
+  range: { field: 'range', isSingle: false },
+  cookie: { field: 'cookie', isSingle: false },
+  'cache-control': { field: 'cacheControl', isSingle: false },
+};
+const NAMES = Object.keys(HEADERS);
+/** The same with a number of its own, under the two spellings that nearly everybody uses. */
+const KNOWN = new Map(
+  NAMES.flatMap((name, index) => {
+    const header = { field: HEADERS[name]?.field ?? null, once: HEADERS[name]?.isSingle === true ? 1 << index : 0 };
+    return [name, name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())].map(
+      (spelt) => [spelt, header] as const,
+    );
+  }),
+);
+/** Most headers are none of these, which the length of their name tells. */
+const HAS_LENGTH = Array.from({ length: 1 + Math.max(...NAMES.map(({ length }) => length)) }, (_, length) =>
+  NAMES.some((name) => name.length === length),
+);
 
 export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): RequestHead {
-  const head = {
+  const head: { -readonly [Name in keyof RequestHead]: RequestHead[Name] } = {
     host: undefined,
     acceptEncoding: undefined,
     ifNoneMatch: undefined,
@@ -40,20 +57,18 @@ export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): R
     cacheControl: undefined,
     fetchSite: undefined,
     isAmbiguous: false,
-  } as { -readonly [Name in keyof RequestHead]: RequestHead[Name] };
-  const seen: string[] = [];
+  };
+  let seen = 0;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const sent = rawHeaders[index] ?? '';
-    // Most headers are none of these, which their length tells.
-    if (!LENGTHS.has(sent.length)) continue;
-    const name = sent.toLowerCase();
+    if (HAS_LENGTH[sent.length] !== true) continue;
+    const known = KNOWN.get(sent) ?? KNOWN.get(sent.toLowerCase());
+    if (known === undefined) continue;
+    const { field, once } = known;
+    if ((seen & once) !== 0) head.isAmbiguous = true;
+    seen |= once;
+    if (field === null) continue;
     const value = rawHeaders[index + 1] ?? '';
-    if (ONCE.has(name)) {
-      if (seen.includes(name)) head.isAmbiguous = true;
-      else seen.push(name);
-    }
-    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : undefined;
-    if (field === undefined) continue;
     // Lines of one header are one list (RFC 9110, 5.3), those of a cookie are joined as it is written (RFC 9113, 8.2.3).
     const before = head[field] ?? null;
     head[field] = before === null ? value : `${before}${field === 'cookie' ? ';' : ','} ${value}`;

@@ -28,23 +28,17 @@ const CLIENT_GONE = 499;
  */
 const READER_PATIENCE_MS = 10_000;
 
-interface Sending {
-  /** Names and values of headers in turns. */
-  readonly lines: readonly string[];
-  /** Called once, when the response was sent completely or the client has left (499). */
-  readonly report: (status: number) => void;
-}
-
-/** Sends a response. If its headers were already sent, it is ended. */
+/**
+ * Sends a response. If its headers were already sent, it is ended.
+ *
+ * @returns whether the system has taken every byte, as of most: such a response needs no timers and no event. Streams go on
+ */
 export function send(
   response: ServerResponse,
   { status, body, stream }: Pick<Answer, 'status' | 'body' | 'stream'>,
-  { lines, report }: Sending,
-): void {
-  if (response.closed) {
-    report(CLIENT_GONE);
-    return;
-  }
+  lines: readonly string[],
+): boolean {
+  if (response.closed) return false;
   if (response.headersSent) response.end();
   else {
     // Node only reads this list, although its type is mutable.
@@ -53,13 +47,16 @@ export function send(
     else if (body === null) response.end();
     else response.end(body);
   }
-  // The system has taken every byte of most responses by now: they need no timers and no event.
-  if (stream === undefined && response.socket?.writableLength === 0) {
-    report(response.statusCode);
-    return;
-  }
-  if (stream === undefined) bePatient(response);
-  response.once('close', () => report(response.writableFinished ? response.statusCode : CLIENT_GONE));
+  if (stream !== undefined) return false;
+  if (response.socket?.writableLength === 0) return true;
+  bePatient(response);
+  return false;
+}
+
+/** Reports a response when it was sent completely, or when the client has left. */
+export function whenClosed(response: ServerResponse, report: (status: number) => void): void {
+  if (response.closed) report(CLIENT_GONE);
+  else response.once('close', () => report(response.writableFinished ? response.statusCode : CLIENT_GONE));
 }
 
 /** Disconnects a client that reads nothing for long, or takes too long for the whole response. */

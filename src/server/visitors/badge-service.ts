@@ -61,7 +61,7 @@ export interface BadgeService {
 
 /** The badge that a path below a page asks for; null when it is no badge's address. */
 export function badgeAddressOf(path: string): BadgeAddress | null {
-  const match = ADDRESS.exec(path);
+  const match = path.includes('badges/') ? ADDRESS.exec(path) : null;
   if (match === null) return null;
   const [, scope, id, fileName = ''] = match;
   return { scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };

@@ -107,7 +107,8 @@ function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer
   }
   if (release === null) return withoutRelease(deps, asked, isSeen);
   if (path === NOW_JSON_PATH) return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, head);
-  if (isSinglePath(path)) return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
+  if (path.startsWith('api/') && isSinglePath(path))
+    return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
   const file = fileAnswer(release, { path: path === ICON_PATH ? 'favicon.svg' : path, isPublic, head });
   return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
 }

@@ -233,12 +233,19 @@ export function negotiate(
 ): Compression | null {
   const variants = record.variants ?? [];
   if (acceptEncoding === undefined || variants.length === 0) return null;
-  for (const encoding of preferences.memo(acceptEncoding)) {
+  if (acceptEncoding !== last.acceptEncoding) last = { acceptEncoding, liked: preferences.memo(acceptEncoding) };
+  for (const encoding of last.liked) {
     if (encoding === 'identity') return null;
     if (variants.includes(encoding)) return encoding;
   }
   return null;
 }
+
+/** Most requests are of one kind of browser. */
+let last: { readonly acceptEncoding: string; readonly liked: readonly (Compression | 'identity')[] } = {
+  acceptEncoding: '',
+  liked: [],
+};
 
 /** What is accepted, liked best first; of what is liked alike, ours first. Kept, since browsers send a handful of headers. */
 const preferences = new LRUCache<string, readonly (Compression | 'identity')[]>({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SITE_FILES } from '../../../src/model/slugs.ts';
-import { resolveAddress, type SiteAddresses } from '../../../src/server/address.ts';
+import { createAddressBook, resolveAddress, type SiteAddresses } from '../../../src/server/address.ts';
 
 const SITE: SiteAddresses = {
   siteHost: 'status.example.com',
@@ -171,5 +171,33 @@ describe('an address', () => {
       base: '/status/',
       form: null,
     });
+  });
+});
+
+describe('an address book', () => {
+  it('gives what resolving gives, also when it is asked again, and anew for another site', () => {
+    const look = createAddressBook();
+    const hosts = ['status.example.com', 'STATUS.example.com:80', 'status.acme.test', 'elsewhere.test', undefined];
+    const targets = [
+      '/',
+      '/acme/',
+      '/acme/login/',
+      '/acme',
+      '/-/health',
+      '/%2e%2e/',
+      '/acme/?a=b',
+      `/acme/${'x'.repeat(600)}`,
+    ];
+    for (const site of [SITE, { ...SITE, home: null }, SITE])
+      for (const host of [...hosts, ...hosts])
+        for (const target of targets) expect(look(host, target, site)).toEqual(resolveAddress(host, target, site));
+  });
+
+  it('keeps a bounded number', () => {
+    const look = createAddressBook();
+    const first = look('status.example.com', '/acme/', SITE);
+    expect(look('status.example.com', '/acme/', SITE)).toBe(first);
+    for (let index = 0; index < 5_000; index += 1) look('status.example.com', `/acme/${index}`, SITE);
+    expect(look('status.example.com', '/acme/', SITE)).not.toBe(first);
   });
 });
