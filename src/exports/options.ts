@@ -1,4 +1,4 @@
-/** What an export is configured with. */
+/** The configuration of an export. */
 
 import { z } from 'zod';
 import { HttpUrlSchema, IdSchema, TimezoneSchema } from '../schema/scalars.ts';
@@ -29,7 +29,7 @@ const RotationSchema = z.strictObject({
   ),
 });
 
-/** Who is on call: shifts by name, and a rotation for the rest of the time. */
+/** Who is on call: individual shifts, and a rotation for the rest of the time. */
 export const RotaSchema = z
   .strictObject({
     shifts: z.array(ShiftSchema).default([]).describe('Individual shifts; they take precedence over the rotation.'),

@@ -1,4 +1,4 @@
-/** Who was on call over a stretch of time. Pure. */
+/** Finds out who was on call. Pure. */
 
 import { type EpochMs, type Interval, toEpochMs } from '../model/time.ts';
 import type { Rota } from './options.ts';
@@ -8,12 +8,12 @@ export interface Turn extends Interval {
   readonly employee: number;
 }
 
-/** More turns than any incident lasts; a bound against a rota that would never end. */
+/** More turns than any incident lasts; stops a rota that would never end. */
 const TURNS_MAX = 10_000;
 
 /**
- * The turns that make up `window`, in order, without overlap. Shifts come before the rotation; where shifts overlap the
- * one listed first counts. Time that nobody was on call for is left out.
+ * Splits `window` into turns, in order and without overlaps. Shifts take precedence over the rotation, and earlier shifts of the
+ * list over later ones. Time when nobody was on call is left out.
  */
 export function onCall(rota: Rota, window: Interval): readonly Turn[] {
   let free: Interval[] = [window];
@@ -31,7 +31,7 @@ function rotationOver({ rotation }: Rota, window: Interval): Turn[] {
   if (rotation === undefined) return [];
   const { employees, everyDays, timezone } = rotation;
   const start = Temporal.PlainDateTime.from(rotation.startsAt);
-  // Turns change at the same local time: the days between two of them are calendar days, 23 or 25 hours included.
+  // Turns change at the same local time, so a day may have 23 or 25 hours.
   const turnBegin = (index: number): EpochMs =>
     toEpochMs(start.add({ days: index * everyDays }).toZonedDateTime(timezone).epochMilliseconds);
   const local = Temporal.Instant.fromEpochMilliseconds(window.from).toZonedDateTimeISO(timezone).toPlainDateTime();

@@ -1,4 +1,4 @@
-/** Time events of resolved incidents, as the payroll interface takes them. Pure. */
+/** Makes time events for the payroll API from resolved incidents. Pure. */
 
 import { createHash } from 'node:crypto';
 import type { Incident } from '../model/observation.ts';
@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS, toIso } from '../model/time.ts';
 import type { PayrollOptions } from './options.ts';
 import { onCall, type Turn } from './rota.ts';
 
-/** One event as it is sent; field names as in the document. */
+/** One event, with the field names of the API. */
 export interface TimeEvent {
   readonly external_event_id: string;
   readonly employee_id: number;
@@ -22,8 +22,8 @@ export interface TimeEvent {
 const SOURCE = 'pharos';
 
 /**
- * The events of one resolved incident: one for each employee and turn, none for an open incident or a short one. The
- * same incident, rota and export give the same ids.
+ * One event for each employee and turn of a resolved incident; none if it is open or too short. The same incident, rota and
+ * export always give the same ids.
  */
 export function makeTimeEvents(incident: Incident, options: PayrollOptions): readonly TimeEvent[] {
   const { startedAt, endedAt } = incident;
@@ -35,7 +35,7 @@ export function makeTimeEvents(incident: Incident, options: PayrollOptions): rea
     occurred_at: toIso(endedAt),
     starts_at: toIso(turn.from),
     ends_at: toIso(turn.to),
-    // Four digits: a third of a second; binary fractions of an hour would print long tails.
+    // Four digits are a third of a second.
     hours: Math.round(((turn.to - turn.from) / HOUR_MS) * 10_000) / 10_000,
     source: SOURCE,
     payload: { incident: incident.id, title: incident.title.slice(0, 200) },

@@ -1,11 +1,11 @@
-/** One e-mail address, read by a real parser and then held to the plain form that every mail server means alike. */
+/** Parses one email address. Only the plain form is accepted, which every mail server reads in the same way. */
 
 import { domainToASCII } from 'node:url';
 import emailAddresses from 'email-addresses';
 import { HOST_NAME } from '../model/scalars.ts';
 
 export interface EmailAddress {
-  /** What a mail is sent to: the local part as typed, the domain in punycode and small letters. */
+  /** The local part as typed, and the domain in punycode and lower case. */
   readonly address: string;
   readonly local: string;
   readonly domain: string;
@@ -15,17 +15,16 @@ export interface EmailAddress {
 const ADDRESS_LENGTH_MAX = 254;
 const LOCAL_LENGTH_MAX = 64;
 /**
- * What people's addresses are made of, and nothing that any mail server routes by: `%` and `!` (Postfix reads them as other
- * domains by default), `=?` (an encoded word), quotes, pipes, slashes. Nor a dash in front, which programs take for an
- * option.
+ * Letters, digits and a few signs. Left out is what some mail servers use for routing: `%` and `!` (Postfix reads them as other
+ * domains by default), `=?` (an encoded word), quotes, pipes and slashes; and a leading dash, which programs take for an option.
  */
 const PLAIN_LOCAL = /^[A-Za-z0-9_'+][A-Za-z0-9_'+-]*(?:\.[A-Za-z0-9_'+-]+)*$/;
 /** Letters, marks and digits of any script; what IDNA makes of them is checked afterwards. */
 const PLAIN_DOMAIN = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
-/** Below a top-level domain, which is never a number. */
+/** Ends with a top-level domain, which is never a number. */
 const TOP_LEVEL = /\.[a-z][a-z0-9-]*$/;
 
-/** The address that `input` is, blanks around it aside; null for everything that is not exactly one plain address. */
+/** Parses `input`, which may have spaces around it; null: it isn't exactly one plain address. */
 export function parseEmailAddress(input: string): EmailAddress | null {
   if (input.length > 2 * ADDRESS_LENGTH_MAX) return null;
   const text = input.replace(/^ +| +$/g, '');
@@ -43,7 +42,7 @@ export function parseEmailAddress(input: string): EmailAddress | null {
     : null;
 }
 
-/** One mailbox whatever its spelling: small letters, without what follows a plus. For counting, not for sending. */
+/** The same text for all spellings of one mailbox: lower case, without a tag after `+`. For counting, not for sending. */
 export function canonicalMailbox({ local, domain }: EmailAddress): string {
   return `${local.toLowerCase().replace(/(?!^)\+.*$/, '')}@${domain}`;
 }

@@ -7,21 +7,21 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same as HTML; absent: there is nothing to render and nothing to load. */
+  /** The same as HTML. */
   readonly html?: string;
-  /** With its angle brackets; absent: the mailer makes one. */
+  /** With angle brackets. Default: the mailer makes one. */
   readonly messageId?: string;
-  /** Of the thread that it belongs to, oldest first, with angle brackets. */
+  /** Message-IDs of its thread, oldest first, with angle brackets. */
   readonly references?: readonly string[];
-  /** Further headers; values of one line. */
+  /** More headers; values must be one line. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends one mail; throws when it could not be handed over, and then it is tried again. */
+/** Sends one mail. Rejects if the mail server didn't take it. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 const SUBJECT_MAX = 120;
-/** Controls, separators, and invisible characters but those that join or direct letters, and tags of flags. */
+/** Control characters, separators and invisible characters, except those that join letters, mark direction, or are part of a flag. */
 const NOT_OF_A_LINE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c-\u200f\u{e0020}-\u{e007f}]]+/gv;
 
 /** A title as one line without control characters, so that it cannot pretend to be another part of the mail. */
@@ -29,9 +29,9 @@ export function oneLine(text: string): string {
   return shorten(text.toWellFormed().replace(NOT_OF_A_LINE, ' ').trim(), SUBJECT_MAX);
 }
 
-/** Commands whose answer is about one recipient or one message. */
+/** SMTP commands whose response is about one recipient or message. */
 const OF_MESSAGE: ReadonlySet<unknown> = new Set(['RCPT TO', 'DATA']);
-/** The server is closing down. */
+/** The mail server is shutting down. */
 const CLOSING = 421;
 
 type MailFailure =
@@ -39,7 +39,10 @@ type MailFailure =
   | { readonly outcome: 'rejected'; readonly reason: string }
   | { readonly outcome: 'unreachable'; readonly reason: string };
 
-/** What a failure to send a mail means: about this message or recipient, or about the mail server. The reason never has the words of the mail server, which like to repeat the recipient. */
+/**
+ * Whether a failure is about one message or recipient, or about the mail server. The reason leaves out what the mail server said,
+ * because it often repeats the recipient.
+ */
 export function mailFailure(error: unknown): MailFailure {
   const { code, responseCode, command } = error as Readonly<Record<string, unknown>>;
   if (typeof responseCode !== 'number') {

@@ -1,4 +1,4 @@
-/** The two ways a mail leaves: by SMTP, or onto the terminal where there is no mail server. */
+/** Sends mails by SMTP, or prints them in the sandbox. */
 
 import type { Transporter } from 'nodemailer';
 import { SECOND_MS } from '../model/time.ts';
@@ -11,7 +11,7 @@ interface SmtpOptions {
   readonly from: string;
 }
 
-/** A slow mail server is given up on before the claim on a mail ends. */
+/** Shorter than a claim in the outbox. */
 const CONNECT_MS = 10 * SECOND_MS;
 const SILENCE_MS = 15 * SECOND_MS;
 const TRANSPORT = {
@@ -24,11 +24,11 @@ const TRANSPORT = {
   logger: false,
 } as const;
 
-/** Loaded with the first mail: many sites send none, and it is the largest package that a server has. */
+/** Loaded with the first mail, because it is large and many sites send none. */
 type Library = typeof import('nodemailer')['default'];
 const library = async (): Promise<Library> => (await import('nodemailer')).default;
 
-/** Sends through a mail server. Each recipient is handed over as one bare address, never as text to be parsed. */
+/** Sends through a mail server. The recipient is passed on as a bare address, which is never parsed. */
 export function createSmtpMailer({ url, from }: SmtpOptions): SendMail {
   let transport: Promise<Transporter> | undefined;
   return async (mail) => {
@@ -42,7 +42,7 @@ export interface MailPool {
   readonly close: () => void;
 }
 
-/** The same over connections that stay open: for many mails one after the other. */
+/** The same over connections that stay open, for many mails. */
 export function createSmtpPool({ url, from, size }: SmtpOptions & { readonly size: number }): MailPool {
   let transport: Promise<Transporter> | undefined;
   return {
@@ -70,7 +70,7 @@ function toMessage({ to, subject, text, html, messageId, references = [], header
   };
 }
 
-/** Shows mails instead of sending them: for the sandbox. */
+/** Prints mails instead of sending them. */
 export function createPrintingMailer(print: (text: string) => void): SendMail {
   return async ({ to, subject, text }) => print(`To: ${to}\nSubject: ${subject}\n\n${text}`);
 }
@@ -80,7 +80,7 @@ function bareAddress(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim();
 }
 
-/** Connects and signs in to the mail server, and sends nothing. Rejects with what it said. */
+/** Connects and signs in to the mail server without sending anything. Rejects with its error. */
 export async function verifySmtp(url: string): Promise<void> {
   const { createTransport } = await library();
   const transport = createTransport({

@@ -1,4 +1,4 @@
-/** How addresses of people are kept: encrypted, found by a keyed hash, and worth nothing without the key. */
+/** Encrypts subscribers' addresses for the database, and hashes them to find them again. Without the key, neither can be read. */
 
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { keyedDigest, type RandomBytes, type Revealing } from '../access/digest.ts';
@@ -8,11 +8,11 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface AddressSeal {
-  /** AES-256-GCM, bound to `id`, so that a row cannot be given the address of another. */
+  /** AES-256-GCM, bound to `id`, so that the address of one row can't be copied to another. */
   readonly seal: (address: string, id: string) => string;
-  /** Null: it was sealed with another key, for another id, or damaged. */
+  /** Null: it was encrypted with another key, for another id, or is damaged. */
   readonly open: (sealed: string, id: string) => string | null;
-  /** The same for the same mailbox of a page, however it is spelled. */
+  /** The same for one address on one page, in capitals or not. */
   readonly hash: (page: PageKey, address: string) => string;
 }
 

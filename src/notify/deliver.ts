@@ -1,6 +1,6 @@
 /**
- * Hands one notice to one channel, once: the address is checked where it leads to, the time and the answer are bounded, and
- * what comes back is told apart into taken, to be tried again, and refused for good. Trying again is for the caller.
+ * Sends one notice to one channel, once. Checks where the address leads, limits time and response, and reports whether the
+ * notice was taken, may be retried, or was rejected for good. Retrying is up to the caller.
  */
 
 import { type Channel, type ChannelKindName, type ChannelSettings, hostOf } from '../config/notifications.ts';
@@ -22,9 +22,9 @@ import type { Notice } from './notice.ts';
 
 interface DeliverLimits {
   readonly connectMs: number;
-  /** One request from its first byte to the last of the answer. */
+  /** From the first byte of a request to the last of its response. */
   readonly totalMs: number;
-  /** Of an answer; what is longer is cut. */
+  /** Longer responses are cut. */
   readonly answerBytesMax: number;
 }
 
@@ -47,12 +47,12 @@ interface Deliverer {
    * @param recipient  one of `listRecipients`
    */
   readonly deliver: (channel: Channel, notice: Notice, recipient?: string) => Promise<Handover>;
-  /** Ends connections; what is under way fails. */
+  /** Closes connections; requests being sent fail. */
   readonly close: () => Promise<void>;
 }
 
 const DELIVERED: Delivery = { outcome: 'delivered' };
-/** The key may be replaced, the time may come: the same request can be taken later. */
+/** The same request may succeed later, for instance once a key was replaced. */
 const LATER_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 const EXCERPT_MAX = 200;
 const CONNECTIONS_MAX = 4;
@@ -73,9 +73,10 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       if (channel.kind === 'email') return sendTo(recipient, channel.settings, spoken, deps.sendMail);
       const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
       for (const request of kind.requests(channel.settings as never, spoken, deps.now())) {
-        const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now: deps.now };
+        const { now } = deps;
         const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
-        const delivery = withoutSecrets(await send(sending, kind), secrets);
+        const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now, secrets };
+        const delivery = await send(sending, kind);
         if (delivery.outcome !== 'delivered') return delivery;
       }
       return DELIVERED;
@@ -115,14 +116,16 @@ interface Sending {
   readonly request: OutgoingRequest;
   readonly allowed: readonly string[];
   readonly agents: { readonly publicOnly: Dispatcher; readonly anywhere: Dispatcher };
-  /** A proxy may be between, which looks names up by itself. */
+  /** True: there may be a proxy, which resolves names by itself. */
   readonly isProxied: boolean;
   readonly limits: DeliverLimits;
   readonly now: () => EpochMs;
+  /** What must not appear in reasons. */
+  readonly secrets: readonly string[];
 }
 
 async function send(
-  { request, allowed, agents, isProxied, limits, now }: Sending,
+  { request, allowed, agents, isProxied, limits, now, secrets }: Sending,
   kind: Pick<ChannelKind<ChannelKindName>, 'kind' | 'isTaken' | 'retried'>,
 ): Promise<Delivery> {
   const url = URL.parse(request.url);
@@ -130,7 +133,7 @@ async function send(
   const isAllowed = allowed.includes(hostOf(url));
   if (!isAllowed && url.protocol !== 'https:')
     return later('the address is not https; change it, or add its host to allow_private_hosts');
-  // A number is connected to without being looked up.
+  // IP addresses are not resolved, so `lookupPublic` would not see them.
   if (!isAllowed && isPrivateHost(url)) return later(PRIVATE_WORDS);
   const signal = AbortSignal.timeout(limits.totalMs);
   try {
@@ -145,7 +148,7 @@ async function send(
     });
     const { body, isWhole } = await readBody(response.body, limits.answerBytesMax);
     const answer = { status: response.statusCode, body };
-    return judge(answer, { kind, isWhole, afterMs: waitMs(response, answer, now()) });
+    return judge(answer, { kind, isWhole, afterMs: waitMs(response, answer, now()), secrets });
   } catch (error) {
     return later(signal.aborted ? `no response within ${limits.totalMs / SECOND_MS} s` : networkWords(error));
   }
@@ -155,11 +158,14 @@ interface Judging {
   readonly kind: Pick<ChannelKind<ChannelKindName>, 'kind' | 'isTaken' | 'retried'>;
   readonly isWhole: boolean;
   readonly afterMs: number | null;
+  readonly secrets: readonly string[];
 }
 
-function judge(answer: Answer, { kind, isWhole, afterMs }: Judging): Delivery {
+function judge(answer: Answer, { kind, isWhole, afterMs, secrets }: Judging): Delivery {
   const { status } = answer;
-  const excerpt = shorten(cleanLine(answer.body), EXCERPT_MAX);
+  // Responses may repeat what was sent. Removed before the text is cut, so that no part of a secret is left.
+  const body = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), cleanLine(answer.body));
+  const excerpt = shorten(body, EXCERPT_MAX);
   const said = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
   if (status >= 200 && status < 300) {
     if (kind.isTaken(answer)) return DELIVERED;
@@ -173,7 +179,7 @@ function judge(answer: Answer, { kind, isWhole, afterMs }: Judging): Delivery {
   return { outcome: 'rejected', reason: said };
 }
 
-/** When it said that it takes more: in the header, else where Discord and Telegram have it in the body, in seconds. */
+/** How long the service asks to wait: from the header, or from the body, where Discord and Telegram have it in seconds. */
 function waitMs({ headers }: Dispatcher.ResponseData, answer: Answer, now: EpochMs): number | null {
   const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
   const at = parseRetryAfter(headers['retry-after'], { now, theirNow });
@@ -186,7 +192,7 @@ function waitMs({ headers }: Dispatcher.ResponseData, answer: Answer, now: Epoch
     : null;
 }
 
-/** As much of a body as is wanted. What breaks off in the middle is told, since the status is known by then. */
+/** Reads a body up to the limit. If the connection breaks, returns what was read, because the status is known. */
 async function readBody(
   stream: Dispatcher.ResponseData['body'],
   bytesMax: number,
@@ -198,7 +204,7 @@ async function readBody(
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      // Leaving the loop gives the connection up.
+      // Leaving the loop closes the connection.
       if (length >= bytesMax) break;
     }
   } catch {
@@ -222,7 +228,7 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
 };
 
-/** Never the message of an error: it may quote what was sent. */
+/** Never the message of an error, because it may quote what was sent. */
 function networkWords(error: unknown): string {
   const code = String((error as { readonly code?: unknown }).code ?? '');
   const words = NETWORK_WORDS[code];
@@ -238,15 +244,9 @@ function secretsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-/** Path and query of an address, longest first: whoever knows them may post there, and error pages like to name them. */
+/** Path and query of an address, longest first. They are secret in webhooks, and error pages often repeat them. */
 function placesIn(address: string): readonly string[] {
   const url = URL.parse(address);
   if (url === null) return [];
   return [`${url.pathname}${url.search}`, url.pathname, url.search].filter((part) => part.length > 1);
-}
-
-/** What others answer may repeat what they were sent. */
-function withoutSecrets(delivery: Delivery, secrets: readonly string[]): Delivery {
-  if (delivery.outcome === 'delivered') return delivery;
-  return { ...delivery, reason: secrets.reduce((text, secret) => text.replaceAll(secret, '***'), delivery.reason) };
 }

@@ -1,4 +1,4 @@
-/** Pages of subscriptions as answers. What differs by visitor only is filled in, so few of them are drawn. */
+/** Renders the pages of subscriptions. What differs only by visitor is filled in afterwards, so each page is rendered once. */
 
 import { LRUCache } from 'lru-cache';
 import type { GateResponse } from '../access/access.ts';
@@ -8,9 +8,9 @@ import { type SubscribeInit, type SubscribeView, subscribeView } from '../views/
 
 export type RenderSubscribe = (view: SubscribeView) => Promise<LoginHtml>;
 
-/** Stand in for what differs between requests; letters and dashes survive any escaping. */
+/** Placeholders for what differs between requests; letters and dashes survive any escaping. */
 const PLACES = { base: '/place-of-base/', token: 'place-of-token' } as const;
-/** Forms of different pages, and choices on pages to manage them. */
+/** Rendered pages kept in memory. */
 const KEPT_MAX = 200;
 
 interface SubscribeAnswer extends SubscribeInit {

@@ -1,17 +1,17 @@
 /**
- * The secrets in links of mails. Each follows from the id of a subscription and the key, so nothing that opens a link is
- * stored, and the links of a subscription that is gone open nothing.
+ * Tokens in the links of emails. Each is derived from the subscription's id and the key, so none is stored, and the links of a
+ * deleted subscription no longer work.
  */
 
 import { timingSafeEqual } from 'node:crypto';
 import { keyedDigest, type RandomBytes, type Revealing } from '../access/digest.ts';
 
-/** `confirm`: the first mail. `manage`: every other, to choose, pause and leave. */
+/** `confirm`: in the first email. `manage`: in every other one, to change, pause or end the subscription. */
 type LinkPurpose = 'confirm' | 'manage';
 
 const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** Of a subscription: 128 bits. */
+/** 128 random bits. */
 export function newSubscriberId(random: RandomBytes): string {
   return Buffer.from(random(16)).toString('base64url');
 }
@@ -20,7 +20,7 @@ export function linkToken(key: Revealing, purpose: LinkPurpose, id: string): str
   return `${id}.${linkMac(key, purpose, id)}`;
 }
 
-/** The id of the subscription that a token is of; null: it is none of ours. */
+/** The id of the subscription that a token belongs to; null: the token is not valid. */
 export function subscriberOf(key: Revealing, purpose: LinkPurpose, token: string): string | null {
   const [, id = '', mac = ''] = TOKEN.exec(token) ?? [];
   if (id === '') return null;

@@ -1,6 +1,6 @@
 /**
- * What a page has to tell, derived from its model: what every surface of the page reads. Pure, so the same page always
- * tells the same under the same ids.
+ * Derives a page's notices from its model, which its files are rendered from too. Pure: the same model always gives the same
+ * notices with the same ids.
  */
 
 import {
@@ -21,26 +21,26 @@ import { cleanLine } from '../views/text/plain-text.ts';
 import { shortId, stableUuid } from '../views/text/stable-id.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 
-/** What is older is told to nobody: nobody waits for it any more. */
+/** Updates older than this cause no notices. */
 export const TOLD_FOR_MS = DAY_MS;
 
-/** A notice with what decides who is told. */
+/** A notice, and what decides who gets it. */
 export interface PageNotice {
   readonly notice: Notice;
-  /** Of the page. */
+  /** Components of the page that it is about. */
   readonly componentIds: readonly string[];
   readonly monitors: readonly MonitorId[];
-  /** The list that it was first seen in; null: none that is remembered. */
+  /** The list of an upstream that it comes from; null: none that is recorded. */
   readonly origin: string | null;
-  /** Whoever wrote it wants nobody to be told. */
+  /** Its author asked for no notifications. */
   readonly isSilent: boolean;
 }
 
 export interface PageNews {
   readonly page: PageIdentity;
-  /** Of the page's own components, as its form offers them. */
+  /** The page's components, for its subscription form. */
   readonly components: readonly { readonly id: string; readonly name: string }[];
-  /** The page, and the lists that its upstreams have answered. */
+  /** The page, and the lists of its upstreams that have been read. */
   readonly origins: readonly string[];
   /** Every update of the last day, oldest first. */
   readonly notices: readonly PageNotice[];
@@ -71,7 +71,7 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
   };
 }
 
-/** The lists of an upstream that were answered at least once. */
+/** The lists of an upstream that have been read at least once. */
 function answeredLists({ upstreamId, monitorsAt, incidentsAt }: SourceFreshness): string[] {
   return [
     ...(monitorsAt === null ? [] : [`monitors:${upstreamId}`]),
@@ -132,7 +132,7 @@ interface About {
   readonly origin: string | null;
   readonly subject: Pick<Notice['subject'], 'impact' | 'startedAt' | 'endsAt'> & {
     readonly kind: 'incident' | 'maintenance';
-    /** Below the page. */
+    /** Relative to the page. */
     readonly path: string;
   };
 }
@@ -172,7 +172,7 @@ function makeNotice(
   };
 }
 
-/** The list that what monitors saw comes from. */
+/** The list of monitors that an automatic incident comes from. */
 function watchedList({ components }: PageModel, { componentIds }: PageIncident): string | null {
   const monitor = components.find(
     ({ definition }) => componentIds.includes(definition.id) && definition.monitor !== null,
@@ -180,7 +180,7 @@ function watchedList({ components }: PageModel, { componentIds }: PageIncident):
   return monitor === undefined || monitor === null ? null : `monitors:${upstreamOf(monitor)}`;
 }
 
-/** The list that what people declared comes from. A story that began as an outage keeps the id that it had then. */
+/** The list of incidents that a written incident comes from. One that began as an outage keeps its first id. */
 function writtenList(id: string): string | null {
   const slash = id.indexOf('/');
   return slash === -1 ? null : `incidents:${id.slice(0, slash)}`;

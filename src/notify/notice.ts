@@ -1,4 +1,4 @@
-/** What is told: one update of one incident or maintenance, as the page that shows it says it. */
+/** A notice: one update of one incident or maintenance, as its page shows it. */
 
 import type { IncidentImpact } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -13,9 +13,9 @@ export const NOTICE_EVENTS = [
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
-/** The same for everybody who is told of it, whatever the channel. */
+/** The same for every recipient and channel. */
 export interface Notice {
-  /** The same for the same update on the same page for ever, so that a repeat is recognised. */
+  /** Always the same for the same update on the same page, so that repeats are recognised. */
   readonly id: string;
   readonly event: NoticeEvent;
   readonly page: {
@@ -23,10 +23,10 @@ export interface Notice {
     readonly title: string;
     /** Absolute; null: the site has no address. */
     readonly url: string | null;
-    /** BCP 47, of the page's words. */
+    /** The page's language, as BCP 47. */
     readonly language: string;
   };
-  /** The incident or maintenance that it is about: what threads and deduplication keys are made from. */
+  /** The incident or maintenance that it is about; threads and deduplication keys are derived from it. */
   readonly subject: {
     readonly id: string;
     readonly title: string;
@@ -34,15 +34,15 @@ export interface Notice {
     readonly url: string | null;
     /** Null for a maintenance. */
     readonly impact: IncidentImpact | null;
-    /** In the words of the entry: `investigating`, `in_progress` … */
+    /** `investigating`, `in_progress` … */
     readonly status: string;
     readonly startedAt: EpochMs;
-    /** Of an incident when it ended, of a maintenance when its window ends; null: open. */
+    /** When the incident ended, or the window of the maintenance ends; null: open. */
     readonly endsAt: EpochMs | null;
   };
-  /** Names of the components of this page that it is about, in the order of the page. */
+  /** Names of the affected components, in the order of the page. */
   readonly components: readonly string[];
-  /** What the update says, as plain text without markup; hostile. Empty: it says nothing. */
+  /** Text of the update without markup; may be hostile, or empty. */
   readonly text: string;
   readonly at: EpochMs;
 }

@@ -1,4 +1,4 @@
-/** Writes down what pages have to tell, each update once, and which of it nobody is told of. */
+/** Records the notices of pages, each once, and which of them are not sent. */
 
 import type { PageIdentity } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -7,11 +7,10 @@ import { readIn } from '../store/database.ts';
 import { type PageNews, type PageNotice, TOLD_FOR_MS } from './news.ts';
 
 /**
- * Records the news of a page. What is known is left as it is, so the same news may come again, from several processes.
+ * Records the notices of a page. Known ones stay as they are, so several processes can record the same notices.
  *
- * Nobody is told of what was there when its page or its list was first seen (a first pass, a back-fill, an import), of
- * what is older than a day, and of what its writer wants to be silent. What a page tells no more is withdrawn, and what
- * was not sent of it yet is not sent any more.
+ * Not sent: what existed when its page or list was first seen (a first pass, a backfill, an import), what is older than a day,
+ * and what its author wants to be silent. A notice that the page no longer has is withdrawn; what was not sent yet stays unsent.
  *
  * @returns how many notices are new and told
  */
@@ -36,7 +35,7 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs): Pr
   });
 }
 
-/** Those of the origins that nobody had seen before. */
+/** Returns the origins that are new, and records them. */
 async function originsFirstSeen(tx: Writer, origins: readonly string[], now: EpochMs): Promise<ReadonlySet<string>> {
   const known = await readIn(tx, origins, (list) => ({
     sql: `SELECT origin FROM notice_origin WHERE origin IN (${list})`,
@@ -61,7 +60,7 @@ async function rememberComponents(tx: Writer, { page, components }: PageNews): P
 
 async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: EpochMs): Promise<void> {
   const current = new Set(notices.map(({ notice }) => notice.id));
-  // An hour less than the day, since a page is computed to an instant that lies a little back.
+  // An hour less than a day, because a page is computed for a moment that is already past.
   const recent = await tx.all(`SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`, [
     page.key,
     now - TOLD_FOR_MS + 3_600_000,
@@ -72,7 +71,7 @@ async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: Epoc
   }
 }
 
-/** The components that the form of a page offers; none before it was first published behind the gate that it has. */
+/** The components in the page's subscription form; none until it was published with its current gate. */
 export async function componentsOf(
   database: Pick<Database, 'all'>,
   page: PageIdentity,
@@ -84,7 +83,7 @@ export async function componentsOf(
   return row === undefined ? [] : (JSON.parse(String(row['components'])) as PageNews['components']);
 }
 
-/** A notice as it was recorded. */
+/** Reads a notice from its row. */
 export function toPageNotice(row: Row): PageNotice {
   return JSON.parse(String(row['document'])) as PageNotice;
 }

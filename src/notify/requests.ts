@@ -1,6 +1,6 @@
 /**
- * What the form asks for is written down alike whatever the address, and decided on afterwards: neither the answer nor
- * its time tells whether somebody subscribed.
+ * Records every request of the subscription form in the same way, whatever the address, and decides on it afterwards: neither
+ * the response nor its timing reveals who is subscribed.
  */
 
 import type { PageKey } from '../model/slugs.ts';
@@ -10,24 +10,24 @@ import type { AddressSeal } from './address-seal.ts';
 import { queueLink } from './queue.ts';
 import { addSubscriber } from './subscribers.ts';
 
-/** While nobody confirms, a page writes to an address this often. */
+/** Emails with a link to an address that has not confirmed. */
 const CONFIRMATIONS_MAX = 3;
-/** Whoever is subscribed is told so this often. */
+/** A subscriber who subscribes again gets one email in this time. */
 const REMINDED_AFTER_MS = 24 * HOUR_MS;
 /** A request that can't be read is forgotten after this. */
 const KEPT_MS = 24 * HOUR_MS;
 
 interface SubscribeRequest {
-  /** What the address is sealed with. */
+  /** The address is encrypted for this id. */
   readonly id: string;
   readonly page: PageKey;
-  /** Null: nobody is written to. */
+  /** Null: no email is sent. */
   readonly address: string | null;
   readonly components: readonly string[];
   readonly gate: string;
 }
 
-/** The same statement for every address. */
+/** Records a request, with the same statement for every address. */
 export async function recordRequest(
   tx: Writer,
   seal: AddressSeal,
@@ -51,7 +51,7 @@ interface DecideDeps {
   readonly now: EpochMs;
 }
 
-/** Decides on what was asked for: a new subscription waits for its link, a known one is told that there is one. */
+/** Handles recorded requests: a new subscriber gets a link to confirm, a known one gets a reminder. */
 export async function decideRequests({ database, seal, newId, now }: DecideDeps): Promise<number> {
   const waiting = await database.all('SELECT id FROM subscriber_request LIMIT 1');
   if (waiting.length === 0) return 0;
@@ -60,7 +60,7 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
     for (const row of rows) {
       const id = String(row['id']);
       const address = seal.open(String(row['address']), id);
-      // Of another key, which may come back.
+      // Encrypted with another key, which may come back.
       if (address === null && Number(row['at']) > now - KEPT_MS) continue;
       await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
       if (address === null || address === '') continue;
@@ -96,7 +96,7 @@ async function decide(
   const [id, isPending, count] = [String(row?.['id']), row?.['state'] === 'pending', Number(row?.['asked_count'])];
   const isReminded = count > 0 && Number(row?.['asked_at']) > now - REMINDED_AFTER_MS;
   if (isPending ? count >= CONFIRMATIONS_MAX : isReminded) return;
-  // Of one that waits the last choice counts; of one that is confirmed nobody else chooses.
+  // Before it is confirmed, the last choice counts; afterwards only its owner can change it.
   if (isPending)
     await tx.run('UPDATE subscriber SET components = ?, gate = ? WHERE id = ?', [asked.components, gate, id]);
   await tx.run('UPDATE subscriber SET asked_at = ?, asked_count = asked_count + 1 WHERE id = ?', [now, id]);

@@ -1,4 +1,4 @@
-/** Lists of subscribers as operators bring and take them: CSV, and rows of the store with their addresses opened. */
+/** Imports and exports subscribers: CSV files, and rows of the database with decrypted addresses. */
 
 import { parse } from 'csv-parse/sync';
 import type { RandomBytes } from '../access/digest.ts';
@@ -32,7 +32,7 @@ export interface AddedSubscriber {
   /** Ids; empty: all of the page. */
   readonly components: readonly string[];
   readonly gate: string;
-  /** Its owner has said so elsewhere. False: a link is mailed, and nothing else before it was used. */
+  /** True: they have agreed elsewhere. False: they get an email with a link to confirm, and nothing else until then. */
   readonly isConfirmed: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ListDeps {
   readonly now: EpochMs;
 }
 
-/** Adds subscribers in one transaction; how many were not there before. */
+/** Adds subscribers in one transaction; returns how many are new. */
 export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]): Promise<number> {
   const { seal, random, now } = deps;
   return deps.database.transaction(async (tx) => {
@@ -68,7 +68,7 @@ export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]
   });
 }
 
-/** Erases an address from one page or from all; how many subscriptions it had. */
+/** Deletes an address from one page or from all; returns how many subscriptions it had. */
 export async function removeAddress(
   { database, seal }: Pick<ListDeps, 'database' | 'seal'>,
   address: string,
@@ -84,16 +84,16 @@ export async function removeAddress(
   return found.length;
 }
 
-/** One line of a list that is brought. */
+/** One line of an imported list. */
 interface ReadRow {
   readonly email: EmailAddress;
-  /** Names or ids as they stand there. */
+  /** Names or ids, as written in the file. */
   readonly components: readonly string[];
 }
 
 interface ReadList {
   readonly rows: readonly ReadRow[];
-  /** What is left out, with its line. */
+  /** Lines that were skipped, and why. */
   readonly problems: readonly string[];
 }
 
@@ -102,8 +102,8 @@ const KIND_COLUMNS = ['type', 'mode', 'subscriber type', 'channel', 'kind'];
 const COMPONENT_COLUMNS = ['components', 'component', 'component names', 'subscribed components'];
 
 /**
- * Reads a list as Statuspage and Instatus write it, or any other with a column of addresses. Without a line of names the
- * columns are kind and address (Statuspage's import template), or the address alone. What is no mail is left out and said.
+ * Reads a list exported from Statuspage or Instatus, or any CSV with a column of addresses. Without a header, the columns are
+ * kind and address (Statuspage's import template), or only the address. Lines that aren't about email are skipped and reported.
  */
 export function readSubscriberList(text: string): ReadList {
   const records = parse(text, {
@@ -146,7 +146,7 @@ export function readSubscriberList(text: string): ReadList {
   return { rows, problems };
 }
 
-/** What separates the names of the columns most often. */
+/** The delimiter that is most frequent in the first line. */
 function findDelimiter(text: string): string {
   const [first = ''] = text.split(/\r?\n/, 1);
   const fields = (delimiter: string): number => first.split(delimiter).length;
@@ -157,7 +157,7 @@ function isAddress(cell: string | undefined): boolean {
   return parseEmailAddress(cell ?? '') !== null;
 }
 
-/** The list as CSV (RFC 4180), to be brought back by `readSubscriberList`. */
+/** Writes a list as CSV (RFC 4180), which `readSubscriberList` can read. */
 export function subscriberCsv(listed: readonly ListedSubscriber[], nameOf: (page: PageKey) => string): string {
   const rows = listed.flatMap(({ page, address, state, components, createdAt }) =>
     address === null ? [] : [[nameOf(page), address, state, components.join(';'), toIso(createdAt)]],

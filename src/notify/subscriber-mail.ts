@@ -24,8 +24,8 @@ interface SubscriberMailDeps {
 }
 
 /**
- * A page that is missing, or that its subscriber may not see, may be so for a moment only: a restart, a gate that is being
- * changed. After this long the message is dropped.
+ * A page may be missing or closed to the subscriber only for a moment, during a restart or while its gate is being changed. After
+ * this time the message is dropped.
  */
 const PAGE_WAIT_MS = HOUR_MS;
 

@@ -1,4 +1,4 @@
-/** Who wants to be told, as the store keeps them: an address that only the key opens, and what its owner chose. */
+/** Subscribers in the database: an encrypted address, and what its owner chose. */
 
 import type { AccessPage, GatedPage } from '../access/access.ts';
 import { domainsOf } from '../access/gate/stored-gate.ts';
@@ -12,7 +12,7 @@ type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 export interface Subscriber {
   readonly id: string;
   readonly page: PageKey;
-  /** Sealed. */
+  /** Encrypted. */
   readonly address: string;
   readonly state: SubscriberState;
   /** Ids of components; empty: all of the page. */
@@ -52,7 +52,7 @@ interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
   readonly now: EpochMs;
 }
 
-/** Writes a subscription down; false: there is one of that address. */
+/** Adds a subscriber; false: the address is already subscribed. */
 export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boolean> {
   const added = await tx.run(
     `INSERT INTO subscriber (id, page, address_hash, address, state, components, gate, created_at, confirmed_at, asked_at, asked_count, quiet_until)
@@ -73,7 +73,7 @@ export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boo
   return added === 1;
 }
 
-/** Begins a subscription that was asked for. False: there is none that waits, or it was begun already. */
+/** Confirms a subscription; false: it doesn't exist, or is already confirmed. */
 export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): Promise<boolean> {
   const begun = await tx.run(
     `UPDATE subscriber SET state = 'active', confirmed_at = ?, asked_count = 0 WHERE id = ? AND state = 'pending'`,
@@ -82,7 +82,7 @@ export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): P
   return begun === 1;
 }
 
-/** What its owner chooses; `gate`: the version that was passed to get there. */
+/** Changes what the owner chose; `gate`: version of the password gate that they passed. */
 export async function changeSubscriber(
   tx: Writer,
   id: string,
@@ -96,13 +96,13 @@ export async function changeSubscriber(
   ]);
 }
 
-/** Erases a subscription with all that was owed to it. The caller takes it out of the log of changes, too. */
+/** Deletes a subscription and its queued messages. The caller also removes it from the write-ahead log. */
 export async function eraseSubscriber(tx: Writer, id: string): Promise<boolean> {
   await tx.run(`DELETE FROM outbox WHERE channel = 'email' AND recipient = ?`, [id]);
   return (await tx.run('DELETE FROM subscriber WHERE id = ?', [id])) > 0;
 }
 
-/** Erases what nobody confirmed; how many. */
+/** Deletes subscriptions that were not confirmed; returns how many. */
 export async function erasePending(tx: Writer, until: EpochMs): Promise<number> {
   const rows = await tx.all(`SELECT id FROM subscriber WHERE state = 'pending' AND asked_at <= ?`, [until]);
   for (const row of rows) await eraseSubscriber(tx, String(row['id']));
@@ -116,7 +116,7 @@ interface SubscriberCount {
   readonly count: number;
 }
 
-/** How many there are, by page and state; never who. */
+/** Counts subscribers by page and state. */
 export async function subscriberCounts(reader: Reader): Promise<readonly SubscriberCount[]> {
   const rows = await reader.all(
     `SELECT COALESCE(page.slug, subscriber.page) AS name, state, COUNT(*) AS n FROM subscriber
@@ -129,21 +129,21 @@ export async function subscriberCounts(reader: Reader): Promise<readonly Subscri
   }));
 }
 
-/** A page as subscriptions know it: its gate, and who may enter. */
+/** A page that people can subscribe to, and its gate. */
 export interface SubscribablePage {
   readonly identity: PageIdentity;
   readonly page: AccessPage;
   readonly gated: GatedPage;
 }
 
-/** What is kept with a subscription of the gate that its owner passed. */
+/** Version of the password gate that a new subscriber has passed; empty: there is none. */
 export function gateKeyOf({ gated }: SubscribablePage): string {
   return gated.gate.kind === 'password' ? gated.gate.version : '';
 }
 
 /**
- * Whether the owner of an address may still see what would be sent: of a page behind a password whoever passed this
- * password, of one for e-mail domains whoever has such an address. Null: there is no such page, so nobody.
+ * Whether the owner of an address may still see the page: behind a password, if they passed the current one; behind email
+ * domains, if the address has one of them. Null: the page doesn't exist, so nobody may.
  */
 export function mayReceive(page: SubscribablePage | null, address: string, gate: string): boolean {
   if (page === null) return false;

@@ -1,6 +1,6 @@
 /**
- * The addresses by which visitors subscribe, below `subscribe/` of a page. GET changes nothing: programs that open every
- * link of a mail confirm nothing and end nothing.
+ * Pages below `subscribe/`, where visitors subscribe and manage their subscription. GET changes nothing, because email scanners
+ * open every link.
  */
 
 import type { GateRequest, GateResponse } from '../access/access.ts';
@@ -34,20 +34,20 @@ interface SubscriptionsOptions {
   readonly seal: AddressSeal;
   readonly random: RandomBytes;
   readonly attempts: Attempts;
-  /** A page that takes subscriptions; null: there is none, or it takes none. */
+  /** The page; null: it doesn't exist, or has no subscriptions. */
   readonly pageOf: (slug: string) => SubscribablePage | null;
-  /** Of pages that are not there any more. */
+  /** Language for pages that no longer exist. */
   readonly locale: () => string;
   readonly render: RenderSubscribe;
-  /** Something came in that is to be decided on soon, but not before whoever asked has the answer. */
+  /** Called when a request was recorded, which is to be handled after the response was sent. */
   readonly onRequest: () => void;
-  /** Something was erased. */
+  /** Called when a subscription was deleted. */
   readonly onErased: () => void;
 }
 
 export interface Subscriptions {
   /**
-   * Answers below `subscribe/` of a page. Null: nothing is there for whoever asks, as on any page that is not there.
+   * Handles a request below `subscribe/`. Null: respond as for a page that doesn't exist.
    *
    * @param isSeen  whether the visitor may see the page
    */
@@ -58,7 +58,7 @@ interface Call {
   readonly options: SubscriptionsOptions;
   readonly request: GateRequest;
   readonly known: SubscribablePage | null;
-  /** Null: the page is not for whoever asks. */
+  /** Null: the visitor may not see the page. */
   readonly seen: SubscribablePage | null;
   readonly show: (
     answer: Partial<SubscribeInit> & Pick<SubscribeInit, 'step'>,
@@ -111,7 +111,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
   };
 }
 
-/** The form, with the components of the page to choose from. */
+/** Shows the form, with the page's components. */
 async function showForm(call: Call): Promise<GateResponse | null> {
   return call.seen === null ? null : askAgain(call, {}, 200);
 }
@@ -122,7 +122,7 @@ async function askAgain(call: Call, over: Partial<SubscribeInit>, status: number
   return show({ step: 'ask', components: components.map((one) => ({ ...one, isChosen: false })), ...over }, status);
 }
 
-/** Writes down what is asked for and answers; for whom a mail is sent shows neither in the answer nor in its time. */
+/** Records the request and responds. Neither the response nor its timing reveals whether an email is sent. */
 async function subscribe(call: Call): Promise<GateResponse | null> {
   const { options, request, seen } = call;
   if (seen === null) return null;
@@ -161,7 +161,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   };
 }
 
-/** What was ticked of what the page shows. All of it is the same as nothing: what is added later counts too. */
+/** The selected components. All of them is the same as none, and includes components that are added later. */
 async function chosenComponents({ options, request, known }: Call): Promise<readonly string[]> {
   const components = known === null ? [] : await componentsOf(options.database, known.identity);
   const ticked = new Set(request.form.getAll('component'));
@@ -209,7 +209,7 @@ async function manage(call: Call): Promise<GateResponse | null> {
     ...found,
     ...(action === 'save' ? { components: await chosenComponents(call) } : {}),
     ...(action === 'pause' ? { state: 'paused' } : {}),
-    // Whoever sees the page by now has passed the gate that it has now.
+    // Someone who sees the page has passed its current gate.
     ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateKeyOf(seen) } : {}),
   };
   await options.database.transaction((tx) => changeSubscriber(tx, found.id, changed));
@@ -231,7 +231,7 @@ async function leave(call: Call): Promise<GateResponse | null> {
   const id = subscriberOf(options.key, 'manage', tokenOf(call));
   const isErased = id !== null && (await options.database.transaction((tx) => eraseSubscriber(tx, id)));
   if (isErased) options.onErased();
-  // Sent twice, it is done as well.
+  // Sending it twice is fine.
   const isDone = found !== null || (id !== null && !isErased && call.seen !== null);
   return isDone ? call.show({ step: 'left' }) : expired(call);
 }
@@ -257,7 +257,7 @@ async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Sub
   return isAllowed && found.page === known?.identity.key ? found : null;
 }
 
-/** Of a page that is not for whoever asks, nothing at all. */
+/** Says that a link is no longer valid, if the visitor may see the page. */
 async function expired(call: Call): Promise<GateResponse | null> {
   return call.seen === null ? null : call.show({ step: 'expired' }, 404);
 }

@@ -120,6 +120,16 @@ describe('each channel, against a server that refuses what its program does not 
     expect(reason).not.toMatch(/tk_token|\u001b/);
     expect(reason.length).toBeLessThan(250);
   });
+
+  it('says no part of a secret where what it says is cut', async () => {
+    for (let length = 170; length < 200; length += 1) {
+      const server = await serve((request, response) =>
+        response.writeHead(400).end(`${'x'.repeat(length)}${request.headers['authorization']}`),
+      );
+      const delivery = await delivererOf().deliver(channelOf('ntfy', server.origin, LOOPBACK), noticeOf());
+      expect((delivery as { reason: string }).reason).not.toContain('tk');
+    }
+  });
 });
 
 describe('an answer', () => {

@@ -1,4 +1,4 @@
-/** Requests for a mailed link: asked by one browser, answered once, within ten minutes. */
+/** Sign-in requests by email: each belongs to one browser, and works once within ten minutes. */
 
 import { randomInt } from 'node:crypto';
 import type { PageKey } from '../../model/slugs.ts';
@@ -13,18 +13,18 @@ export const SIGN_IN = 'mail:sign-in';
 
 interface ChallengeInit {
   readonly page: PageKey;
-  /** Of the gate; empty where there is none. */
+  /** Version of the gate; empty: there is none. */
   readonly version: string;
   readonly nonce: string;
   readonly to: string;
-  /** Null: nobody is written to, and nothing will ever answer this request. */
+  /** Null: no email is sent, so this request can never succeed. */
   readonly address: string | null;
-  /** Of the try that was counted for asking. */
+  /** Id of the attempt that was counted for this request. */
   readonly attempt: string;
   readonly now: EpochMs;
 }
 
-/** Writes a request down: the same rows whether a mail is owed or not. */
+/** Records a request, with the same rows whether an email is sent or not. */
 export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
   const id = newToken(random);
   await tx.run(
@@ -46,28 +46,28 @@ export async function recordChallenge(tx: Writer, init: ChallengeInit, random: R
 
 interface Redemption {
   readonly page: PageKey;
-  /** Of the gate as it is: a request from before a change of the domains is void. */
+  /** Version of the current gate: requests from before its domains changed are void. */
   readonly version: string;
-  /** From the cookie of the browser that asked. */
+  /** From the cookie of the browser that made the request. */
   readonly nonce: string;
   readonly now: EpochMs;
 }
 
-/** What a request that was answered leaves behind. */
+/** A request that succeeded. */
 export interface Redeemed {
-  /** The way back. */
+  /** Where to go next, relative to the page. */
   readonly to: string;
   readonly attempt: string;
 }
 
-/** Uses a mailed link up; null when it is not valid (any more) for this page and browser. */
+/** Uses the link from an email; null: it isn't valid (any more) for this page and browser. */
 export async function redeemLink(
   tx: Writer,
   { page, version, nonce, now }: Redemption,
   token: string,
 ): Promise<Redeemed | null> {
   const tokenHash = digest('link', token);
-  // One statement, so that of a hundred at once one wins.
+  // One statement, so that only one of a hundred concurrent requests wins.
   const used = await tx.run(
     `UPDATE access_challenge SET used_at = ?, address = NULL
      WHERE token_hash = ? AND nonce_hash = ? AND page = ? AND version = ? AND used_at IS NULL AND expires_at > ?`,
@@ -78,7 +78,7 @@ export async function redeemLink(
   return toRedeemed(row);
 }
 
-/** The same with the code from the mail. Every try counts against each request of this browser that is still open. */
+/** The same with the code from the email. Every attempt counts against all open requests of this browser. */
 export async function redeemCode(
   tx: Writer,
   { page, version, nonce, now }: Redemption,
@@ -100,7 +100,7 @@ export async function redeemCode(
   return used === 1 ? toRedeemed(row) : null;
 }
 
-/** What a mail carries. */
+/** The secrets in one email. */
 export interface MailSecrets {
   readonly token: string;
   readonly code: string;
@@ -110,7 +110,7 @@ export function newMailSecrets(random: RandomBytes): MailSecrets {
   return { token: newToken(random), code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0') };
 }
 
-/** A request whose mail is owed. */
+/** A request whose email is still to be sent. */
 interface OwedMail {
   readonly page: PageKey;
   readonly version: string;
@@ -118,7 +118,7 @@ interface OwedMail {
   readonly expiresAt: EpochMs;
 }
 
-/** What the mail of a request needs; null: none is owed, or its link was used or has expired. */
+/** Reads what the email of a request needs; null: there is none to send, or its link was used or has expired. */
 export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Promise<OwedMail | null> {
   const [row] = await reader.all(
     `SELECT page, version, address, expires_at FROM access_challenge
@@ -134,7 +134,7 @@ export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Pr
   };
 }
 
-/** How many sign-in mails wait for the mail server; never to whom. */
+/** Counts sign-in emails that wait for the mail server. */
 export async function mailsWaiting(reader: Reader, now: EpochMs): Promise<number> {
   const [row] = await reader.all(
     'SELECT COUNT(*) AS n FROM access_challenge WHERE address IS NOT NULL AND used_at IS NULL AND expires_at > ?',
@@ -143,7 +143,7 @@ export async function mailsWaiting(reader: Reader, now: EpochMs): Promise<number
   return Number(row?.['n'] ?? 0);
 }
 
-/** Makes the secrets of a mail valid, just before it goes out. */
+/** Makes the secrets of an email valid, just before it is sent. */
 export async function armChallenge(tx: Writer, id: string, { token, code }: MailSecrets): Promise<void> {
   const [row] = await tx.all('SELECT nonce_hash FROM access_challenge WHERE id = ?', [id]);
   await tx.run('UPDATE access_challenge SET token_hash = ?, code_hash = ? WHERE id = ?', [
@@ -153,12 +153,12 @@ export async function armChallenge(tx: Writer, id: string, { token, code }: Mail
   ]);
 }
 
-/** Forgets the address of a request, once its mail is out or given up. */
+/** Deletes the address of a request once its email was sent or given up. */
 export async function forgetAddress(tx: Writer, id: string): Promise<void> {
   await tx.run('UPDATE access_challenge SET address = NULL WHERE id = ?', [id]);
 }
 
-/** Whether anybody has asked for a link lately. */
+/** Whether there are any requests. */
 export async function hasChallenges(reader: Reader): Promise<boolean> {
   return (await reader.all('SELECT 1 AS found FROM access_challenge LIMIT 1')).length > 0;
 }
@@ -168,7 +168,7 @@ export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> 
   await tx.run('DELETE FROM outbox WHERE channel = ? AND created_at <= ?', [SIGN_IN, now - LINK_LIFE_MS]);
 }
 
-/** Few codes exist, but without the nonce (of which only a hash is stored) knowing one is of no use. */
+/** A code could be guessed from its hash, but it is useless without the nonce, of which only a hash is stored. */
 function codeHash(nonceHash: string, code: string): string {
   return digest('code', nonceHash, code);
 }

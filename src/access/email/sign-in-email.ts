@@ -1,4 +1,4 @@
-/** Signing in with an e-mail address of an allowed domain: a mailed link or code, used in the browser that asked. */
+/** Signs visitors in by email: a link or code, used in the same browser. */
 
 import { canonicalMailbox, parseEmailAddress } from '../../mail/email-address.ts';
 import type { PageKey } from '../../model/slugs.ts';
@@ -11,7 +11,7 @@ import { LINK_LIFE_MS } from '../limits.ts';
 import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
 import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
 
-/** Writes the request down and answers; whether there is a mail to send shows neither in the answer nor in its time. */
+/** Records the request and responds. Neither the response nor its timing reveals whether an email is sent. */
 export async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
   const { request, parts, to } = visit;
   const { slug, clientAddress, isSecure, now } = request;
@@ -23,7 +23,7 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
   const isAllowed =
     email !== null && known?.page.access === 'email-domain' && domainsOf(known.page).includes(email.domain);
   const countMail = await parts.attempts.mailCounter(email === null ? typed : canonicalMailbox(email));
-  // A browser that asks twice keeps its nonce, so that the first mail still works.
+  // The nonce stays the same for a second request, so that the first email still works.
   const presented = readCookie(request.cookie, 'asking', isSecure);
   const nonce = isToken(presented) ? presented : newToken(parts.random);
   await parts.database.transaction(async (tx) => {
@@ -41,7 +41,7 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
   return goTo(visit, `login/sent/${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`, [asking]);
 }
 
-/** The last step of a mailed link: by POST only, so that programs which open links in mails use nothing up. */
+/** Last step of a link. Only by POST, because email scanners open links. */
 export async function signInByLink(visit: Visit, token: string): Promise<GateResponse> {
   const way = await redeem(visit, (tx, redemption) => redeemLink(tx, redemption, token));
   if (way !== null) return way;
@@ -49,7 +49,7 @@ export async function signInByLink(visit: Visit, token: string): Promise<GateRes
   return show(visit, { status: 403, step: fault === 'expired' ? 'sign-in' : 'sent', fault });
 }
 
-/** The same by the code in the mail, typed into the browser that asked. Tries are counted, wherever they come from. */
+/** The same with the code from the email. Attempts are counted, wherever they come from. */
 export async function signInByCode(visit: Visit, typed: string): Promise<GateResponse> {
   const { slug, clientAddress, now } = visit.request;
   const { attempts } = visit.parts;

@@ -1,4 +1,4 @@
-/** Sends the mail that lets somebody in: plain text, so that there is nothing to render and nothing to load. */
+/** Sends sign-in emails, as plain text. */
 
 import { mailFailure, oneLine, type SendMail } from '../../mail/mail.ts';
 import type { MailFacts } from '../../model/login.ts';
@@ -10,7 +10,7 @@ import type { RandomBytes } from '../digest.ts';
 import type { Gates } from '../gate/gates.ts';
 import { armChallenge, forgetAddress, type MailSecrets, newMailSecrets, readOwedMail, SIGN_IN } from './challenges.ts';
 
-/** Puts a mail into words of a language. */
+/** Writes the email in a language. */
 export type WriteMail = (facts: MailFacts) => { readonly subject: string; readonly text: string };
 
 interface SignInMailOptions {
@@ -25,10 +25,10 @@ interface SignInMailOptions {
 const MAILS_AT_ONCE = 8;
 const RETRY = { firstMs: 5 * SECOND_MS, maxMs: MINUTE_MS } as const;
 
-/** The lane of sign-in mails: apart from all others, so that nothing is before them in line. They expire with their code. */
+/** Sign-in emails have a lane of their own, so nothing is ahead of them. They expire with their code. */
 export function createSignInLane(options: SignInMailOptions): Lane {
   const { database, now } = options;
-  // Kept while retrying: a mail server that fails late may have delivered, and then that link should work.
+  // Kept for retries: if the mail server fails late, it may have delivered the email, and its link should work.
   const secrets = new Map<string, { readonly secrets: MailSecrets; readonly expiresAt: EpochMs }>();
 
   async function send({ recipient: id }: Job): Promise<Handover> {
@@ -37,7 +37,7 @@ export function createSignInLane(options: SignInMailOptions): Lane {
     if (owed === null) return { outcome: 'dropped' };
     const slug = options.gates.slugOf(owed.page);
     const known = slug === null ? null : await options.gates.current(slug);
-    // The page says ten as well; a mail that leaves at once has a few seconds less.
+    // Rounded, because the page says ten and an email that leaves at once has a few seconds less.
     const minutes = Math.round((owed.expiresAt - now()) / MINUTE_MS);
     if (known?.gated.gate.kind !== 'email-domain' || known.gated.gate.version !== owed.version || minutes < 1)
       return { outcome: 'dropped' };

@@ -1,4 +1,4 @@
-/** Email to addresses of the operator's, through the mail server that sign-in mails take. */
+/** Email to the operator's own addresses, through `access.smtp`. */
 
 import { hash } from 'node:crypto';
 import type { ChannelSettings } from '../../config/notifications.ts';
@@ -19,7 +19,7 @@ function recipientId(address: string): string {
   return hash('sha256', address).slice(0, 32);
 }
 
-/** The mail for one recipient, who does not learn of the others; null: the address is not configured any more. */
+/** The mail for one recipient, who doesn't see the others; null: the address is no longer configured. */
 export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, notice: Notice): Mail | null {
   const to = email.find((address) => recipientId(address) === recipient);
   if (to === undefined) return null;
@@ -29,12 +29,12 @@ export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, n
     `<${hash('sha256', JSON.stringify(parts)).slice(0, 40)}@${host}>`;
   return {
     to,
-    // Names no component: subjects are shown on locked screens.
+    // Without components, because subjects appear on lock screens.
     subject: shorten(`[${message.page}] ${message.headline}`, SUBJECT_MAX),
     text: shorten(writePlainText(message), TEXT_MAX),
     // The same for the same notice and recipient.
     messageId: messageId(notice.id, to),
-    // What the mails of one incident have in common, so that programs show them as a thread.
+    // The same for all mails of one incident, so that they are shown as a thread.
     references: [messageId(notice.subject.id)],
   };
 }

@@ -85,7 +85,8 @@ describe('an e-mail address', () => {
   });
 
   it('is the same mailbox in capitals and with a tag', () => {
-    const mailbox = (typed: string) => canonicalMailbox(parseEmailAddress(typed) ?? { address: '', local: '', domain: '' });
+    const mailbox = (typed: string) =>
+      canonicalMailbox(parseEmailAddress(typed) ?? { address: '', local: '', domain: '' });
     expect(mailbox('A+x@Corp.example')).toBe(mailbox('a+y@corp.example'));
     expect(mailbox('+x@corp.example')).toBe('+x@corp.example');
     expect(mailbox('a@corp.example')).not.toBe(mailbox('b@corp.example'));
