@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isStatusError } from '../../src/errors.ts';
 import type { Learned } from '../../src/model/observation.ts';
-import type { Question } from '../../src/sync/connector.ts';
+import { type PullMemory, type Question, tellFailures } from '../../src/sync/connector.ts';
 import { CONNECTORS, connectorOf } from '../../src/sync/connectors/index.ts';
-import { contextOf, drive, NOW, type Respond } from '../helpers/drive.ts';
+import { contextOf, drive, failure, NOW, type Respond } from '../helpers/drive.ts';
 import {
   type Answers,
   deepFreeze,
@@ -288,4 +288,57 @@ describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))
     for (const { value } of times)
       if (typeof value === 'number') expect(value > 0 && value < NOW + 400 * 86_400_000).toBe(true);
   });
+});
+
+/** What is remembered after a first pass that learned `base`. */
+function memoryOf({ incidents }: Learned): Partial<PullMemory> {
+  const open = incidents.filter(({ endedAt }) => endedAt === null);
+  const openStories = new Map(open.map((incident) => [incident.id.slice(incident.id.indexOf('/') + 1), incident]));
+  return { openStories, openIncidents: new Set(openStories.keys()) };
+}
+
+describe.each(cases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s, one answer at a time', (_, one) => {
+  const connector = connectorOf(one.kind);
+  const learnWith = async (respond: Respond, memory: Partial<PullMemory>): Promise<Learned | string> => {
+    try {
+      const pull = connector.pull(connector.optionsSchema.parse(one.options), contextOf(memory));
+      return (await drive(tellFailures(pull), respond)).result;
+    } catch (error) {
+      if (isStatusError(error)) return error.code;
+      throw error;
+    }
+  };
+
+  it.each(['UPSTREAM_FAILED', 'UPSTREAM_REFUSED'] as const)(
+    'needs it, or does without it and says so; and nothing ends because of it: %s',
+    async (code) => {
+      const { result: base, questions } = await learn(one);
+      const memory = memoryOf(base);
+      const wrong: string[] = [];
+      for (const name of new Set(questions.map((question) => question.name))) {
+        const respond: Respond = (question, index) =>
+          question.name === name ? failure(code) : respondWith(one.answers)(question, index);
+        const result = await learnWith(respond, memory);
+        if (typeof result === 'string') continue;
+        if (!result.problems.some(({ message }) => message.includes(code)))
+          wrong.push(`${name}: its failure is not told`);
+        const ids = new Set(result.monitors.map(({ id }) => id));
+        const isKept = result.isPartial === true || result.stale.includes('monitors');
+        if (!isKept && base.monitors.some(({ id }) => !ids.has(id))) wrong.push(`${name}: monitors are gone`);
+        for (const { id, endedAt } of base.incidents)
+          if (endedAt === null && result.incidents.some((is) => is.id === id && is.endedAt !== null))
+            wrong.push(`${name}: ${id} ended`);
+        for (const list of result.complete)
+          for (const { id } of base[list.part])
+            if (
+              id.startsWith(list.prefix) &&
+              list.since === null &&
+              !list.ids.includes(id) &&
+              !result.gone.includes(id)
+            )
+              wrong.push(`${name}: ${id} was taken back`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
 });
