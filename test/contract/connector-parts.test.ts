@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { NO_LIMITS } from '../../src/sync/connector.ts';
-import { type AnyConnector, CONNECTORS } from '../../src/sync/connectors/index.ts';
-import { missingParts, partsWithoutKind } from '../helpers/connector-parts.ts';
+import { NO_LIMITS, type PullContext } from '../../src/sync/connector.ts';
+import { type AnyConnector, CONNECTORS, connectorOf } from '../../src/sync/connectors/index.ts';
+import { missingParts, missingPast, partsWithoutKind } from '../helpers/connector-parts.ts';
 import { startTestSandbox } from '../helpers/sandbox.ts';
 import { toyConnector } from '../helpers/toy-upstream.ts';
 import { SANDBOXES } from '../sandbox/kinds/index.ts';
@@ -9,8 +9,27 @@ import { SANDBOXES } from '../sandbox/kinds/index.ts';
 const KINDS = CONNECTORS.map(({ kind }) => kind);
 
 describe('the parts of a kind', () => {
-  it.each(CONNECTORS.map((connector) => [connector.kind, connector] as const))('%s has all of them', (_, connector) => {
-    expect(missingParts(connector)).toEqual([]);
+  it.each(CONNECTORS.map((connector) => [connector.kind, connector] as const))(
+    '%s has all of them',
+    async (_, connector) => {
+      expect([...missingParts(connector), ...(await missingPast(connector))]).toEqual([]);
+    },
+  );
+
+  it('that read no past and claim to have are told', async () => {
+    // As a copy of the connector that forgets to ask for flips.
+    const { optionsSchema, pull } = connectorOf('healthchecks');
+    const forgetful = {
+      optionsSchema,
+      kind: 'healthchecks',
+      pull: function* (options: never, context: PullContext) {
+        const learned = yield* pull(options, context);
+        return { ...learned, details: [], isBackfilled: true };
+      },
+    } as unknown as AnyConnector;
+    expect(await missingPast(forgetful)).toEqual([
+      expect.stringContaining('isBackfilled says that the past has been read'),
+    ]);
   });
 
   it('belong to a kind of the registry, which names each once', () => {

@@ -10,7 +10,8 @@ import { messageOf } from '../../src/errors.ts';
 import type { AnyConnector } from '../../src/sync/connectors/index.ts';
 import { SANDBOXES } from '../sandbox/kinds/index.ts';
 import { codeBlocks, ROOT } from './documents.ts';
-import { loadCases, walk } from './upstream-cases.ts';
+import { contextOf, drive } from './drive.ts';
+import { loadCases, respondWith, walk } from './upstream-cases.ts';
 
 const CONNECTORS_FOLDER = 'src/sync/connectors';
 const DOCUMENTS_FOLDER = 'docs/upstreams';
@@ -97,10 +98,35 @@ function missingInDocument(connector: AnyConnector): string[] {
   const hasEntry = codeBlocks({ path, text }).some((block) => block.text.includes(`kind: ${kind}`));
   return [
     ...(hasEntry ? [] : [`${path} shows no configuration with kind: ${kind}.`]),
+    ...(text.includes('\n## Fixtures\n') ? [] : [`${path} has no heading "Fixtures": say what they come from.`]),
+    ...(readFileSync(join(ROOT, 'docs/README.md'), 'utf8').includes(`upstreams/${kind}.md`)
+      ? []
+      : [`docs/README.md has no line with a link to upstreams/${kind}.md.`]),
     ...Object.keys(optionsOf(connector).properties)
       .filter((option) => !text.includes(`\`${option}\``))
       .map((option) => `${path} does not explain the option \`${option}\`.`),
   ];
+}
+
+/** A connector says that its past has been read (`isBackfilled`). Some case must bring one, or the document say that there is none. */
+export async function missingPast(connector: AnyConnector): Promise<string[]> {
+  const { kind } = connector;
+  const path = `${DOCUMENTS_FOLDER}/${kind}.md`;
+  const text = existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '';
+  if (/history begins with the first pass/.test(text)) return [];
+  let claims = false;
+  for (const { options, answers } of loadCases(kind)) {
+    const pull = connector.pull(connector.optionsSchema.parse(options), contextOf());
+    const { details, incidents, isBackfilled } = (await drive(pull, respondWith(answers))).result;
+    const hasSpans = details.some(({ reportedSpans, reportedDays }) => reportedSpans.length + reportedDays.length > 0);
+    if (hasSpans || incidents.some(({ endedAt }) => endedAt !== null)) return [];
+    claims ||= isBackfilled;
+  }
+  return claims
+    ? [
+        `${CONNECTORS_FOLDER}/${kind}/connector.ts: isBackfilled says that the past has been read, and no case brings any. Read it, or say in ${path}: history begins with the first pass.`,
+      ]
+    : [];
 }
 
 /** What only reads files needs no upstream to try it against. */
