@@ -2,12 +2,14 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTargetKeeper } from '../../src/app/targets.ts';
+import type { Config } from '../../src/config/load.ts';
 import type { SourceFreshness } from '../../src/model/page.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { hideFromPublic, switchTo } from '../../src/publish/releases/switch.ts';
 import { createFolder } from '../../src/publish/stored/folder.ts';
-import { createTarget, type Target } from '../../src/publish/targets/create-target.ts';
+import { createTarget, type Target, type TargetReport } from '../../src/publish/targets/create-target.ts';
 import { createStaticListing } from '../../src/publish/targets/static-listing.ts';
 import { InterruptedError } from '../../src/publish/targets/write-page.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
@@ -97,6 +99,56 @@ describe('a folder for static hosts', () => {
     isRestless = false;
     expect(await restless.update()).toMatchObject({ result: 'current', message: null });
     expect(files()).toContain('acme/index.html');
+  });
+
+  it('has one keeper at a time while its configuration changes again and again, and is complete in the end', async () => {
+    for (const slug of ['acme', 'beta', 'gamma']) await publishPage(folders, slug, { slug });
+    await publishSite(folders, 'site', ['acme', 'beta', 'gamma']);
+    let made = 0;
+    const writing: number[] = [];
+    const beside: string[] = [];
+    const reports: TargetReport[] = [];
+    const make = (): Target[] => {
+      made += 1;
+      const number = made;
+      const store = createFolder(out);
+      const alone = async <Result>(task: () => Promise<Result>): Promise<Result> => {
+        writing.push(number);
+        if (new Set(writing).size > 1) beside.push(writing.join(' and '));
+        await new Promise((turn) => setImmediate(turn));
+        return task().finally(() => writing.splice(writing.indexOf(number), 1));
+      };
+      const watched = {
+        ...store,
+        put: (...args: Parameters<typeof store.put>) => alone(() => store.put(...args)),
+        replace: (...args: Parameters<typeof store.replace>) => alone(() => store.replace(...args)),
+        remove: (key: string) => alone(() => store.remove(key)),
+      };
+      const listing = createStaticListing({
+        ...{ folders, home: () => null, sources: () => [], sealed: new Map() },
+        ...{ hostFiles: { isHttps: true }, version: 'v1' },
+      });
+      return [createTarget({ key: SITE_KEY, onNumbers: async () => undefined, store: watched, listing })];
+    };
+    let config = {} as Config;
+    const keeper = createTargetKeeper({
+      ...{ config: () => config, make, isOurs: () => true },
+      onReport: (report) => reports.push(report),
+    });
+    for (let reload = 0; reload < 8; reload += 1) {
+      keeper.follow(`run ${reload}`);
+      // Somewhere in the middle of what it writes.
+      for (let turn = 0; turn < 7 * reload; turn += 1) await new Promise((next) => setImmediate(next));
+      config = {} as Config;
+    }
+    keeper.follow('last');
+    while (!reports.some(({ result }) => result === 'current') || writing.length > 0)
+      await new Promise((turn) => setImmediate(turn));
+    await keeper.close();
+    expect([made, beside]).toEqual([9, []]);
+    expect(reports.filter(({ result }) => result === 'failed')).toEqual([]);
+    for (const slug of ['acme', 'beta', 'gamma']) expect(files()).toContain(`${slug}/index.html`);
+    expect(files().filter((path) => path.endsWith('.pharos-next'))).toEqual([]);
   });
 
   it('holds the public pages, the site, and what hosts read', async () => {
