@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Store } from '../../store/store.ts';
-import type { RunDeps, RunOrder } from './order.ts';
-import { type ActiveRun, beginRun, type RunOutcome } from './run.ts';
+import { type ActiveRun, beginRun, type RunDeps, type RunOrder, type RunOutcome } from './run.ts';
 
 export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'isScheduled' | 'onTrouble'> {
   /**
@@ -107,166 +106,173 @@ const TRACES_MAX = 20;
 /** One run a minute makes some megabytes a day. What runs changed is kept elsewhere for longer. */
 const RUN_DAYS_KEPT = 30;
 
+interface Queue {
+  readonly deps: EngineDeps;
+  readonly waiting: Waiting[];
+  /** Tasks to run between two runs. */
+  readonly asides: (() => Promise<void>)[];
+  /** Resolves when the queue is empty; null: it is. */
+  working: Promise<void> | null;
+  current: Running | null;
+  lastReport: RunReport | null;
+  lastRetained: EpochMs;
+  isNewsWaiting: boolean;
+}
+
 /**
  * Creates the engine. Runs of this process never overlap; leases keep passes of other processes apart. The queue is our own,
  * because waiting runs are merged, moved forward and listed.
  */
 export function createEngine(deps: EngineDeps): Engine {
-  const waiting: Waiting[] = [];
-  const asides: (() => Promise<void>)[] = [];
-  let running: Promise<void> | null = null;
-  let current: Running | null = null;
-  let lastReport: RunReport | null = null;
-  let lastRetained = toEpochMs(0);
-
-  async function execute(mine: Running): Promise<RunReport> {
-    const { id, startedAt } = mine;
-    const { pass, publish } = await mine.run.outcome;
-    const { trigger, traces } = mine;
-    const report: RunReport = {
-      id,
-      trigger,
-      traces,
-      startedAt,
-      endedAt: deps.now(),
-      pass,
-      publish,
-      hasFailed:
-        (pass?.upstreams.some((item) => item.kind === 'failed') ?? false) ||
-        (publish?.pages.some((page) => page.kind === 'failed') ?? false),
-    };
-    const { endedAt } = report;
-    if (!isOfOthers(report))
-      await deps.store.recordRun({ id, startedAt, endedAt, trigger, report: JSON.stringify(report) });
-    await retainDaily();
-    lastReport = report;
-    current = null;
-    deps.onReport(report);
-    return report;
-  }
-
-  async function retainDaily(): Promise<void> {
-    const now = deps.now();
-    if (now - lastRetained < DAY_MS) return;
-    lastRetained = now;
-    const keptDays = deps.retentionDays();
-    await deps.store.retain(
-      toEpochMs(now - keptDays * DAY_MS),
-      toEpochMs(now - Math.min(keptDays, RUN_DAYS_KEPT) * DAY_MS),
-    );
-  }
-
-  async function work(): Promise<void> {
-    const next = (): (() => Promise<void>) | undefined => asides.shift() ?? waiting.shift()?.start;
-    try {
-      for (let task = next(); task !== undefined; task = next()) await task();
-    } finally {
-      // No await since the queue was found empty, so a request that comes next starts `work` again.
-      running = null;
-    }
-  }
-
-  /** Starts working on the queue, which is not empty. */
-  function wake(): void {
-    running ??= work();
-  }
-
-  function enqueue(item: Waiting): void {
-    const urgent = waiting.findLastIndex((other) => other.request.isUrgent === true);
-    waiting.splice(item.request.isUrgent === true ? urgent + 1 : waiting.length, 0, item);
-  }
-
-  function join(item: Waiting, request: RunRequest): void {
-    const wasUrgent = item.request.isUrgent === true;
-    item.request = joined(item.request, request);
-    if (wasUrgent || item.request.isUrgent !== true) return;
-    waiting.splice(waiting.indexOf(item), 1);
-    enqueue(item);
-  }
-
-  function begin(key: string, request: RunRequest): Waiting {
-    const id = randomUUID();
-    const { promise, resolve, reject } = Promise.withResolvers<RunReport>();
-    // `onError` logs the error, so it doesn't matter whether anyone waits for the report.
-    promise.catch(() => undefined);
-    const tell = (error: unknown): void => deps.onTrouble(error, id);
-    const start = async (): Promise<void> => {
-      try {
-        const { trigger } = item.request;
-        const order = { ...item.request, ...askerOf(item.request), onTrouble: tell };
-        const traces = [...(item.request.traces ?? [])];
-        current = { id, trigger, traces, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
-        deps.onStarted?.(id);
-        resolve(await execute(current));
-      } catch (error) {
-        current = null;
-        deps.onError(error, id);
-        reject(error);
-      }
-    };
-    const item: Waiting = { id, report: promise, key, request, start };
-    enqueue(item);
-    return item;
-  }
-
-  /** Adds a request to the current run, if it still waits for upstreams; null: it doesn't. */
-  function askWithin(request: RunRequest): QueuedRun | null {
-    const { upstreams, trigger, page } = request;
-    const isUrgent = request.isUrgent === true;
-    const isFitting = page === undefined && request.isPublishing !== false && (isUrgent || trigger === 'schedule');
-    if (current === null || upstreams === undefined || upstreams.length === 0 || !isFitting) return null;
-    if (!current.run.ask({ upstreams, ...askerOf(request), isUrgent })) return null;
-    current.trigger = moreDeliberate(current.trigger, trigger);
-    current.traces.push(...(request.traces ?? []));
-    return current;
-  }
-
-  function submit(request: RunRequest): QueuedRun {
-    const within = askWithin(request);
-    if (within !== null) {
-      deps.onQueued?.(within.id, request);
-      return within;
-    }
-    const key = JSON.stringify([request.upstreams ?? null, request.isPublishing ?? true]);
-    const queued = waiting.find((item) => item.key === key);
-    if (queued !== undefined) join(queued, request);
-    const mine = queued ?? begin(key, request);
-    deps.onQueued?.(mine.id, request);
-    wake();
-    return mine;
-  }
-
-  let isNewsWaiting = false;
-  function publishNews(): void {
-    const request: RunRequest = { trigger: 'news', upstreams: [], isUrgent: true };
-    // Until the first run has ended, that run publishes everything.
-    if (lastReport === null || deps.hasNews?.() !== true || isNewsWaiting) return;
-    if (current?.run.ask({ upstreams: [], ...askerOf(request), isUrgent: true }) === true) return;
-    isNewsWaiting = true;
-    void (running ?? Promise.resolve()).then(() => {
-      isNewsWaiting = false;
-      if (deps.hasNews?.() === true) submit(request);
-    });
-  }
-
+  const queue: Queue = {
+    ...{ deps, waiting: [], asides: [], working: null, current: null, lastReport: null, isNewsWaiting: false },
+    lastRetained: toEpochMs(0),
+  };
   return {
-    submit,
-    run: (request) => submit(request).report,
-    publishNews,
+    submit: (request) => submit(queue, request),
+    run: (request) => submit(queue, request).report,
+    publishNews: () => publishNews(queue),
     between: <T>(task: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
-        asides.push(() => task().then(resolve, reject));
-        wake();
+        queue.asides.push(() => task().then(resolve, reject));
+        wake(queue);
       }),
-    lastReport: () => lastReport,
+    lastReport: () => queue.lastReport,
     underWay: () => [
-      ...(current === null ? [] : [{ id: current.id, trigger: current.trigger, startedAt: current.startedAt }]),
-      ...waiting.map(({ id, request }) => ({ id, trigger: request.trigger, startedAt: null })),
+      ...(queue.current === null ? [] : [pick(queue.current)]),
+      ...queue.waiting.map(({ id, request }) => ({ id, trigger: request.trigger, startedAt: null })),
     ],
     idle: async () => {
-      await running;
+      await queue.working;
     },
   };
+}
+
+function pick({ id, trigger, startedAt }: Running): RunUnderWay {
+  return { id, trigger, startedAt };
+}
+
+function submit(queue: Queue, request: RunRequest): QueuedRun {
+  const { onQueued } = queue.deps;
+  const within = askWithin(queue, request);
+  if (within !== null) {
+    onQueued?.(within.id, request);
+    return within;
+  }
+  const key = JSON.stringify([request.upstreams ?? null, request.isPublishing ?? true]);
+  const queued = queue.waiting.find((item) => item.key === key);
+  if (queued !== undefined) join(queue, queued, request);
+  const mine = queued ?? enqueueNew(queue, key, request);
+  onQueued?.(mine.id, request);
+  wake(queue);
+  return mine;
+}
+
+/** Adds a request to the current run, if that still waits for upstreams; null: it doesn't. */
+function askWithin({ current }: Queue, request: RunRequest): QueuedRun | null {
+  const { upstreams, trigger, page } = request;
+  const isUrgent = request.isUrgent === true;
+  const isFitting = page === undefined && request.isPublishing !== false && (isUrgent || trigger === 'schedule');
+  if (current === null || upstreams === undefined || upstreams.length === 0 || !isFitting) return null;
+  if (!current.run.ask({ upstreams, ...askerOf(request), isUrgent })) return null;
+  current.trigger = moreDeliberate(current.trigger, trigger);
+  current.traces.push(...(request.traces ?? []));
+  return current;
+}
+
+function join(queue: Queue, item: Waiting, request: RunRequest): void {
+  const wasUrgent = item.request.isUrgent === true;
+  item.request = joined(item.request, request);
+  if (wasUrgent || item.request.isUrgent !== true) return;
+  queue.waiting.splice(queue.waiting.indexOf(item), 1);
+  insert(queue, item);
+}
+
+function insert({ waiting }: Queue, item: Waiting): void {
+  const urgent = waiting.findLastIndex((other) => other.request.isUrgent === true);
+  waiting.splice(item.request.isUrgent === true ? urgent + 1 : waiting.length, 0, item);
+}
+
+function enqueueNew(queue: Queue, key: string, request: RunRequest): Waiting {
+  const { deps } = queue;
+  const id = randomUUID();
+  const { promise, resolve, reject } = Promise.withResolvers<RunReport>();
+  // `onError` logs the error, so it doesn't matter whether anyone waits for the report.
+  promise.catch(() => undefined);
+  const onTrouble = (error: unknown): void => deps.onTrouble(error, id);
+  const start = async (): Promise<void> => {
+    try {
+      const { trigger } = item.request;
+      const order = { ...item.request, ...askerOf(item.request), onTrouble };
+      const traces = [...(item.request.traces ?? [])];
+      queue.current = { id, trigger, traces, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
+      deps.onStarted?.(id);
+      resolve(await execute(queue, queue.current));
+    } catch (error) {
+      queue.current = null;
+      deps.onError(error, id);
+      reject(error);
+    }
+  };
+  const item: Waiting = { id, report: promise, key, request, start };
+  insert(queue, item);
+  return item;
+}
+
+/** Starts working on the queue, which is not empty. */
+function wake(queue: Queue): void {
+  queue.working ??= work(queue);
+}
+
+async function work(queue: Queue): Promise<void> {
+  const next = (): (() => Promise<void>) | undefined => queue.asides.shift() ?? queue.waiting.shift()?.start;
+  try {
+    for (let task = next(); task !== undefined; task = next()) await task();
+  } finally {
+    // No await since the queue was found empty, so a request that comes next starts `work` again.
+    queue.working = null;
+  }
+}
+
+async function execute(queue: Queue, mine: Running): Promise<RunReport> {
+  const { store, now, onReport } = queue.deps;
+  const { id, startedAt } = mine;
+  const { pass, publish } = await mine.run.outcome;
+  // Read afterwards, because requests may have joined.
+  const { trigger, traces } = mine;
+  const endedAt = now();
+  const hasFailed =
+    (pass?.upstreams.some((item) => item.kind === 'failed') ?? false) ||
+    (publish?.pages.some((page) => page.kind === 'failed') ?? false);
+  const report: RunReport = { id, trigger, traces, startedAt, endedAt, pass, publish, hasFailed };
+  if (!isOfOthers(report)) await store.recordRun({ id, startedAt, endedAt, trigger, report: JSON.stringify(report) });
+  await retainDaily(queue);
+  queue.lastReport = report;
+  queue.current = null;
+  onReport(report);
+  return report;
+}
+
+async function retainDaily(queue: Queue): Promise<void> {
+  const { store, retentionDays } = queue.deps;
+  const now = queue.deps.now();
+  if (now - queue.lastRetained < DAY_MS) return;
+  queue.lastRetained = now;
+  const keptDays = retentionDays();
+  await store.retain(toEpochMs(now - keptDays * DAY_MS), toEpochMs(now - Math.min(keptDays, RUN_DAYS_KEPT) * DAY_MS));
+}
+
+function publishNews(queue: Queue): void {
+  const { hasNews } = queue.deps;
+  const request: RunRequest = { trigger: 'news', upstreams: [], isUrgent: true };
+  // Until the first run has ended, that run publishes everything.
+  if (queue.lastReport === null || hasNews?.() !== true || queue.isNewsWaiting) return;
+  if (queue.current?.run.ask({ upstreams: [], ...askerOf(request), isUrgent: true }) === true) return;
+  queue.isNewsWaiting = true;
+  void (queue.working ?? Promise.resolve()).then(() => {
+    queue.isNewsWaiting = false;
+    if (hasNews?.() === true) submit(queue, request);
+  });
 }
 
 /** Merges two requests; two for different pages become one for all. */

@@ -1,6 +1,6 @@
 /** Which status pages there are: those of the configuration, those that upstreams define, and how the two are merged. */
 
-import type { LogoFile } from '../../config/look.ts';
+import type { LogoFile, OwnLook } from '../../config/look.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import type { Secret } from '../../config/secret.ts';
 import {
@@ -10,15 +10,13 @@ import {
   upstreamOf,
 } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
-import { safeLink } from '../../model/scalars.ts';
+import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { PageIdentity } from '../../model/slugs.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { PageClaims } from '../../store/pages.ts';
 import { isOpenAsConfigured } from '../releases/last-published.ts';
-import { settleDomains } from './domains.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
-import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
-import { lookSettings } from './look-settings.ts';
+import type { DefinitionInputs, DefinitionProblem, SiteSettings } from './inputs.ts';
 import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } from './presentation.ts';
 
 /** A page as it is defined, whatever was kept for it. */
@@ -237,4 +235,47 @@ function uniqueIds(components: readonly ComponentDefinition[]): readonly Compone
     taken.add(component.id);
     return [component];
   });
+}
+
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
+
+/**
+ * A host belongs to one page at most, and never the site's own host or a loopback address. If two pages claim it, the
+ * configured one gets it; otherwise none.
+ */
+function settleDomains(drafts: readonly Draft[], site: SiteSettings, problems: DefinitionProblem[]): readonly Draft[] {
+  const siteHost = new URL(site.url).hostname.toLowerCase();
+  const hostOf = ({ definition: { customDomain } }: Draft): string | null => customDomain?.toLowerCase() ?? null;
+  const isConfigured = ({ config }: Draft): boolean => typeof config?.custom_domain === 'string';
+  const refusalOf = (draft: Draft, host: string): string | null => {
+    if (!HOST_NAME.test(host)) return 'is not a host name';
+    if (host === siteHost || LOOPBACK_HOSTS.has(host)) return 'is the address of the site itself';
+    const rivals = drafts.filter((other) => other !== draft && hostOf(other) === host);
+    if (rivals.length === 0 || (isConfigured(draft) && !rivals.some(isConfigured))) return null;
+    return `is claimed by ${rivals.map(({ definition }) => definition.slug).join(', ')} too`;
+  };
+  return drafts.map((draft) => {
+    const host = hostOf(draft);
+    if (host === null) return draft;
+    const refusal = refusalOf(draft, host);
+    if (refusal !== null) {
+      const { slug } = draft.definition;
+      problems.push({ slug, message: `Its custom domain ${host} ${refusal}. The page is served at /${slug}/ only.` });
+    }
+    return { ...draft, definition: { ...draft.definition, customDomain: refusal === null ? host : null } };
+  });
+}
+
+/** @param prefix  before the names of its pictures; default: none */
+export function lookSettings(
+  { accentColor, logo, ...others }: OwnLook,
+  prefix = '',
+): Pick<PageSettings, 'accentColor' | 'look'> {
+  const look = { ...others, ...(logo === undefined ? {} : { logo: placed(logo, prefix) }) };
+  return { accentColor: accentColor ?? null, ...(Object.keys(look).length === 0 ? {} : { look }) };
+}
+
+function placed({ light, dark }: Required<OwnLook>['logo'], prefix: string) {
+  const place = ({ path, width, height }: LogoFile) => ({ path: prefix + path, width, height });
+  return { light: place(light), ...(dark === undefined ? {} : { dark: place(dark) }) };
 }

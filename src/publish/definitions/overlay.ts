@@ -2,8 +2,13 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate, statedAccess } from '../../model/access.ts';
-import type { AccessType, ComponentDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
-import { placedGroups } from './group-order.ts';
+import type {
+  AccessType,
+  ComponentDefinition,
+  GroupDefinition,
+  MonitorId,
+  PageDefinition,
+} from '../../model/observation.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
 /** Merges field by field, with the configuration first; but the page is never less private than either. */
@@ -120,4 +125,33 @@ function componentIdFrom(text: string): string {
       .replace(/^-+|-+$/g, '')
       .slice(0, 128) || 'component'
   );
+}
+
+interface ConfiguredGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly order?: number | undefined;
+  readonly default_open?: boolean | undefined;
+  readonly counts?: boolean | undefined;
+}
+
+/** A position between two entries of the list. */
+const STEP = 2 ** -20;
+
+/**
+ * A group is placed by its own `order`. Without one, it is placed where its first component is, and never before a group that
+ * is listed earlier.
+ */
+function placedGroups(
+  groups: readonly ConfiguredGroup[],
+  components: readonly ComponentDefinition[],
+): GroupDefinition[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return groups.map(({ id, name, order: own, default_open: defaultOpen, counts }) => {
+    const first = components.filter(({ groupId }) => groupId === id).map(({ order }) => order);
+    const order = own ?? Math.max(last + STEP, Math.min(...first));
+    // A group without components isn't shown, and moves nothing.
+    if (Number.isFinite(order)) last = order;
+    return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER, defaultOpen, counts };
+  });
 }

@@ -70,161 +70,172 @@ interface SiteMemoryOptions {
   readonly onSettled?: (changes: PageChanges) => void;
 }
 
+interface Memory {
+  readonly store: Store;
+  /** Revision up to which changes were published before; null: none were. */
+  readonly since: number | null;
+  readonly onSettled: SiteMemoryOptions['onSettled'];
+  /** Pages that this process has seen defined; null: it has not seen all definitions yet. */
+  mine: ReadonlySet<PageKey> | null;
+  /** Whether eras could not be written, so that pages wait for theirs. */
+  isUnsettled: boolean;
+  readonly monitors: Map<MonitorId, KnownMonitor>;
+  readonly staleness: Map<string, string>;
+  revision: number;
+  known: KnownSite | null;
+  /** Kept until definitions are merged again, even if a call fails. */
+  hasOtherMonitors: boolean;
+  /** Replaced when it is taken, which may be at any time. */
+  touched: Set<string>;
+}
+
 /** Creates an empty memory. */
 export function createSiteMemory(store: Store, { since = null, onSettled }: SiteMemoryOptions = {}): SiteMemory {
-  /** Pages that this process has seen defined; null: it has not seen all definitions yet. */
-  let mine: ReadonlySet<PageKey> | null = null;
-  /** Whether eras could not be written, so that pages wait for theirs. */
-  let isUnsettled = false;
-  let revision = since ?? 0;
-  let known: KnownSite | null = null;
-  /** Kept until definitions are merged again, even if a call fails. */
-  let hasOtherMonitors = false;
-  const monitors = new Map<MonitorId, KnownMonitor>();
-  const staleness = new Map<string, string>();
-  let touched = new Set<string>();
+  const memory: Memory = {
+    ...{ store, since, onSettled, mine: null, isUnsettled: false, monitors: new Map(), staleness: new Map() },
+    ...{ revision: since ?? 0, known: null, hasOtherMonitors: false, touched: new Set<string>() },
+  };
   const inTurn = pLimit(1);
-
-  async function look(inputs: SiteStateInputs, begunAt: EpochMs): Promise<SiteState> {
-    const changes = await store.changesSince(revision);
-    await rememberMonitors(changes);
-    const before = known;
-    const times = await store.upstreamTimes();
-    const now = notBefore(times, begunAt);
-    const undecided = new Set([...inputs.definesPages].filter((id) => (times.get(id)?.pagesAt ?? null) === null));
-    const isOutdated =
-      changes.hasNewDefinitions ||
-      hasOtherMonitors ||
-      isUnsettled ||
-      before === null ||
-      isOther(before.inputs, inputs) ||
-      !isDeepStrictEqual(before.undecided, undecided);
-    const current = isOutdated ? await define(before, { changes, inputs, undecided, now }) : before;
-    const sources = [...inputs.intervalMs].map(([id, scheduledMs]) => {
-      const neededMs = (inputs.callMs?.get(id) ?? 0) * (times.get(id)?.listCalls ?? 0);
-      return sourceFreshness(id, { times: times.get(id), intervalMs: askedEveryMs(scheduledMs, neededMs), now });
-    });
-    for (const slug of slugsOf(changes, [before, current])) touched.add(slug);
-    const turned = sources.filter(hasTurned);
-    // At the first call, these are already published if the last process recorded so.
-    if (before !== null || since === null) {
-      for (const slug of redefined(before, current)) touched.add(slug);
-      for (const source of turned)
-        for (const slug of await pagesDependingOn(source.upstreamId, current.index)) touched.add(slug);
-    }
-    known = current;
-    hasOtherMonitors = false;
-    revision = changes.revision;
-    const { resolved, announcements: told } = current;
-    return { now, revision, site: inputs.site, resolved, announcements: told, sources };
-  }
-
-  /** Records whether a monitor was added, removed, or changed in what definitions need. */
-  async function rememberMonitors(changes: Changes): Promise<void> {
-    const found = known === null ? await store.monitors() : await store.monitorsById(changes.monitors);
-    for (const id of known === null ? found.keys() : changes.monitors) {
-      const monitor = found.get(id);
-      const earlier = monitors.get(id);
-      if (monitor?.name === earlier?.name && monitor?.isPublic === earlier?.isPublic) continue;
-      hasOtherMonitors = true;
-      if (monitor === undefined) monitors.delete(id);
-      else monitors.set(id, { id, name: monitor.name, isPublic: monitor.isPublic });
-    }
-  }
-
-  /** Pages with data of an upstream, and pages with an open incident or maintenance of it. */
-  async function pagesDependingOn(upstreamId: string, index: PageIndex): Promise<readonly string[]> {
-    const about = await store.openSubjects(upstreamId);
-    return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
-  }
-
-  async function define(before: KnownSite | null, { changes, inputs, undecided, now }: Outdated): Promise<KnownSite> {
-    const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
-    const upstreams = isNew ? await store.upstreams() : null;
-    const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
-    const definitions = before === null || isNew ? active.flatMap((record) => record.definitions) : before.definitions;
-    const announcements =
-      before === null || isNew ? active.flatMap((record) => record.announcements) : before.announcements;
-    const defined = resolvePages({
-      site: inputs.site,
-      pages: inputs.pages,
-      upstreamDefinitions: definitions,
-      undecidedUpstreams: undecided,
-      icons: inputs.icons,
-      looks: inputs.looks,
-      vendorPages: inputs.vendorPages,
-      monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
-    });
-    const resolved = await withIdentities(defined, now);
-    const pageKeys = new Map(
-      resolved.pages.map((page) => [
-        page.definition.slug,
-        fingerprintOf([page.identity, page.definition, page.settings, page.config, page.icon, page.logo]),
-      ]),
-    );
-    const pages = keepUnchanged(before, resolved.pages, pageKeys);
-    return {
-      inputs,
-      definitions,
-      announcements,
-      resolved: { ...resolved, pages },
-      undecided,
-      index: indexPages(pages),
-      pageKeys,
-    };
-  }
-
-  /** The pages with what they are known by. Those whose era could not be written are withheld; nothing else waits for it. */
-  async function withIdentities({ claims, ...site }: DefinedSite, now: EpochMs): Promise<ResolvedSite> {
-    const isDeciding = onSettled !== undefined && store.database.isReadOnly !== true;
-    const settled = isDeciding ? await settle(claims, now) : null;
-    isUnsettled = isDeciding && settled === null;
-    const stored = settled ?? (await readPages(store.database));
-    const waiting = isUnsettled ? unsettledSlugs(stored, claims) : new Set<string>();
-    const pages = await Promise.all(
-      site.pages
-        .filter(({ definition }) => !waiting.has(definition.slug))
-        .map(async (page): Promise<ResolvedPage> => {
-          const { slug, id: origin } = page.definition;
-          const { key, gate } = await identify(store.database, stored, { slug, origin });
-          return { ...page, identity: { key, gate } };
-        }),
-    );
-    const names = new Set(pages.map(({ definition }) => definition.slug));
-    return { ...site, pages, withheld: [...site.withheld, ...[...waiting].filter((slug) => !names.has(slug))] };
-  }
-
-  /** Null: the database takes nothing now. */
-  async function settle(claims: PageClaims, now: EpochMs): Promise<readonly StoredPage[] | null> {
-    try {
-      const { pages, changes } = await settlePages(store.database, claims, { mine, now });
-      if (claims.isComplete) mine = new Set(pages.filter(isClaimedIn(claims)).map(({ key }) => key));
-      onSettled?.(changes);
-      return pages;
-    } catch (error) {
-      if (!isStatusError(error)) throw error;
-      return null;
-    }
-  }
-
-  /** Whether a source became stale or fresh since the last call. */
-  function hasTurned({ upstreamId, isMonitorsStale, isIncidentsStale }: SourceFreshness): boolean {
-    const now = `${isMonitorsStale} ${isIncidentsStale}`;
-    const earlier = staleness.get(upstreamId);
-    staleness.set(upstreamId, now);
-    return earlier !== now;
-  }
-
   return {
     // One call at a time, because each continues from the last.
-    refresh: (inputs, now) => inTurn(look, inputs, now),
-    hasTouched: () => touched.size > 0,
+    refresh: (inputs, now) => inTurn(() => look(memory, inputs, now)),
+    hasTouched: () => memory.touched.size > 0,
     takeTouched: () => {
-      const taken = touched;
-      touched = new Set();
+      const taken = memory.touched;
+      memory.touched = new Set();
       return taken;
     },
   };
+}
+
+async function look(memory: Memory, inputs: SiteStateInputs, begunAt: EpochMs): Promise<SiteState> {
+  const { store, since } = memory;
+  const changes = await store.changesSince(memory.revision);
+  await rememberMonitors(memory, changes);
+  const before = memory.known;
+  const times = await store.upstreamTimes();
+  const now = notBefore(times, begunAt);
+  const undecided = new Set([...inputs.definesPages].filter((id) => (times.get(id)?.pagesAt ?? null) === null));
+  const isOutdated =
+    changes.hasNewDefinitions ||
+    memory.hasOtherMonitors ||
+    memory.isUnsettled ||
+    before === null ||
+    isOther(before.inputs, inputs) ||
+    !isDeepStrictEqual(before.undecided, undecided);
+  const current = isOutdated ? await define(memory, { changes, inputs, undecided, now }) : before;
+  const sources = [...inputs.intervalMs].map(([id, scheduledMs]) => {
+    const neededMs = (inputs.callMs?.get(id) ?? 0) * (times.get(id)?.listCalls ?? 0);
+    return sourceFreshness(id, { times: times.get(id), intervalMs: askedEveryMs(scheduledMs, neededMs), now });
+  });
+  for (const slug of slugsOf(changes, [before, current])) memory.touched.add(slug);
+  const turned = sources.filter((source) => hasTurned(memory, source));
+  // At the first call, these are already published if the last process recorded so.
+  if (before !== null || since === null) {
+    for (const slug of redefined(before, current)) memory.touched.add(slug);
+    for (const { upstreamId } of turned)
+      for (const slug of await pagesDependingOn(store, upstreamId, current.index)) memory.touched.add(slug);
+  }
+  memory.known = current;
+  memory.hasOtherMonitors = false;
+  memory.revision = changes.revision;
+  const { resolved, announcements } = current;
+  return { now, revision: changes.revision, site: inputs.site, resolved, announcements, sources };
+}
+
+/** Records whether a monitor was added, removed, or changed in what definitions need. */
+async function rememberMonitors(memory: Memory, changes: Changes): Promise<void> {
+  const { store, known, monitors } = memory;
+  const found = known === null ? await store.monitors() : await store.monitorsById(changes.monitors);
+  for (const id of known === null ? found.keys() : changes.monitors) {
+    const monitor = found.get(id);
+    const earlier = monitors.get(id);
+    if (monitor?.name === earlier?.name && monitor?.isPublic === earlier?.isPublic) continue;
+    memory.hasOtherMonitors = true;
+    if (monitor === undefined) monitors.delete(id);
+    else monitors.set(id, { id, name: monitor.name, isPublic: monitor.isPublic });
+  }
+}
+
+/** Pages with data of an upstream, and pages with an open incident or maintenance of it. */
+async function pagesDependingOn(store: Store, upstreamId: string, index: PageIndex): Promise<readonly string[]> {
+  const about = await store.openSubjects(upstreamId);
+  return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
+}
+
+async function define(memory: Memory, { changes, inputs, undecided, now }: Outdated): Promise<KnownSite> {
+  const { store, known: before, monitors } = memory;
+  const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
+  const upstreams = isNew ? await store.upstreams() : null;
+  const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
+  const definitions = before === null || isNew ? active.flatMap((record) => record.definitions) : before.definitions;
+  const announcements =
+    before === null || isNew ? active.flatMap((record) => record.announcements) : before.announcements;
+  const defined = resolvePages({
+    site: inputs.site,
+    pages: inputs.pages,
+    upstreamDefinitions: definitions,
+    undecidedUpstreams: undecided,
+    icons: inputs.icons,
+    looks: inputs.looks,
+    vendorPages: inputs.vendorPages,
+    monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
+  });
+  const resolved = await withIdentities(memory, defined, now);
+  const pageKeys = new Map(
+    resolved.pages.map((page) => [
+      page.definition.slug,
+      fingerprintOf([page.identity, page.definition, page.settings, page.config, page.icon, page.logo]),
+    ]),
+  );
+  const pages = keepUnchanged(before, resolved.pages, pageKeys);
+  return {
+    ...{ inputs, definitions, announcements, undecided, pageKeys },
+    resolved: { ...resolved, pages },
+    index: indexPages(pages),
+  };
+}
+
+/** The pages with what they are known by. Those whose era could not be written are withheld; nothing else waits for it. */
+async function withIdentities(memory: Memory, { claims, ...site }: DefinedSite, now: EpochMs): Promise<ResolvedSite> {
+  const { store, onSettled } = memory;
+  const isDeciding = onSettled !== undefined && store.database.isReadOnly !== true;
+  const settled = isDeciding ? await settle(memory, claims, now) : null;
+  memory.isUnsettled = isDeciding && settled === null;
+  const stored = settled ?? (await readPages(store.database));
+  const waiting = memory.isUnsettled ? unsettledSlugs(stored, claims) : new Set<string>();
+  const pages = await Promise.all(
+    site.pages
+      .filter(({ definition }) => !waiting.has(definition.slug))
+      .map(async (page): Promise<ResolvedPage> => {
+        const { slug, id: origin } = page.definition;
+        const { key, gate } = await identify(store.database, stored, { slug, origin });
+        return { ...page, identity: { key, gate } };
+      }),
+  );
+  const names = new Set(pages.map(({ definition }) => definition.slug));
+  return { ...site, pages, withheld: [...site.withheld, ...[...waiting].filter((slug) => !names.has(slug))] };
+}
+
+/** Null: the database takes nothing now. */
+async function settle(memory: Memory, claims: PageClaims, now: EpochMs): Promise<readonly StoredPage[] | null> {
+  try {
+    const { pages, changes } = await settlePages(memory.store.database, claims, { mine: memory.mine, now });
+    if (claims.isComplete) memory.mine = new Set(pages.filter(isClaimedIn(claims)).map(({ key }) => key));
+    memory.onSettled?.(changes);
+    return pages;
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return null;
+  }
+}
+
+/** Whether a source became stale or fresh since the last call. */
+function hasTurned({ staleness }: Memory, { upstreamId, isMonitorsStale, isIncidentsStale }: SourceFreshness): boolean {
+  const now = `${isMonitorsStale} ${isIncidentsStale}`;
+  const earlier = staleness.get(upstreamId);
+  staleness.set(upstreamId, now);
+  return earlier !== now;
 }
 
 function isClaimedIn({ pages }: PageClaims): (page: StoredPage) => boolean {

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { COMPRESSIONS } from './compressions.ts';
 import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFolder } from './folders.ts';
@@ -100,5 +101,34 @@ export function filePlaces(
     const end = path.lastIndexOf('/');
     const id = end === -1 ? undefined : ids[path.slice(0, end)];
     return id === undefined ? `${root}/${path}` : `${pool}/${id}/${path.slice(end + 1)}`;
+  };
+}
+
+/** About 400 bytes each. */
+const RECORDS_MAX = 25_000;
+
+export interface ManifestCache {
+  /** Null: it is missing or damaged. */
+  readonly get: (slug: string, number: number) => Manifest | null;
+  readonly put: (manifest: Manifest) => void;
+}
+
+/** Makes the cache over a data folder; the least recently used are given up first. */
+export function createManifestCache(folders: ReleaseFolders, recordsMax: number = RECORDS_MAX): ManifestCache {
+  const kept = new LRUCache<string, Manifest>({
+    maxSize: recordsMax,
+    // One that is larger than all that may be kept is kept alone.
+    sizeCalculation: ({ files }) => Math.min(recordsMax, Math.max(1, Object.keys(files).length)),
+  });
+  const put = (manifest: Manifest): void => void kept.set(`${manifest.slug}/${manifest.number}`, manifest);
+  return {
+    get: (slug, number) => {
+      const known = kept.get(`${slug}/${number}`);
+      if (known !== undefined) return known;
+      const manifest = readManifest(folders, slug, number);
+      if (manifest !== null) put(manifest);
+      return manifest;
+    },
+    put,
   };
 }

@@ -18,8 +18,8 @@ import {
 import { indexOfPagesView } from '../../views/site/index-of-pages.ts';
 import { CATALOGUES } from '../../views/words/index.ts';
 import { bannerSentence } from '../../views/words/state-words.ts';
+import { lookSettings } from '../definitions/definitions.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
-import { lookSettings } from '../definitions/look-settings.ts';
 import { type FileEntry, fileEntry } from '../files/file-entry.ts';
 import { htmlFile, logoFiles } from '../files/files.ts';
 import { INDEX_OF_PAGES, LLMS, NOT_FOUND, PUBLIC_FILES, ROBOTS, SCRIPT, SECURITY, SITEMAP } from '../files/kinds.ts';
