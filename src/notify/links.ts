@@ -21,7 +21,7 @@ export function linkToken(key: Revealing, purpose: LinkPurpose, id: string): str
 }
 
 /** The id of the subscription that a token belongs to; null: the token is not valid. */
-export function subscriberOf(key: Revealing, purpose: LinkPurpose, token: string): string | null {
+export function readLinkToken(key: Revealing, purpose: LinkPurpose, token: string): string | null {
   const [, id = '', mac = ''] = TOKEN.exec(token) ?? [];
   if (id === '') return null;
   return timingSafeEqual(Buffer.from(mac), Buffer.from(linkMac(key, purpose, id))) ? id : null;

@@ -72,7 +72,7 @@ async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: Epoc
 }
 
 /** The components in the page's subscription form; none until it was published with its current gate. */
-export async function componentsOf(
+export async function readFormComponents(
   database: Pick<Database, 'all'>,
   page: PageIdentity,
 ): Promise<PageNews['components']> {

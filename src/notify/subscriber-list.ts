@@ -11,7 +11,7 @@ import type { Database, Reader } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { newSubscriberId } from './links.ts';
 import { queueLink } from './queue.ts';
-import { addSubscriber, eraseSubscriber, type Subscriber, subscribersOf } from './subscribers.ts';
+import { addSubscriber, eraseSubscriber, readSubscribers, type Subscriber } from './subscribers.ts';
 
 interface ListedSubscriber extends Omit<Subscriber, 'address'> {
   /** Null: it was encrypted with another key. */
@@ -23,7 +23,7 @@ export async function listSubscribers(
   seal: AddressSeal,
   page: PageKey | null,
 ): Promise<readonly ListedSubscriber[]> {
-  return (await subscribersOf(database, page)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
+  return (await readSubscribers(database, page)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
 }
 
 export interface AddedSubscriber {

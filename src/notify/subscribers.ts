@@ -27,7 +27,7 @@ export async function subscriberById(reader: Reader, id: string): Promise<Subscr
   return row === undefined ? null : toSubscriber(row);
 }
 
-export async function subscribersOf(reader: Reader, page: PageKey | null): Promise<readonly Subscriber[]> {
+export async function readSubscribers(reader: Reader, page: PageKey | null): Promise<readonly Subscriber[]> {
   const rows =
     page === null
       ? await reader.all('SELECT * FROM subscriber ORDER BY page, created_at, id')
@@ -137,7 +137,7 @@ export interface SubscribablePage {
 }
 
 /** Version of the password gate that a new subscriber has passed; empty: there is none. */
-export function gateKeyOf({ gated }: SubscribablePage): string {
+export function gateVersion({ gated }: SubscribablePage): string {
   return gated.gate.kind === 'password' ? gated.gate.version : '';
 }
 
@@ -149,6 +149,6 @@ export function mayReceive(page: SubscribablePage | null, address: string, gate:
   if (page === null) return false;
   const { kind } = page.gated.gate;
   if (kind === 'public') return true;
-  if (kind === 'password') return gate === gateKeyOf(page);
+  if (kind === 'password') return gate === gateVersion(page);
   return domainsOf(page.page).includes(address.slice(address.lastIndexOf('@') + 1));
 }

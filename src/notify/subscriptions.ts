@@ -14,14 +14,14 @@ import type { Database } from '../store/database.ts';
 import type { SubscribeInit } from '../views/subscribe/subscribe.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { type AnswerSubscribe, createSubscribeDocuments, type RenderSubscribe } from './documents.ts';
-import { linkToken, subscriberOf } from './links.ts';
-import { componentsOf } from './record.ts';
+import { linkToken, readLinkToken } from './links.ts';
+import { readFormComponents } from './record.ts';
 import { recordRequest } from './requests.ts';
 import {
   changeSubscriber,
   confirmSubscriber,
   eraseSubscriber,
-  gateKeyOf,
+  gateVersion,
   mayReceive,
   type SubscribablePage,
   type Subscriber,
@@ -118,7 +118,7 @@ async function showForm(call: Call): Promise<GateResponse | null> {
 
 async function askAgain(call: Call, over: Partial<SubscribeInit>, status: number): Promise<GateResponse> {
   const { options, known, show } = call;
-  const components = known === null ? [] : await componentsOf(options.database, known.identity);
+  const components = known === null ? [] : await readFormComponents(options.database, known.identity);
   return show({ step: 'ask', components: components.map((one) => ({ ...one, isChosen: false })), ...over }, status);
 }
 
@@ -137,7 +137,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
     return askAgain(call, { fault: 'limited', minutes }, 429);
   }
   const email = parseEmailAddress(typed);
-  const gate = gateKeyOf(seen);
+  const gate = gateVersion(seen);
   const isAllowed = email !== null && mayReceive(seen, email.address, gate);
   const countMail = await options.attempts.mailCounter(
     email === null ? typed : canonicalMailbox(email),
@@ -163,7 +163,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
 
 /** The selected components. All of them is the same as none, and includes components that are added later. */
 async function chosenComponents({ options, request, known }: Call): Promise<readonly string[]> {
-  const components = known === null ? [] : await componentsOf(options.database, known.identity);
+  const components = known === null ? [] : await readFormComponents(options.database, known.identity);
   const ticked = new Set(request.form.getAll('component'));
   const chosen = components.map(({ id }) => id).filter((id) => ticked.has(id));
   return chosen.length === components.length ? [] : chosen;
@@ -171,7 +171,7 @@ async function chosenComponents({ options, request, known }: Call): Promise<read
 
 async function showConfirm(call: Call): Promise<GateResponse | null> {
   const found = await presented(call, 'confirm');
-  return found === null ? expired(call) : call.show({ step: 'confirm', token: tokenOf(call) });
+  return found === null ? expired(call) : call.show({ step: 'confirm', token: presentedToken(call) });
 }
 
 async function confirm(call: Call): Promise<GateResponse | null> {
@@ -190,10 +190,10 @@ async function showManage(call: Call): Promise<GateResponse | null> {
 async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise<GateResponse | null> {
   const { options, known } = call;
   const isAllowed = mayReceive(known, addressOf(call, found), found.gate);
-  const components = isAllowed && known !== null ? await componentsOf(options.database, known.identity) : [];
+  const components = isAllowed && known !== null ? await readFormComponents(options.database, known.identity) : [];
   return call.show({
     step: 'manage',
-    token: tokenOf(call),
+    token: presentedToken(call),
     state: isAllowed ? (found.state === 'paused' ? 'paused' : 'active') : 'stopped',
     components: components.map((one) => ({ ...one, isChosen: found.components.includes(one.id) })),
     isSaved,
@@ -210,7 +210,7 @@ async function manage(call: Call): Promise<GateResponse | null> {
     ...(action === 'save' ? { components: await chosenComponents(call) } : {}),
     ...(action === 'pause' ? { state: 'paused' } : {}),
     // Someone who sees the page has passed its current gate.
-    ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateKeyOf(seen) } : {}),
+    ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateVersion(seen) } : {}),
   };
   await options.database.transaction((tx) => changeSubscriber(tx, found.id, changed));
   return managed(call, changed, true);
@@ -218,7 +218,7 @@ async function manage(call: Call): Promise<GateResponse | null> {
 
 async function showLeave(call: Call): Promise<GateResponse | null> {
   const found = await presented(call, 'manage');
-  return found === null ? expired(call) : call.show({ step: 'leave', token: tokenOf(call) });
+  return found === null ? expired(call) : call.show({ step: 'leave', token: presentedToken(call) });
 }
 
 /**
@@ -228,7 +228,7 @@ async function showLeave(call: Call): Promise<GateResponse | null> {
 async function leave(call: Call): Promise<GateResponse | null> {
   const { options } = call;
   const found = await presented(call, 'manage');
-  const id = subscriberOf(options.key, 'manage', tokenOf(call));
+  const id = readLinkToken(options.key, 'manage', presentedToken(call));
   const isErased = id !== null && (await options.database.transaction((tx) => eraseSubscriber(tx, id)));
   if (isErased) options.onErased();
   // Sending it twice is fine.
@@ -236,7 +236,7 @@ async function leave(call: Call): Promise<GateResponse | null> {
   return isDone ? call.show({ step: 'left' }) : expired(call);
 }
 
-function tokenOf({ request }: Call): string {
+function presentedToken({ request }: Call): string {
   return request.form.get('token') ?? request.query.get('token') ?? '';
 }
 
@@ -250,7 +250,7 @@ function addressOf({ options }: Call, { address, id }: Subscriber): string {
  */
 async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Subscriber | null> {
   const { options, known, seen } = call;
-  const id = subscriberOf(options.key, purpose, tokenOf(call));
+  const id = readLinkToken(options.key, purpose, presentedToken(call));
   const found = id === null ? null : await subscriberById(options.database, id);
   if (found === null) return null;
   const isAllowed = mayReceive(known, addressOf(call, found), found.gate) || seen !== null;
