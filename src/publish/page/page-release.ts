@@ -2,6 +2,7 @@
 
 import { StatusError } from '../../errors.ts';
 import type { PageModel } from '../../model/page.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { type PageNews, pageNews } from '../../notify/news.ts';
 import type { Store } from '../../store/store.ts';
@@ -14,7 +15,7 @@ import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.t
 import type { PrepareControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
-import type { Manifest, ReleaseAccess } from '../releases/manifest.ts';
+import { type Manifest, type ReleaseAccess, releasePage } from '../releases/manifest.ts';
 import { type BadgeData, type PageSummary, releaseDataText } from '../releases/release-data.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
 import { eventKeyOf, firstsOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
@@ -71,6 +72,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,
+    page: task.page.identity.key,
     access: releaseAccess(task.page),
     customDomain: task.page.definition.customDomain,
     asOf: model.asOf,
@@ -83,7 +85,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
         onDemand: deps.dataOf(model, task.page),
       }),
   };
-  const priorities = prioritiesFor(task, { eventKey, asOf: model.asOf, access: input.access, entries });
+  const priorities = prioritiesFor(task, { ...input, entries });
   const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities },
@@ -132,6 +134,7 @@ interface DrawnFrom {
   readonly eventKey: string;
   readonly asOf: EpochMs;
   readonly access: ReleaseAccess;
+  readonly page: PageKey;
   readonly entries: readonly FileEntry[];
 }
 
@@ -139,8 +142,11 @@ interface DrawnFrom {
  * Whether long-term figures can wait: there is news, no heartbeat is due, and no file disappears. Files that mention removed
  * things are never left for later, nor are files that were rendered for other access rules.
  */
-function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, access, entries }: DrawnFrom): boolean {
-  if (comparesAll || previous === null || previous.access !== access) return false;
+function leavesFigures(
+  { previous, comparesAll }: PageTask,
+  { eventKey, asOf, access, page, entries }: DrawnFrom,
+): boolean {
+  if (comparesAll || previous === null || previous.access !== access || releasePage(previous) !== page) return false;
   if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
   const paths = new Set(entries.map(({ path }) => path));
   return Object.keys(previous.files).every((path) => paths.has(path));
@@ -173,6 +179,7 @@ export async function releaseOf(
     previous !== null &&
     filesDrawn === 0 &&
     previous.access === input.access &&
+    releasePage(previous) === (input.page ?? releasePage({ slug: input.slug })) &&
     previous.customDomain === input.customDomain &&
     Object.keys(previous.files).length === files.length;
   const isSame =

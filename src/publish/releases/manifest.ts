@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { type PageKey, toPageKey } from '../../model/slugs.ts';
 import { COMPRESSIONS } from './compressions.ts';
 import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFolder } from './folders.ts';
 
@@ -32,6 +33,8 @@ const ManifestSchema = z.object({
   slug: z.string(),
   number: z.number(),
   access: z.enum(['public', 'password', 'email-domain']),
+  /** The page that it is of; absent: the first that had the slug. */
+  page: z.string().optional(),
   /** Instant the figures are computed to, epoch ms. */
   asOf: z.number(),
   /** Digest of everything that counts as news: states, incidents, maintenances, definitions, settings. */
@@ -48,6 +51,11 @@ const ManifestSchema = z.object({
 });
 export type Manifest = z.output<typeof ManifestSchema>;
 export type ReleaseAccess = Manifest['access'];
+
+/** The page that a release is of. */
+export function releasePage({ slug, page }: Pick<Manifest, 'slug' | 'page'>): PageKey {
+  return (page as PageKey | undefined) ?? toPageKey(slug, 1);
+}
 
 export const MANIFEST_FILE = 'manifest.json';
 

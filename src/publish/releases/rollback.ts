@@ -7,7 +7,7 @@ import { StatusError } from '../../errors.ts';
 import { DISK, type Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders, releaseNumbers, servedRelease } from './folders.ts';
 import { hold, letGo } from './hold.ts';
-import { type Manifest, readManifest } from './manifest.ts';
+import { type Manifest, readManifest, releasePage } from './manifest.ts';
 import { setModes } from './modes.ts';
 import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
 import { switchTo } from './switch.ts';
@@ -37,21 +37,25 @@ export async function rollbackTo(
     const served = servedRelease(folders, slug);
     if (served === null) throw notFound(slug, 'it has not been published');
     const numbers = releaseNumbers(folders, slug);
+    const current = readManifest(folders, slug, served.number);
+    const isOfPage = (found: Manifest): boolean => current === null || releasePage(found) === releasePage(current);
     // A release without its figures and images has the same news, so it isn't an earlier state.
-    const completed = readManifest(folders, slug, served.number)?.completes ?? null;
+    const completed = current?.completes ?? null;
     const wanted =
       release === null
         ? numbers.filter((number) => number < served.number && number !== completed).toReversed()
         : numbers.filter((number) => number === release);
     const manifest = wanted
       .map((number) => readManifest(folders, slug, number))
-      .find((found) => found !== null && isForGate(found, served.isPublic) && isWhole(folders, found));
+      .find(
+        (found) => found !== null && isForGate(found, served.isPublic) && isOfPage(found) && isWhole(folders, found),
+      );
     if (manifest === undefined || manifest === null)
       throw notFound(
         slug,
         release === null
           ? 'no earlier release can be served'
-          : `release ${release} was deleted, is damaged, or was made for different access rules`,
+          : `release ${release} was deleted, is damaged, or was made for different access rules or another page`,
       );
     // If the page became private or public in between, shared files may have the modes of the other side.
     setModes({ disk, folders }, manifest);

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { type PageKey, toPageKey } from '../../model/slugs.ts';
 import { faultOfBody } from './check-body.ts';
 import { isWorthCompressing, suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
@@ -31,6 +32,8 @@ export interface DrawnFile {
 
 export interface ReleaseInput {
   readonly slug: string;
+  /** The page that it is of. Default: the first that had the slug. */
+  readonly page?: PageKey;
   readonly access: ReleaseAccess;
   readonly asOf: number;
   readonly eventKey: string;
@@ -168,9 +171,10 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
-  const { slug, access, asOf, eventKey, customDomain, completes = null } = input;
+  const { slug, page, access, asOf, eventKey, customDomain, completes = null } = input;
   const manifest: Manifest = {
     ...{ format: 3, slug, number, access, asOf, eventKey, customDomain, completes },
+    ...(page === undefined || page === toPageKey(slug, 1) ? {} : { page }),
     files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
     folders: ids,
     dataSha256: sha256Of(data),

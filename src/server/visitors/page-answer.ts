@@ -1,10 +1,12 @@
 /** Which file of which release an address gets, and what stands in where there is none to be seen. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Access, canView, NOBODY } from '../../access/access.ts';
+import { type Access, canView, type GatedPage, NOBODY } from '../../access/access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
+import { noPageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
+import { releasePage } from '../../publish/releases/manifest.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { isSinglePath } from '../../views/v2/single.ts';
 import type { Address } from '../address.ts';
@@ -92,8 +94,9 @@ async function gatedFile(deps: PageDeps, asked: Asked<'page'>, coming: Promise<v
 function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer | Promise<Answer> {
   const { address, query, head } = asked;
   const { path } = address;
-  const isPublic = deps.access.pageOf(address.slug)?.gate.kind === 'public';
-  const release = isSeen ? openSeen(deps.reader, address.slug, isPublic) : null;
+  const page = deps.access.pageOf(address.slug);
+  const isPublic = page?.gate.kind === 'public';
+  const release = isSeen ? openSeen(deps.reader, address.slug, page) : null;
   const badge = badgeAddressOf(path);
   if (badge !== null) {
     if (release === null) return deps.badges.missing();
@@ -124,7 +127,7 @@ async function elsewhere(deps: PageDeps, asked: Asked<'page'>, { manifest }: Ope
 function withoutRelease(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer | Promise<Answer> {
   const { slug, path } = asked.address;
   // One that was never published is no secret for whoever may see it.
-  if (isSeen && deps.reader.open(slug) === null) return preparing(path, deps.locale());
+  if (isSeen && ownRelease(deps.reader, slug, deps.access.pageOf(slug)) === null) return preparing(path, deps.locale());
   // Before anything is known each may be one that is coming. All of them are told so, which tells nothing of any.
   if (!deps.access.knowsPages() && deps.reader.open(SITE_SLUG) === null) return preparing(path, deps.locale());
   return denied(deps, asked);
@@ -137,10 +140,20 @@ async function oldAddress(deps: PageDeps, { address, query, head }: Asked<'page'
   return answer.status === 301 ? answer : null;
 }
 
-/** A release that went behind a gate in another process is not shown while this one still takes the page for public. */
-function openSeen(reader: ReleaseReader, slug: string, isPublic: boolean): OpenRelease | null {
+/**
+ * A release that went behind a gate in another process is not shown while this one still takes the page for public, and a
+ * release of the page that had the slug before is none.
+ */
+function openSeen(reader: ReleaseReader, slug: string, page: GatedPage | null): OpenRelease | null {
+  const release = ownRelease(reader, slug, page);
+  return page?.gate.kind === 'public' && release?.manifest.access !== 'public' ? null : release;
+}
+
+function ownRelease(reader: ReleaseReader, slug: string, page: GatedPage | null): OpenRelease | null {
   const release = reader.open(slug);
-  return isPublic && release?.manifest.access !== 'public' ? null : release;
+  // Before anything could be read, pages are served as they were published last, by their slugs alone.
+  const isKnown = page !== null && page.key !== noPageKey(slug);
+  return release === null || (isKnown && releasePage(release.manifest) !== page.key) ? null : release;
 }
 
 /** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
 import { toMonitorId } from '../../../src/model/observation.ts';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import type { ResolvedPage } from '../../../src/publish/definitions/definitions.ts';
 import { indexPages, pageSubjects } from '../../../src/publish/definitions/page-index.ts';
 import { type Subject, subjects } from '../../../src/store/store.ts';
 
 const pageOf = (id: string, slug: string, monitors: readonly string[]): ResolvedPage =>
   ({
+    identity: { key: toPageKey(slug, 2), gate: 1 },
     definition: {
       id,
       slug,
@@ -35,6 +37,8 @@ it.each([
   ['a component without a page', subjects.component('c-web'), []],
   ['a page by its id', subjects.page('up/7'), ['acme']],
   ['a page by its slug', subjects.page('acme'), ['acme']],
+  ['a page by its key', subjects.page('acme~2'), ['acme']],
+  ['a page by the key of another era', subjects.page('acme~1'), []],
   ['a page by its slug in a post', subjects.page('config/acme'), ['acme']],
   ['a page that is configured, by its id', subjects.page('config/own'), ['own']],
   ['an unknown monitor', subjects.monitor(toMonitorId('up', 'mail')), []],
