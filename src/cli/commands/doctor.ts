@@ -54,7 +54,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
         : []),
     ];
     const isSound = !here.some(
-      ({ name, result }) => result === 'fault' && (name === 'database' || name === 'data folder'),
+      ({ name, result }) => result === 'fault' && ['database', 'data folder', 'disk space'].includes(name),
     );
     const around = options.network ? await networkFindings(config, isSound, progress) : [];
     progress.end();

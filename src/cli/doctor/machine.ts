@@ -17,7 +17,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { requireAnswer } from '../../app/folder-answers.ts';
-import { messageOf } from '../../errors.ts';
+import { fileReason, messageOf } from '../../errors.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
@@ -70,11 +70,12 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
     makeFolder(data, 0o711);
     probe = mkdtempSync(join(data, '.doctor-'));
   } catch (error) {
+    if (isFull(error)) return [fullDisk(data)];
     const user = process.getuid?.();
     return [
       fault(
         name,
-        `${data} is not writable: ${messageOf(error)}`,
+        `${data} is not writable: ${fileReason(error)}`,
         `Give the user that runs Pharos${user === undefined ? '' : ` (uid ${user})`} write access to the folder (chown -R), or set another path in data.`,
       ),
     ];
@@ -88,6 +89,7 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
     const database = hasDatabase ? databaseFindings(data) : [];
     return [ok(name, `${data} is writable and supports links`), spaceFinding(data), ...database];
   } catch (error) {
+    if (isFull(error)) return [fullDisk(data)];
     return [
       fault(
         name,
@@ -100,11 +102,22 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
   }
 }
 
+/** A full disk fails in every step, so nothing else is worth saying. */
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code));
+}
+
+const FULL_REMEDY = 'Free some space, or move data. Pages can’t be updated while the disk is full.';
+
+function fullDisk(data: string): Finding {
+  return fault('disk space', `the disk of ${data} is full`, FULL_REMEDY);
+}
+
 function spaceFinding(data: string): Finding {
   const { bavail, bsize, ffree, files } = statfsSync(data);
   const free = bavail * bsize;
   const words = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB free`;
-  const remedy = 'Free some space, or move data. Pages can’t be updated while the disk is full.';
+  const remedy = FULL_REMEDY;
   if (files > 0 && ffree < 10_000)
     return warning('disk space', `${words}, but the file system has room for only ${ffree} more files`, remedy);
   if (free < SPACE_LEAST_BYTES) return fault('disk space', words, remedy);
