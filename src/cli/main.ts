@@ -8,6 +8,7 @@ import { addPostCommands } from './post-commands.ts';
 import { addRunCommands } from './run-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
 import { columnsOf } from './terminal/size.ts';
+import { wrapText } from './terminal/table.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -54,7 +55,8 @@ export function programOf(done: (status: number) => void): Command {
         new Help().visibleCommands(command).filter((child) => command.commands.includes(child)),
     })
     .configureOutput({
-      outputError: (text, write) => write(usageText(text)),
+      writeOut: (text) => process.stdout.write(wrapText(text)),
+      outputError: (text, write) => write(wrapText(usageText(text), columnsOf(process.stderr))),
       getOutHelpWidth: () => columnsOf(process.stdout) ?? HELP_WIDTH,
       getErrHelpWidth: () => columnsOf(process.stderr) ?? HELP_WIDTH,
     })

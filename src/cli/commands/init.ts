@@ -21,6 +21,7 @@ import { type Answers, draftOf, postsFolder, variablesOf } from '../init/draft.t
 import { type Given, gather, LOCAL_SITE } from '../init/gather.ts';
 import { type Probed, tryUpstream } from '../init/try-upstream.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { wrapText } from '../terminal/table.ts';
 
 export interface InitOptions extends Omit<Given, 'set'> {
   readonly out: string;
@@ -52,7 +53,7 @@ export async function init(options: InitOptions): Promise<number> {
     writeFiles(files);
     const written = `Created ${file}.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
     process.stdout.write(
-      `${[written, ...(isTold ? [] : [probed.words]), ...nextSteps(answers, deploymentSteps(plan))].join('\n')}\n`,
+      `${wrapText([written, ...(isTold ? [] : [probed.words]), ...nextSteps(answers, deploymentSteps(plan))].join('\n'))}\n`,
     );
     return probed.isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {

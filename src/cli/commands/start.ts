@@ -21,6 +21,7 @@ import { createReload, onHangUp } from '../reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
+import { wrapText } from '../terminal/table.ts';
 import { loadConfig } from './common.ts';
 import { web } from './web.ts';
 
@@ -166,14 +167,20 @@ function sandboxConfig(sandbox: Sandbox): Config {
 
 function welcome(url: string, sandbox: Sandbox | null): string {
   if (sandbox === null) return `Pharos serves ${url}/`;
-  const environment = sandbox.environment();
-  return [
-    `Pharos serves ${url}/ from the sandbox: local test upstreams that fail and recover.`,
-    `  ${url}/acme/      public`,
-    `  ${url}/cloud/     public, with forty components`,
-    `  ${url}/partners/  behind a password: ${environment['PARTNERS_PASSWORD']}`,
-    `  ${url}/staff/     for an email domain; sign-in emails are printed here`,
-    `  operator token: ${environment['PHAROS_TOKEN']}`,
-    'For your own systems, run `pharos init`.',
-  ].join('\n');
+  const { PARTNERS_PASSWORD: password, PHAROS_TOKEN: token } = sandbox.environment();
+  const rows = [
+    [`${url}/acme/`, 'public'],
+    [`${url}/cloud/`, 'public, with forty components'],
+    [`${url}/partners/`, `behind a password: ${password}`],
+    [`${url}/staff/`, 'for an email domain; sign-in emails appear here'],
+    ['operator token', String(token)],
+  ] as const;
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return wrapText(
+    [
+      `Pharos serves ${url}/ from the sandbox: local test upstreams that fail and recover.`,
+      ...rows.map(([name, words]) => `  ${name.padEnd(width)}  ${words}`),
+      'For your own systems, run `pharos init`.',
+    ].join('\n'),
+  );
 }

@@ -58,6 +58,28 @@ export function paragraph(text: string, indent: string, columns: number | undefi
   return [first, ...rest.map((line) => indent + line)].join('\n');
 }
 
+/** A command to be copied, as in examples. */
+const COMMAND = /^\s*(?:pharos|npx|npm|export|source|docker) /;
+/** A line of a file with its number, or the carets below it. */
+const EXCERPT = /^\s*\d* +\| /;
+
+/**
+ * Text of several lines within the width of the terminal. What doesn't fit goes on below, indented by two more columns; a
+ * command goes on behind a backslash, so that it can be copied. Lines of a file stay as they are.
+ */
+export function wrapText(text: string, columns: number | undefined = columnsOf()): string {
+  if (columns === undefined) return text;
+  return text
+    .split('\n')
+    .map((line) => {
+      if (widthOf(line) <= columns || EXCERPT.test(line)) return line;
+      const indent = `${/^ */.exec(line)?.[0] ?? ''}  `;
+      if (!COMMAND.test(line)) return paragraph(line, indent, columns);
+      return wrapped(line, columns - indent.length - 2).join(` \\\n${indent}`);
+    })
+    .join('\n');
+}
+
 /** Lines of at most `width` columns, broken between words; what is longer or short and in quotes stays whole, to be copied. */
 function wrapped(text: string, width: number): string[] {
   if (widthOf(text) <= width) return [text];
