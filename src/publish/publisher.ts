@@ -31,7 +31,7 @@ import type { Fence } from './releases/publish-lease.ts';
 import type { PageSummary } from './releases/release-data.ts';
 import { withdraw } from './releases/switch.ts';
 import { withoutVariants } from './releases/variants.ts';
-import { createSitePublisher, type SiteFilesOf, type SitePublisher } from './site/site-release.ts';
+import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
 export type { PublishReport } from './publish-report.ts';
@@ -40,7 +40,7 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSw
   readonly control: PublishControl;
   /** Default: the real one. */
   readonly disk?: Disk;
-  readonly siteFilesOf: SiteFilesOf;
+  readonly listSiteFiles: ListSiteFiles;
   /** Returns the slugs of pages that changed since the last call. */
   readonly takeTouched: () => ReadonlySet<string>;
   /** Threads that prepare pages; default: this thread does. */
@@ -270,7 +270,7 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
     for (const [page, noted] of notedPages(options.folders, state, options.noting)) memory.pages.set(page, noted);
   if (memory.pending.size > 0) memory.newsAt = performance.now();
   const { now, announcements, sources } = state;
-  const rankOf = (page: string): number | null => {
+  const rankPage = (page: string): number | null => {
     if (slug !== undefined) return slug === page ? 0 : null;
     const known = memory.pages.get(page);
     if (memory.pending.has(page)) return 0;
@@ -279,7 +279,7 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
   };
   const ranked: { readonly page: ResolvedPage; readonly rank: number }[] = [];
   for (const page of state.resolved.pages) {
-    const rank = rankOf(page.definition.slug);
+    const rank = rankPage(page.definition.slug);
     if (rank !== null) ranked.push({ page, rank });
   }
   return ranked

@@ -16,7 +16,7 @@ import { badgeFiles } from '../../src/publish/files/badge-files.ts';
 import type { FileEntry } from '../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import type { PageRenderer } from '../../src/publish/files/kinds.ts';
-import { firstsOf, loadPageInputs } from '../../src/publish/page/page-inputs.ts';
+import { collectFirsts, loadPageInputs } from '../../src/publish/page/page-inputs.ts';
 import { modelFor, type PageTask } from '../../src/publish/page/page-release.ts';
 import { rememberFirsts } from '../../src/store/identities.ts';
 import { readMonitorStates } from '../../src/store/monitor-states.ts';
@@ -63,7 +63,7 @@ export async function publishWorld(
     const undated = await loadPageInputs(store, state, page);
     const task = { page, priority: 'immediate', previous: previous as PageTask['previous'], state } as const;
     const { model, eventKey } = modelFor(undated, task);
-    await rememberFirsts(store.database, firstsOf(undated, model, state.now));
+    await rememberFirsts(store.database, collectFirsts(undated, model, state.now));
     previous = { asOf: model.asOf, eventKey, slug: world.slug };
     const entries = [
       ...pageFiles(model, { badges: false }),

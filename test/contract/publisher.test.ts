@@ -16,7 +16,7 @@ import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { currentNumber, servedRelease } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
-import { siteFilesOf } from '../../src/publish/site/site-files.ts';
+import { listSiteFiles } from '../../src/publish/site/site-files.ts';
 import { HEARTBEAT_MS } from '../../src/views/model/heartbeat.ts';
 import { servedBodies } from '../helpers/release-inputs.ts';
 import {
@@ -129,9 +129,9 @@ describe('publishing what changed', () => {
     const { site } = await published();
     const drawn: string[][] = [];
     const { run, publisher } = site.publisher({
-      siteFilesOf: (listing) => {
+      listSiteFiles: (listing) => {
         drawn.push(listing.pages.map(({ state }) => state));
-        return siteFilesOf(listing);
+        return listSiteFiles(listing);
       },
     });
     await run();

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { syncFileSystemOf } from '../../src/publish/releases/sync-file-system.ts';
+import { syncFileSystem } from '../../src/publish/releases/sync-file-system.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 
 const MODULE = new URL('../../src/publish/releases/sync-file-system.ts', import.meta.url).href;
@@ -14,15 +14,15 @@ it('answers for each path in its turn, whatever is in its name', async () => {
   const hostile = join(folder.path, '$(touch pwned) "quoted" \'too\' \\n -f');
   mkdirSync(hostile);
   const paths = [hostile, join(folder.path, 'nowhere'), folder.path, `${folder.path}\nnowhere`, hostile];
-  expect(await Promise.all(paths.map(syncFileSystemOf))).toEqual([true, false, true, false, true]);
-  expect(await syncFileSystemOf(folder.path)).toBe(true);
+  expect(await Promise.all(paths.map(syncFileSystem))).toEqual([true, false, true, false, true]);
+  expect(await syncFileSystem(folder.path)).toBe(true);
 });
 
 it('keeps a process until it has answered, and not a moment longer', async () => {
-  const script = `import { syncFileSystemOf } from '${MODULE}';
-    process.stdout.write(String(await syncFileSystemOf(process.argv[1])));
+  const script = `import { syncFileSystem } from '${MODULE}';
+    process.stdout.write(String(await syncFileSystem(process.argv[1])));
     const { Worker } = await import('node:worker_threads');
-    new Worker(\`import('${MODULE}').then((it) => it.syncFileSystemOf('/')).then((done) => console.log(done))\`, { eval: true });`;
+    new Worker(\`import('${MODULE}').then((it) => it.syncFileSystem('/')).then((done) => console.log(done))\`, { eval: true });`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, folder.path], {
     timeout: 30_000,
   });

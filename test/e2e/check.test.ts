@@ -38,7 +38,9 @@ describe('pharos check', () => {
       const result = await run('check');
       expect(result.status).toBe(2);
       expect(result.stdout).toContain('pharos.yaml refers to something that does not exist');
-      expect(result.stdout).toMatch(/✗ pages\[\d\]\.components\[\d\]\.monitor \(line \d+\): edge has no monitor edge\/44444\./);
+      expect(result.stdout).toMatch(
+        /✗ pages\[\d\]\.components\[\d\]\.monitor \(line \d+\): edge has no monitor edge\/44444\./,
+      );
       expect(result.stdout).toContain(
         '✗ posts/api: components: There is no component acme/edgee-3. Did you mean acme/edge-3?',
       );

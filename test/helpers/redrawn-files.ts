@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { type FileEntry, PRIORITIES } from '../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import type { Manifest } from '../../src/publish/releases/manifest.ts';
-import { siteFilesOf } from '../../src/publish/site/site-files.ts';
+import { listSiteFiles } from '../../src/publish/site/site-files.ts';
 import { sceneOf } from './page-fields.ts';
 import { eventful } from './page-scenes.ts';
 import { createRedrawing } from './redrawing.ts';
@@ -28,7 +28,7 @@ const SITE = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC',
 function list(): FileEntry[] {
   const { model, badge } = sceneOf(eventful());
   const files = pageFiles(model, { badges: true, badge }).filter(({ priority }) => priority !== PRIORITIES.at(-1));
-  const ofSite = siteFilesOf({ site: SITE, pages: [] }).map((entry) => ({ ...entry, path: `_site/${entry.path}` }));
+  const ofSite = listSiteFiles({ site: SITE, pages: [] }).map((entry) => ({ ...entry, path: `_site/${entry.path}` }));
   return [...files, ...ofSite];
 }
 

@@ -29,7 +29,7 @@ import {
   type PublishReport,
 } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { siteFilesOf } from '../../src/publish/site/site-files.ts';
+import { listSiteFiles } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -161,7 +161,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
         filesOf: (model, page) =>
           pageFiles(model, { badges: false, badge: pageBadges(page), redirects: page.config?.redirects ?? {} }),
         dataOf: badgeData,
-        siteFilesOf,
+        listSiteFiles,
         takeTouched: memory.takeTouched,
         control: createPublishControl({
           database: store.database,

@@ -174,7 +174,7 @@ function askWithin({ current }: Queue, request: RunRequest): QueuedRun | null {
   const isUrgent = request.isUrgent === true;
   const isFitting = page === undefined && request.isPublishing !== false && (isUrgent || trigger === 'schedule');
   if (current === null || upstreams === undefined || upstreams.length === 0 || !isFitting) return null;
-  if (!current.run.ask({ upstreams, ...askerOf(request), isUrgent })) return null;
+  if (!current.run.ask({ upstreams, ...findAsker(request), isUrgent })) return null;
   current.trigger = moreDeliberate(current.trigger, trigger);
   current.traces.push(...(request.traces ?? []));
   return current;
@@ -203,7 +203,7 @@ function enqueueNew(queue: Queue, key: string, request: RunRequest): Waiting {
   const start = async (): Promise<void> => {
     try {
       const { trigger } = item.request;
-      const order = { ...item.request, ...askerOf(item.request), onTrouble };
+      const order = { ...item.request, ...findAsker(item.request), onTrouble };
       const traces = [...(item.request.traces ?? [])];
       queue.current = { id, trigger, traces, startedAt: deps.now(), run: beginRun(deps, order), report: promise };
       deps.onStarted?.(id);
@@ -267,7 +267,7 @@ function publishNews(queue: Queue): void {
   const request: RunRequest = { trigger: 'news', upstreams: [], isUrgent: true };
   // Until the first run has ended, that run publishes everything.
   if (queue.lastReport === null || hasNews?.() !== true || queue.isNewsWaiting) return;
-  if (queue.current?.run.ask({ upstreams: [], ...askerOf(request), isUrgent: true }) === true) return;
+  if (queue.current?.run.ask({ upstreams: [], ...findAsker(request), isUrgent: true }) === true) return;
   queue.isNewsWaiting = true;
   void (queue.working ?? Promise.resolve()).then(() => {
     queue.isNewsWaiting = false;
@@ -292,7 +292,7 @@ function moreDeliberate(first: string, second: string): string {
 }
 
 /** Who wants a run: an operator, an upstream (which thereby shows that it is up), or the schedule. */
-function askerOf({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'> {
+function findAsker({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'> {
   return {
     isManual: MANUAL_TRIGGERS.has(trigger),
     isHinted: trigger === 'hook' || trigger === 'write',

@@ -5,7 +5,7 @@ import { badgeData, pageBadges } from '../../publish/files/badge-files.ts';
 import { pageFiles } from '../../publish/files/files.ts';
 import type { PageRenderer } from '../../publish/files/kinds.ts';
 import type { PublisherOptions } from '../../publish/publisher.ts';
-import { siteFilesOf } from '../../publish/site/site-files.ts';
+import { listSiteFiles } from '../../publish/site/site-files.ts';
 
 /**
  * Which files a page and the site have, how they are rendered, and the data for badges.
@@ -15,7 +15,7 @@ import { siteFilesOf } from '../../publish/site/site-files.ts';
 export function drawingWith(
   renderer: Renderer,
   socialImage?: PageRenderer['socialImage'],
-): Pick<PublisherOptions, 'renderer' | 'filesOf' | 'dataOf' | 'siteFilesOf'> {
+): Pick<PublisherOptions, 'renderer' | 'filesOf' | 'dataOf' | 'listSiteFiles'> {
   return {
     renderer: {
       version: renderer.version,
@@ -34,6 +34,6 @@ export function drawingWith(
         logo: page.logo ?? [],
       }),
     dataOf: badgeData,
-    siteFilesOf,
+    listSiteFiles,
   };
 }

@@ -17,7 +17,7 @@ import type { PageClaims } from '../../store/pages.ts';
 import { isOpenAsConfigured } from '../releases/last-published.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem, SiteSettings } from './inputs.ts';
-import { iconOf, isForeign, type PageIcon, presentationOf, shownComponents } from './presentation.ts';
+import { chooseIcon, choosePresentation, isForeign, type PageIcon, shownComponents } from './presentation.ts';
 
 /** A page as it is defined, whatever was kept for it. */
 export interface DefinedPage {
@@ -161,9 +161,9 @@ function finish(
   const url = customDomain === null ? `${site.url}/${slug}/` : `https://${customDomain}/`;
   const shown = shownComponents(definition, monitors);
   const subscriptions = config?.subscriptions ?? site.subscriptions ?? false;
-  const presentation = presentationOf(definition, config, site.locale);
+  const presentation = choosePresentation(definition, config, site.locale);
   const wantedIcon = safeLink(definition.icon);
-  const icon = iconOf(wantedIcon, url, icons);
+  const icon = chooseIcon(wantedIcon, url, icons);
   const look = looks.get(slug) ?? site.look ?? {};
   if (definition.published)
     problems.push(...[...shown.told, ...presentation.told, ...icon.told].map((message) => ({ slug, message })));
@@ -245,19 +245,19 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '
  */
 function settleDomains(drafts: readonly Draft[], site: SiteSettings, problems: DefinitionProblem[]): readonly Draft[] {
   const siteHost = new URL(site.url).hostname.toLowerCase();
-  const hostOf = ({ definition: { customDomain } }: Draft): string | null => customDomain?.toLowerCase() ?? null;
+  const readHost = ({ definition: { customDomain } }: Draft): string | null => customDomain?.toLowerCase() ?? null;
   const isConfigured = ({ config }: Draft): boolean => typeof config?.custom_domain === 'string';
-  const refusalOf = (draft: Draft, host: string): string | null => {
+  const findRefusal = (draft: Draft, host: string): string | null => {
     if (!HOST_NAME.test(host)) return 'is not a host name';
     if (host === siteHost || LOOPBACK_HOSTS.has(host)) return 'is the address of the site itself';
-    const rivals = drafts.filter((other) => other !== draft && hostOf(other) === host);
+    const rivals = drafts.filter((other) => other !== draft && readHost(other) === host);
     if (rivals.length === 0 || (isConfigured(draft) && !rivals.some(isConfigured))) return null;
     return `is claimed by ${rivals.map(({ definition }) => definition.slug).join(', ')} too`;
   };
   return drafts.map((draft) => {
-    const host = hostOf(draft);
+    const host = readHost(draft);
     if (host === null) return draft;
-    const refusal = refusalOf(draft, host);
+    const refusal = findRefusal(draft, host);
     if (refusal !== null) {
       const { slug } = draft.definition;
       problems.push({ slug, message: `Its custom domain ${host} ${refusal}. The page is served at /${slug}/ only.` });

@@ -22,7 +22,7 @@ export const ICON_PATH = 'icon.png';
 const NAMED_MAX = 5;
 
 /** The service's settings apply unless the configuration has its own. `told`: messages about what is left out. */
-export function presentationOf(
+export function choosePresentation(
   { presentation = {} }: PageDefinition,
   config: PageConfig | null,
   siteLocale: string,
@@ -68,7 +68,7 @@ export function shownComponents(
 }
 
 /** An external icon becomes a file of the page; an icon of its own origin is linked. */
-export function iconOf(
+export function chooseIcon(
   address: string | null,
   pageUrl: string,
   icons: ReadonlyMap<string, IconPicture>,

@@ -128,7 +128,7 @@ async function look(memory: Memory, inputs: SiteStateInputs, begunAt: EpochMs): 
     const neededMs = (inputs.callMs?.get(id) ?? 0) * (times.get(id)?.listCalls ?? 0);
     return sourceFreshness(id, { times: times.get(id), intervalMs: askedEveryMs(scheduledMs, neededMs), now });
   });
-  for (const slug of slugsOf(changes, [before, current])) memory.touched.add(slug);
+  for (const slug of showingPages(changes, [before, current])) memory.touched.add(slug);
   const turned = sources.filter((source) => hasTurned(memory, source));
   // At the first call, these are already published if the last process recorded so.
   if (before !== null || since === null) {
@@ -295,7 +295,7 @@ function isOther(before: SiteStateInputs, inputs: SiteStateInputs): boolean {
 }
 
 /** Pages that show what changed, by the old and the new definitions. */
-function slugsOf(changes: Changes, knowns: readonly (KnownSite | null)[]): string[] {
+function showingPages(changes: Changes, knowns: readonly (KnownSite | null)[]): string[] {
   const about = [...changes.monitors.map((id) => subjects.monitor(id)), ...changes.subjects];
   return knowns.flatMap((known) => (known === null ? [] : about.flatMap((subject) => known.index.showing(subject))));
 }

@@ -64,7 +64,7 @@ function realPath(root: string, own: string | undefined, path: string): string {
 }
 
 /** File and line of the first own component in the stack of an error; null: there is none. */
-export function ownPlaceOf(error: unknown, folder: string): string | null {
+export function findOwnPlace(error: unknown, folder: string): string | null {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const [, file, line] = new RegExp(`${OWN_PLACE}/([^\\s():]+):(\\d+)`).exec(stack) ?? [];
   return file === undefined ? null : `${join(folder, file)}:${line}`;

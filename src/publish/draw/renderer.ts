@@ -13,7 +13,7 @@ import { messageOf, StatusError } from '../../errors.ts';
 import type { SafeCss } from '../../views/frame/theme.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
 import { compilePages } from './compile-pages.ts';
-import { type OwnComponents, ownPlaceOf } from './own-components.ts';
+import { findOwnPlace, type OwnComponents } from './own-components.ts';
 import { programVersion } from './program-version.ts';
 
 export interface Rendered {
@@ -46,8 +46,8 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
   // Errors in an operator's components are reported with their file and line.
   if (own !== null) process.setSourceMapsEnabled(true);
   const built = (await import(pathToFileURL(entry).href)) as Built;
-  const placeOf = (error: unknown): string | null => (own === null ? null : ownPlaceOf(error, own.folder));
-  const policies = policiesOf(built);
+  const placeOf = (error: unknown): string | null => (own === null ? null : findOwnPlace(error, own.folder));
+  const policies = cachePolicies(built);
   return {
     version: programVersion(own),
     render: async (kind, view) => {
@@ -79,7 +79,7 @@ async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => 
 const POLICIES_MAX = 1_000;
 
 /** Policies by kind and theme, each computed once: every page of a kind has the same styles and scripts. */
-function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
+function cachePolicies(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
   const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
   return (kind, page, themeCss) => {
     const key = `${kind} ${themeCss ?? ''}`;
@@ -87,7 +87,7 @@ function policiesOf(built: Built): (kind: ViewKind, page: string, themeCss: stri
     if (found !== undefined) return found;
     const styles = built.stylesByKind.get(kind) ?? [];
     const scripts = built.scripts.filter((content) => page.includes(content));
-    const made = policyOf(kind, { styles, scripts }, themeCss);
+    const made = makePolicy(kind, { styles, scripts }, themeCss);
     known.set(key, made);
     return made;
   };
@@ -125,7 +125,7 @@ const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
  *
  * @param themeCss  the operator's variables, the one style that the build does not know
  */
-function policyOf(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss: string | null): Policy {
+function makePolicy(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss: string | null): Policy {
   const directives = [
     "default-src 'none'",
     `script-src ${sourceList(scripts)}`,

@@ -10,12 +10,12 @@ import { jsonText } from './serialise.ts';
 
 /** An Atom 1.0 feed. */
 export function atomText(view: FeedView): string {
-  return feedOf(view, (item) => ({ content: contentHtml(item) })).atom1();
+  return buildFeed(view, (item) => ({ content: contentHtml(item) })).atom1();
 }
 
 /** An RSS 2.0 feed. What an item says is its description, which every reader shows. */
 export function rssText(view: FeedView): string {
-  return feedOf(view, (item) => ({ description: contentHtml(item) })).rss2();
+  return buildFeed(view, (item) => ({ description: contentHtml(item) })).rss2();
 }
 
 /** A JSON Feed 1.1. Titles are plain text there, so nothing in them is escaped. */
@@ -36,13 +36,13 @@ export function jsonFeedText(view: FeedView): string {
       summary: summaryText(item),
       date_published: item.publishedAt,
       date_modified: item.updatedAt,
-      tags: tagsOf(item),
+      tags: listTags(item),
     })),
   });
 }
 
 /** The library pastes titles as HTML into CDATA sections, so they are escaped before; what it writes as text it escapes itself. */
-function feedOf(view: FeedView, wordsOf: (item: FeedItemView) => Pick<Item, 'content' | 'description'>): Feed {
+function buildFeed(view: FeedView, wordsOf: (item: FeedItemView) => Pick<Item, 'content' | 'description'>): Feed {
   const feed = new Feed({
     id: view.id,
     title: view.title,
@@ -65,7 +65,7 @@ function itemHead(item: FeedItemView): Item {
     title: cleanMarkup(item.title),
     date: new Date(item.updatedAt),
     published: new Date(item.publishedAt),
-    category: tagsOf(item).map((tag) => ({ name: tag, term: tag })),
+    category: listTags(item).map((tag) => ({ name: tag, term: tag })),
   };
 }
 
@@ -95,7 +95,7 @@ function makeContent({ updates, components, windowText }: FeedItemView): string 
   return cleanText(content).replaceAll(']]>', ']]&gt;');
 }
 
-function tagsOf({ kind, status, impact }: FeedItemView): string[] {
+function listTags({ kind, status, impact }: FeedItemView): string[] {
   return impact === null ? [kind, status] : [kind, status, impact];
 }
 

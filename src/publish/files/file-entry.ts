@@ -66,7 +66,7 @@ const MARK_LENGTH = 16;
 /** A function that returns the key of a file: as long as it stays the same, so do the file's bytes. */
 export function fileKeys(version: string): (entry: FileEntry) => string {
   const marks = new Map<string, string>();
-  const markOf = (kind: string): string =>
+  const markKind = (kind: string): string =>
     marks.getOrInsertComputed(kind, () => fingerprintOf([kind, version]).slice(0, MARK_LENGTH));
-  return ({ kind, fingerprint }) => markOf(kind.name) + fingerprint;
+  return ({ kind, fingerprint }) => markKind(kind.name) + fingerprint;
 }

@@ -153,16 +153,16 @@ function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, f
   // Most pages have none, and looking at the places of all files costs as much as drawing one.
   if (Object.keys(redirects).length === 0) return [];
   const taken = new Set(files.map(({ path }) => path));
-  const places = new Set([...taken].flatMap(placesOf));
+  const places = new Set([...taken].flatMap(occupiedPaths));
   const entries: FileEntry[] = [];
   for (const [from, to] of Object.entries(redirects)) {
     const path = pathOf(from);
     const target = pathOf(to);
-    if (!taken.has(target) || places.has(path) || foldersOf(path).some((folder) => taken.has(folder))) continue;
-    for (const place of placesOf(path)) places.add(place);
+    if (!taken.has(target) || places.has(path) || parentFolders(path).some((folder) => taken.has(folder))) continue;
+    for (const place of occupiedPaths(path)) places.add(place);
     taken.add(path);
     const location = target.replace(/(^|\/)index\.html$/, '$1');
-    const up = '../'.repeat(foldersOf(path).length);
+    const up = '../'.repeat(parentFolders(path).length);
     const link = up + location;
     entries.push(
       fileEntry(REDIRECT, path, {
@@ -181,11 +181,11 @@ function pathOf(address: string): string {
 }
 
 /** A file and every folder that it is in: where no other file can be. */
-function placesOf(path: string): string[] {
-  return [path, ...foldersOf(path)];
+function occupiedPaths(path: string): string[] {
+  return [path, ...parentFolders(path)];
 }
 
-function foldersOf(path: string): string[] {
+function parentFolders(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }

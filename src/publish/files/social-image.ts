@@ -30,7 +30,7 @@ export async function socialImage(view: SocialView): Promise<Uint8Array> {
   const { title, sentence, detail, daysFrom, daysTo, address } = view;
   const faces = await facesFor([title, sentence, detail, daysFrom, daysTo, address].join(' '), view.locale);
   const text = await satori(layoutOf(view, faces), { width: WIDTH, height: HEIGHT, fonts: [...faces.fonts] });
-  const svg = text.replace(/<\/svg>\s*$/, `${lineOf(view)}${logoOf(view)}${shapeOf(view)}${barsOf(view)}</svg>`);
+  const svg = text.replace(/<\/svg>\s*$/, `${lineOf(view)}${logoOf(view)}${shapeOf(view)}${drawBars(view)}</svg>`);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
@@ -165,7 +165,7 @@ function shapeOf(view: SocialView): string {
   return `<g transform="translate(${x} 52) scale(${SHAPE_WIDTH / SHAPE_SIZE})">${picture}</g>`;
 }
 
-function barsOf(view: SocialView): string {
+function drawBars(view: SocialView): string {
   const { days } = view;
   const pitch = (WIDTH - 2 * MARGIN) / days.length;
   const side = isRightToLeft(view) ? days.toReversed() : days;

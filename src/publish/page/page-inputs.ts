@@ -145,7 +145,7 @@ function definedSubjects(page: ResolvedPage): readonly { readonly id: string; re
 }
 
 /** What is published for the first time: the page, its components, and entries under their ids. */
-export function firstsOf({ definition, firstSeenAt }: UndatedInputs, model: PageModel, now: EpochMs): PageFirsts {
+export function collectFirsts({ definition, firstSeenAt }: UndatedInputs, model: PageModel, now: EpochMs): PageFirsts {
   const { id, components } = definition;
   const isNew = (of: string): boolean => firstSeenAt?.has(of) !== true;
   return {
@@ -197,7 +197,7 @@ function todayOptions({ settings, asOf }: PageModel): DayOptions {
  * Digest of everything that counts as news if it changes: what a visitor must see at once. Figures that only grow older are not
  * part of it.
  */
-export function eventKeyOf(model: PageModel, { config }: ResolvedPage): string {
+export function digestEvents(model: PageModel, { config }: ResolvedPage): string {
   return fingerprintOf({
     badges: [config?.badge, config?.badges],
     redirects: config?.redirects,

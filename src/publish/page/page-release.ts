@@ -18,7 +18,14 @@ import type { ReleaseFolders } from '../releases/folders.ts';
 import { type Manifest, type ReleaseAccess, releasePage } from '../releases/manifest.ts';
 import { type BadgeData, type PageSummary, releaseDataText } from '../releases/release-data.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
-import { eventKeyOf, firstsOf, loadPageInputs, modelAsOf, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
+import {
+  collectFirsts,
+  digestEvents,
+  loadPageInputs,
+  modelAsOf,
+  nextChangeAt,
+  type UndatedInputs,
+} from './page-inputs.ts';
 
 export interface PageTask {
   readonly page: ResolvedPage;
@@ -67,7 +74,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     dueAt: dueAfter(inputs, model, task),
     news: task.page.isTold ? pageNews(model, task.page.identity, task.state.sources) : null,
   };
-  const firsts = firstsOf(inputs, model, task.state.now);
+  const firsts = collectFirsts(inputs, model, task.state.now);
   if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);
   const entries = deps.filesOf(model, task.page);
   const input = {
@@ -86,7 +93,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
       }),
   };
   const priorities = prioritiesFor(task, { ...input, entries });
-  const { manifest, filesDrawn, hasWaiting } = await releaseOf(deps, input, {
+  const { manifest, filesDrawn, hasWaiting } = await prepareRelease(deps, input, {
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities },
   });
@@ -109,18 +116,18 @@ export function modelFor(
   if (task.priority === 'deferred' && previous !== null)
     return { model: modelAsOf(inputs, toEpochMs(previous.asOf)), eventKey: previous.eventKey };
   const model = modelAsOf(inputs, now);
-  const eventKey = eventKeyOf(model, task.page);
+  const eventKey = digestEvents(model, task.page);
   if (previous === null || previous.eventKey !== eventKey) return { model, eventKey };
-  const resting = modelAsOf(inputs, restingAsOf(now, previous));
+  const resting = modelAsOf(inputs, lastFiguresAt(now, previous));
   // If no process looked for a while, the last heartbeat lies in a gap in the data, and the states at that time were unknown.
-  return eventKeyOf(resting, task.page) === eventKey ? { model: resting, eventKey } : { model, eventKey };
+  return digestEvents(resting, task.page) === eventKey ? { model: resting, eventKey } : { model, eventKey };
 }
 
 /**
  * Returns the last heartbeat, or the time of the served release's news if that is later. If that lies in the future, the clock
  * was set back, and it is ignored.
  */
-function restingAsOf(now: EpochMs, previous: Manifest): EpochMs {
+function lastFiguresAt(now: EpochMs, previous: Manifest): EpochMs {
   const heartbeat = heartbeatBefore(now, previous.slug);
   return previous.asOf > now ? heartbeat : toEpochMs(Math.max(heartbeat, previous.asOf));
 }
@@ -168,7 +175,7 @@ interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
 }
 
 /** Renders the changed files of a release and writes it. Returns no manifest if the release would equal the previous one. */
-export async function releaseOf(
+export async function prepareRelease(
   deps: Pick<PageReleaseDeps, 'disk' | 'folders' | 'nextNumber'>,
   input: EntriesInput,
   { previous, draw }: { readonly previous: Manifest | null; readonly draw: DrawOptions },
@@ -196,7 +203,7 @@ export async function releaseOf(
   } catch (error) {
     if (!(error instanceof DamagedReleaseError)) throw error;
     // The last release is damaged, so every file is rendered again.
-    return releaseOf(deps, input, {
+    return prepareRelease(deps, input, {
       previous: null,
       draw: { ...draw, priorities: draw.priorities.includes('immediate') ? draw.priorities : PRIORITIES },
     });

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { makeFolder } from '../../store/make-folder.ts';
-import { syncFileSystemOf } from './sync-file-system.ts';
+import { syncFileSystem } from './sync-file-system.ts';
 
 export interface Disk {
   /** Creates a folder and its parents, all with this mode; default: only the owner has access. */
@@ -103,7 +103,7 @@ function createBatch(): Batch {
     flush: async () => {
       try {
         const [first] = closed;
-        if (first !== undefined && (await syncFileSystemOf(first))) return;
+        if (first !== undefined && (await syncFileSystem(first))) return;
         const waiting = [...closed, ...folders];
         do {
           while (open.length < OPEN_FILES_MAX && waiting.length > 0) open.push(openSync(waiting.shift() ?? '', 'r'));

@@ -35,7 +35,7 @@ interface Place {
 }
 
 /** Modes for new files and folders; existing ones are changed to them. */
-export function modesOf(isPublic: boolean): Modes {
+export function chooseModes(isPublic: boolean): Modes {
   if (!isPublic) return PRIVATE;
   const mask = process.umask();
   return { folder: PUBLIC.folder & ~mask, file: PUBLIC.file & ~mask };
@@ -62,7 +62,7 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
     closeTree(disk, join(folders.releases, slug));
     return;
   }
-  const modes = modesOf(true);
+  const modes = chooseModes(true);
   const pool = poolFolder(folders, slug);
   const own = [join(folders.releases, slug), releaseFolder(folders, slug, number), filesFolder(folders, slug, number)];
   for (const folder of [...own, pool, ...Object.values(manifest.folders).map((id) => join(pool, id))])

@@ -4,7 +4,7 @@ import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders } from './folders.ts';
-import { modesOf } from './modes.ts';
+import { chooseModes } from './modes.ts';
 
 /** What a link should point to. */
 interface Switch {
@@ -24,8 +24,8 @@ export async function switchTo(
   const [site, otherSite] = isPublic
     ? [folders.publicSite, folders.privateSite]
     : [folders.privateSite, folders.publicSite];
-  disk.makeFolder(dirname(site), modesOf(true).folder);
-  disk.makeFolder(site, modesOf(isPublic).folder);
+  disk.makeFolder(dirname(site), chooseModes(true).folder);
+  disk.makeFolder(site, chooseModes(isPublic).folder);
   if (!isPublic) await removeLink(disk, otherSite, slug);
   const next = join(site, nextLinkName(slug));
   disk.remove(next);

@@ -19,7 +19,7 @@ interface Shell {
 let shell: Shell | null = null;
 
 /** Whether the file system of `path` was told to write everything and did; false where there is no such command. */
-export function syncFileSystemOf(path: string): Promise<boolean> {
+export function syncFileSystem(path: string): Promise<boolean> {
   if (path.includes('\n')) return Promise.resolve(false);
   shell ??= begin();
   const mine = shell;

@@ -8,7 +8,7 @@ import { suffixOf, type Variant } from './compressions.ts';
 import type { Disk } from './disk.ts';
 import { NEXT_FOLDER, type ReleaseFolders, releaseFolder } from './folders.ts';
 import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest } from './manifest.ts';
-import { modesOf } from './modes.ts';
+import { chooseModes } from './modes.ts';
 
 /** Paths of a release whose variants are not made yet. */
 export function withoutVariants({ files }: Manifest): string[] {
@@ -35,7 +35,7 @@ export async function writeVariants(
     return null;
   }
   try {
-    const modes = modesOf(manifest.access === 'public');
+    const modes = chooseModes(manifest.access === 'public');
     const placeOf = filePlaces(folders, manifest);
     const places = [...made].flatMap(([path, variants]) =>
       variants.map(({ encoding, bytes }) => ({ place: placeOf(path) + suffixOf(encoding), bytes })),

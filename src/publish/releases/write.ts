@@ -9,7 +9,7 @@ import { isWorthCompressing, suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
 import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from './manifest.ts';
-import { type Modes, makePageFolders, modesOf, setModes } from './modes.ts';
+import { chooseModes, type Modes, makePageFolders, setModes } from './modes.ts';
 
 /** One file to be in the release. */
 export type ReleaseFile = { readonly path: string; readonly drawn: DrawnFile } | KeptFile;
@@ -68,7 +68,7 @@ interface Writing {
   readonly input: ReleaseInput;
   readonly previous: Manifest | null;
   /** Resolves a path of the last release. Only called for paths that it has. */
-  readonly lastPlaceOf: (path: string) => string;
+  readonly placeBefore: (path: string) => string;
   readonly number: number;
   readonly modes: Modes;
 }
@@ -85,13 +85,13 @@ export async function writeRelease(
   previous: Manifest | null,
 ): Promise<Manifest> {
   const pool = poolFolder(folders, input.slug);
-  const modes = modesOf(input.access === 'public');
+  const modes = chooseModes(input.access === 'public');
   makePageFolders({ disk, folders }, input.slug, modes);
   const claim = { slug: input.slug, after: previous?.number ?? 0, mode: modes.folder };
   const number = await claimNumber({ disk, folders, nextNumber }, claim);
   const batch = disk.batch();
-  const lastPlaceOf = previous === null ? (path: string): string => path : filePlaces(folders, previous);
-  const writing: Writing = { disk, batch, folders, input, previous, lastPlaceOf, number, modes };
+  const placeBefore = previous === null ? (path: string): string => path : filePlaces(folders, previous);
+  const writing: Writing = { disk, batch, folders, input, previous, placeBefore, number, modes };
   const made: string[] = [];
   try {
     const manifest = writeFiles(writing, made);
@@ -243,14 +243,14 @@ function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRec
  * File systems without hard links to symbolic links get a new one.
  */
 function linkFolder(
-  { disk, folders, input, previous, lastPlaceOf }: Writing,
+  { disk, folders, input, previous, placeBefore }: Writing,
   { child, id }: { readonly child: string; readonly id: string },
   target: string,
 ): void {
   const place = join(target, basename(child));
   if (previous?.folders[child] === id) {
     try {
-      disk.link(lastPlaceOf(child), place);
+      disk.link(placeBefore(child), place);
       return;
     } catch {
       // Created below; if that fails too, its error is reported.
@@ -259,12 +259,12 @@ function linkFolder(
   disk.symlink(relative(target, join(poolFolder(folders, input.slug), id)), place);
 }
 
-function linkFile({ disk, previous, lastPlaceOf }: Writing, file: KeptFile, target: string): FileRecord {
+function linkFile({ disk, previous, placeBefore }: Writing, file: KeptFile, target: string): FileRecord {
   const { path } = file;
   const record = keptRecord(previous, file);
   try {
     for (const suffix of ['', ...(record.variants ?? []).map(suffixOf)])
-      disk.link(lastPlaceOf(path) + suffix, target + suffix);
+      disk.link(placeBefore(path) + suffix, target + suffix);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);
     throw error;

@@ -43,7 +43,7 @@ function publicFile({ path, file, sha256, contentType }: PublicFile): FileEntry[
 }
 
 /** Every file of the site itself. */
-export function siteFilesOf({ site, pages }: SiteFilesInput): readonly FileEntry[] {
+export function listSiteFiles({ site, pages }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
   const own = site.look ?? {};
   const look = { ...lookSettings(own, SITE_LOGO), cssVariables: {} };

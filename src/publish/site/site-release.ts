@@ -6,7 +6,7 @@ import type { SiteState } from '../definitions/site-state.ts';
 import { type FileEntry, PRIORITIES } from '../files/file-entry.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import type { PagePublisher } from '../page/page-publisher.ts';
-import { type PageReleaseDeps, releaseOf } from '../page/page-release.ts';
+import { type PageReleaseDeps, prepareRelease } from '../page/page-release.ts';
 import { type PageReport, pageReport } from '../publish-report.ts';
 import { currentNumber, SITE_SLUG } from '../releases/folders.ts';
 import type { Fence } from '../releases/publish-lease.ts';
@@ -18,19 +18,19 @@ export interface SiteFilesInput {
   readonly pages: readonly ListedPage[];
 }
 
-export type SiteFilesOf = (site: SiteFilesInput) => readonly FileEntry[];
+export type ListSiteFiles = (site: SiteFilesInput) => readonly FileEntry[];
 
 export interface SitePublisher {
   /** Publishes the site's own files if what they show has changed, or if their heartbeat is due. Null: neither. */
   readonly publish: (
     state: SiteState,
     fence: Fence,
-    summaryOf: (slug: string) => PageSummary | null,
+    findSummary: (slug: string) => PageSummary | null,
   ) => Promise<PageReport | null>;
 }
 
 export function createSitePublisher(
-  deps: PageReleaseDeps & { readonly siteFilesOf: SiteFilesOf },
+  deps: PageReleaseDeps & { readonly listSiteFiles: ListSiteFiles },
   pages: PagePublisher,
 ): SitePublisher {
   let lastKey: string | null = null;
@@ -42,18 +42,18 @@ export function createSitePublisher(
   async function publish(
     state: SiteState,
     fence: Fence,
-    summaryOf: (slug: string) => PageSummary | null,
+    findSummary: (slug: string) => PageSummary | null,
   ): Promise<PageReport | null> {
     const started = performance.now();
     const listed = state.resolved.pages.flatMap((page) => {
-      const summary = summaryOf(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
+      const summary = findSummary(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
       return summary === null ? [] : [{ ...page, ...summary }];
     });
-    const key = fingerprintOf([state.site, listed.map(newsOf)]);
+    const key = fingerprintOf([state.site, listed.map(listNews)]);
     if (key === lastKey && state.now < dueAt && isServed()) return null;
     const number = currentNumber(deps.folders, SITE_SLUG);
     const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
-    const entries = deps.siteFilesOf({
+    const entries = deps.listSiteFiles({
       site: state.site,
       pages: listed,
     });
@@ -66,7 +66,7 @@ export function createSitePublisher(
       entries,
       data: () => releaseDataText({ listed: openSlugs(listed) }),
     } as const;
-    const { manifest, filesDrawn } = await releaseOf(deps, input, {
+    const { manifest, filesDrawn } = await prepareRelease(deps, input, {
       previous,
       draw: { renderer: deps.renderer, priorities: PRIORITIES },
     });
@@ -96,7 +96,7 @@ function openSlugs(pages: readonly ListedPage[]): readonly string[] {
 }
 
 /** What counts as news of a page for the site's own files. The age of its data waits for the next heartbeat. */
-function newsOf({ definition, settings, state, since }: ListedPage): unknown {
+function listNews({ definition, settings, state, since }: ListedPage): unknown {
   const { slug, title, description, access, published } = definition;
   return [slug, title, description, access, published, state, since, settings.url, settings.allowIndex];
 }

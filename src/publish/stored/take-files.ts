@@ -8,7 +8,7 @@ import pLimit from 'p-limit';
 import { DISK } from '../releases/disk.ts';
 import { type ReleaseFolders, releaseFolder } from '../releases/folders.ts';
 import { type FileRecord, filePlaces, type Manifest, parseManifest } from '../releases/manifest.ts';
-import { makePageFolders, modesOf } from '../releases/modes.ts';
+import { chooseModes, makePageFolders } from '../releases/modes.ts';
 import { isInside } from './ledger.ts';
 import { digestOf, type ObjectStore } from './object-store.ts';
 import { fileKey, isStoredCompressed, objectKey, type ReleaseEntry } from './release-index.ts';
@@ -54,7 +54,7 @@ export function createFileTaker(store: ObjectStore, folders: ReleaseFolders): Fi
     if (!isNamed || !hasOwnPlaces(manifest))
       throw new Error(`release ${entry.number} of ${slug} does not match the index`);
     const data = await takeObject(manifest.dataSha256);
-    const modes = modesOf(manifest.access === 'public');
+    const modes = chooseModes(manifest.access === 'public');
     makePageFolders({ disk: DISK, folders }, slug, modes);
     const folder = releaseFolder(folders, slug, manifest.number);
     mkdirSync(join(folder, 'files'), { recursive: true, mode: modes.folder });
@@ -81,7 +81,7 @@ export function createFileTaker(store: ObjectStore, folders: ReleaseFolders): Fi
   }
 
   async function fetchFile({ manifest, path, record, target, before }: Missing): Promise<void> {
-    const modes = modesOf(manifest.access === 'public');
+    const modes = chooseModes(manifest.access === 'public');
     mkdirSync(dirname(target), { recursive: true, mode: modes.folder });
     if (before?.files[path]?.sha256 === record.sha256 && isLinked(filePlaces(folders, before)(path), target, record))
       return;

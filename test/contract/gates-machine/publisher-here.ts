@@ -5,7 +5,7 @@ import { drawingWith } from '../../../src/app/workers/drawing.ts';
 import type { PublisherClient, PublisherClientOptions } from '../../../src/app/workers/publisher-client.ts';
 import type { Renderer } from '../../../src/publish/draw/renderer.ts';
 import { createPublisher } from '../../../src/publish/publisher.ts';
-import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
+import { listSiteFiles } from '../../../src/publish/site/site-files.ts';
 import { createStore } from '../../../src/store/create-store.ts';
 
 const renderer: Renderer = {
@@ -25,7 +25,7 @@ export async function startPublisherHere(options: PublisherClientOptions): Promi
     store: reader,
     // Words cannot be read in them, and each takes a tenth of a second.
     filesOf: (...page) => drawing.filesOf(...page).filter(({ path }) => !path.endsWith('.png')),
-    siteFilesOf,
+    listSiteFiles,
   });
   return {
     ...publisher,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
 import { isOwnRootFile, SITE_FILES } from '../../../src/model/slugs.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
-import { siteFilesOf } from '../../../src/publish/site/site-files.ts';
+import { listSiteFiles } from '../../../src/publish/site/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
 import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
@@ -94,7 +94,7 @@ describe('_headers', () => {
     locale: 'en',
     historyDays: 400,
   };
-  const siteFiles = siteFilesOf({ site, pages: [] });
+  const siteFiles = listSiteFiles({ site, pages: [] });
   const addresses = [
     ...files.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/acme/${path}` })),
     ...siteFiles.map(({ path, kind: { contentType } }) => ({ path, contentType, address: `/${path}` })),
@@ -133,7 +133,7 @@ describe('_headers', () => {
 
   it('and what pages have at their root is nothing that an operator may serve in its place', () => {
     const own = pageFiles(outage(), { badges: true, icon: { png: '' } }).map(({ path }) => path);
-    const atRoot = [...own, ...siteFilesOf({ site, pages: [] }).map(({ path }) => path)].filter(
+    const atRoot = [...own, ...listSiteFiles({ site, pages: [] }).map(({ path }) => path)].filter(
       (path) => !path.includes('/'),
     );
     expect(atRoot.length).toBeGreaterThan(15);
