@@ -10,6 +10,7 @@ import { HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 import { rollbackTo } from '../../../src/publish/releases/rollback.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { type Node, startNode } from './nodes.ts';
+import { countEras, noPosts, type Posts } from './posts.ts';
 import {
   type Configured,
   CUSTOM_HOST,
@@ -38,9 +39,15 @@ export interface Site {
   seen: Seen;
   backup: Known | null;
   words: number;
+  posts: Posts;
 }
 
-const ENVIRONMENT = { ...PASSWORDS, API_KEY: 'never asked', ACCESS_KEY: 'of hashes of addresses in these tests' };
+const ENVIRONMENT = {
+  ...PASSWORDS,
+  API_KEY: 'never asked',
+  OPERATOR: 'operator-token-of-the-machine',
+  ACCESS_KEY: 'of hashes of addresses in these tests',
+};
 
 export async function createSite(): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-gates-'));
@@ -55,6 +62,7 @@ export async function createSite(): Promise<Site> {
     seen: new Map(),
     backup: null,
     words: 0,
+    posts: noPosts(),
   };
   site.there = {
     pages: {
@@ -103,6 +111,7 @@ export function configOf({ folder, configured, home }: Site, name: NodeName): Co
     server: { trustedProxyHops: 1 },
     upstreams: [{ id: UPSTREAM, kind: 'uptime-service', rpcUrl: 'http://127.0.0.1:9', apiKey: '${API_KEY}' }],
     access: { key: '${ACCESS_KEY}', sessionHours: 100 },
+    operators: { token: '${OPERATOR}' },
     pages,
     ...(name === 'main' ? { output: { folder: join(folder, 'out') } } : {}),
   });
@@ -193,6 +202,7 @@ function slugsOf({ there, configured }: Site): string[] {
 /** By the rules, after whatever was said last. */
 export function judge(site: Site): void {
   site.seen = seenBy(site.configured, site.known, site.seen);
+  countEras(site);
 }
 
 /** @returns whether there was something to go back to */
@@ -228,6 +238,7 @@ export async function restore(site: Site, isWhole: boolean): Promise<void> {
   cpSync(join(folder, 'backup.db'), join(main, 'pharos.db'));
   site.known = site.backup;
   await startAll(site);
+  await forgetPosts(site);
 }
 
 /** The database is gone, what was published is not. */
@@ -236,4 +247,17 @@ export async function loseDatabase(site: Site): Promise<void> {
   for (const name of DATABASE) rmSync(join(site.folder, 'main', name), { force: true });
   site.known = null;
   await startAll(site);
+  await forgetPosts(site);
+}
+
+/** Another database counts eras of its own. */
+async function forgetPosts(site: Site): Promise<void> {
+  const { database } = site.nodes.main.pharos.base;
+  await database.transaction(async (tx) => {
+    await tx.run('DELETE FROM written');
+    await tx.run(`DELETE FROM incident WHERE upstream = 'written'`);
+  });
+  const words = [...site.posts.lost, ...site.posts.written.keys()];
+  site.posts = noPosts();
+  for (const word of words) site.posts.lost.add(word);
 }

@@ -14,6 +14,7 @@ import {
   takeBackup,
 } from './machine.ts';
 import { startNode } from './nodes.ts';
+import { writePost } from './posts.ts';
 import type { Visitors } from './visitors.ts';
 import {
   ALL_SLUGS,
@@ -246,6 +247,11 @@ export async function takeStep(course: Course): Promise<void> {
   // Now and then long enough for pages to be due without news.
   pass(1_000 * (1 + chance(chance(6) === 0 ? 3_000 : 60)));
   const before = site.seen;
+  visitors.judgePosts(site.posts, false);
+  if (chance(2) === 0) {
+    const word = await writePost(site, of(chance, ALL_SLUGS));
+    if (word !== null) history.push(`post ${word}`);
+  }
   if (chance(3) === 0) await pullWords(course);
   // A run that is under way while it happens; the machines are only touched when nothing is.
   const publishing = chance(6) === 0 ? beginRun(course) : null;
@@ -271,6 +277,7 @@ export async function takeStep(course: Course): Promise<void> {
     const failed = await nodes.main.publish(chance(5) > 0);
     if (failed.length > 0) throw new Error(`not published: ${failed.join('; ')}`);
   }
+  visitors.judgePosts(site.posts, isPublished && site.known !== null);
   await nodes.main.targetsSettled();
   await visitors.read(nodes.main, seen, changed);
   await settledFolder(() => visitors.readFolder(site.out, seen));
@@ -278,9 +285,12 @@ export async function takeStep(course: Course): Promise<void> {
   for (const name of ['beside', 'other'] as const) {
     if (change.isConfig === true) await nodes[name].pharos.publishing.reconfigure(configOf(site, name));
     await nodes[name].look();
+    // The other machine serves what it published last itself.
+    if (name === 'other') visitors.judgePosts(site.posts, false);
     await visitors.read(nodes[name], seen, changed);
   }
   const takesPart = chance(3) === 0;
+  visitors.judgePosts(site.posts, takesPart && site.known !== null);
   if (takesPart) {
     await nodes.other.publish(true);
     await visitors.read(nodes.other, seen, changed);

@@ -6,6 +6,7 @@ import { servedRelease } from '../../../src/publish/releases/folders.ts';
 import { readManifest } from '../../../src/publish/releases/manifest.ts';
 import type { Site } from './machine.ts';
 import type { Answer, Node, Question } from './nodes.ts';
+import { mayReadPost, noPosts, type Posts } from './posts.ts';
 import { ALL_SLUGS, CUSTOM_HOST, PASSWORDS, type Seen } from './world.ts';
 
 export interface Session {
@@ -20,6 +21,8 @@ export interface Visitors {
   readonly note: (site: Site) => void;
   /** Reads everything of the pages in `closely`, one address of each kind of all others. */
   readonly read: (node: Node, seen: Seen, closely: ReadonlySet<string>) => Promise<void>;
+  /** From here on posts are those of the site; `isJudged`: what is read now is published, so posts are judged too. */
+  readonly judgePosts: (posts: Posts, isJudged: boolean) => void;
   /** Reads the files of the static host. */
   readonly readFolder: (folder: string, seen: Seen) => void;
   /** Whoever may see a page gets in and sees it. */
@@ -68,8 +71,12 @@ export function createVisitors(mails: Mails): Visitors {
   const paths = new Set(FILES);
   const filesRead = new Map<string, { stamp: string; words: readonly string[]; slugs: readonly string[] }>();
   let shown = 0;
+  let posts = noPosts();
+  let isJudged = false;
 
   function mayRead(word: string, seen: Seen, session: Session | null): boolean {
+    const verdict = mayReadPost(posts, word, { seen, session });
+    if (verdict !== null) return verdict || !isJudged;
     for (const slug of open.get(word) ?? []) if (seen.get(slug)?.gate === 'public') return true;
     if (session === null || seen.get(session.slug)?.gate !== session.gate) return false;
     return known.get(word)?.has(session.slug) === true;
@@ -85,7 +92,8 @@ export function createVisitors(mails: Mails): Visitors {
     const where = `${node.name} ${question.host ?? ''}${question.path} to ${session === null ? 'nobody' : `a session of ${session.slug} ${session.gate}`}`;
     for (const word of new Set(text.match(WORD))) {
       shown += 1;
-      if (!mayRead(word, seen, session))
+      // The way back after signing in repeats the address.
+      if (!question.path.includes(word) && !mayRead(word, seen, session))
         throw new Error(`LEAK: ${where} shows ${word} of ${[...(known.get(word) ?? ['nowhere'])].join()}`);
     }
     for (const slug of new Set(text.match(SLUG)))
@@ -120,6 +128,10 @@ export function createVisitors(mails: Mails): Visitors {
   }
 
   return {
+    judgePosts: (of, judged) => {
+      posts = of;
+      isJudged = judged;
+    },
     note: ({ seen }) => {
       for (const [slug, { gate, words }] of seen)
         for (const word of words)
