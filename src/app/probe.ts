@@ -2,7 +2,8 @@
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
-import type { RunnerDeps } from '../sync/pass/runner.ts';
+import type { Probe } from '../sync/connector.ts';
+import type { Runner, RunnerDeps } from '../sync/pass/runner.ts';
 import { fastestSchedule, hasRoom, type PassSize } from '../sync/quota/fastest.ts';
 import { detailAgeMaxMs, intervalMinMs } from '../sync/quota/windows.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -57,7 +58,7 @@ export async function probeUpstream(
       isOk: true,
       summary: probe.summary,
       code: null,
-      warnings: [...probe.warnings, ...scheduleWarnings(upstream, size)],
+      warnings: [...probe.warnings, ...missedWarnings(runner, probe), ...scheduleWarnings(upstream, size)],
       monitorsTotal: probe.monitorsTotal,
       detailAgeMaxMs: probe.monitorsTotal === null || ageMs === Number.POSITIVE_INFINITY ? null : ageMs,
       clockSkewMs: tally.clockSkewMs,
@@ -74,6 +75,12 @@ export async function probeUpstream(
       clockSkewMs: runner.tally().clockSkewMs,
     };
   }
+}
+
+/** Optional requests that failed, unless the probe says so itself. */
+function missedWarnings(runner: Runner, { warnings }: Probe): string[] {
+  const isSaid = (message: string): boolean => warnings.some((warning) => warning.includes(message));
+  return runner.missed().flatMap(({ place, message }) => (isSaid(message) ? [] : [`${place}: ${message}`]));
 }
 
 function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): string[] {

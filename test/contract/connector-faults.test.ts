@@ -203,6 +203,24 @@ describe.each(NAMES)('%s over real HTTP', (name) => {
     await store.close();
   });
 
+  it('shows no monitor as well, and no page to everybody, when no item can be read', async () => {
+    const { store, id, pass } = bench(name);
+    expect(said(await pass())).toBe('ok');
+    const before = await store.monitors(id);
+    sandbox.faults.set(name, 'wrong-types');
+    const report = await pass();
+    sandbox.faults.clear();
+    const after = await store.monitors(id);
+    // Frames that cannot be read, and lists that lose most at once, leave everything as it was.
+    if (report.kind !== 'ok') expect(after).toEqual(before);
+    else expect([...after.values()].filter(({ state }) => state !== 'unknown' && state !== 'paused')).toEqual([]);
+    expect(report.problems.length + Number(report.kind === 'failed')).toBeGreaterThan(0);
+    const pages = (await store.upstreams()).get(id)?.definitions ?? [];
+    if (report.kind !== 'failed')
+      expect(pages.filter(({ access, published }) => published && access === 'public')).toEqual([]);
+    await store.close();
+  });
+
   it('never shows less trouble, or more to the public, when lists are missing or two records share an id', async () => {
     const { store, id, pass } = bench(name);
     expect(said(await pass())).toBe('ok');

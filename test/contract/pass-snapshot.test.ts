@@ -162,6 +162,23 @@ describe('a pass', () => {
     });
   });
 
+  it('names every optional request that failed, and what the upstream says about it', async () => {
+    const say: Say = (path, question) =>
+      /monitors\/\d/.test(path)
+        ? path.endsWith('/1')
+          ? { success: false, error: 'no such\nmonitor', ms: 'x' }
+          : new ToyStatus(500)
+        : sound(toyMonitors(3))(path, question);
+    const report = await pass(edge, say);
+    expect(report).toMatchObject({ kind: 'ok', problems: [{ kind: 'note', place: 'detail' }] });
+    const alone = await pass(edge, (path, question) =>
+      path.endsWith('/1') ? { success: false, error: 'no such\nmonitor' } : sound(toyMonitors(3))(path, question),
+    );
+    expect(alone.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('it answered with an error: "no such monitor"'),
+    ]);
+  });
+
   it('holds an answer that lost most monitors until it is seen twice, and believes it then', async () => {
     await pass(edge, sound(toyMonitors(10)));
     const held = await pass(edge, sound(toyMonitors(2)));

@@ -11,8 +11,11 @@ export function createReportLog(log: Log): (report: RunReport) => void {
 
   function writeUpstream(run: object, item: UpstreamReport): void {
     const { upstreamId: upstream } = item;
-    if (item.kind === 'skipped') return;
-    if (item.kind === 'failed') {
+    if (item.kind === 'skipped' && item.cause !== 'held') return;
+    if (item.kind === 'skipped') {
+      if (failures.get(upstream) !== item.reason) log.warn({ ...run, upstream }, printable(item.reason));
+      failures.set(upstream, item.reason);
+    } else if (item.kind === 'failed') {
       if (failures.get(upstream) !== item.message)
         log.warn({ ...run, upstream, code: item.code }, printable(item.message));
       failures.set(upstream, item.message);

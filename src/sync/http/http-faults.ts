@@ -95,10 +95,11 @@ export function unreachable(
 }
 
 /** It answered, but not in a way that can be read. */
-export function shapeError(place: string, words: string): StatusError {
+export function shapeError(place: string, words: string, own: string | null = null): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
-    message: `${place}: ${words}. The last good data is kept. Check that the address points to the API.`,
+    message:
+      `${place}: ${own === null ? words : `it answered with an error: ${own}`}. The last good data is kept. ${own === null ? 'Check that the address points to the API.' : ''}`.trimEnd(),
   });
 }
 
@@ -116,14 +117,18 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 /** The error of a status that is not an answer: 429 limited, 408 and 5xx failed, all others refused. */
 export function errorForStatus(
   place: string,
-  { status, retryAt }: { readonly status: number; readonly retryAt: EpochMs | null },
+  {
+    status,
+    retryAt,
+    words: own = null,
+  }: { readonly status: number; readonly retryAt: EpochMs | null; readonly words?: string | null },
 ): StatusError {
   const code: ErrorCode =
     status === 429 ? 'UPSTREAM_LIMITED' : status === 408 || status >= 500 ? 'UPSTREAM_FAILED' : 'UPSTREAM_REFUSED';
   const words = STATUS_WORDS[status] ?? (status >= 500 ? 'it failed' : 'unexpected status');
   return new StatusError({
     code,
-    message: `${place}: status ${status}, ${words}.`,
+    message: `${place}: status ${status}, ${words}.${own === null ? '' : ` It says: ${own}`}`,
     context: { status },
     ...(retryAt === null ? {} : { retryAt }),
   });

@@ -7,9 +7,11 @@ import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../../network/proxy.ts';
-import { ACCEPTED_ENCODINGS } from './body.ts';
+import { ACCEPTED_ENCODINGS, dropBody, readBody } from './body.ts';
 import { errorForStatus, requestPlace, tooOld, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
+import { parseJson } from './json.ts';
+import { ownWords } from './own-words.ts';
 import { readPayload } from './payload.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic, privateAddress } from './public-only.ts';
 import { redirectTarget, refusedRedirect } from './redirects.ts';
@@ -228,8 +230,8 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
     return { ...facts, status: 200, payload: before.payload };
   }
   if (!((status >= 200 && status < 300) || question.acceptStatuses?.includes(status) === true)) {
-    await discard(response);
-    throw errorForStatus(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }) });
+    const words = await readWords(response, Object.values(question.headers));
+    throw errorForStatus(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }), words });
   }
   const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
   if (isFirst) revalidation.remember(question, { headers, payload, at });
@@ -241,7 +243,31 @@ function ageOf(header: unknown): number {
   return typeof header === 'string' && /^\d{1,10}$/.test(header) ? Number(header) * SECOND_MS : 0;
 }
 
-/** Frees the connection. What an error page says is of no use to us, nor is how its reading ends. */
+/** What an error's JSON says; null: nothing. How the reading of an error page ends is of no interest. */
+async function readWords(response: Dispatcher.ResponseData, secrets: readonly string[]): Promise<string | null> {
+  const { headers, body } = response;
+  if (!String(headers['content-type']).includes('json')) {
+    await discard(response);
+    return null;
+  }
+  const timer = setTimeout(() => dropBody(body), DISCARD_MS);
+  try {
+    const encoding = headers['content-encoding'];
+    const bounds = {
+      bytesMax: DISCARDED_BYTES_MAX,
+      place: '',
+      encoding: Array.isArray(encoding) ? encoding[0] : encoding,
+    };
+    const parsed = parseJson(await readBody(body, bounds));
+    return parsed.isValid ? ownWords(parsed.value, secrets) : null;
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Frees the connection. */
 async function discard(response: Dispatcher.ResponseData): Promise<void> {
   const dumped = response.body.dump({ limit: DISCARDED_BYTES_MAX, signal: AbortSignal.timeout(DISCARD_MS) });
   await dumped.catch(() => undefined);

@@ -80,7 +80,13 @@ function summariseProblems(
 /** How the questions to one upstream ended. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly learned: Learned; readonly changed: Changed }
-  | { readonly kind: 'skipped'; readonly cause: SkipCause; readonly reason: string }
+  | {
+      readonly kind: 'skipped';
+      readonly cause: SkipCause;
+      readonly reason: string;
+      /** Absent: nothing was asked. */
+      readonly learned?: Learned;
+    }
   | { readonly kind: 'failed'; readonly error: StatusError; readonly learned: Learned | null };
 
 interface ReportFacts {
@@ -93,7 +99,7 @@ interface ReportFacts {
 
 /** The report of an outcome. */
 export function toReport(outcome: Outcome, { upstreamId, durationMs, tally, notes }: ReportFacts): UpstreamReport {
-  const learned = outcome.kind === 'skipped' ? null : outcome.learned;
+  const learned = outcome.learned ?? null;
   const base: UpstreamReportBase = {
     upstreamId,
     durationMs,

@@ -4,11 +4,13 @@
 
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { faultsOf, issueWords } from '../../schema/issue-words.ts';
 import { type Answer, type Asking, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import { requestPlace, shapeError } from '../http/http-faults.ts';
+import { ownWords } from '../http/own-words.ts';
 import { lowPriorityPerPass } from '../quota/windows.ts';
 import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import { drive } from './drive.ts';
@@ -53,6 +55,8 @@ export interface Runner {
   readonly tally: () => Readonly<Tally>;
   /** What was told of pages so far (`tellPages`); null: nothing. */
   readonly told: () => NonNullable<Asking['told']> | null;
+  /** Optional questions that failed, each name once. */
+  readonly missed: () => readonly Problem[];
 }
 
 /** Creates the runner of one pass over one upstream. */
@@ -67,6 +71,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     lowPriorityFailures: 0,
     isBackfillWaiting: false,
     told: null,
+    failed: new Map(),
   };
   return {
     run: async (pull) => {
@@ -80,6 +85,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     },
     tally: () => ({ ...pass.tally }),
     told: () => pass.told,
+    missed: () => missedIn(pass.failed),
   };
 }
 
@@ -92,6 +98,8 @@ interface PassRun extends RequestRun {
   lowPriorityFailures: number;
   isBackfillWaiting: boolean;
   told: NonNullable<Asking['told']> | null;
+  /** Optional questions that failed, by name. */
+  readonly failed: Map<string, StatusError[]>;
 }
 
 async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer<unknown>[]> {
@@ -105,7 +113,25 @@ async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer
       ? await answerLowPriority(pass, question)
       : await answerOne(pass, question);
   });
+  if (asking.tolerant)
+    for (const [index, answer] of answers.entries())
+      if (answer.kind === 'failed' && !isOwnQuota(answer.error) && !isAbsent(answer.error))
+        pass.failed.getOrInsert(asking.questions[index]?.name ?? '', []).push(answer.error);
   return answers;
+}
+
+/** Whether the upstream does not offer it at all, which is no fault. */
+function isAbsent({ context }: StatusError): boolean {
+  return [404, 405, 410, 501].includes(Number(context['status']));
+}
+
+/** No failure becomes nothing: whatever a connector makes of it, it is told. */
+function missedIn(failed: ReadonlyMap<string, readonly StatusError[]>): readonly Problem[] {
+  return [...failed].map(([place, [first, ...others]]) => ({
+    kind: 'note',
+    place,
+    message: `${first?.message ?? ''}${others.length === 0 ? '' : ` (and ${others.length} more)`}`,
+  }));
 }
 
 /** A detail or backfill question: uses its share of the quota, or is skipped in this pass. */
@@ -168,7 +194,8 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
   }
   if (result.success) return result.data;
   const [{ path, message }] = faultsOf(result.error);
-  throw shapeError(place, `${message.slice(0, 200)}, at ${path === '' ? 'the top level' : path.slice(0, 200)}`);
+  const words = `${message.slice(0, 200)}, at ${path === '' ? 'the top level' : path.slice(0, 200)}`;
+  throw shapeError(place, words, ownWords(answer.payload, Object.values(question.headers)));
 }
 
 /** An unexpected error is a bug in Pharos, and the message says so. */

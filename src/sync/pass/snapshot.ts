@@ -36,7 +36,8 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
     const memory = await readMemory(task);
     learned = await runner.run(upstream.pull({ upstreamId: upstream.id, now: startedAt, memory }));
     const monitors = learned.isPartial === true ? await withUnread(task, learned.monitors) : learned.monitors;
-    learned = { ...learned, monitors, problems: [...learned.problems, ...skewProblems(runner)] };
+    const problems = [...learned.problems, ...missedProblems(runner, learned), ...skewProblems(runner)];
+    learned = { ...learned, monitors, problems };
     return await checkAndCommit(task, learned);
   } catch (error) {
     if (isStatusError(error) && error.context['superseded'] === true)
@@ -86,6 +87,11 @@ async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Pr
   };
 }
 
+/** Failures of optional questions that the connector says nothing about. */
+function missedProblems(runner: Runner, { problems }: Learned): Learned['problems'] {
+  return runner.missed().filter(({ message }) => !problems.some((known) => message.startsWith(known.message)));
+}
+
 function skewProblems(runner: Runner): Learned['problems'] {
   const skewMs = runner.tally().clockSkewMs ?? 0;
   if (Math.abs(skewMs) <= CLOCK_SKEW_TOLD_MS) return [];
@@ -119,7 +125,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
   }
   if (verdict.kind === 'held') {
     await store.holdVanished(upstream.id, verdict.held, lease);
-    return { kind: 'skipped', cause: 'held', reason: verdict.reason };
+    return { kind: 'skipped', cause: 'held', reason: verdict.reason, learned };
   }
   const lastAt = record?.monitorsAt ?? null;
   const { at, ...spans } = recordPass({
