@@ -150,7 +150,7 @@ describe.skipIf(PROGRAMS === null)(
       );
       const link = linkIn(mail as ReceivedMail, 'confirm');
       expect((await post(pathOf(link), { token: tokenOf(link) })).status).toBe(200);
-      expect(await query('SELECT slug, state FROM subscriber')).toEqual([{ slug: 'acme', state: 'active' }]);
+      expect(await query('SELECT state FROM subscriber')).toEqual([{ state: 'active' }]);
       expect(web.said()).not.toContain('permission denied');
     });
 

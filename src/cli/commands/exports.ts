@@ -1,6 +1,6 @@
 import type { StoreParts } from '../../app/build-store.ts';
-import { deliverAll, deliveryDeps } from '../../app/exports.ts';
-import { type DeliveryReport, newEvents } from '../../exports/deliver.ts';
+import { now } from '../../app/clock.ts';
+import { type DeliveryDeps, type DeliveryReport, deliver, newEvents } from '../../exports/deliver.ts';
 import { countEvents, EVENT_STATES, lastExportError, listEvents, retryParked } from '../../exports/event-queue.ts';
 import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
@@ -104,4 +104,41 @@ async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
       : table(['export', 'employee', 'starts', 'ends', 'hours', 'incident'], rows),
   );
   return EXIT_DONE;
+}
+
+/** What an export needs to run. */
+function deliveryDeps({ store, http }: StoreParts): DeliveryDeps {
+  return {
+    database: store.database,
+    incidents: async (from) => (await store.incidents(from)).filter(({ isOverride }) => isOverride !== true),
+    post: async ({ url, headers, body, accepts }) => {
+      const question = { method: 'POST', url, headers, body, acceptStatuses: accepts, reads: 'text' } as const;
+      const { status, payload } = await http.request(question, { now });
+      return { status, text: String(payload) };
+    },
+    now,
+    random: Math.random,
+  };
+}
+
+/**
+ * Queues and sends for every export; one that fails is data in its report.
+ *
+ * @param onDone  told how many of them have ended
+ */
+export async function deliverAll(
+  pharos: StoreParts,
+  onDone?: (done: number, total: number) => void,
+): Promise<readonly DeliveryReport[]> {
+  const deps = deliveryDeps(pharos);
+  const { exports } = pharos.live.config();
+  let done = 0;
+  return Promise.all(
+    exports.map(async (options) => {
+      const report = await deliver(options, deps);
+      done += 1;
+      onDone?.(done, exports.length);
+      return report;
+    }),
+  );
 }

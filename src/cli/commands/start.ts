@@ -4,7 +4,6 @@ import pLimit from 'p-limit';
 import type { StoreParts } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
-import { deliverAll } from '../../app/exports.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { cronExpressions, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
 import type { Engine } from '../../app/run/engine.ts';
@@ -23,6 +22,7 @@ import { untilStopped } from '../terminal/signals.ts';
 import { drain } from '../terminal/stopping.ts';
 import { wrapText } from '../terminal/table.ts';
 import { loadConfig } from './common.ts';
+import { deliverAll } from './exports.ts';
 import { web } from './web.ts';
 
 export interface StartOptions {
