@@ -7,11 +7,10 @@ import type { SendMail } from '../mail/mail.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import { createSender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
-import { type Access, type GateRequest, NOBODY, type Principal } from './access.ts';
+import type { Access, GateRequest } from './access.ts';
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
 import { createSemaphore, type Semaphore } from './attempts/semaphore.ts';
-import { readCookie } from './cookies.ts';
-import { isToken, type RandomBytes, type Revealing, systemRandom } from './digest.ts';
+import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { forgetChallenges, hasChallenges } from './email/challenges.ts';
 import { createSignInLane, type WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
@@ -29,7 +28,7 @@ import { createLoginDocuments } from './login/login-documents.ts';
 import type { RenderLogin } from './login/login-prompt.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
 import { answerRoute } from './routes.ts';
-import { createSessionMemory } from './sessions/session-memory.ts';
+import { createPrincipals } from './sessions/principals.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { type GateParts, show, visitOf } from './visit.ts';
 
@@ -87,32 +86,7 @@ export function createAccess(options: AccessOptions): Access {
     memoMethod: () => createSemaphore(1, TURNS_WAITING_MAX),
   });
   const badgeTokens = createBadgeTokens(database, random);
-  const memory = createSessionMemory();
-
-  async function principalOf(cookie: string | null, at: EpochMs): Promise<Principal> {
-    const secureId = readCookie(cookie, 'session', true);
-    const id = secureId ?? readCookie(cookie, 'session', false);
-    if (!isToken(id)) return NOBODY;
-    try {
-      const principal = { sessions: await sessions.grantsOf({ id, isSecure: secureId !== null }, at) };
-      for (const [page, version] of principal.sessions) {
-        const slug = gates.slugOf(page);
-        if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);
-      }
-      memory.note(id, principal, at);
-      return principal;
-    } catch (error) {
-      onError(error, 'session');
-      return memory.recall(id, at) ?? NOBODY;
-    }
-  }
-
-  /** A session of the store's gate that this process does not know: begun on another node, or after a restore. */
-  function isOfAnotherVersion(slug: string, version: string): boolean {
-    const gate = gates.find(slug)?.gated.gate;
-    return gate !== undefined && gate.kind !== 'public' && gate.version !== version;
-  }
-
+  const principals = createPrincipals({ sessions, gates, onError });
   const parts: GateParts = {
     database,
     random,
@@ -123,11 +97,8 @@ export function createAccess(options: AccessOptions): Access {
     hashing,
     turns,
     mailSoon: () => mails.wake(MAIL_DELAY_MS),
-    principalOf,
-    endSession: async (presented) => {
-      memory.forget(presented.id ?? '');
-      await sessions.end(presented);
-    },
+    principalOf: principals.principalOf,
+    endSession: principals.end,
     onError,
   };
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
@@ -150,7 +121,7 @@ export function createAccess(options: AccessOptions): Access {
   const stopTending = repeat(tend, tendIntervalMs, onError);
 
   return {
-    principalOf,
+    principalOf: principals.principalOf,
     handle: async (request) => (hasGates() ? answer(request, parts) : null),
     denied: async ({ base, path }) => {
       if (!hasGates()) return null;

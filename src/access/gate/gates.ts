@@ -65,12 +65,7 @@ export function createGates(
   let kinds: GateKinds = { hasPassword: false, hasEmail: false };
   const inTurn = pLimit(1);
 
-  function fingerprint({ key: page, access, password, emailDomains }: AccessPage): string {
-    const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
-    return createHmac('sha256', key)
-      .update(JSON.stringify([page, access, secret]))
-      .digest('base64url');
-  }
+  const fingerprint = (page: AccessPage): string => keyedFingerprint(key, page);
 
   /** Shows the pages at once; whatever is behind a new or changed gate is closed until its version is known. */
   function announce(wanted: readonly AccessPage[]): void {
@@ -83,16 +78,11 @@ export function createGates(
     for (const page of wanted) {
       const { slug, access } = page;
       const known = pages.get(slug);
-      if (access !== 'public' && known !== undefined && settled.get(slug) === fingerprint(page)) {
-        pages.set(slug, { page, gated: known.gated });
-        continue;
-      }
-      settled.delete(slug);
-      const gate = access === 'public' ? ({ kind: access } as const) : { kind: access, version: newToken(random) };
-      pages.set(slug, { page, gated: { key: page.key, gate } });
+      const isSettled = access !== 'public' && known !== undefined && settled.get(slug) === fingerprint(page);
+      if (!isSettled) settled.delete(slug);
+      pages.set(slug, { page, gated: isSettled ? known.gated : newGate(page, random) });
     }
-    const has = (access: AccessPage['access']): boolean => wanted.some((page) => page.access === access);
-    kinds = { hasPassword: has('password'), hasEmail: has('email-domain') };
+    kinds = gateKinds(wanted);
   }
 
   async function settle(wanted: readonly AccessPage[], waiting: readonly string[]): Promise<void> {
@@ -155,19 +145,8 @@ export function createGates(
       return inTurn(settle, wanted, waiting);
     },
     showPublic: (slugs) => {
-      for (const slug of slugs) {
-        const page: AccessPage = {
-          key: noPageKey(slug),
-          slug,
-          title: slug,
-          locale: 'en',
-          url: '/',
-          access: 'public',
-          password: null,
-          emailDomains: [],
-        };
-        pages.set(slug, { page, gated: { key: page.key, gate: { kind: 'public' } } });
-      }
+      for (const slug of slugs)
+        pages.set(slug, { page: publicPage(slug), gated: { key: noPageKey(slug), gate: { kind: 'public' } } });
     },
     find: (slug) => pages.get(slug) ?? null,
     keyOf: (slug) => pages.get(slug)?.page.key ?? noPageKey(slug),
@@ -180,4 +159,35 @@ export function createGates(
     },
     kinds: () => kinds,
   };
+}
+
+/** Of a version that nobody has a session for. */
+function newGate({ key, access }: AccessPage, random: RandomBytes): GatedPage {
+  return { key, gate: access === 'public' ? { kind: access } : { kind: access, version: newToken(random) } };
+}
+
+function gateKinds(pages: readonly AccessPage[]): GateKinds {
+  const has = (access: AccessPage['access']): boolean => pages.some((page) => page.access === access);
+  return { hasPassword: has('password'), hasEmail: has('email-domain') };
+}
+
+/** A page of which nothing is known but that it is public. */
+function publicPage(slug: string): AccessPage {
+  return {
+    key: noPageKey(slug),
+    slug,
+    title: slug,
+    locale: 'en',
+    url: '/',
+    access: 'public',
+    password: null,
+    emailDomains: [],
+  };
+}
+
+function keyedFingerprint(key: Buffer, { key: page, access, password, emailDomains }: AccessPage): string {
+  const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
+  return createHmac('sha256', key)
+    .update(JSON.stringify([page, access, secret]))
+    .digest('base64url');
 }

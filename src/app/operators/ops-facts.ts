@@ -8,7 +8,7 @@ import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
-import { currentNumber, releaseNumbers, unpublishedOf } from '../../publish/releases/folders.ts';
+import { currentNumber, type ReleaseFolders, releaseNumbers, unpublishedOf } from '../../publish/releases/folders.ts';
 import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
@@ -48,20 +48,24 @@ interface OpsFactsSource {
   readonly facts: (now: EpochMs) => Promise<OpsFacts>;
 }
 
-/** Makes the source; it remembers what releases are made of. */
-export function createOpsFacts(pharos: Pharos, redact: (text: string) => string): OpsFactsSource {
+/** Null: the release is not kept any more. */
+function createSummaries(folders: ReleaseFolders): (slug: string, number: number) => ReleaseSummary | null {
   const summaries = new LRUCache<string, ReleaseSummary>({ max: SUMMARIES_MAX });
-
-  function releaseSummary(slug: string, number: number): ReleaseSummary | null {
+  return (slug, number) => {
     const key = `${slug}/${number}`;
     const known = summaries.get(key);
     if (known !== undefined) return known;
-    const manifest = readManifest(pharos.base.folders, slug, number);
+    const manifest = readManifest(folders, slug, number);
     if (manifest === null) return null;
     const summary = summaryOfManifest(manifest);
     summaries.set(key, summary);
     return summary;
-  }
+  };
+}
+
+/** Makes the source; it remembers what releases are made of. */
+export function createOpsFacts(pharos: Pharos, redact: (text: string) => string): OpsFactsSource {
+  const releaseSummary = createSummaries(pharos.base.folders);
 
   function pageFacts({ definition, settings }: ResolvedPage): OpsPageFacts {
     const { slug, title, access } = definition;

@@ -65,79 +65,56 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['version'],
     registers,
   });
+  build.set({ version }, 1);
   const requests = createRequestTimes();
   registry.registerMetric(requests.metric);
-  const runs = new Counter({
-    name: 'pharos_runs_total',
-    help: 'Finished runs, by trigger and result.',
-    labelNames: ['trigger', 'result'],
-    registers,
-  });
+  const counts = createCounts(registers);
+  const setGauges = createGauges(registers);
+  return {
+    ...counts,
+    requestAnswered: requests.count,
+    text: (gauges) => {
+      setGauges(gauges);
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
+}
+
+/** What is counted as it happens. */
+function createCounts(registers: Registry[]): Omit<Metrics, 'requestAnswered' | 'text' | 'contentType'> {
+  const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
+    new Counter({ name, help, labelNames, registers });
+  const runs = counter('pharos_runs_total', 'Finished runs, by trigger and result.', ['trigger', 'result']);
   const runSeconds = new Histogram({
     name: 'pharos_run_seconds',
     help: 'Duration of runs.',
     buckets: [0.05, 0.25, 1, 5, 30, 120],
     registers,
   });
-  const passes = new Counter({
-    name: 'pharos_upstream_passes_total',
-    help: 'Syncs of an upstream, by result.',
-    labelNames: ['upstream', 'result'],
-    registers,
-  });
-  const asked = new Counter({
-    name: 'pharos_upstream_requests_total',
-    help: 'Requests sent to an upstream.',
-    labelNames: ['upstream'],
-    registers,
-  });
-  const dropped = new Counter({
-    name: 'pharos_upstream_items_dropped_total',
-    help: 'Unreadable items of an upstream.',
-    labelNames: ['upstream'],
-    registers,
-  });
-  const pages = new Counter({
-    name: 'pharos_pages_total',
-    help: 'Pages checked for publishing, by result.',
-    labelNames: ['result'],
-    registers,
-  });
-  const files = new Counter({ name: 'pharos_files_drawn_total', help: 'Files drawn.', registers });
-  const hooks = new Counter({
-    name: 'pharos_hooks_total',
-    help: 'Webhook notifications from monitoring services, by result.',
-    labelNames: ['result'],
-    registers,
-  });
-  const signIns = new Counter({
-    name: 'pharos_sign_ins_total',
-    help: 'Sign-in attempts for private pages, by result.',
-    labelNames: ['result'],
-    registers,
-  });
-  const notices = new Counter({
-    name: 'pharos_notices_total',
-    help: 'Messages to subscribers (email) and channels, by result of each attempt.',
-    labelNames: ['channel', 'result'],
-    registers,
-  });
+  const passes = counter('pharos_upstream_passes_total', 'Syncs of an upstream, by result.', ['upstream', 'result']);
+  const asked = counter('pharos_upstream_requests_total', 'Requests sent to an upstream.', ['upstream']);
+  const dropped = counter('pharos_upstream_items_dropped_total', 'Unreadable items of an upstream.', ['upstream']);
+  const pages = counter('pharos_pages_total', 'Pages checked for publishing, by result.', ['result']);
+  const files = counter('pharos_files_drawn_total', 'Files drawn.');
+  const hooks = counter('pharos_hooks_total', 'Webhook notifications from monitoring services, by result.', ['result']);
+  const signIns = counter('pharos_sign_ins_total', 'Sign-in attempts for private pages, by result.', ['result']);
+  const notices = counter(
+    'pharos_notices_total',
+    'Messages to subscribers (email) and channels, by result of each attempt.',
+    ['channel', 'result'],
+  );
   const targetCurrent = new Gauge({
     name: 'pharos_target_current',
     help: '1: the target is up to date; 0: the last attempt failed.',
     labelNames: ['target'],
     registers,
   });
-  const targetFiles = new Counter({
-    name: 'pharos_target_files_total',
-    help: 'Files written to a target and removed from it.',
-    labelNames: ['target', 'change'],
-    registers,
-  });
-  const setGauges = createGauges(registers);
-  build.set({ version }, 1);
+  const targetFiles = counter('pharos_target_files_total', 'Files written to a target and removed from it.', [
+    'target',
+    'change',
+  ]);
   return {
-    requestAnswered: requests.count,
     runEnded: ({ trigger, hasFailed, seconds }) => {
       runs.inc({ trigger, result: hasFailed ? 'failed' : 'ok' });
       runSeconds.observe(seconds);
@@ -159,11 +136,6 @@ export function createMetrics(version: string): Metrics {
       targetFiles.inc({ target, change: 'written' }, filesWritten);
       targetFiles.inc({ target, change: 'removed' }, filesRemoved);
     },
-    text: (gauges) => {
-      setGauges(gauges);
-      return registry.metrics();
-    },
-    contentType: registry.contentType,
   };
 }
 
