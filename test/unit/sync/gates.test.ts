@@ -22,10 +22,11 @@ const gates = (pages: readonly PageDefinition[]) => pages.map(({ id, access }) =
 describe('doubt in an answer', () => {
   it('closes the page that it is about, all if it does not say, and none that it shows if it is about the others', () => {
     const pages = [page('a'), page('b', { access: 'password' })];
-    const after = (about: string | null | undefined) => gates(closeDoubtful({ pages, problems: [doubt(about)] }).pages);
-    expect(after('a')).toEqual(['a closed', 'b password']);
-    expect(after(undefined)).toEqual(['a closed', 'b closed']);
-    expect(after(null)).toEqual(['a public', 'b password']);
+    const settled = (about: string | null | undefined) =>
+      gates(closeDoubtful({ pages, problems: [doubt(about)] }).pages);
+    expect(settled('a')).toEqual(['a closed', 'b password']);
+    expect(settled(undefined)).toEqual(['a closed', 'b closed']);
+    expect(settled(null)).toEqual(['a public', 'b password']);
   });
 
   it('closes pages that share a slug, in whatever letters, or an id, and says so', () => {
@@ -40,22 +41,24 @@ describe('doubt in an answer', () => {
 
 describe('an answer that is not taken', () => {
   const known = [page('a'), page('b', { access: 'email-domain', emailDomains: ['x.example', 'y.example'] })];
-  const after = (pages: readonly PageDefinition[], ...problems: readonly Problem[]) =>
+  const settled = (pages: readonly PageDefinition[], ...problems: readonly Problem[]) =>
     tightenGates(known, { pages, problems });
 
   it('closes known pages all the same, by id or by slug, and opens none', () => {
-    expect(gates(after([page('a', { access: 'password' })]))).toEqual(['a password', 'b email-domain']);
-    expect(gates(after([page('z', { slug: 'a', access: 'closed' })]))).toEqual(['a closed', 'b email-domain']);
-    expect(after([page('a', { published: false })])[0]?.published).toBe(false);
-    expect(after([page('b', { access: 'email-domain', emailDomains: ['y.example', 'z.example'] })])[1]).toMatchObject({
-      emailDomains: ['y.example'],
-    });
-    expect(after([page('a'), page('b')])).toBe(known);
+    expect(gates(settled([page('a', { access: 'password' })]))).toEqual(['a password', 'b email-domain']);
+    expect(gates(settled([page('z', { slug: 'a', access: 'closed' })]))).toEqual(['a closed', 'b email-domain']);
+    expect(settled([page('a', { published: false })])[0]?.published).toBe(false);
+    expect(settled([page('b', { access: 'email-domain', emailDomains: ['y.example', 'z.example'] })])[1]).toMatchObject(
+      {
+        emailDomains: ['y.example'],
+      },
+    );
+    expect(settled([page('a'), page('b')])).toBe(known);
   });
 
   it('closes pages that it should show and does not, and no page of which it says nothing', () => {
-    expect(gates(after([page('a')], doubt(null)))).toEqual(['a public', 'b closed']);
-    expect(gates(after([], doubt('a')))).toEqual(['a closed', 'b email-domain']);
-    expect(after([])).toBe(known);
+    expect(gates(settled([page('a')], doubt(null)))).toEqual(['a public', 'b closed']);
+    expect(gates(settled([], doubt('a')))).toEqual(['a closed', 'b email-domain']);
+    expect(settled([])).toBe(known);
   });
 });
