@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ownComponents } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
-import { requireAnswer } from '../../app/folder-answers.ts';
 import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
 import { hiddenHistory } from '../../app/page-identities.ts';
 import { releaseProblems } from '../../app/plan.ts';
@@ -18,6 +17,7 @@ import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
+import { requireAnswer } from '../doctor/folder-answers.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';

@@ -16,11 +16,11 @@ import {
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { requireAnswer } from '../../app/folder-answers.ts';
 import { fileReason, messageOf } from '../../errors.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
+import { requireAnswer } from './folder-answers.ts';
 
 /** The package has compiled pages and needs no Astro; a checkout compiles them. */
 const IS_CHECKOUT = import.meta.filename.endsWith('.ts');

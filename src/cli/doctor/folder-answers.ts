@@ -4,8 +4,8 @@
  */
 
 import { spawn } from 'node:child_process';
-import { StatusError } from '../errors.ts';
-import { SECOND_MS } from '../model/time.ts';
+import { StatusError } from '../../errors.ts';
+import { SECOND_MS } from '../../model/time.ts';
 
 const LIMIT_MS = 10 * SECOND_MS;
 const TOUCH = `const [folder] = process.argv.slice(1);
