@@ -9,7 +9,8 @@
  * - one identity per release: `nextReleaseNumber` without the store, and `release-reader` keeping bytes by their place and
  *   not comparing them with the manifest (33; bytes of another time, shown to who may see the page: 30 of the first seed);
  * - one door: `pageAnswer` opens the home page at the root without asking (13); `closePages` leaves the site's own files
- *   that tell of a closed page (23); `compose` does not have targets withdraw it (13).
+ *   that tell of a closed page (23); `compose` does not have targets withdraw it (13);
+ * - a page that is more than its slug: `site-memory` gives every page of a slug the same key (21).
  *
  * `PHAROS_TEST_SEED` is the first seed, `PHAROS_TEST_SCALE=200` makes 10,000 steps.
  */
