@@ -66,9 +66,22 @@ async function onTerminal(answers: readonly string[]): Promise<{ said: string; s
   const left = [...answers];
   let said = '';
   let isAnswered = 0;
+  let isTyped = false;
+  let isChosen = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    const isAsked = stripVTControlCharacters(said.slice(isAnswered)).endsWith(': ');
+    const news = stripVTControlCharacters(said.slice(isAnswered));
+    // The list is filtered by what is typed; Enter takes what is left of it.
+    if (!isChosen && news.includes('Which monitoring tool')) {
+      const isFiltered = isTyped && news.includes('❯ server-monitor');
+      if (!isTyped) child.stdin.write('server-m');
+      if (isFiltered) child.stdin.write('\r');
+      isTyped = true;
+      isChosen = isFiltered;
+      if (isFiltered) isAnswered = said.length;
+      return;
+    }
+    const isAsked = news.endsWith(': ');
     if (!isAsked || left.length === 0) return;
     isAnswered = said.length;
     child.stdin.write(`${left.shift()}\n`);
@@ -92,18 +105,15 @@ describe('questions', () => {
   it('are asked again with what is wrong, and no other answer is asked for twice', async () => {
     const { input, asker, said } = listening();
     const lines = [
-      'Example',
-      'status.example.com',
-      'https://status.example.com',
       'server-monitr',
       'server-monitor',
-      'not an id!',
-      'written',
-      'edge',
       'ftp://monitor.example.com',
       'https://monitor.example.com/api',
       'sk-live-1234',
       'EDGE_KEY',
+      'Example',
+      'status.example.com',
+      'https://status.example.com',
       '../outside',
       'notes.txt',
       '',
@@ -118,7 +128,6 @@ describe('questions', () => {
       ['apiKey', 'EDGE_KEY'],
     ]);
     expect(said()).toContain('Did you mean server-monitor?');
-    expect(said()).toContain('The id written is reserved');
     expect(said()).toContain('not the secret itself');
     expect(said()).toContain('notes.txt is a file');
     expect(said().split('Public address').length - 1).toBe(2);
@@ -136,7 +145,7 @@ describe('questions', () => {
       id: 'x',
     };
     const before = await gather(given, { ...asked(asker), isSilent: false });
-    input.write(`\n\n\n\n./b\n`);
+    input.write(`./b\n`);
     const after = await gather(given, { ...asked(asker), isSilent: false, before });
     asker.close();
     expect(after).toMatchObject({ siteName: 'One', siteUrl: 'https://one.example', upstream: { id: 'x' } });
@@ -148,12 +157,12 @@ describe('questions', () => {
     `on a terminal keep their answers when the upstream does not respond${skippedWithout('script')}`,
     async () => {
       const [, , , right = ''] = EDGE();
-      const dead = ['', 'Example', '', 'server-monitor', '', 'http://127.0.0.1:1/api', 'EDGE_KEY', 'notes'];
-      const changed = ['change', '', '', '', '', right.replace('baseUrl=', ''), '', ''];
+      const dead = ['http://127.0.0.1:1/api', 'EDGE_KEY', 'Example', '', 'notes'];
+      const changed = ['change', right.replace('baseUrl=', ''), '', ''];
       const { said, status } = await onTerminal([...dead, ...changed]);
       expect([status, said], said).toEqual([0, expect.stringContaining('Created ')]);
       expect(said).toMatch(/✗ edge: UPSTREAM_UNREACHABLE/);
-      expect(said).toContain('Name of the site [Example]: ');
+      expect(said.split('Name of the site [Status]: ')).toHaveLength(2);
       expect(said).toContain('Your first page: http://127.0.0.1:4321/');
       expect(parse(read('pharos.yaml'))).toMatchObject({
         site: { name: 'Example', home: 'status' },
@@ -168,7 +177,7 @@ describe('questions', () => {
   it('end in one line where there is nobody to answer them any more', async () => {
     const input = new PassThrough();
     const asker = createTerminalAsker(input, new PassThrough());
-    input.end('Example\n\n');
+    input.end('Example\n');
     await expect(gather({ set: new Map() }, { ...asked(asker), isSilent: false })).rejects.toThrow(
       /^No answer to "Kind"\.$/,
     );

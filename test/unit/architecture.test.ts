@@ -104,7 +104,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: [
     'network/dispatcher.ts',
     // This machine's own server.
-    'cli/commands/server-client.ts',
+    'cli/server-client.ts',
     'notify/deliver.ts',
   ],
   aws4fetch: ['publish/stored/s3-client.ts'],

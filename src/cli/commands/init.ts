@@ -43,9 +43,11 @@ export async function init(options: InitOptions): Promise<number> {
   const asker = isAsking ? createTerminalAsker() : createSilentAsker();
   try {
     const given = { ...options, set: new Map((options.set ?? []).map(parsePair)) };
-    const deployment = await chooseDeployment(options.deploy, { file, asker: isAsking ? asker : null });
+    const choosing = { file, asker: isAsking ? asker : null };
+    // A template whose files are there already is refused before anything is asked.
+    const wanted = options.deploy === undefined ? null : await chooseDeployment(options.deploy, choosing);
     const { answers, probed, isTold } = await gatherAndTry(given, { asker, isAsking, folder: dirname(file) });
-    const plan = planOf(answers, file, deployment);
+    const plan = planOf(answers, file, wanted ?? (await chooseDeployment(undefined, choosing)));
     const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA);
     const files = [{ path: file, text }, ...plannedFiles(plan)];
     requireFree(files);
@@ -70,23 +72,26 @@ interface Asking {
 
 /** As long as the upstream does not answer as it should, answers may be changed; those given before are suggested. */
 async function gatherAndTry(
-  given: Given,
+  first: Given,
   { asker, isAsking, folder }: Asking,
 ): Promise<{ readonly answers: Answers; readonly probed: Probed; readonly isTold: boolean }> {
+  let given = first;
   for (let before: Answers | null = null; ; ) {
     const answers = await gather(given, { asker, isSilent: !isAsking, before, folder });
     const probed = await tryAnswers(answers, folder, isAsking);
     const withHome = { ...answers, home: probed.home };
     if (probed.isOk || !isAsking) return { answers: withHome, probed, isTold: false };
     const isFine = (answer: string): string | null =>
-      /^(keep|change)$/.test(answer) ? null : 'Answer keep or change.';
+      /^(keep|change|other)$/.test(answer) ? null : 'Answer keep, change or other.';
     const next = await asker.ask(
-      `${probed.words}\nKeep these answers, or change them? (keep, change)`,
+      `${probed.words}\nKeep these answers, change them, or choose another tool? (keep, change, other)`,
       'change',
       isFine,
     );
     if (next === 'keep') return { answers: withHome, probed, isTold: true };
-    before = answers;
+    before = next === 'change' ? answers : null;
+    if (next === 'other')
+      given = { name: answers.siteName, url: answers.siteUrl, posts: answers.posts ?? 'none', set: new Map() };
   }
 }
 

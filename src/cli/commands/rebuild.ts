@@ -1,10 +1,10 @@
 import type { RunReport } from '../../app/run/engine.ts';
 import { StatusError } from '../../errors.ts';
+import { askServer, findServer } from '../server-client.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runText } from '../terminal/report-text.ts';
 import { loadConfig, print, requireConfig } from './common.ts';
-import { askServer, findServer } from './server-client.ts';
 
 export interface RebuildOptions {
   readonly config?: string;

@@ -1,6 +1,7 @@
 /** How answers are asked for: on a terminal, or not at all. */
 
 import { createInterface } from 'node:readline/promises';
+import { didYouMean } from '../../schema/nearest.ts';
 import { UsageError } from '../terminal/exit.ts';
 
 /** What is wrong with an answer, as a sentence; null: nothing. */
@@ -10,7 +11,14 @@ export type AnswerCheck = (answer: string) => string | null;
 export interface Asker {
   /** Null for `suggestion`: asked again until there is an answer. Asked again, too, as long as `check` finds a fault. */
   readonly ask: (words: string, suggestion: string | null, check?: AnswerCheck) => Promise<string>;
+  /** One of several names, by arrow keys or by typing a part of it; where nobody can be asked so, by its name. */
+  readonly choose: (words: string, choices: readonly Choice[], suggestion: string) => Promise<string>;
   readonly close: () => void;
+}
+
+export interface Choice {
+  readonly name: string;
+  readonly title: string;
 }
 
 /** Asks on a terminal; an empty answer takes the suggestion. Lines that are there before they are asked for are kept. */
@@ -18,15 +26,32 @@ export function createTerminalAsker(
   input: NodeJS.ReadableStream = process.stdin,
   output: NodeJS.WritableStream = process.stderr,
 ): Asker {
-  const reader = createInterface({ input, output });
-  const lines = reader[Symbol.asyncIterator]();
-  return {
+  const open = () => {
+    const reader = createInterface({ input, output });
+    const opened = { reader, lines: reader[Symbol.asyncIterator](), isOver: false };
+    // Lines that came before are still read.
+    reader.once('close', () => {
+      opened.isOver = true;
+    });
+    return opened;
+  };
+  let opened: ReturnType<typeof open> | null = null;
+  const asker: Asker = {
+    choose: async (words, choices, suggestion) => {
+      if (input !== process.stdin) return asker.ask(listed(words, choices), suggestion, nameCheck(choices));
+      // Both would read what is typed.
+      opened?.reader.close();
+      opened = null;
+      return pick(words, choices, suggestion);
+    },
     ask: async (words, suggestion, check = () => null) => {
+      opened ??= open();
+      const { reader, lines } = opened;
       const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
       // What there is to choose from is shown once.
       for (let asked = words; ; asked = lastLine(words)) {
         reader.setPrompt(`${asked}${hint}: `);
-        reader.prompt();
+        if (!opened.isOver) reader.prompt();
         const line = await lines.next();
         if (line.done === true) throw new UsageError(`No answer to "${lastLine(words)}".`);
         const answer = line.value.trim() === '' ? suggestion : line.value.trim();
@@ -36,13 +61,15 @@ export function createTerminalAsker(
         output.write(`  ${fault}\n`);
       }
     },
-    close: () => reader.close(),
+    close: () => opened?.reader.close(),
   };
+  return asker;
 }
 
 /** With nobody to ask, a question without a suggestion is a fault of the command line. */
 export function createSilentAsker(): Asker {
-  return {
+  const asker: Asker = {
+    choose: (words, choices, suggestion) => asker.ask(listed(words, choices), suggestion, nameCheck(choices)),
     ask: async (words, suggestion, check = () => null) => {
       const fault = suggestion === null ? null : check(suggestion);
       if (fault !== null) throw new UsageError(`${lastLine(words)}: ${fault}`);
@@ -51,6 +78,36 @@ export function createSilentAsker(): Asker {
     },
     close: () => undefined,
   };
+  return asker;
+}
+
+/** The list is filtered by what is typed, in names and titles. */
+async function pick(words: string, choices: readonly Choice[], suggestion: string): Promise<string> {
+  const { default: search } = await import('@inquirer/search');
+  const shown = choices.toSorted((a, b) => Number(b.name === suggestion) - Number(a.name === suggestion));
+  return search(
+    {
+      message: words,
+      source: (typed) =>
+        shown
+          .filter(({ name, title }) => `${name} ${title}`.toLowerCase().includes((typed ?? '').trim().toLowerCase()))
+          .map(({ name, title }) => ({ value: name, name: `${name}: ${title}`, short: name })),
+    },
+    { output: process.stderr },
+  );
+}
+
+function listed(words: string, choices: readonly Choice[]): string {
+  return `${words}\n${choices.map(({ name, title }) => `  ${name}: ${title}`).join('\n')}\nKind`;
+}
+
+/** Finds names that none of the choices has. */
+export function nameCheck(choices: readonly Choice[]): AnswerCheck {
+  const names = choices.map(({ name }) => name);
+  return (text) =>
+    names.includes(text)
+      ? null
+      : `Unknown kind "${text}". Use one of: ${names.join(', ')}.${didYouMean(text, new Set(names))}`;
 }
 
 /** The question itself, without what there is to choose from. */

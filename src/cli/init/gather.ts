@@ -6,7 +6,7 @@ import { didYouMean } from '../../schema/nearest.ts';
 import type { Introduction } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
-import type { AnswerCheck, Asker } from './asker.ts';
+import { type AnswerCheck, type Asker, type Choice, nameCheck } from './asker.ts';
 import { faultOfSite, faultOfUpstream } from './check-answer.ts';
 import { type Answers, variableOf } from './draft.ts';
 
@@ -41,45 +41,32 @@ const POSTS_FOLDER = 'posts';
 /** @throws UsageError for what the command line answers wrongly, or nobody answers */
 export async function gather(given: Given, gathering: Gathering): Promise<Answers> {
   const { before, isSilent, folder } = gathering;
+  const found = before === null ? await chooseKind(given, gathering) : (before.upstream?.introduction ?? null);
+  const idle = [...(given.set.size > 0 ? ['--set'] : []), ...(given.id === undefined ? [] : ['--id'])];
+  if (found === null && before === null && idle.length > 0)
+    throw new UsageError(`${idle.join(' and ')} need an upstream: choose its kind with --kind.`);
+  const upstream = found === null ? null : await gatherUpstream(found, given, gathering);
+  // What the upstream didn't answer to is asked again, and nothing else.
+  if (before !== null) return { ...before, upstream };
   const siteName = await answer(gathering, 'Name of the site', {
     option: '--name',
     given: given.name,
-    suggestion: before?.siteName ?? 'Status',
+    suggestion: 'Status',
     check: (text) => faultOfSite('name', text),
   });
   const siteUrl = await answer(gathering, 'Public address', {
     option: '--url',
     given: given.url,
-    suggestion: before?.siteUrl ?? LOCAL_SITE,
+    suggestion: LOCAL_SITE,
     check: (text) => faultOfSite('url', text),
   });
-  const kinds = [...CONNECTORS.map(({ kind }) => kind), NONE];
-  const offered = CONNECTORS.map(({ kind, title }) => `  ${kind}: ${title}`).join('\n');
-  const kind = await answer(
-    gathering,
-    `Which upstream do you want to monitor?\n${offered}\n  ${NONE}: none yet\nKind`,
-    {
-      option: '--kind',
-      given: given.kind,
-      suggestion: before?.upstream?.introduction.example.kind ?? (isSilent ? NONE : (kinds[0] ?? NONE)),
-      check: (text) =>
-        kinds.includes(text)
-          ? null
-          : `Unknown kind "${text}". Use one of: ${kinds.join(', ')}.${didYouMean(text, new Set(kinds))}`,
-    },
-  );
-  const found = CONNECTORS.find((known) => known.kind === kind);
-  const idle = [...(given.set.size > 0 ? ['--set'] : []), ...(given.id === undefined ? [] : ['--id'])];
-  if (found === undefined && before === null && idle.length > 0)
-    throw new UsageError(`${idle.join(' and ')} need an upstream: choose its kind with --kind.`);
-  const upstream = found === undefined ? null : await gatherUpstream(found, given, gathering);
   const posts =
-    kind === 'markdown'
+    found?.example.kind === 'markdown'
       ? NONE
       : await answer(gathering, `Folder for incidents that you write by hand (${NONE}: no folder)`, {
           option: '--posts',
           given: given.posts,
-          suggestion: before === null ? (isSilent ? NONE : POSTS_FOLDER) : (before.posts ?? NONE),
+          suggestion: isSilent ? NONE : POSTS_FOLDER,
           check: (text) => faultOfPosts(text, folder),
         });
   return {
@@ -90,6 +77,20 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
     upstream,
     tokenVariable: 'PHAROS_TOKEN',
   };
+}
+
+const CHOICES: readonly Choice[] = [
+  ...CONNECTORS.map(({ kind, title }) => ({ name: kind, title })),
+  { name: NONE, title: 'none yet' },
+];
+
+/** The connector of the tool that is used; null: none yet. */
+async function chooseKind(given: Given, { asker, isSilent }: Gathering): Promise<Introduction | null> {
+  const fault = given.kind === undefined ? null : nameCheck(CHOICES)(given.kind);
+  if (fault !== null) throw new UsageError(`--kind ${given.kind}: ${fault}`);
+  const suggestion = isSilent ? NONE : (CHOICES[0]?.name ?? NONE);
+  const kind = given.kind ?? (await asker.choose('Which monitoring tool do you use?', CHOICES, suggestion));
+  return CONNECTORS.find((known) => known.kind === kind) ?? null;
 }
 
 interface Question {
@@ -122,12 +123,9 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
       `${example.kind} has no option ${unknown}. Use one of: ${keys.join(', ')}.${didYouMean(unknown, new Set(keys))}`,
     );
   const same = gathering.before?.upstream?.introduction === introduction ? gathering.before.upstream : null;
-  const id = await answer(gathering, 'Id for this upstream (part of its monitors’ ids)', {
-    option: '--id',
-    given: given.id,
-    suggestion: same?.id ?? example.id,
-    check: (text) => faultOfUpstream('id', { ...plain(introduction), id: text }),
-  });
+  const id = same?.id ?? given.id ?? example.id;
+  const fault = faultOfUpstream('id', { ...plain(introduction), id });
+  if (fault !== null) throw new UsageError(`--id ${id}: ${fault}`);
   const options = new Map<string, string>();
   for (const question of questions) {
     const { key, words, suggestion = null } = question;

@@ -13,9 +13,9 @@ import { OPERATIONS } from '../../../incidents/operations.ts';
 import { Refusal } from '../../../incidents/refusal.ts';
 import { authorPage } from '../../../incidents/writer.ts';
 import { toIso } from '../../../model/time.ts';
+import { askServer, findServer, type OperatedServer } from '../../server-client.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { openQuietly, print, slugsOf, unknownName } from '../common.ts';
-import { askServer, findServer, type OperatedServer } from '../server-client.ts';
 
 interface ApiOptions {
   readonly config?: string;

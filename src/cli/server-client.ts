@@ -1,9 +1,9 @@
 /** Asks the running server as the operator. */
 
 import { request } from 'undici';
-import { originOf } from '../../app/serving/listening.ts';
-import type { Config } from '../../config/load.ts';
-import { messageOf, StatusError } from '../../errors.ts';
+import { originOf } from '../app/serving/listening.ts';
+import type { Config } from '../config/load.ts';
+import { messageOf, StatusError } from '../errors.ts';
 
 interface ServerRequest {
   readonly method: 'POST' | 'PATCH';
