@@ -25,17 +25,19 @@ import {
 } from '../../connector.ts';
 import { parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
-import { projectSources, projectStorageTargets, STATE_WORDS } from './project.ts';
 import {
   ID_FIELD,
   LoginAnswerSchema,
   PrincipalSchema,
+  projectSources,
+  projectStorageTargets,
   RecordsSchema,
   SourceSchema,
+  STATE_WORDS,
   type Tenant,
   TenantSchema,
   TestAnswerSchema,
-} from './schema.ts';
+} from './project.ts';
 
 const OptionsSchema = z.strictObject({
   baseUrl: BaseUrlSchema.describe('Address of the API, including /api.'),

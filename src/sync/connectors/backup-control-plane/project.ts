@@ -1,9 +1,76 @@
-/** What sources of the backup control plane mean: each is a monitor. */
+/**
+ * What sources of the backup control plane mean: each is a monitor. Fields of records as read back are not documented: only those
+ * named here are relied on.
+ */
 
+import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
 import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
-import { type StateWords, stateFromWord } from '../wire.ts';
-import { ID_FIELD, type Source, SourceSchema, StorageTargetSchema } from './schema.ts';
+import { IdSchema, NameSchema, type StateWords, stateFromWord } from '../wire.ts';
+
+/** What a refusal says; its shape is not documented, so the usual ones are tried. */
+const RefusalSchema = z
+  .object({
+    message: z.string().optional().catch(undefined),
+    error: z.string().optional().catch(undefined),
+    errors: z.record(z.string(), z.array(z.string())).optional().catch(undefined),
+  })
+  .transform(({ message, error, errors }) => {
+    const details = Object.entries(errors ?? {}).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
+    return details.length > 0 ? details.join('; ') : (message ?? error ?? '');
+  });
+
+/** 201 with a token, or 422 with what is wrong. */
+export const LoginAnswerSchema = z.union([
+  z.object({ token: z.string().min(1).max(8_192) }),
+  RefusalSchema.transform((refusal) => ({ refusal })),
+]);
+
+export const PrincipalSchema = z.object({
+  data: z.object({ name: z.string().nullish().catch(null), tenants: z.array(z.unknown()) }),
+});
+export const TenantSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  slug: z.string().nullish(),
+  role: z.string().nullish(),
+});
+export type Tenant = z.output<typeof TenantSchema>;
+
+/** Names a source in its list. */
+export const ID_FIELD = 'id';
+
+/** Lists are plain arrays. */
+export const RecordsSchema = z.array(z.unknown());
+
+export const SourceSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  type: z.unknown().optional(),
+  status: z.unknown().optional(),
+});
+type Source = z.output<typeof SourceSchema>;
+
+/** Field rules of a storage target, as far as a record that is read back shows them. */
+const StorageTargetSchema = z
+  .object({
+    id: IdSchema,
+    kind: z.enum(['managed', 'byo']).optional(),
+    provider: z.enum(['s3', 'b2', 'wasabi', 'gcs', 'microsoft365']).optional(),
+    bucket: z.string().max(255).optional(),
+    prefix: z.string().max(255).nullish(),
+    region: z.string().nullish(),
+  })
+  .refine(({ provider, region }) => (provider !== 'b2' && provider !== 'wasabi') || Boolean(region), {
+    path: ['region'],
+    error: 'b2 and wasabi need their region',
+  });
+
+/** 200 with the outcome, or 422: not of type cpanel, or no credentials. */
+export const TestAnswerSchema = z.union([
+  z.object({ ok: z.boolean() }),
+  RefusalSchema.transform((refusal) => ({ refusal })),
+]);
 
 export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
 
