@@ -96,13 +96,9 @@ export function createGates(
   async function settleOne(page: AccessPage): Promise<void> {
     const { slug, access } = page;
     // A later call may have replaced or removed it while this one waited.
-    const isCurrent = (): boolean => pages.get(slug)?.page === page;
-    if (access === 'public' || !isCurrent() || settled.has(slug)) return;
-    if (database.isReadOnly) {
-      await agree(slug);
-      return;
-    }
-    take(page, await recordGate(database, page, random));
+    if (access === 'public' || pages.get(slug)?.page !== page || settled.has(slug)) return;
+    if (database.isReadOnly) await agree(slug);
+    else take(page, await recordGate(database, page, random));
   }
 
   /** The version of a page's gate is known, unless another gate took its place meanwhile. */
