@@ -6,9 +6,9 @@ import type { BadgeTokenOptions } from './commands/badges.ts';
 import type { RevokeOptions } from './commands/keys.ts';
 import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
 import type { NotifyTestOptions } from './commands/notices/try-channel.ts';
-import type { PagesOptions } from './commands/pages.ts';
 import type { RollbackOptions } from './commands/rollback.ts';
 import type { BackupOptions } from './commands/store/backup.ts';
+import type { PagesOptions } from './commands/store/pages.ts';
 import type { TokenOptions } from './commands/writing/tokens.ts';
 import { NAME_SOURCES, type NameSource } from './completion-values.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
@@ -233,7 +233,7 @@ function addPageCommands(program: Command, done: (status: number) => void): void
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos pages list')
-    .action(run(async () => (await import('./commands/pages.ts')).pagesList));
+    .action(run(async () => (await import('./commands/store/pages.ts')).pagesList));
   pages
     .command('adopt')
     .description('give a page everything that is kept for a removed one')
@@ -243,7 +243,7 @@ function addPageCommands(program: Command, done: (status: number) => void): void
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos pages adopt acme~1 example')
     .action(async (old: string, page: string, options: PagesOptions) =>
-      done(await (await import('./commands/pages.ts')).pagesAdopt(old, page, options)),
+      done(await (await import('./commands/store/pages.ts')).pagesAdopt(old, page, options)),
     );
 }
 

@@ -1,15 +1,15 @@
 /** `pharos pages`: which page is which, and giving what is kept for one to another. */
 
 import { userInfo } from 'node:os';
-import { now } from '../../app/clock.ts';
-import { type PageKey, readPageKey } from '../../model/slugs.ts';
-import { toIso } from '../../model/time.ts';
-import { counted } from '../../schema/counted.ts';
-import type { Database } from '../../store/database.ts';
-import { adoptPage, readPages, type StoredPage } from '../../store/pages.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
-import { table } from '../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig, unknownName } from './common.ts';
+import { now } from '../../../app/clock.ts';
+import { type PageKey, readPageKey } from '../../../model/slugs.ts';
+import { toIso } from '../../../model/time.ts';
+import { counted } from '../../../schema/counted.ts';
+import type { Database } from '../../../store/database.ts';
+import { adoptPage, readPages, type StoredPage } from '../../../store/pages.ts';
+import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
+import { table } from '../../terminal/table.ts';
+import { openQuietly, openToRead, print, requireConfig, unknownName } from '../common.ts';
 
 export interface PagesOptions {
   readonly config?: string;
