@@ -8,7 +8,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyedDigest, systemRandom } from '../access/digest.ts';
 import { Secret } from '../config/secret.ts';
-import { StatusError } from '../errors.ts';
+import { isStatusError, StatusError } from '../errors.ts';
 import { createAddressSeal } from '../notify/address-seal.ts';
 import type { Database } from '../store/database.ts';
 import { makeFolder } from '../store/make-folder.ts';
@@ -45,7 +45,7 @@ export async function openKey({ data, configured, database, log, isNewKey }: Key
     return new Secret(newKey());
   }
   // What can only be read is not lost by reading it; and it may not even be there.
-  const lost = database.isReadOnly ? 0 : await countLost(database, known);
+  const lost = database.isReadOnly ? 0 : await countLost(database, known).catch(whileAway(known));
   if (lost > 0 && !isNewKey) {
     const message = lostMessage(lost, { path, isConfigured: configured !== null, isMissing: known === null });
     throw new StatusError({ code: 'STORE_UNAVAILABLE', message });
@@ -56,6 +56,14 @@ export async function openKey({ data, configured, database, log, isNewKey }: Key
       tx.run('INSERT INTO accepted_key (digest) VALUES (?) ON CONFLICT (digest) DO NOTHING', [acceptedDigest(key)]),
     );
   return key;
+}
+
+/** A database that is away doesn't keep published pages from being served. Without a key it must be asked first. */
+function whileAway(key: Secret | null): (error: unknown) => number {
+  return (error) => {
+    if (key === null || !isStatusError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+    return 0;
+  };
 }
 
 /** How many subscribers a key would lose, if it opens none of their addresses and nobody accepted that. */
