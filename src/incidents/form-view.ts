@@ -209,7 +209,7 @@ export function openStories(writing: WritingPage, now: EpochMs): readonly OpenSt
         title: post.title,
         facts: facts.join(', '),
         note: document.note ?? null,
-        href: isStory ? `write?page=${row.page}&kind=${post.type}&id=${row.id}` : null,
+        href: isStory ? `write?page=${writing.page.definition.slug}&kind=${post.type}&id=${row.id}` : null,
         removal: post.type === 'override' ? 'Remove' : 'Delete',
       };
     })

@@ -96,6 +96,7 @@ describe('posts on disk', () => {
 describe('infrastructure on disk', () => {
   const PAGE = 'resource "svc_status_page" "main" {\n  title = "Acme"\n  slug = "acme"\n}\n';
   const slugs = async () => ((await store.upstreams()).get('it')?.definitions ?? []).map(({ slug }) => slug);
+  const access = async () => ((await store.upstreams()).get('it')?.definitions ?? []).map(({ access }) => access);
 
   it('is read from a folder, a single file and a state, with the same meaning', async () => {
     const infra = join(folder, 'infra');
@@ -117,12 +118,6 @@ describe('infrastructure on disk', () => {
     ['a file that does not parse', 'broken.tf', 'resource "a" {', 'UPSTREAM_SHAPE'],
     ['a state that is cut off', 'broken.tfstate', '{"version":4,"resou', 'UPSTREAM_SHAPE'],
     ['an empty state', 'empty.tfstate', '', 'UPSTREAM_SHAPE'],
-    [
-      'a page whose gate cannot be read',
-      'gate.tf',
-      PAGE.replace('"acme"\n', '"acme"\n  access_type = "password"\n'),
-      'UPSTREAM_SHAPE',
-    ],
     ['a file that is not there', 'none.tf', null, 'UPSTREAM_REFUSED'],
   ])('keeps the last good definitions over %s', async (_, name, text, code) => {
     const good = join(folder, 'good.tf');
@@ -131,6 +126,16 @@ describe('infrastructure on disk', () => {
     if (text !== null) writeFileSync(join(folder, name), text);
     expect(await pass('terraform', { path: join(folder, name) })).toMatchObject({ kind: 'failed', code });
     expect(await slugs()).toEqual(['acme']);
+  });
+
+  it('takes an answer whose page has a gate in doubt, and reports the page', async () => {
+    const path = join(folder, 'gate.tf');
+    writeFileSync(path, PAGE);
+    await pass('terraform', { path });
+    writeFileSync(path, PAGE.replace('"acme"\n', '"acme"\n  access_type = "password"\n'));
+    const report = await pass('terraform', { path });
+    expect(report).toMatchObject({ kind: 'ok', problems: [{ kind: 'gate' }] });
+    expect(await access()).toEqual(['closed']);
   });
 
   it('never brings a secret into the report', async () => {
