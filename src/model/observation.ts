@@ -301,8 +301,10 @@ export interface Learned {
   readonly gone: readonly string[];
   /** Ids of incidents whose own text was asked for, so that old ones are read again in turn. */
   readonly readAgain: readonly string[];
-  /** True once the past has been asked for. */
+  /** True once the past has been asked for: that of the upstream, such as its incidents. */
   readonly isBackfilled: boolean;
+  /** Monitors whose own past was asked for this time, so that those that come later get theirs too; absent: none. */
+  readonly backfilled?: readonly MonitorId[];
 }
 
 /** A list of incidents or maintenances that an upstream gave as a whole. */

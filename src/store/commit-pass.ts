@@ -29,6 +29,10 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
   const incidents = await writeIncidents(tx, commit);
   const maintenances = isStale('maintenances') ? [] : await writeMaintenances(tx, commit);
   for (const detail of learned.details) await writeDetail(tx, detail);
+  await tx.runMany(
+    'UPDATE monitor SET is_backfilled = 1 WHERE id = ?',
+    (learned.backfilled ?? []).map((id) => [id]),
+  );
 
   const kept = commit.kept === undefined ? String(before?.['definitions']) : JSON.stringify(commit.kept);
   const definitions = isStale('pages') ? kept : JSON.stringify(learned.pages);

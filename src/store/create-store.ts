@@ -112,7 +112,7 @@ function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamT
 /** What a pass needs to know of the passes before. */
 function passReads(
   database: Database,
-): Pick<Store, 'detailFetchedAt' | 'openStories' | 'openSubjects' | 'incidentsReadAt'> {
+): Pick<Store, 'detailFetchedAt' | 'backfilledMonitors' | 'openStories' | 'openSubjects' | 'incidentsReadAt'> {
   return {
     detailFetchedAt: async (upstreamId) => {
       // Every id that begins so; 0 follows the slash.
@@ -123,6 +123,10 @@ function passReads(
       return new Map(
         rows.map((row) => [String(row['monitor']).slice(upstreamId.length + 1), Number(row['fetched_at']) as EpochMs]),
       );
+    },
+    backfilledMonitors: async (upstreamId) => {
+      const rows = await database.all('SELECT id FROM monitor WHERE upstream = ? AND is_backfilled = 1', [upstreamId]);
+      return new Set(rows.map(({ id }) => String(id).slice(upstreamId.length + 1)));
     },
     openStories: async (upstreamId) => {
       const rows = await database.all(

@@ -173,6 +173,8 @@ export interface Store {
   readonly incidentsReadAt: (upstreamId: string, limit: number) => Promise<ReadonlyMap<string, EpochMs>>;
   /** When each monitor's detail was last fetched, by the id there. */
   readonly detailFetchedAt: (upstreamId: string) => Promise<ReadonlyMap<string, EpochMs>>;
+  /** Monitors whose past was asked for (`Learned.backfilled`), by id there. */
+  readonly backfilledMonitors: (upstreamId: string) => Promise<ReadonlySet<string>>;
   /** Everything about these monitors since `from`; one entry for each id asked. */
   readonly pasts: (ids: readonly MonitorId[], from: EpochMs) => Promise<ReadonlyMap<MonitorId, MonitorPast>>;
   /** Incidents that are open or ended after `from`, newest start first; those taken back are left out here and below. */

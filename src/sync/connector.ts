@@ -149,6 +149,8 @@ export interface PullMemory {
   readonly channelsAt?: EpochMs | null;
   /** Whether the history from before the first pass has been requested and stored. */
   readonly isBackfilled: boolean;
+  /** Monitors whose own history has been requested (`Learned.backfilled`), by id there; absent: none. */
+  readonly backfilledMonitors?: ReadonlySet<string>;
 }
 
 export interface PullContext {

@@ -6,18 +6,19 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { NOTHING_LEARNED } from '../../src/model/observation.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
+import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
+import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { createQuota } from '../../src/sync/quota/quota.ts';
 import { intervalMinMs, windowsOf } from '../../src/sync/quota/windows.ts';
-import type { Upstream } from '../../src/sync/upstream.ts';
+import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
 import {
   noAnswer,
   type Say,
@@ -31,6 +32,7 @@ import {
   toyQuestion,
   toyUpstream,
 } from '../helpers/toy-upstream.ts';
+import { monitor as monitorRow, optionsOf, page, service } from '../helpers/uptime-world.ts';
 
 let folder: string;
 let store: Store;
@@ -487,6 +489,45 @@ describe('the quota of an upstream', () => {
     expect(long.backfill.recall(page, clock.now())).not.toBeNull();
     clock.advance(HOUR_MS);
     expect(long.backfill.recall(page, clock.now())).toBeNull();
+  });
+});
+
+describe('the past of a monitor that is put on a page later', () => {
+  it('is read once, in the pass after, and also after a restart', async () => {
+    const upstream = bindUpstream(uptimeService, {
+      id: 'edge',
+      options: optionsOf(),
+      limits: null,
+      intervalMs: MINUTE_MS,
+    });
+    const part = (id: string) => ({ id: `1${id}`, type: 'PAGE_COMPONENT_TYPE_MONITOR', monitorId: id, name: id });
+    const pastOf = async (id: string) => {
+      const monitor = toMonitorId('edge', id);
+      return (await store.pasts([monitor], toEpochMs(0))).get(monitor)?.reportedDays.length;
+    };
+    const passWith = async (...ids: string[]): Promise<number> => {
+      sent = [];
+      const day = { day: '2026-01-01', count: 9, ok: 9 };
+      const say = service({
+        monitors: [monitorRow(1), monitorRow(2)],
+        pages: [page()],
+        overviews: { 1: { components: ids.map(part) } },
+        days: { components: ids.map((monitorId) => ({ monitorId, buckets: [day] })) },
+      });
+      expect(await pass(upstream, (_, question) => say(question as Question<unknown>, 0))).toMatchObject({
+        kind: 'ok',
+      });
+      clock.advance(2 * MINUTE_MS);
+      return sent.filter(({ path }) => path.endsWith('/GetPageComponentDailySummary')).length;
+    };
+    expect(await passWith('1')).toBe(1);
+    expect([await pastOf('1'), await pastOf('2')]).toEqual([1, 0]);
+    expect(await passWith('1')).toBe(0);
+    await restart();
+    expect(await passWith('1', '2')).toBe(1);
+    expect([await pastOf('1'), await pastOf('2')]).toEqual([1, 1]);
+    await restart();
+    expect(await passWith('1', '2')).toBe(0);
   });
 });
 

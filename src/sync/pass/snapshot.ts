@@ -84,6 +84,7 @@ async function readMemory({ store, upstream: { id }, record }: SnapshotTask): Pr
     incidentsReadAt: await store.incidentsReadAt(id, READ_AGAIN_MAX),
     channelsAt: record?.channelsAt ?? null,
     isBackfilled: record?.isBackfilled ?? false,
+    backfilledMonitors: await store.backfilledMonitors(id),
   };
 }
 

@@ -470,8 +470,43 @@ describe('the days before our first pass', () => {
     expect(result.details[0]?.reportedDays).toEqual([
       { day: '2026-11-20', operational: 280, degraded: 5, major_outage: 3 },
     ]);
-    const again = await pull(service(world()), { isBackfilled: true });
+    expect(result.backfilled).toEqual(['up/1']);
+    const again = await pull(service(world()), { isBackfilled: true, backfilledMonitors: new Set(['1']) });
     expect(names(again.questions)).not.toContain('daily summary');
+    expect(again.result.backfilled).toEqual([]);
+  });
+
+  const added = (world: World): World => ({
+    ...world,
+    monitors: [monitor(1), monitor(2)],
+    overviews: {
+      1: {
+        components: [...components, { id: '12', type: 'PAGE_COMPONENT_TYPE_MONITOR', monitorId: '2', name: 'Web' }],
+      },
+    },
+    days: {
+      components: ['1', '2'].map((monitorId) => ({ monitorId, buckets: [bucket('2026-11-20', { count: 9, ok: 9 })] })),
+    },
+  });
+  const later = { isBackfilled: true, backfilledMonitors: new Set(['1']) };
+
+  it('are asked for a monitor that is put on a page later, and then taken of that monitor only', async () => {
+    const { result, questions } = await pull(service(added(world())), later);
+    expect(names(questions).filter((name) => name === 'daily summary')).toHaveLength(1);
+    expect(result.details.filter(({ reportedDays }) => reportedDays.length > 0).map(({ id }) => id)).toEqual(['up/2']);
+    expect(result.backfilled).toContain('up/2');
+  });
+
+  it('that wait or fail are not taken for asked', async () => {
+    for (const answer of ['skipped', failure('UPSTREAM_FAILED')]) {
+      const respond = service(added(world()), ({ name }) => (name === 'daily summary' ? answer : undefined));
+      expect((await pull(respond, later)).result.backfilled).toEqual([]);
+    }
+  });
+
+  it('are not asked for ever for the component of a monitor that was deleted', async () => {
+    const { questions } = await pull(service({ ...added(world()), monitors: [monitor(1)] }), later);
+    expect(names(questions)).not.toContain('daily summary');
   });
 
   it.each([

@@ -5,8 +5,8 @@
  * `preset: openstatus` speaks the recorded wire (Connect, unary JSON; commit 22df52e, 2026-08-21). Each pass asks
  * ListMonitors (100 a page) and, where pages are read, ListStatusPages, GetStatusPageOverview for each page,
  * ListStatusReports, GetStatusReport for reports that ended lately and for a few old ones in turn, `/v1/incident`, and
- * GetMonitorSummary stalest first; once an hour ListNotifications with GetNotification; once,
- * GetPageComponentDailySummary (45 days). No limits are documented. Answers hold page passwords and notification
+ * GetMonitorSummary stalest first; once an hour ListNotifications with GetNotification; once for each page, and again
+ * when it gets a monitor that had none, GetPageComponentDailySummary (45 days). No limits are documented. Answers hold page passwords and notification
  * secrets: the schemas do not name them, so they are never kept.
  */
 
@@ -91,7 +91,8 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const answers = yield* readMonitorsOrPages(options, context);
   const { monitors, problems, itemsTotal } = projectMonitors(answers.pages, context.upstreamId);
   const reason = whyPartial(answers);
-  const found = (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context) : NOTHING_FOUND;
+  const found =
+    (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context, monitors) : NOTHING_FOUND;
   const outages = (options.outages ?? isPreset) ? yield* readOutages(options, context, monitors) : NOTHING_FOUND;
   const details = yield* readSummaries(options, context, { monitors, days: found.days });
   const channels = isPreset ? yield* readChannels(options, context) : { channels: null, problems: [] };
@@ -121,6 +122,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     gone: found.gone,
     readAgain: found.readAgain,
     isBackfilled: context.memory.isBackfilled || found.isBackfilled,
+    backfilled: found.backfilled,
   };
 }
 

@@ -1,6 +1,15 @@
 /** Status pages with what is on them, reports that ended, and the days before our first pass. */
 
-import type { CompleteList, Incident, Maintenance, PageDefinition, Problem } from '../../../model/observation.ts';
+import {
+  type CompleteList,
+  type Incident,
+  type Maintenance,
+  type MonitorId,
+  type MonitorObservation,
+  type PageDefinition,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/span.ts';
 import { dayOf } from '../../../model/time.ts';
 import {
@@ -20,6 +29,7 @@ import { projectPage } from './project-page.ts';
 import { componentPlaces, projectMaintenances, projectReports, type ReportItem } from './project-reports.ts';
 import { readReports } from './reports.ts';
 import {
+  ComponentDaysSchema,
   DailySummarySchema,
   ID_FIELD,
   type Overview,
@@ -130,6 +140,7 @@ export interface Found {
   readonly isStale: boolean;
   readonly isBackfilled: boolean;
   /** As in `Learned`. */
+  readonly backfilled: readonly MonitorId[];
   readonly complete: readonly CompleteList[];
   readonly gone: readonly string[];
   readonly readAgain: readonly string[];
@@ -144,6 +155,7 @@ export const NOTHING_FOUND: Found = {
   itemsTotal: 0,
   isStale: false,
   isBackfilled: true,
+  backfilled: [],
   complete: [],
   gone: [],
   readAgain: [],
@@ -165,7 +177,11 @@ export function* readPages(
   };
 }
 
-export function* readPagesAndReports(options: Options, context: PullContext): Pull<Found> {
+export function* readPagesAndReports(
+  options: Options,
+  context: PullContext,
+  monitors: readonly Pick<MonitorObservation, 'id'>[],
+): Pull<Found> {
   const { upstreamId } = context;
   const { read, pages, problems, itemsTotal } = yield* readPages(options, upstreamId);
   if (read.overviews === null) return { ...NOTHING_FOUND, problems, isStale: true, isBackfilled: false };
@@ -178,7 +194,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
   );
   const ended = yield* readReports(options, context, { open, places });
   const reports = projectReports([...open, ...ended.items], { upstreamId, places });
-  const past = yield* readDays(options, context, read.overviews);
+  const past = yield* readDays(options, context, { overviews: read.overviews, monitors });
   const isLossy = losesOpen(
     [...open, ...ended.items].map(({ item }) => item),
     { idField: ID_FIELD, taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
@@ -198,6 +214,7 @@ export function* readPagesAndReports(options: Options, context: PullContext): Pu
     itemsTotal: itemsTotal + open.length + ended.items.length,
     isStale: read.isStale || ended.isStale || isLossy || windows.some(hasDropped),
     isBackfilled: !read.isStale && ended.isBackfilled && past.isBackfilled,
+    backfilled: past.backfilled,
     complete: [
       ...(ended.complete === null ? [] : [ended.complete]),
       ...(read.isStale || !read.isWhole ? [] : wholeMaintenances(read.overviews, upstreamId)),
@@ -230,19 +247,34 @@ function hasDropped({ problems }: { readonly problems: readonly Problem[] }): bo
   return problems.some((problem) => problem.kind === 'dropped');
 }
 
-/** The days before our first pass, asked once for each page. */
+/** The days before our first pass of each monitor that is on a page, asked once; a page brings those of all its monitors. */
 function* readDays(
   options: Options,
-  { memory, now }: PullContext,
-  overviews: readonly Overview[],
-): Pull<{ days: ReadonlyMap<string, ReportedDay[]>; problems: readonly Problem[]; isBackfilled: boolean }> {
-  if (memory.isBackfilled) return { days: new Map(), problems: [], isBackfilled: true };
+  { upstreamId, memory, now }: PullContext,
+  {
+    overviews,
+    monitors,
+  }: { readonly overviews: readonly Overview[]; readonly monitors: readonly Pick<MonitorObservation, 'id'>[] },
+): Pull<
+  { days: ReadonlyMap<string, ReportedDay[]>; problems: readonly Problem[] } & Pick<
+    Found,
+    'isBackfilled' | 'backfilled'
+  >
+> {
+  // Only of monitors that are listed is it remembered, so one that was deleted is not asked for.
+  const listed = new Set(monitors.map(({ id }) => externalIdOf(id)));
+  const asked = overviews.flatMap(({ statusPage, components }) => {
+    const ids = parseItems(ComponentDaysSchema.pick({ monitorId: true }), components, '').items.flatMap(
+      ({ monitorId }) => (monitorId != null && listed.has(monitorId) ? [monitorId] : []),
+    );
+    return ids.every((id) => memory.backfilledMonitors?.has(id) === true) ? [] : [{ pageId: statusPage.id, ids }];
+  });
   const answers = yield* attempt(
-    overviews.map(({ statusPage }) =>
+    asked.map(({ pageId }) =>
       call(options, ['StatusPage', 'GetPageComponentDailySummary'], {
         name: 'daily summary',
         priority: 'backfill',
-        body: { id: statusPage.id, days: DAYS_OF_PAST },
+        body: { id: pageId, days: DAYS_OF_PAST },
         schema: DailySummarySchema,
       }),
     ),
@@ -252,7 +284,19 @@ function* readDays(
     dayOf(now, 'UTC'),
   );
   // What is refused or has another shape will be the same tomorrow; anything else is asked again.
-  const isOver = (answer: Answer<unknown>): boolean =>
-    answer.kind === 'ok' || (answer.kind === 'failed' && !answer.error.retryable);
-  return { days, problems, isBackfilled: answers.every(isOver) };
+  const isOver = (answer: Answer<unknown> | undefined): boolean =>
+    answer?.kind === 'ok' || (answer?.kind === 'failed' && !answer.error.retryable);
+  // An answer kept from an earlier pass says nothing of a monitor that was put on the page since.
+  const isKept = (answer: Answer<unknown> | undefined): boolean => answer?.kind === 'ok' && answer.at < now;
+  const backfilled = asked.flatMap(({ ids }, index) => {
+    const answer = answers[index];
+    return isOver(answer) ? ids.filter((id) => !isKept(answer) || days.has(id)) : [];
+  });
+  return {
+    // The others on its page have theirs, and their days since are known better.
+    days: new Map([...days].filter(([id]) => memory.backfilledMonitors?.has(id) !== true)),
+    problems,
+    isBackfilled: answers.every(isOver),
+    backfilled: [...new Set(backfilled)].map((id) => toMonitorId(upstreamId, id)),
+  };
 }
