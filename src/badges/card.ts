@@ -1,8 +1,7 @@
 /** The card: name, state, uptime, response time and ninety days in one picture of 400 × 132. */
 
-import { type Colour, legibleOn } from '../looks/colour.ts';
-import { INK, PAPER, QUIET_INK } from '../looks/neutrals.ts';
-import { escapeMarkup } from '../model/markup.ts';
+import { type Colour, INK, legibleOn, PAPER, QUIET_INK } from '../looks/colour.ts';
+import { escapeMarkup } from '../model/scalars.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import { type Canvas, fill, parsePaint, styleElement } from './canvas.ts';
 import { drawBars, drawShape } from './drawings.ts';

@@ -1,9 +1,9 @@
 /** What badges say, by what they look at. Pure; the present is `subject.now`. */
 
-import { formatUptime } from '../model/percent.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
 import type { UptimePeriod } from '../model/uptime.ts';
+import { formatUptime } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import { formatCount, formatInstant } from './figures.ts';
 import type { BadgeOptions } from './options.ts';

@@ -1,8 +1,8 @@
 /** The parts of a badge that are neither plate nor text: bars of days, response-time line, shapes of states, logos. */
 
 import type { Colour } from '../looks/colour.ts';
-import { filledShape, SHAPE_SIZE } from '../looks/pictures.ts';
 import { LOOKS } from '../looks/states.ts';
+import { filledShape, SHAPE_SIZE } from '../looks/stylesheet.ts';
 import type { State } from '../model/state.ts';
 import { type Canvas, fill, type Paint, stroke } from './canvas.ts';
 import { parseColour } from './named-colours.ts';

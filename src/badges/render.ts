@@ -5,8 +5,8 @@
  * scripts that the outlines do not cover.
  */
 
-import { PAPER } from '../looks/neutrals.ts';
-import { escapeMarkup } from '../model/markup.ts';
+import { PAPER } from '../looks/colour.ts';
+import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
 import { addRules, type Canvas, fill, type Paint, parsePaint, styleElement } from './canvas.ts';
 import { drawBars, drawLogo, drawShape, drawSpark, type Logo } from './drawings.ts';

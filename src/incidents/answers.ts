@@ -3,10 +3,9 @@
 import { z } from 'zod';
 import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import { toIso } from '../model/time.ts';
-import { isOpen } from '../views/incident/event-times.ts';
+import { isOpen } from '../views/incident/events.ts';
 import { type V2ComponentSet, v2ComponentSet } from '../views/v2/components.ts';
-import { v2Incident } from '../views/v2/incidents.ts';
-import { v2Maintenance } from '../views/v2/maintenances.ts';
+import { v2Incident, v2Maintenance } from '../views/v2/incidents.ts';
 import type { V2Component } from '../views/v2/types.ts';
 import { hasOwnImpact } from './change-post.ts';
 import { isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';

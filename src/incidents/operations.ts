@@ -5,7 +5,7 @@ import { later, toEpochMs, toIso } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 import { readWritten } from '../store/written/posts.ts';
 import type { ApiScope } from '../store/written/tokens.ts';
-import { shortId } from '../views/text/stable-id.ts';
+import { shortId } from '../views/text/addresses.ts';
 import {
   ComponentAnswerSchema,
   componentList,

@@ -10,8 +10,7 @@ import type { Store } from '../store/store.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { v2ComponentId } from '../views/v2/components.ts';
-import { v2IncidentId } from '../views/v2/incidents.ts';
-import { v2MaintenanceId } from '../views/v2/maintenances.ts';
+import { v2IncidentId, v2MaintenanceId } from '../views/v2/incidents.ts';
 import { faultAt } from './refusal.ts';
 import { authorPage } from './writer.ts';
 

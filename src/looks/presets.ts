@@ -5,7 +5,7 @@
 
 import type { Preset } from '../model/page.ts';
 import type { Colour } from './colour.ts';
-import { ACCENT, INK, LINE, PAPER, QUIET_INK, RAISED } from './neutrals.ts';
+import { ACCENT, INK, LINE, PAPER, QUIET_INK, RAISED } from './colour.ts';
 
 export interface PresetLook {
   readonly paper: Colour;

@@ -4,8 +4,7 @@
  */
 
 import { STATES, type State } from '../model/state.ts';
-import { type Colour, legibleOn } from './colour.ts';
-import { PAPER } from './neutrals.ts';
+import { type Colour, legibleOn, PAPER } from './colour.ts';
 
 export interface StateLook {
   /** Of its custom properties in style sheets; states that share a token share their colours. */

@@ -1,9 +1,48 @@
 /** The colours of the pages as a style sheet; `astro.config.mjs` hands it to the layouts as `virtual:looks.css`. */
 
-import { STATES } from '../model/state.ts';
-import { type Colour, toHex } from './colour.ts';
-import { ACCENT, INK, LINE, PAPER, QUIET_INK, RAISED } from './neutrals.ts';
-import { LOOKS } from './states.ts';
+import { STATES, type State } from '../model/state.ts';
+import { ACCENT, type Colour, INK, LINE, PAPER, QUIET_INK, RAISED, toHex } from './colour.ts';
+import { LOOKS, type StateShape } from './states.ts';
+
+/** A state's shape, filled: for where there is no text beside it. */
+
+/** Side of the square that shapes are drawn in. */
+export const SHAPE_SIZE = 20;
+
+/** Attributes with a space before each, so that a badge can add a class for dark grounds. */
+interface ShapePaint {
+  /** `fill` of the shape. */
+  readonly fill: string;
+  /** `stroke` in the same colour. */
+  readonly stroke: string;
+  /** `stroke` of its sign. */
+  readonly ink: string;
+}
+
+/** The shape as an SVG group in a square of `SHAPE_SIZE`, its edge half a stroke wider than its outline. */
+export function filledShape({ outline, sign }: StateShape, { fill, stroke, ink }: ShapePaint): string {
+  return (
+    `<g${fill} stroke-width="2" stroke-linecap="round" stroke-linejoin="round">` +
+    `<path${stroke} d="${outline}"/><path fill="none"${ink} d="${sign}"/></g>`
+  );
+}
+
+/** The favicon of a page in the state: an SVG document of about 300 bytes. */
+export function favicon(state: State): string {
+  const { shape, solid } = LOOKS[state];
+  const hex = toHex(solid.light);
+  const picture = filledShape(shape, { fill: ` fill="${hex}"`, stroke: ` stroke="${hex}"`, ink: ' stroke="#fff"' });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox=".5 .5 19 19">${picture}</svg>\n`;
+}
+
+/** The same as a `data:` address, with which a page needs no second request. */
+export function faviconAddress(state: State): string {
+  const escaped = favicon(state)
+    .trim()
+    .replaceAll('"', "'")
+    .replace(/[<># ]/g, (character) => encodeURIComponent(character));
+  return `data:image/svg+xml,${escaped}`;
+}
 
 /**
  * Custom properties of every colour, and for each state a class `s-<state>` that sets `--s` (words and shapes),

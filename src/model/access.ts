@@ -2,6 +2,77 @@
 
 import type { AccessType } from './observation.ts';
 
+/** What the gates say and ask. It knows nothing of the page behind: not its title, not whether it exists. */
+
+/**
+ * `sign-in`: the forms. `sent`: the same answer to any address, with a field for the code. `confirm`: the last step of a
+ * mailed link. `sign-out`: the button that ends the session.
+ */
+
+export const LOGIN_STEPS = ['sign-in', 'sent', 'confirm', 'sign-out'] as const;
+export type LoginStep = (typeof LOGIN_STEPS)[number];
+
+/** `other-browser`: a mailed link was opened elsewhere than where it was asked for. `refused`: sent from another site. */
+export const LOGIN_FAULTS = [
+  'wrong',
+  'wrong-code',
+  'limited',
+  'invalid',
+  'expired',
+  'other-browser',
+  'refused',
+  'unavailable',
+] as const;
+export type LoginFault = (typeof LOGIN_FAULTS)[number];
+
+/**
+ * Everything in it is safe to put into a document after the usual escaping. Forms post to addresses below `base`:
+ * `login/` with `username` and `password`, or with `email`; `login/code/` with `code`; `login/link/` with `token`;
+ * `logout`. All but the last carry `to`.
+ */
+export interface LoginPrompt {
+  readonly step: LoginStep;
+  readonly fault: LoginFault | null;
+  /** Of the wait (`limited`), or of a link's life. */
+  readonly minutes: number;
+  /** Which forms the site has a use for; the same for all of its pages. */
+  readonly hasPassword: boolean;
+  readonly hasEmail: boolean;
+  readonly base: string;
+  /** Of the site that the page is a part of; null: the page is at the root. */
+  readonly home: string | null;
+  /** The way back, relative to `base`. */
+  readonly to: string;
+  /** For password managers, which keep one password per site and name. */
+  readonly username: string;
+  /** Of a mailed link; empty otherwise. */
+  readonly token: string;
+}
+
+/** What a sealed page says before it is open, in one language. It names nothing that is inside. */
+export interface SealWords {
+  readonly lang: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly title: string;
+  readonly label: string;
+  readonly submit: string;
+  readonly working: string;
+  readonly wrong: string;
+  readonly noScript: string;
+  readonly noCrypto: string;
+}
+
+/** What the mail says that lets somebody in. */
+export interface MailFacts {
+  readonly locale: string;
+  /** Of the status page, on one line. */
+  readonly title: string;
+  readonly link: string;
+  /** In groups of four digits. */
+  readonly code: string;
+  readonly minutes: number;
+}
+
 /** From the most private to the most open. */
 export const BY_PRIVACY = ['closed', 'email-domain', 'password', 'public'] as const satisfies readonly AccessType[];
 

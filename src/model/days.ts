@@ -1,8 +1,7 @@
 /** A time line cut into calendar days: how long each state lasted, and the one colour a day gets. */
 
 import { LRUCache } from 'lru-cache';
-import { firstEndingAfter } from './overlap.ts';
-import { PROVENANCES, type Provenance, type TimelineSpan } from './span.ts';
+import { firstEndingAfter, PROVENANCES, type Provenance, type TimelineSpan } from './overlap.ts';
 import type { State } from './state.ts';
 import { type Day, dayOf, type EpochMs, earlier, type Interval, intervalOfDay, MINUTE_MS, toEpochMs } from './time.ts';
 import { cutTimeline, stateAt } from './timeline.ts';

@@ -1,7 +1,7 @@
 /** What an incident declares of a component, over the time that each of its updates stands. */
 
 import type { AffectedComponent, Incident, MonitorId, Update } from './observation.ts';
-import type { DeclaredSpan } from './span.ts';
+import type { DeclaredSpan } from './overlap.ts';
 import { isWorse, type State } from './state.ts';
 import { type EpochMs, earlier, later } from './time.ts';
 

@@ -1,7 +1,7 @@
 /** What connectors make of payloads: facts in our words. Everything here is plain, frozen-able data. */
 
+import type { ReportedDay, Span } from './overlap.ts';
 import type { PageKey } from './slugs.ts';
-import type { ReportedDay, Span } from './span.ts';
 import type { State } from './state.ts';
 import type { EpochMs, Interval } from './time.ts';
 

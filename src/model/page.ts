@@ -11,7 +11,7 @@ import type {
   ResponseTime,
   UpstreamUptime,
 } from './observation.ts';
-import type { TimelineSpan } from './span.ts';
+import type { TimelineSpan } from './overlap.ts';
 import type { State } from './state.ts';
 import type { EpochMs, Interval } from './time.ts';
 

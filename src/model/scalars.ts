@@ -1,6 +1,23 @@
 /** Small values that come from outside and go into addresses, pages and formats: what each of them may be. */
 
 /** A page's place in addresses, but for names that are taken (`slugs.ts`). */
+
+/** The one way by which text becomes part of HTML, XML and SVG. */
+
+const SPECIAL = /[&<>"']/;
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text for an element or a quoted attribute. What a format cannot hold at all is for others to take out. */
+export function escapeMarkup(text: string): string {
+  return SPECIAL.test(text) ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text;
+}
+
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
 
 /** The name of a host (RFC 1123), with one label or several. */

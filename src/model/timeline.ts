@@ -10,8 +10,8 @@
  * 4. What people declared: it holds where it is worse than all below, also inside a window, since somebody says so.
  */
 
+import type { History, Provenance, Span, TimelineSpan } from './overlap.ts';
 import { disjointIntervals, disjointSpans, firstEndingAfter } from './overlap.ts';
-import type { History, Provenance, Span, TimelineSpan } from './span.ts';
 import { isWorse, type State, worse } from './state.ts';
 import { type EpochMs, earlier, type Interval, later } from './time.ts';
 

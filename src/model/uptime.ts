@@ -10,10 +10,97 @@
  * of the good times: of a month in which only an outage is known, nobody knows the uptime.
  */
 
-import type { TimelineSpan } from './span.ts';
+import { LRUCache } from 'lru-cache';
+import type { ResponseTime } from './observation.ts';
+import type { TimelineSpan } from './overlap.ts';
 import { STATES, type State } from './state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
 import { cutTimeline } from './timeline.ts';
+
+/** Response times of a window: average, 95th percentile, and buckets for a chart. */
+
+export interface ResponseTimeFigures {
+  readonly samplesTotal: number;
+  readonly averageMs: number;
+  /** Nearest rank: the smallest sample that at least 95 % of the samples do not exceed. */
+  readonly p95Ms: number;
+}
+
+/** Figures of the samples inside `window`, in any order; null when there are none. */
+export function responseTimeFigures(samples: readonly ResponseTime[], window: Interval): ResponseTimeFigures | null {
+  const values: number[] = [];
+  for (const { at, ms } of samples) if (at >= window.from && at < window.to) values.push(ms);
+  return measureResponseTimes(values);
+}
+
+/** One stretch of a chart. */
+export interface ResponseTimeBucket extends Interval {
+  /** Null: no sample fell into it, which is a gap in the chart and not a zero. */
+  readonly figures: ResponseTimeFigures | null;
+}
+
+/** `count` stretches of equal length, to the millisecond, that cover `window` without gap or overlap. */
+export function bucketed(samples: readonly ResponseTime[], window: Interval, count: number): ResponseTimeBucket[] {
+  const lengthMs = window.to - window.from;
+  const values = Array.from({ length: count }, (): number[] => []);
+  for (const { at, ms } of samples)
+    if (at >= window.from && at < window.to) values[Math.floor(((at - window.from) * count) / lengthMs)]?.push(ms);
+  const edge = (index: number) => toEpochMs(window.from + Math.ceil((index * lengthMs) / count));
+  return values.map((inside, index) => ({
+    from: edge(index),
+    to: edge(index + 1),
+    figures: measureResponseTimes(inside),
+  }));
+}
+
+/** Sorted first, which also makes the sum independent of the order; as numbers, since months of samples are many. */
+function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | null {
+  const samplesTotal = values.length;
+  if (samplesTotal === 0) return null;
+  const sorted = Float64Array.from(values).sort();
+  const sum = sorted.reduce((total, ms) => total + ms, 0);
+  const rank = Math.ceil((samplesTotal * 95) / 100);
+  return { samplesTotal, averageMs: sum / samplesTotal, p95Ms: sorted[rank - 1] ?? 0 };
+}
+
+/** How a share is written as a percentage without ever looking better than it is. */
+
+/**
+ * A ratio as a percentage with `decimals` digits after the point, rounded down: 0.99995 is "99.99%", and "100%",
+ * always without digits after the point, is only ever exactly 1. "–" for null and for what is not a ratio.
+ *
+ * @param locale  BCP 47; decides the point and the space before the sign
+ */
+export function formatUptime(ratio: number | null, decimals: number, locale = 'en'): string {
+  if (ratio === null || !(ratio >= 0 && ratio <= 1)) return '–';
+  if (ratio === 1) return percentFormat(locale, 0).format(1);
+  return percentFormat(locale, decimals).format(floorTo(ratio, decimals + 2));
+}
+
+/** A share rounded down to `digits` after the point: never better than it is. The nearest double of a decimal with that many digits is that decimal. */
+export function floorTo(ratio: number, digits: number): number {
+  const scale = 10 ** digits;
+  const floored = Math.floor(ratio * scale);
+  // The product is rounded: 0.57 × 100 gives 56.99…, and a value just below a step may be lifted onto it.
+  if ((floored + 1) / scale <= ratio) return (floored + 1) / scale;
+  return floored / scale <= ratio ? floored / scale : (floored - 1) / scale;
+}
+
+/** Building a formatter takes about a thousand times as long as using it. Bounded, since badges are asked for in any locale. */
+const formats = new LRUCache<string, Intl.NumberFormat>({ max: 64 });
+
+function percentFormat(locale: string, decimals: number): Intl.NumberFormat {
+  const key = `${locale} ${decimals}`;
+  const known = formats.get(key);
+  if (known !== undefined) return known;
+  const format = new Intl.NumberFormat(locale, {
+    style: 'percent',
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+  formats.set(key, format);
+  return format;
+}
 
 /** Names the formula above; changes whenever the same time line would give another figure. */
 export const FORMULA_VERSION = 3;

@@ -3,10 +3,9 @@
  * since some programs drop style sheets; no pictures, scripts or fonts. One style sheet for those that know dark themes.
  */
 
-import { inkOn, toHex } from '../looks/colour.ts';
-import { ACCENT, INK, LINE, PAPER, QUIET_INK, RAISED } from '../looks/neutrals.ts';
+import { ACCENT, INK, inkOn, LINE, PAPER, QUIET_INK, RAISED, toHex } from '../looks/colour.ts';
 import { LOOKS } from '../looks/states.ts';
-import { escapeMarkup } from '../model/markup.ts';
+import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
 
 export interface MailLink {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type Mail, oneLine } from '../mail/mail.ts';
-import { escapeMarkup } from '../model/markup.ts';
+import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
 import { byteLength, shorten } from '../shorten.ts';
 import { formatIn } from '../views/text/format.ts';

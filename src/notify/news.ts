@@ -15,10 +15,9 @@ import {
   upstreamOf,
 } from '../model/index.ts';
 import type { PageIdentity } from '../model/slugs.ts';
-import { incidentPath, maintenancePath } from '../views/text/addresses.ts';
-import { textOfMarkdown } from '../views/text/markdown-text.ts';
+import { incidentPath, maintenancePath, shortId, stableUuid } from '../views/text/addresses.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
-import { shortId, stableUuid } from '../views/text/stable-id.ts';
+import { textOfMarkdown } from '../views/text/safe-html.ts';
 import type { Notice, NoticeEvent } from './notice.ts';
 
 /** Updates older than this cause no notices. */

@@ -2,8 +2,8 @@
 
 import { StatusError } from '../errors.ts';
 import type { MonitorId, ResponseTime, UpstreamUptime } from '../model/observation.ts';
+import type { ReportedDay, Span } from '../model/overlap.ts';
 import type { MonitorPast } from '../model/reported.ts';
-import type { ReportedDay, Span } from '../model/span.ts';
 import { STATES, type State } from '../model/state.ts';
 import type { Day, EpochMs } from '../model/time.ts';
 import { padded, type Reader, type SqlValue, type Values } from './database.ts';

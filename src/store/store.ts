@@ -10,8 +10,7 @@ import type {
   NotificationChannel,
   PageDefinition,
 } from '../model/observation.ts';
-import type { SpanChange } from '../model/record.ts';
-import type { MonitorPast } from '../model/reported.ts';
+import type { MonitorPast, SpanChange } from '../model/reported.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 import type { Lease } from './nodes/leases.ts';

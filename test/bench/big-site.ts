@@ -14,7 +14,7 @@ import {
   type PageDefinition,
   toMonitorId,
 } from '../../src/model/observation.ts';
-import type { Span } from '../../src/model/span.ts';
+import type { Span } from '../../src/model/overlap.ts';
 import type { State } from '../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';

@@ -1,6 +1,6 @@
 /** The one line of each component, as the rules lay it: asked piece by piece which of all that is known holds there. */
 
-import type { DeclaredSpan, History, Span } from '../../src/model/span.ts';
+import type { DeclaredSpan, History, Span } from '../../src/model/overlap.ts';
 import type { State } from '../../src/model/state.ts';
 import type { Interval } from '../../src/model/time.ts';
 import { type OraclePiece, piecesOf } from '../unit/model/oracle.ts';

@@ -8,7 +8,7 @@ import {
   type PageDefinition,
   toMonitorId,
 } from '../../src/model/observation.ts';
-import { recordPass } from '../../src/model/record.ts';
+import { recordPass } from '../../src/model/reported.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';

@@ -11,7 +11,7 @@ import type { Mail } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
-import { loginMail } from '../../src/views/login/login-mail.ts';
+import { loginMail } from '../../src/views/login/login.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 
 export const T0 = toEpochMs(Date.UTC(2026, 5, 1, 9));

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sealPage } from '../../src/access/sealed/seal.ts';
-import { sealWords } from '../../src/views/login/seal-words.ts';
+import { sealWords } from '../../src/views/login/login.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 
 const sha = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;

@@ -1,7 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Colour, WHITE } from '../../src/looks/colour.ts';
-import { INK } from '../../src/looks/neutrals.ts';
+import { type Colour, INK, WHITE } from '../../src/looks/colour.ts';
 import { LOOKS } from '../../src/looks/states.ts';
 import { DAY_MS, HOUR_MS, STATES } from '../../src/model/index.ts';
 import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';

@@ -3,8 +3,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { galleryChoices, PART_KINDS } from '../../src/badges/kinds.ts';
+import { LOGIN_STEPS } from '../../src/model/access.ts';
 import type { PageModel } from '../../src/model/index.ts';
-import { LOGIN_STEPS } from '../../src/model/login.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../src/views/component/component.ts';

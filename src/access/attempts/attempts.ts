@@ -6,7 +6,7 @@ import { keyedDigest, newToken, type RandomBytes, type Revealing } from '../dige
 import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type AttemptKind, MAILS_PER_ADDRESS_MAX } from '../limits.ts';
 import { clientNetwork } from './client-address.ts';
 
-export interface Attempt {
+interface Attempt {
   readonly kind: AttemptKind;
   /** As in the address; counted alike whether there is such a page or not. */
   readonly slug: string;
@@ -15,7 +15,7 @@ export interface Attempt {
   readonly now: EpochMs;
 }
 
-export type Admission =
+type Admission =
   | { readonly isAdmitted: true; readonly attempt: string }
   | { readonly isAdmitted: false; readonly retryAfterMs: number };
 

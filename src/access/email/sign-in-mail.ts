@@ -1,7 +1,7 @@
 /** Sends sign-in emails, as plain text. */
 
 import { mailFailure, oneLine, type SendMail } from '../../mail/mail.ts';
-import type { MailFacts } from '../../model/login.ts';
+import type { MailFacts } from '../../model/access.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import type { Handover, Job } from '../../outbox/outbox.ts';
 import type { Lane } from '../../outbox/sender.ts';

@@ -1,6 +1,6 @@
 /** A document of the gates as an answer: kept by nobody, framed by nobody, and told of to nobody where its address is secret. */
 
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import type { GateResponse } from '../access.ts';
 import type { LoginHtml } from './login-prompt.ts';
 

@@ -1,6 +1,6 @@
 /** Documents of the gates as answers. Each is drawn once and filled in, so that answering takes the same time always. */
 
-import type { LoginPrompt } from '../../model/login.ts';
+import type { LoginPrompt } from '../../model/access.ts';
 import type { GateResponse } from '../access.ts';
 import type { GateKinds } from '../gate/gates.ts';
 import { documentAnswer } from './document-answer.ts';

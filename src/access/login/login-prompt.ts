@@ -1,6 +1,6 @@
 /** What draws the documents of the gates. */
 
-import type { LoginPrompt } from '../../model/login.ts';
+import type { LoginPrompt } from '../../model/access.ts';
 
 /** A drawn document, with the policy that its inline styles and scripts need. */
 export interface LoginHtml {

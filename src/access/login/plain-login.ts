@@ -1,8 +1,8 @@
 /** The documents of the gates without any theme: what is shown when the renderer cannot draw its own. */
 
 import { createHash } from 'node:crypto';
-import type { LoginFault, LoginPrompt } from '../../model/login.ts';
-import { escapeMarkup } from '../../model/markup.ts';
+import type { LoginFault, LoginPrompt } from '../../model/access.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import type { LoginHtml } from './login-prompt.ts';
 
 const STYLE =

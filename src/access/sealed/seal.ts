@@ -6,8 +6,8 @@
 import { hash, webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { SealWords } from '../../model/login.ts';
-import { escapeMarkup } from '../../model/markup.ts';
+import type { SealWords } from '../../model/access.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import { type RandomBytes, systemRandom } from '../digest.ts';
 import { OPENER, SEAL_STYLE } from './seal-opener.ts';
 

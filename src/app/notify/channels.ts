@@ -30,7 +30,7 @@ interface KnownChannels {
   readonly off: readonly ChannelOff[];
 }
 
-export interface Channels {
+interface Channels {
   /**
    * Returns the channels. Requests those of upstreams again after a while; if that fails, the known ones stay. Never throws
    * because of an upstream.

@@ -51,7 +51,7 @@ interface NoticesDeps {
   readonly onResult: NoticeSenderOptions['onResult'];
 }
 
-export interface Notices {
+interface Notices {
   readonly subscriptions: Subscriptions;
   readonly tell: PublishControl['tell'];
   /** Starts sending. */

@@ -2,7 +2,7 @@
 
 import { StatusError } from '../../errors.ts';
 
-export interface Place {
+interface Place {
   readonly port: number;
   readonly host: string;
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Colour } from '../../looks/colour.ts';
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import { once } from '../../once.ts';
 import { isDrawable } from '../../views/badges/drawable.ts';
 import { type Canvas, fill } from '../canvas.ts';

@@ -1,7 +1,7 @@
 /** When a component went down, and until when, by what monitors saw. */
 
+import type { History } from '../overlap.ts';
 import { disjointIntervals } from '../overlap.ts';
-import type { History } from '../span.ts';
 import type { State } from '../state.ts';
 import { type EpochMs, earlier, type Interval, later, toEpochMs } from '../time.ts';
 import { timelineOf } from '../timeline.ts';

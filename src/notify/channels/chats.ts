@@ -1,6 +1,6 @@
 /** Chats: Slack, Discord, Telegram, Google Chat and Microsoft Teams. Whatever a text says, it is shown as it is, and nobody is pinged. */
 
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import { toIso } from '../../model/time.ts';
 import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
 import { localeDirection } from '../../views/words/index.ts';

@@ -20,7 +20,7 @@ import type { DefinitionInputs, DefinitionProblem, SiteSettings } from './inputs
 import { chooseIcon, choosePresentation, isForeign, type PageIcon, shownComponents } from './presentation.ts';
 
 /** A page as it is defined, whatever was kept for it. */
-export interface DefinedPage {
+interface DefinedPage {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
   /** Whether the page has subscribers or channels to notify. */

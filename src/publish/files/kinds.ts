@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs';
 import { type BadgeInputs, drawBadge } from '../../badges/files.ts';
 import { galleryChoices } from '../../badges/kinds.ts';
 import type { BadgeFormat } from '../../badges/names.ts';
-import { favicon } from '../../looks/pictures.ts';
+import { favicon } from '../../looks/stylesheet.ts';
 import type { ComponentModel, EpochMs, PageIncident, PageMaintenance, State } from '../../model/index.ts';
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import { PUBLIC_TYPES } from '../../model/slugs.ts';
 import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
 import type { FaviconView, SocialView } from '../../views/badges/social.ts';
@@ -256,7 +256,7 @@ export const LOGOS: Readonly<Record<string, FileKind<{ readonly base64: string }
 };
 
 /** A file of `public/`, and its digest when the configuration was read. */
-export interface PublicInputs {
+interface PublicInputs {
   readonly file: string;
   readonly sha256: string;
 }

@@ -6,7 +6,7 @@ import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { type PageNews, pageNews } from '../../notify/news.ts';
 import type { Store } from '../../store/store.ts';
-import { nowFacts } from '../../views/json/now-json.ts';
+import { nowFacts } from '../../views/json/state-json.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';

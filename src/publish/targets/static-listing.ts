@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFreshness } from '../../model/page.ts';
 import { SITE_FILES } from '../../model/slugs.ts';
-import type { NowFacts } from '../../views/json/now-json.ts';
+import type { NowFacts } from '../../views/json/state-json.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import {

@@ -18,7 +18,7 @@ export type SecretVerdict =
 /** What is compared; each is counted by itself, so that a script with an old API token locks out nobody else. */
 type SecretKind = 'operator' | 'operator over API' | 'API token' | 'intake' | 'hook';
 
-export interface Client {
+interface Client {
   /** Empty: unknown, because a proxy sent the request that isn't configured. */
   readonly address: string;
   readonly now: EpochMs;

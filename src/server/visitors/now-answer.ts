@@ -2,7 +2,7 @@
 
 import type { SourceFreshness } from '../../model/page.ts';
 import { INERT_CSP, NOW_CACHE } from '../../publish/releases/answer-headers.ts';
-import { type NowFacts, nowDocument } from '../../views/json/now-json.ts';
+import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
 import type { FileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 

@@ -8,7 +8,7 @@ import type { EpochMs } from '../../model/time.ts';
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
 import { releasePage } from '../../publish/releases/manifest.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
-import { isSinglePath } from '../../views/v2/single.ts';
+import { isSinglePath } from '../../views/v2/documents.ts';
 import type { Address } from '../address.ts';
 import { type Answer, plain } from '../answer.ts';
 import type { RequestHead } from '../request-head.ts';

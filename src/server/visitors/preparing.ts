@@ -1,7 +1,7 @@
 /** What stands in for a page that was never published: it says so, and loads itself again until it is there. */
 
 import { hash } from 'node:crypto';
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import { findWords, localeDirection } from '../../views/words/index.ts';
 import { type Answer, NEVER_CACHED, plain } from '../answer.ts';
 

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { JSON_FILE } from '../../publish/files/kinds.ts';
 import { jsonText } from '../../publish/files/serialise.ts';
-import { singleDocuments, type V2Single } from '../../views/v2/single.ts';
+import { singleDocuments, type V2Single } from '../../views/v2/documents.ts';
 import { type FileAnswer, type FileRequest, fileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 

@@ -1,7 +1,7 @@
 /** Single measurements as some upstreams list them: what they say of now, as long as they are new, and of the past. */
 
 import type { MonitorDetail, MonitorId } from '../../model/observation.ts';
-import type { Span } from '../../model/span.ts';
+import type { Span } from '../../model/overlap.ts';
 import { combinedState, type State } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 

@@ -7,7 +7,7 @@ import { BY_PRIVACY } from '../../model/access.ts';
 import type { Learned, PageDefinition, Problem } from '../../model/observation.ts';
 
 /** What an answer says of pages. */
-export type PagesAnswer = Pick<Learned, 'pages' | 'problems'>;
+type PagesAnswer = Pick<Learned, 'pages' | 'problems'>;
 
 /** The answer with its doubtful pages closed: those that a `gate` problem is about, and those that share a slug or an id. */
 export function closeDoubtful<T extends PagesAnswer>(answer: T): T {

@@ -2,7 +2,7 @@
 
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, MonitorObservation, PageDefinition } from '../../model/observation.ts';
-import { recordPass, type Sighting } from '../../model/record.ts';
+import { recordPass, type Sighting } from '../../model/reported.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates } from '../../store/monitor-states.ts';
 import type { Lease } from '../../store/nodes/leases.ts';

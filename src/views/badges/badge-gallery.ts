@@ -1,10 +1,9 @@
 /** Every badge of a page to look at and to copy, and the frame for other sites. */
 
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, type ShellView, type ViewOptions } from '../frame/shell.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
+import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
 
 export interface BadgeGalleryView {

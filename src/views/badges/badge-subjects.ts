@@ -1,20 +1,24 @@
 /** What the badges of a page, its groups and its components say. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   bucketed,
   type ComponentModel,
   combinedState,
   combinedUptime,
   DAY_MS,
+  type DayCell,
   dayOf,
   daysUntil,
   type EpochMs,
+  firstKnownAt,
   type Interval,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
   type ResponseTime,
   responseTimeFigures,
+  type State,
   toEpochMs,
   UPTIME_PERIODS,
   type Uptime,
@@ -23,11 +27,57 @@ import {
   windowOf,
 } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
-import { isOpen } from '../incident/event-times.ts';
+import { isOpen } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
 import type { BadgeSubject } from './badge.ts';
-import { type ComponentDays, combinedDays } from './combined-days.ts';
+
+/** The days of several components as one row of days. */
+
+/** A component's time line with its day cells, the same days for all. */
+interface ComponentDays {
+  readonly component: Pick<ComponentModel, 'timeline'>;
+  readonly cells: readonly DayCell[];
+}
+
+/**
+ * A letter for each day, as in bars: the combined state of the components that were there by then.
+ *
+ * A component that was never heard of before a day says nothing about it; silence after its first sighting does, so a
+ * day on which one of two was not heard from is not green.
+ */
+export function combinedDays(members: readonly ComponentDays[], dayCount: number): string {
+  const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
+  const [only] = joined;
+  const stateAt =
+    only !== undefined && joined.length === 1
+      ? // Of most subjects there is one.
+        (index: number) => stateOn(only, index) ?? 'unknown'
+      : (index: number) => combinedState(statesOn(joined, index));
+  const letters: string[] = [];
+  for (let index = 0; index < dayCount; index += 1) letters.push(LOOKS[stateAt(index)].letter);
+  return letters.join('');
+}
+
+function statesOn(joined: readonly JoinedDays[], index: number): readonly State[] {
+  const states: State[] = [];
+  for (const one of joined) {
+    const state = stateOn(one, index);
+    if (state !== null) states.push(state);
+  }
+  return states;
+}
+
+interface JoinedDays {
+  readonly cells: readonly DayCell[];
+  readonly since: EpochMs | null;
+}
+
+/** Null: nothing was known of it by then. */
+function stateOn({ cells, since }: JoinedDays, index: number): State | null {
+  const cell = cells[index];
+  return cell === undefined || since === null || cell.interval.to <= since ? null : cell.state;
+}
 
 /** Points of the response-time badge: one for half an hour. */
 const RESPONSE_POINTS = 48;

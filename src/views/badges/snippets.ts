@@ -1,6 +1,6 @@
 /** Text to copy: a badge in the markup languages that people write. */
 
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 
 export interface BadgeSnippets {
   readonly alt: string;

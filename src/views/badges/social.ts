@@ -8,7 +8,7 @@ import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, count, fill, findWords } from '../words/index.ts';
 import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
-import { combinedDays } from './combined-days.ts';
+import { combinedDays } from './badge-subjects.ts';
 import { isDrawable, withoutPictures } from './drawable.ts';
 
 /** The image has one line for a title, and two for what is wrong. */

@@ -1,10 +1,8 @@
 /** What the calendar of a page's maintenances says, for the page and for each component. */
 
 import { type ComponentModel, type Interval, type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { componentPath, maintenancePath } from '../text/addresses.ts';
+import { absoluteUrl, componentPath, maintenancePath, stableUuid } from '../text/addresses.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
-import { stableUuid } from '../text/stable-id.ts';
 
 /** Calendars show what is to come and the recent past; the history page has the rest. */
 const EVENTS_MAX = 200;

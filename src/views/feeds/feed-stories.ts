@@ -1,7 +1,7 @@
 /** Which stories, and which of their updates, the feeds of a page and of its components have room for. */
 
 import type { EpochMs, PageIncident, PageMaintenance, PageModel, PageUpdate } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
+import { incidentChangedAt, isOpen } from '../incident/events.ts';
 
 /** As many stories as Statuspage's feeds carry; what is open is always among them. */
 const PAGE_STORIES_MAX = 50;

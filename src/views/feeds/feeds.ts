@@ -14,11 +14,9 @@ import {
   toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { componentPath, incidentPath, maintenancePath } from '../text/addresses.ts';
+import { absoluteUrl, componentPath, incidentPath, maintenancePath, stableUuid } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
-import { stableUuid } from '../text/stable-id.ts';
 import { findWords } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
 import { feedStories, type Story } from './feed-stories.ts';

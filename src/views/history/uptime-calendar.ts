@@ -10,7 +10,7 @@ import {
   toEpochMs,
   uptimeOf,
 } from '../../model/index.ts';
-import { combinedDays } from '../badges/combined-days.ts';
+import { combinedDays } from '../badges/badge-subjects.ts';
 import { barCells, barDays } from '../days/day-bar.ts';
 import {
   type DayDetail,

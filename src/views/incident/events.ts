@@ -1,12 +1,15 @@
 /** Incidents and maintenance as lists draw them. */
 
-import type {
-  EpochMs,
-  IncidentImpact,
-  Interval,
-  PageIncident,
-  PageMaintenance,
-  PageUpdate,
+import {
+  type EpochMs,
+  type IncidentImpact,
+  type Interval,
+  isOverStatus,
+  later,
+  type PageIncident,
+  type PageMaintenance,
+  type PageUpdate,
+  toEpochMs,
 } from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
@@ -15,7 +18,42 @@ import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { count, fill } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
-import { isOpen } from './event-times.ts';
+
+/** When an incident last changed, and whether it goes on. */
+
+/** Whether an incident goes on: by the status that it is told with, so that figures counted to an earlier instant reopen none. */
+export function isOpen({ status }: Pick<PageIncident, 'status'>): boolean {
+  return !isOverStatus(status);
+}
+
+/** Whether something that lasts from `from` to `to` (null: still) is part of a window; what begins in it is. */
+export function touches(window: Interval, from: EpochMs, to: EpochMs | null): boolean {
+  return from < window.to && (to === null || to > window.from || from >= window.from);
+}
+
+/** The latest instant in an incident's record that is not after `asOf`; its start when there is none. */
+export function incidentChangedAt({ startedAt, endedAt, updates }: PageIncident, asOf: EpochMs): EpochMs {
+  return [endedAt ?? startedAt, ...updates.map(({ at }) => at)].reduce(
+    (latest, at) => (at > latest && at <= asOf ? at : latest),
+    startedAt,
+  );
+}
+
+/**
+ * The latest instant not after `asOf` at which any of these incidents changed, or any of these windows began. What is over
+ * and what goes on is the same as of either instant; 0 where there is neither.
+ */
+export function settledAt(
+  asOf: EpochMs,
+  incidents: readonly PageIncident[],
+  windows: readonly Interval[] = [],
+): EpochMs {
+  const instants = [
+    ...incidents.flatMap(({ startedAt, endedAt, updates }) => [startedAt, endedAt, ...updates.map(({ at }) => at)]),
+    ...windows.map(({ from }) => from),
+  ];
+  return instants.reduce<EpochMs>((last, at) => (at !== null && at <= asOf ? later(last, at) : last), toEpochMs(0));
+}
 
 export interface UpdateView {
   /** To link to on the event's own page. */

@@ -6,7 +6,7 @@ import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
-import { ruleText } from '../text/repeat-text.ts';
+import { ruleText } from '../text/format.ts';
 import { type EventView, maintenanceEvent } from './events.ts';
 
 export interface MaintenanceView {

@@ -7,11 +7,9 @@ import {
   type PageModel,
   toIso,
 } from '../../model/index.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { incidentPath, maintenancePath } from '../text/addresses.ts';
+import { absoluteUrl, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { v2ComponentId, v2PageId } from '../v2/components.ts';
-import { v2IncidentId } from '../v2/incidents.ts';
-import { v2MaintenanceId } from '../v2/maintenances.ts';
+import { v2IncidentId, v2MaintenanceId } from '../v2/incidents.ts';
 
 export interface PageHead {
   /** As in `api/v2/`. */

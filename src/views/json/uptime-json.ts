@@ -23,11 +23,10 @@ import {
   upstreamOf,
   uptimePeriods,
 } from '../../model/index.ts';
-import { lastChangeAt } from '../model/last-change.ts';
-import { countedComponents } from '../model/page-state.ts';
+import { countedComponents, lastChangeAt } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import { upstreamRatio } from '../model/upstream-figures.ts';
-import { shortId } from '../text/stable-id.ts';
+import { shortId } from '../text/addresses.ts';
 import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
 
 /** As many days as the bars of the page show. */

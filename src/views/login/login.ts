@@ -1,8 +1,41 @@
 /** What stands before pages that are not public. Takes no model: it must not say what is behind it, or whether it is. */
 
-import type { LoginFault, LoginPrompt, LoginStep } from '../../model/login.ts';
+import type { LoginFault, LoginPrompt, LoginStep, MailFacts, SealWords } from '../../model/access.ts';
 import { buildPlainShell, type ShellView } from '../frame/shell.ts';
-import { fill, findWords, type Words } from '../words/index.ts';
+import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
+
+/** What a sealed page says before it is open, in the language of the page. It names nothing that is inside. */
+
+export function sealWords(locale: string): SealWords {
+  const words = findWords(locale);
+  return {
+    lang: catalogueTag(locale),
+    dir: localeDirection(locale),
+    title: words.loginTitle,
+    label: words.loginPassword,
+    submit: words.loginSubmit,
+    working: words.sealWorking,
+    wrong: words.loginWrong,
+    noScript: words.sealNoScript,
+    noCrypto: words.sealNoCrypto,
+  };
+}
+
+/** The mail that lets somebody in, in the language of the page. Plain text: nothing to render, nothing to load. */
+
+export function loginMail({ locale, title, link, code, minutes }: MailFacts): {
+  readonly subject: string;
+  readonly text: string;
+} {
+  const words = findWords(locale);
+  const paragraphs = [
+    fill(words.mailAsked, { title }),
+    `${words.mailLink}\n${link}`,
+    fill(words.mailCode, { code }),
+    fill(words.mailOnce, { minutes }),
+  ];
+  return { subject: fill(words.mailSubject, { title }), text: `${paragraphs.join('\n\n')}\n` };
+}
 
 const FAULT_WORDS = {
   wrong: 'loginWrong',

@@ -12,7 +12,7 @@ import {
   type PageModel,
   toEpochMs,
 } from '../../model/index.ts';
-import { incidentChangedAt } from '../incident/event-times.ts';
+import { incidentChangedAt } from '../incident/events.ts';
 
 /** Files are drawn anew this often even when nothing happens, so that a reader can tell a live page from a dead one. */
 export const HEARTBEAT_MS = 15 * MINUTE_MS;

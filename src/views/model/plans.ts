@@ -13,10 +13,10 @@ import {
   toEpochMs,
   type Update,
 } from '../../model/index.ts';
-import { repeatText } from '../text/repeat-text.ts';
+import { repeatText } from '../text/format.ts';
 import { findWords } from '../words/index.ts';
+import { createSlugger } from './identities.ts';
 import { isOnPage, matchComponents } from './known-incidents.ts';
-import { createSlugger } from './slugs.ts';
 
 /** A maintenance, and what is recorded of it. */
 export interface SeenMaintenance extends Maintenance {

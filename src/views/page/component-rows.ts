@@ -13,7 +13,7 @@ import {
   upstreamOf,
   uptimePeriods,
 } from '../../model/index.ts';
-import { combinedDays } from '../badges/combined-days.ts';
+import { combinedDays } from '../badges/badge-subjects.ts';
 import { buildSpark, type SparkView } from '../component/response-chart.ts';
 import { barCells, buildDayBar, type DayBarView, type DaysView, incidentsByComponent } from '../days/day-bar.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';

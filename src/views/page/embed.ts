@@ -2,7 +2,7 @@
 
 import type { PageModel, State } from '../../model/index.ts';
 import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
-import { isOpen } from '../incident/event-times.ts';
+import { isOpen } from '../incident/events.ts';
 import { EMBED_PATH, incidentPath } from '../text/addresses.ts';
 import { bannerSentence } from '../words/state-words.ts';
 

@@ -13,8 +13,7 @@ import {
 import { barDays } from '../days/day-bar.ts';
 import { type DayTipView, dayTip } from '../days/day-notes.ts';
 import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
-import { isOpen } from '../incident/event-times.ts';
-import { type EventView, incidentEvent, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
+import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';

@@ -15,7 +15,7 @@ import {
   uptimeOf,
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
-import { isOpen, touches } from '../incident/event-times.ts';
+import { isOpen, touches } from '../incident/events.ts';
 import {
   type ComponentHead,
   componentHead,

@@ -11,8 +11,7 @@ import {
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
-import { touches } from '../incident/event-times.ts';
-import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
+import { type EventView, incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';

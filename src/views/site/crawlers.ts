@@ -8,11 +8,11 @@ import {
   toIso,
 } from '../../model/index.ts';
 import { listMonths } from '../days/months.ts';
-import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
-import { lastChangeAt } from '../model/last-change.ts';
+import { incidentChangedAt, isOpen } from '../incident/events.ts';
+import { lastChangeAt } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
 import {
+  absoluteUrl,
   componentPath,
   HISTORY_PATH,
   historyPath,
@@ -21,7 +21,7 @@ import {
   UPTIME_PATH,
 } from '../text/addresses.ts';
 import { cleanLine } from '../text/plain-text.ts';
-import { pageStatus } from '../v2/words.ts';
+import { pageStatus } from '../v2/types.ts';
 
 /** The protocol's limit for one sitemap. */
 const SITEMAP_URLS_MAX = 50_000;

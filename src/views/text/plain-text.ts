@@ -1,6 +1,6 @@
 /** Upstream text made fit for formats that cannot hold every character. */
 
-import { escapeMarkup } from '../../model/markup.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 
 /** What XML 1.0 forbids (escaped or not) and what no text needs: controls but tab and line feed, and non-characters. */
 const ILLEGAL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/g;

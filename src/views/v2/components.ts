@@ -10,11 +10,11 @@ import {
   toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
+import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
-import { shortId } from '../text/stable-id.ts';
+import { shortId } from '../text/addresses.ts';
 import type { V2Component } from './types.ts';
-import { componentStatus } from './words.ts';
+import { componentStatus } from './types.ts';
 
 /** The page's id in the v2 shape. */
 export function v2PageId(model: PageModel): string {

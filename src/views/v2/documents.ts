@@ -1,21 +1,66 @@
 /** The eight documents under `api/v2/`, each computed from the page's model alone. */
 
 import { type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
-import { isOpen } from '../incident/event-times.ts';
-import { lastChangeAt } from '../model/last-change.ts';
+import { isOpen } from '../incident/events.ts';
+import { lastChangeAt } from '../model/page-state.ts';
 import { type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
-import { v2Incident } from './incidents.ts';
-import { v2Maintenance } from './maintenances.ts';
-import type {
-  V2Components,
-  V2Incidents,
-  V2Maintenance,
-  V2Maintenances,
-  V2Page,
-  V2StatusDocument,
-  V2Summary,
+import { v2Incident, v2Maintenance } from './incidents.ts';
+import {
+  pageStatus,
+  type V2Component,
+  type V2Components,
+  type V2Incident,
+  type V2Incidents,
+  type V2Maintenance,
+  type V2Maintenances,
+  type V2Page,
+  type V2StatusDocument,
+  type V2Summary,
 } from './types.ts';
-import { pageStatus } from './words.ts';
+
+/**
+ * `api/v2/components/<id>.json` and `api/v2/incidents/<id>.json`: what the lists say of one thing. They are made from the
+ * lists as they were published, so they never say anything else.
+ */
+
+/** What is in two of them is the same in both. */
+const LISTS = ['api/v2/components.json', 'api/v2/incidents.json', 'api/v2/incidents/unresolved.json'];
+
+export type V2Single =
+  | { readonly page: V2Page; readonly component: V2Component }
+  | { readonly page: V2Page; readonly incident: V2Incident };
+
+/** Twelve characters, as ids have: `unresolved` is none. */
+const ADDRESS = /^api\/v2\/(?:components|incidents)\/[0-9a-z]{12}\.json$/;
+
+/** Whether a path below a page is that of a single component or incident, there or not. */
+export function isSinglePath(path: string): boolean {
+  return ADDRESS.test(path);
+}
+
+/**
+ * Every single document of a page by its path. `page.updated_at` is when the one thing changed last, so that a document
+ * stays the same bytes while others change.
+ *
+ * @param read  a published document by its path below the page; null: there is none
+ */
+export function singleDocuments(read: (path: string) => unknown): ReadonlyMap<string, V2Single> {
+  const found = new Map<string, V2Single>();
+  for (const list of LISTS) {
+    const document = read(list) as (Partial<V2Components & V2Incidents> & { readonly page: V2Page }) | null;
+    if (document === null) continue;
+    const { page, components = [], incidents = [] } = document;
+    for (const component of components)
+      found.set(`api/v2/components/${component.id}.json`, { page: changedWith(page, component), component });
+    for (const incident of incidents)
+      found.set(`api/v2/incidents/${incident.id}.json`, { page: changedWith(page, incident), incident });
+  }
+  return found;
+}
+
+function changedWith(page: V2Page, { updated_at }: V2Component | V2Incident): V2Page {
+  return { ...page, updated_at };
+}
 
 /** As many as the original gives. */
 const NEWEST_COUNT = 50;

@@ -5,6 +5,7 @@ import {
   type EpochMs,
   type IncidentStatus,
   type PageIncident,
+  type PageMaintenance,
   type PageModel,
   type PageUpdate,
   type State,
@@ -12,14 +13,74 @@ import {
   toEpochMs,
   toIso,
 } from '../../model/index.ts';
-import { incidentChangedAt, isOpen } from '../incident/event-times.ts';
-import { absoluteUrl } from '../text/absolute-url.ts';
-import { incidentPath } from '../text/addresses.ts';
-import { shortId } from '../text/stable-id.ts';
+import { incidentChangedAt, isOpen } from '../incident/events.ts';
+import { absoluteUrl, incidentPath, maintenancePath, shortId } from '../text/addresses.ts';
 import { type V2ComponentSet, v2ComponentId, v2PageId } from './components.ts';
-import type { V2AffectedComponent, V2Incident } from './types.ts';
-import { v2Updates } from './updates.ts';
-import { componentStatus } from './words.ts';
+import type { V2AffectedComponent, V2Incident, V2Maintenance, V2Update } from './types.ts';
+import { componentStatus } from './types.ts';
+
+/** Maintenances in the Statuspage v2 shape. */
+
+/** A maintenance's id in the v2 shape. */
+export function v2MaintenanceId(model: PageModel, { id }: Pick<PageMaintenance, 'id'>): string {
+  return shortId('maintenance', model.definition.id, id);
+}
+
+/** A maintenance with all of its updates, newest first; of one that repeats, its next window. */
+export function v2Maintenance(
+  model: PageModel,
+  components: V2ComponentSet,
+  maintenance: PageMaintenance,
+): V2Maintenance {
+  const id = v2MaintenanceId(model, maintenance);
+  const { startsAt, endsAt, status, title, componentIds, updates, announcedAt, changedAt } = maintenance;
+  return {
+    id,
+    name: title,
+    status,
+    created_at: toIso(announcedAt),
+    updated_at: toIso(changedAt),
+    monitoring_at: null,
+    resolved_at: status === 'completed' ? toIso(endsAt) : null,
+    impact: 'maintenance',
+    shortlink: absoluteUrl(model, maintenancePath(maintenance.slug)),
+    started_at: toIso(startsAt),
+    scheduled_for: toIso(startsAt),
+    scheduled_until: toIso(endsAt),
+    page_id: v2PageId(model),
+    incident_updates: v2Updates({ id, title, updates }, () => null),
+    components: componentIds.map((known) => components.byId.get(known)).filter((known) => known !== undefined),
+    reminder_intervals: null,
+  };
+}
+
+/** What was said of an incident or a maintenance, in the Statuspage v2 shape. */
+
+/** Updates in the v2 shape, newest first; one without words says the title, since clients show it. */
+function v2Updates<Status extends string>(
+  {
+    id: parentId,
+    title,
+    updates,
+  }: { readonly id: string; readonly title: string; readonly updates: readonly PageUpdate<Status>[] },
+  affectedBy: (index: number) => readonly V2AffectedComponent[] | null,
+): V2Update<Status>[] {
+  return updates
+    .map(({ id, at, status, body, notify }, index) => ({
+      id: shortId('update', parentId, id),
+      status,
+      body: body === '' ? title : body,
+      incident_id: parentId,
+      created_at: toIso(at),
+      updated_at: toIso(at),
+      display_at: toIso(at),
+      affected_components: affectedBy(index),
+      deliver_notifications: notify !== false,
+      custom_tweet: null,
+      tweet_id: null,
+    }))
+    .reverse();
+}
 
 /** Which components an incident moved from which state to which, as far as the record shows it. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLoginDocuments } from '../../../src/access/login/login-documents.ts';
 import { plainLogin } from '../../../src/access/login/plain-login.ts';
-import type { LoginPrompt } from '../../../src/model/login.ts';
+import type { LoginPrompt } from '../../../src/model/access.ts';
 
 const kinds = { hasPassword: true, hasEmail: true };
 

@@ -2,7 +2,7 @@ import { hash, webcrypto } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { SEAL_ROUNDS, sealPage } from '../../../src/access/sealed/seal.ts';
-import { sealWords } from '../../../src/views/login/seal-words.ts';
+import { sealWords } from '../../../src/views/login/login.ts';
 
 const PASSWORD = 'CANARY-password';
 const STYLE = 'body{color:CanvasText}';

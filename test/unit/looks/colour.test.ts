@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { BLACK, type Colour, contrast, inkOn, legibleOn, toHex, WHITE } from '../../../src/looks/colour.ts';
-import { INK, PAPER } from '../../../src/looks/neutrals.ts';
+import { BLACK, type Colour, contrast, INK, inkOn, legibleOn, PAPER, toHex, WHITE } from '../../../src/looks/colour.ts';
 import { LOOKS } from '../../../src/looks/states.ts';
 
 it('a colour is written as short as it can be and means the same', () => {

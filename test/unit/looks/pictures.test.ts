@@ -1,7 +1,7 @@
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import { favicon, faviconAddress } from '../../../src/looks/pictures.ts';
 import { LOOKS } from '../../../src/looks/states.ts';
+import { favicon, faviconAddress } from '../../../src/looks/stylesheet.ts';
 import { STATES } from '../../../src/model/index.ts';
 
 describe.each(STATES)('the favicon of %s', (state) => {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type Colour, contrast, type Rgb, WHITE } from '../../../src/looks/colour.ts';
-import { ACCENT, INK, PAPER, QUIET_INK, RAISED } from '../../../src/looks/neutrals.ts';
+import {
+  ACCENT,
+  type Colour,
+  contrast,
+  INK,
+  PAPER,
+  QUIET_INK,
+  RAISED,
+  type Rgb,
+  WHITE,
+} from '../../../src/looks/colour.ts';
 import { LOOKS, type StateLook } from '../../../src/looks/states.ts';
 import { STATES } from '../../../src/model/index.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DayCell, dayCells, presentColour } from '../../../src/model/days.ts';
-import type { History, Span } from '../../../src/model/span.ts';
+import type { History, Span } from '../../../src/model/overlap.ts';
 import { STATES, type State } from '../../../src/model/state.ts';
 import {
   addDays,

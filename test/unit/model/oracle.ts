@@ -4,7 +4,7 @@
  * is asked again for each piece between the instants at which something does.
  */
 
-import type { History, Span } from '../../../src/model/span.ts';
+import type { History, Span } from '../../../src/model/overlap.ts';
 import type { State } from '../../../src/model/state.ts';
 import type { Interval } from '../../../src/model/time.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { floorTo, formatUptime } from '../../../src/model/percent.ts';
+import { floorTo, formatUptime } from '../../../src/model/uptime.ts';
 import { TEST_SCALE } from './random-history.ts';
 
 describe('formatUptime', () => {

@@ -1,6 +1,6 @@
 /** Seeded random histories, from tidy ones to what a hostile or broken store could hold. */
 
-import type { History, Span } from '../../../src/model/span.ts';
+import type { History, Span } from '../../../src/model/overlap.ts';
 import { STATES } from '../../../src/model/state.ts';
 import { type Interval, toEpochMs } from '../../../src/model/time.ts';
 

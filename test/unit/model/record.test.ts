@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type MonitorId, toMonitorId } from '../../../src/model/observation.ts';
-import { type PassRecord, recordPass, type Sighting } from '../../../src/model/record.ts';
-import type { Span, TimelineSpan } from '../../../src/model/span.ts';
+import type { Span, TimelineSpan } from '../../../src/model/overlap.ts';
+import { type PassRecord, recordPass, type Sighting } from '../../../src/model/reported.ts';
 import type { State } from '../../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, type Interval, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { cutTimeline, timelineOf } from '../../../src/model/timeline.ts';

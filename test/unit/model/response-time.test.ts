@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ResponseTime } from '../../../src/model/observation.ts';
-import { bucketed, responseTimeFigures } from '../../../src/model/response-time.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
+import { bucketed, responseTimeFigures } from '../../../src/model/uptime.ts';
 import { randomOf, shuffled } from './random-history.ts';
 
 const WINDOW = { from: toEpochMs(1_000), to: toEpochMs(2_000) };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DeclaredSpan, History, Span } from '../../../src/model/span.ts';
+import type { DeclaredSpan, History, Span } from '../../../src/model/overlap.ts';
 import type { State } from '../../../src/model/state.ts';
 import { type EpochMs, type Interval, toEpochMs } from '../../../src/model/time.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TimelineSpan } from '../../../src/model/span.ts';
+import type { TimelineSpan } from '../../../src/model/overlap.ts';
 import { STATES, type State } from '../../../src/model/state.ts';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 import { timelineOf } from '../../../src/model/timeline.ts';

@@ -9,7 +9,7 @@ import { HTTP_KINDS, type HttpKindName } from '../../../src/notify/channels/kind
 import { plainBlock } from '../../../src/notify/channels/message.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/notice.ts';
 import { shorten } from '../../../src/shorten.ts';
-import { shortId } from '../../../src/views/text/stable-id.ts';
+import { shortId } from '../../../src/views/text/addresses.ts';
 import { PROGRAMS, readDiscord, signatureFaults } from '../../helpers/channel-shapes.ts';
 import { AT, channelOf, noticeOf, noticeSaying, SIGNING_SECRET } from '../../helpers/channels.ts';
 import { hostileTexts } from '../../helpers/hostile-text.ts';

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { releaseFolders } from '../../../src/publish/releases/folders.ts';
 import { readReleaseData, releaseDataText } from '../../../src/publish/releases/release-data.ts';
 import { badgeSubjects } from '../../../src/views/badges/badge-subjects.ts';
-import { nowFacts } from '../../../src/views/json/now-json.ts';
+import { nowFacts } from '../../../src/views/json/state-json.ts';
 import { calm, outage, stale } from '../../helpers/page-scenes.ts';
 
 const NOTHING = { summary: null, now: null, onDemand: null, listed: null };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, MINUTE_MS, type SourceFreshness, toIso } from '../../../src/model/index.ts';
-import { type NowFacts, nowDocument } from '../../../src/views/json/now-json.ts';
+import { type NowFacts, nowDocument } from '../../../src/views/json/state-json.ts';
 import { AS_OF, ago } from '../../helpers/page-model.ts';
 
 const source = (upstreamId: string, monitorsAt: EpochMs | null): SourceFreshness => ({

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, type Day, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
-import { formatIn } from '../../../src/views/text/format.ts';
-import { ruleText } from '../../../src/views/text/repeat-text.ts';
+import { formatIn, ruleText } from '../../../src/views/text/format.ts';
 
 const AT = toEpochMs(Date.parse('2026-03-29T00:30:00Z'));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/access.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
-import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/login.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../../src/views/component/component.ts';
 import { listMonths } from '../../../src/views/days/months.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
-import type { Span } from '../../../model/span.ts';
+import type { Span } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { projectMonitorLists, unknownMonitor } from '../items.ts';

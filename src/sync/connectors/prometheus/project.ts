@@ -11,7 +11,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import type { Span } from '../../../model/span.ts';
+import type { Span } from '../../../model/overlap.ts';
 import { combinedState, type State } from '../../../model/state.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
 import { createIncident, endMissing } from '../entries.ts';

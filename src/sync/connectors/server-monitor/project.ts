@@ -11,7 +11,7 @@ import {
   toMonitorId,
   type UpstreamUptime,
 } from '../../../model/observation.ts';
-import type { Span } from '../../../model/span.ts';
+import type { Span } from '../../../model/overlap.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from '../../../model/time.ts';
 import { createIncident, createMaintenance } from '../entries.ts';
 import { compareIds, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';

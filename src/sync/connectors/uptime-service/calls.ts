@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import type { MonitorDetail, MonitorObservation } from '../../../model/observation.ts';
-import type { ReportedDay } from '../../../model/span.ts';
+import type { ReportedDay } from '../../../model/overlap.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
 import { ask, attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { detailsDue, externalIdOf, itemKey } from '../items.ts';

@@ -10,7 +10,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import type { ReportedDay } from '../../../model/span.ts';
+import type { ReportedDay } from '../../../model/overlap.ts';
 import { dayOf } from '../../../model/time.ts';
 import {
   type Answer,

@@ -1,7 +1,7 @@
 /** What monitors and figures of the uptime service mean. */
 
 import { type MonitorDetail, type MonitorObservation, type Problem, toMonitorId } from '../../../model/observation.ts';
-import type { ReportedDay } from '../../../model/span.ts';
+import type { ReportedDay } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import type { Day, EpochMs } from '../../../model/time.ts';
 import { note, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
-import type { Span } from '../../../model/span.ts';
+import type { Span } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../../model/time.ts';
 import { note, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
