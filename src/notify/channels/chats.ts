@@ -76,12 +76,13 @@ const discord: ChannelKind<'discord'> = {
   isTaken: ({ status }) => status === 204 || status === 200,
 };
 
-/** What Discord reads as an address: all up to a space or `<`, but not the punctuation at its end. Nothing in it is Markdown. */
-const DISCORD_ADDRESS = /https?:\/\/[^\s<]+[^<.,:; "'\]\s]/g;
+/** What Discord reads as an address: all up to a space or `<`, but not the punctuation at its end; here also up to a backslash. */
+const DISCORD_ADDRESS = /https?:\/\/[^\s<\\]+[^<.,:; "'\]\s\\]/g;
 
 /**
  * Text that Discord shows as it is written: no masked link, no mention, no heading. Addresses stay addresses, so no backslash
- * may follow one: `]` needs none once every `[` has one, and before a `<` goes a space.
+ * may follow one: `]` needs none once every `[` has one, and a space ends an address
+ * before `<` and `\`, also with punctuation between.
  */
 function escapeDiscord(text: string): string {
   const quote = (part: string): string => part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&');
@@ -90,7 +91,7 @@ function escapeDiscord(text: string): string {
   for (const match of text.matchAll(DISCORD_ADDRESS)) {
     written += quote(text.slice(end, match.index)) + match[0];
     end = match.index + match[0].length;
-    if (text[end] === '<') written += ' ';
+    if (/^[.,:;"'\]]*[<\\]/.test(text.slice(end))) written += ' ';
   }
   return written + quote(text.slice(end));
 }
