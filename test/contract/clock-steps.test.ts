@@ -1,6 +1,6 @@
 /** The clock of the machine is set, forward and back, while outages come and go: the page never says green for red, nor grey for long. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PageConfig } from '../../src/config/schema.ts';
 import type { State } from '../../src/model/state.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
@@ -11,13 +11,7 @@ import { modelFor, type PageTask } from '../../src/publish/page/page-release.ts'
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
-import {
-  BEGIN_TIMEOUT_MS,
-  DATABASES,
-  startDatabases,
-  type TestDatabase,
-  type TestDatabases,
-} from '../helpers/databases.ts';
+import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 import { noAnswer, sound, ToyClock, toyHttp, toyMonitors, toyUpstream } from '../helpers/toy-upstream.ts';
 import { integerBelow, pickOne, randomOf, TEST_SCALE } from '../unit/model/random-history.ts';
 
@@ -42,18 +36,12 @@ const SITE: SiteStateInputs = {
 };
 
 describe.each(DATABASES)('steps of the clock, over %s', (kind) => {
-  let databases: TestDatabases;
   let test: TestDatabase;
   let store: Store;
-  beforeAll(async () => {
-    databases = await startDatabases(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => databases.stop());
-  beforeEach(async () => {
-    test = await databases.fresh();
+  eachWithDatabase(kind, (fresh) => {
+    test = fresh;
     store = createStore(test.open());
   });
-  afterEach(() => test.drop());
 
   /** What a world shows, with a clock that is set by hand and real time beside it. */
   function watch() {

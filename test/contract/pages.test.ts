@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readGate } from '../../src/access/gate/stored-gate.ts';
 import { type Learned, NOTHING_LEARNED, type PageDefinition } from '../../src/model/observation.ts';
 import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
@@ -10,13 +10,7 @@ import { keyOfSlug, type PageClaim, type PageClaims, readPages, settlePages } fr
 import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { readWritten } from '../../src/store/written/posts.ts';
 import { createApiTokens } from '../../src/store/written/tokens.ts';
-import {
-  BEGIN_TIMEOUT_MS,
-  DATABASES,
-  startDatabases,
-  type TestDatabase,
-  type TestDatabases,
-} from '../helpers/databases.ts';
+import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 10, 21));
@@ -33,21 +27,15 @@ const claims = (pages: readonly PageClaim[], over: Partial<PageClaims> = {}): Pa
 });
 
 describe.each(DATABASES)('which page is which in %s', (kind) => {
-  let databases: TestDatabases;
   let place: TestDatabase;
   let database: Database;
   /** Each time later than the last. */
   let now = T0;
 
-  beforeAll(async () => {
-    databases = await startDatabases(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => databases.stop());
-  beforeEach(async () => {
-    place = await databases.fresh();
+  eachWithDatabase(kind, (fresh) => {
+    place = fresh;
     database = place.open();
   });
-  afterEach(() => place.drop());
 
   /** Keys of the pages that have their slugs then, with the versions of their gates. */
   async function settle(wanted: PageClaims, mine: ReadonlySet<PageKey> | null = null): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
@@ -14,13 +14,7 @@ import {
   type WrittenRow,
 } from '../../src/store/written/posts.ts';
 import { type ApiToken, createApiTokens } from '../../src/store/written/tokens.ts';
-import {
-  BEGIN_TIMEOUT_MS,
-  DATABASES,
-  startDatabases,
-  type TestDatabase,
-  type TestDatabases,
-} from '../helpers/databases.ts';
+import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 
 const AT = toEpochMs(Date.UTC(2026, 10, 21));
 const later = (ms: number) => toEpochMs(AT + ms);
@@ -38,19 +32,13 @@ const ROW: WrittenRow = {
 };
 
 describe.each(DATABASES)('what operators write in %s', (kind) => {
-  let databases: TestDatabases;
   let place: TestDatabase;
   let database: Database;
 
-  beforeAll(async () => {
-    databases = await startDatabases(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => databases.stop());
-  beforeEach(async () => {
-    place = await databases.fresh();
+  eachWithDatabase(kind, (fresh) => {
+    place = fresh;
     database = place.open();
   });
-  afterEach(() => place.drop());
 
   it('is kept with its version, by page, until it is deleted', async () => {
     await database.transaction(async (tx) => {

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/postgres.ts';
 import { openEmptySqlite } from './empty-sqlite.ts';
@@ -111,4 +112,19 @@ function tracked(open: () => Database, remove: () => Promise<void>): TestDatabas
       await remove();
     },
   };
+}
+
+/** Starts databases of this kind for the tests of the block that calls it; each test begins with an empty one. */
+export function eachWithDatabase(kind: DatabaseKind, begin: (place: TestDatabase) => void): void {
+  let databases: TestDatabases;
+  let place: TestDatabase;
+  beforeAll(async () => {
+    databases = await startDatabases(kind);
+  }, BEGIN_TIMEOUT_MS);
+  afterAll(() => databases.stop());
+  beforeEach(async () => {
+    place = await databases.fresh();
+    begin(place);
+  });
+  afterEach(() => place.drop());
 }
