@@ -10,12 +10,12 @@ import { jsonText } from './serialise.ts';
 
 /** An Atom 1.0 feed. */
 export function atomText(view: FeedView): string {
-  return buildFeed(view, (item) => ({ content: contentHtml(item) })).atom1();
+  return titlesAsText(buildFeed(view, (item) => ({ content: contentHtml(item) })).atom1());
 }
 
 /** An RSS 2.0 feed. What an item says is its description, which every reader shows. */
 export function rssText(view: FeedView): string {
-  return buildFeed(view, (item) => ({ description: contentHtml(item) })).rss2();
+  return titlesAsText(buildFeed(view, (item) => ({ description: contentHtml(item) })).rss2());
 }
 
 /** A JSON Feed 1.1. Titles are plain text there, so nothing in them is escaped. */
@@ -41,7 +41,14 @@ export function jsonFeedText(view: FeedView): string {
   });
 }
 
-/** The library pastes titles as HTML into CDATA sections, so they are escaped before; what it writes as text it escapes itself. */
+/**
+ * The library calls the titles of items HTML and pastes them into CDATA sections. They are plain text, escaped once
+ * (`itemHead`), so that readers which show a title as it stands show `R&D` too.
+ */
+function titlesAsText(xml: string): string {
+  return xml.replaceAll(/<title(?: type="html")?><!\[CDATA\[([^<>]*)\]\]><\/title>/g, '<title>$1</title>');
+}
+
 function buildFeed(view: FeedView, wordsOf: (item: FeedItemView) => Pick<Item, 'content' | 'description'>): Feed {
   const feed = new Feed({
     id: view.id,
@@ -102,6 +109,18 @@ function listTags({ kind, status, impact }: FeedItemView): string[] {
 /** Calendars are asked to come back this often. */
 const CALENDAR_TTL_SECONDS = 3_600;
 
+/** RFC 5545 wants at least one component in a calendar, so one without events has the time zone of its instants. */
+const UTC_COMPONENT = [
+  'BEGIN:VTIMEZONE',
+  'TZID:Etc/UTC',
+  'BEGIN:STANDARD',
+  'DTSTART:19700101T000000',
+  'TZOFFSETFROM:+0000',
+  'TZOFFSETTO:+0000',
+  'END:STANDARD',
+  'END:VTIMEZONE',
+].join('\r\n');
+
 /** An iCalendar. The library escapes what it knows as text, and pastes the calendar's own name and description. */
 export function calendarText(view: CalendarView): string {
   const calendar = ical({
@@ -127,5 +146,6 @@ export function calendarText(view: CalendarView): string {
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }
-  return `${calendar.toString()}\r\n`;
+  const text = calendar.toString();
+  return `${view.events.length > 0 ? text : text.replace(/END:VCALENDAR$/, `${UTC_COMPONENT}\r\n$&`)}\r\n`;
 }

@@ -138,11 +138,27 @@ export const feedView = remembered((inputs: FeedInputs): FeedView => {
   const items = isHistory
     ? stories.map((story) => storyItem(page, story))
     : stories.flatMap((story) =>
-        story.updates.map((update) => known.getOrInsertComputed(update, () => updateItem(page, story, update))),
+        story.updates
+          .map((update) => known.getOrInsertComputed(update, () => updateItem(page, story, update)))
+          .toReversed(),
       );
   items.sort((a, b) => (a.updatedAt === b.updatedAt ? 0 : a.updatedAt < b.updatedAt ? 1 : -1));
-  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(emptySince ?? toEpochMs(0)), items };
+  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(emptySince ?? toEpochMs(0)), items: datedApart(items) };
 });
+
+/**
+ * The items, newest first, each earlier than the one before it: readers that sort by date then keep the order of what
+ * happened in one instant, and no two entries of an Atom feed are said to have been updated at once.
+ */
+function datedApart(items: readonly FeedItemView[]): FeedItemView[] {
+  let before = Number.POSITIVE_INFINITY;
+  return items.map((item) => {
+    const at = Date.parse(item.updatedAt);
+    const apart = Math.min(at, before - 1);
+    before = apart;
+    return apart === at ? item : { ...item, updatedAt: toIso(toEpochMs(apart)) };
+  });
+}
 
 type FeedUpdate = FeedStory['updates'][number];
 

@@ -26,7 +26,8 @@ interface RssItem {
 
 interface AtomEntry {
   readonly id: string;
-  readonly title: { readonly '#text': string };
+  readonly title: string;
+  readonly published: string;
   readonly updated: string;
   readonly link: { readonly href: string };
   readonly content: { readonly '#text': string };
@@ -35,7 +36,7 @@ interface AtomEntry {
 interface JsonItem {
   readonly id: string;
   readonly title: string;
-  readonly date_modified: string;
+  readonly date_published: string;
   readonly url: string;
   readonly content_html: string;
 }
@@ -60,10 +61,10 @@ function rssItems(text: string): Item[] {
 
 function atomItems(text: string): Item[] {
   const { feed } = parser.parse(text) as { feed: { entry?: readonly AtomEntry[] } };
-  return (feed.entry ?? []).map(({ id, title, updated, link, content }) => ({
+  return (feed.entry ?? []).map(({ id, title, published, link, content }) => ({
     id,
-    title: title['#text'],
-    at: Date.parse(updated),
+    title,
+    at: Date.parse(published),
     link: link.href,
     html: content['#text'],
   }));
@@ -71,10 +72,10 @@ function atomItems(text: string): Item[] {
 
 function jsonItems(check: Check, path: string): Item[] {
   const { items } = jsonOf<{ items: readonly JsonItem[] }>(check, path);
-  return items.map(({ id, title, date_modified, url, content_html }) => ({
+  return items.map(({ id, title, date_published, url, content_html }) => ({
     id,
     title,
-    at: Date.parse(date_modified),
+    at: Date.parse(date_published),
     link: url,
     html: content_html,
   }));

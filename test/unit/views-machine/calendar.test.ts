@@ -119,6 +119,16 @@ describe('the text of a calendar', () => {
     expect(only({ texts: [body] }).description).toBe(`API\n\n${body}`);
   });
 
+  it('has a component without any event, as RFC 5545 wants, and no other component otherwise', () => {
+    const partsOf = (model: PageModel) => new ICAL.Component(ICAL.parse(textOf(model))).getAllSubcomponents();
+    const [zone, ...others] = partsOf(pageModel({}));
+    expect(others).toEqual([]);
+    expect(zone?.name).toBe('vtimezone');
+    expect(zone === undefined ? '' : new ICAL.Timezone(zone).tzid).toBe('Etc/UTC');
+    expect(zone?.getAllSubcomponents('standard')).toHaveLength(1);
+    expect(partsOf(hostilePage('a')).map(({ name }) => name)).toEqual(['vevent']);
+  });
+
   it('names the calendar without letting the name out of its line', () => {
     const model = pageModel({ definition: { title: 'Acme, Inc.\r\nBEGIN:VEVENT; x' }, components: [componentModel()] });
     const calendar = new ICAL.Component(ICAL.parse(textOf(model)));

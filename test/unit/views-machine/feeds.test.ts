@@ -1,4 +1,5 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { parseFeed } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type PageModel } from '../../../src/model/index.ts';
 import { atomText, jsonFeedText, rssText } from '../../../src/publish/files/feed-text.ts';
@@ -40,7 +41,7 @@ const feedsOf = (model: PageModel) => {
   };
 };
 const viewOf = (model: PageModel) => feedsOf(model).view();
-/** Titles are typed as HTML, so a reader decodes what XML gives it once more. */
+/** What is typed as HTML comes with its attributes. */
 const textOf = (value: string | { readonly '#text': string }) => (typeof value === 'string' ? value : value['#text']);
 
 function atomEntries(model: PageModel): AtomEntry[] {
@@ -276,16 +277,10 @@ describe('hostile text', () => {
     const text = ']]>]]><script>alert(1)</script>]]> & "quoted"';
     const model = hostilePage(text);
     const [entry] = atomEntries(model);
-    const title = textOf(entry?.title ?? '');
-    expect(title).not.toContain('<script');
-    expect(
-      title
-        .replace(/^Investigating: /, '')
-        .replace(/&lt;/g, '<')
-        .replace(/&gt;/g, '>')
-        .replace(/&quot;/g, '"')
-        .replace(/&amp;/g, '&'),
-    ).toBe(text);
+    expect(entry?.title).toBe(`Investigating: ${text}`);
+    const { channel } = parseXml(rssText(viewOf(model))).rss;
+    expect(channel.item[0].title).toBe(`Investigating: ${text}`);
+    expect(atomText(viewOf(model)) + rssText(viewOf(model))).not.toContain('<script');
     expect(textOf(entry?.content ?? '')).not.toContain('<script');
   });
 
@@ -294,6 +289,60 @@ describe('hostile text', () => {
       '[x](javascript:alert(1)) ![y](https://evil.example/p.png) <img src=x onerror=alert(1)> <a href="data:text/html,x">z</a>';
     const content = textOf(atomEntries(hostilePage(attack))[0]?.content ?? '');
     expect(content).not.toMatch(/<(?:img|script|iframe|svg)|<[^>]*href="(?!https?:|mailto:)/i);
+  });
+});
+
+describe('titles', () => {
+  const title = `Search & billing: R&D's <b>"new"</b> &amp; ]]> api`;
+  const model = pageModel({ incidents: [incident({ title })] });
+
+  it('reach a reader that shows them as they stand', () => {
+    for (const feed of [atomText(viewOf(model)), rssText(viewOf(model))]) {
+      expect(parseFeed(feed)?.items.map((item) => item.title)).toEqual([`Investigating: ${title}`]);
+      expect(feed).not.toMatch(/<title[^>]*type="html"|<title[^>]*><!\[CDATA/);
+    }
+  });
+
+  it('tell components of one name apart', () => {
+    const components = ['Frankfurt', 'Oslo'].map((place) => ({
+      ...componentModel({ id: `queue-${place}`, name: 'Queue' }),
+      name: `Queue, ${place}`,
+    }));
+    const oslo = pageModel({ components, incidents: [incident({ componentIds: ['queue-Oslo'] })] });
+    const feeds = feedsOf(oslo);
+    expect(oslo.components.map((component) => feeds.view(component).title)).toEqual([
+      'Acme: Queue, Frankfurt',
+      'Acme: Queue, Oslo',
+    ]);
+    expect(feeds.view().items.flatMap((item) => item.components)).toEqual(['Queue, Oslo']);
+  });
+});
+
+describe('what happened in one instant', () => {
+  const at = ago(HOUR_MS);
+  const incidents = ['a', 'b', 'c'].map((slug) =>
+    incident({ id: slug, slug, title: slug, startedAt: at, updateBodies: ['one'] }),
+  );
+  const talked = incident({ id: 'd', slug: 'd', startedAt: ago(2 * HOUR_MS), updateBodies: ['one', 'two', 'three'] });
+  const together = { ...talked, updates: talked.updates.map((update) => ({ ...update, at })) };
+  const model = pageModel({ incidents: [...incidents, together] });
+
+  it('has a date of its own in every entry, within the second, and keeps its order', () => {
+    const feeds = feedsOf(model);
+    for (const view of [feeds.view(), feeds.history()]) {
+      const entries: AtomEntry[] = parseXml(atomText(view)).feed.entry;
+      const dates = entries.map(({ updated }) => Date.parse(updated));
+      expect(new Set(dates).size).toBe(entries.length);
+      expect(dates).toEqual(dates.toSorted((a, b) => b - a));
+    }
+    const { items } = feeds.view();
+    expect(items).toHaveLength(6);
+    for (const { publishedAt, updatedAt } of items) {
+      expect(Date.parse(publishedAt)).toBe(at);
+      expect(at - Date.parse(updatedAt)).toBeLessThan(1_000);
+    }
+    const words = items.filter(({ url }) => url.endsWith('/d/')).map(({ updates }) => updates[0]?.body);
+    expect(words).toEqual(['three', 'two', 'one']);
   });
 });
 
