@@ -8,13 +8,14 @@ import type { Config } from '../config/load.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import { noPageKey, type PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
-import { isOpenIn, type ResolvedPage, type ResolvedSite } from '../publish/definitions/definitions.ts';
+import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import type { NextRelease } from '../publish/publish-control.ts';
 import { closePages } from '../publish/releases/close.ts';
 import { DISK } from '../publish/releases/disk.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
 import { type LastPublished, lastPublicPages } from '../publish/releases/last-published.ts';
+import { createReleasePages } from '../publish/releases/manifest.ts';
 import type { SiteAddresses } from '../server/address.ts';
 
 interface SiteKeeperDeps {
@@ -53,6 +54,7 @@ interface SiteKeeper {
 
 export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   const { folders, access } = deps;
+  const pageOf = createReleasePages(folders);
   let known: ResolvedSite | null = null;
   let customDomains: ReadonlyMap<string, string> = new Map();
   let home: string | null = null;
@@ -75,7 +77,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     // Closed pages accept no request from here on. Hashing passwords may take a while, and links are removed in the meantime.
     const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)], resolved.undecided);
     settled.catch(() => undefined);
-    const closed = deps.isKeepingLinks ? await closePages({ folders, disk: DISK }, isOpenIn(resolved)) : [];
+    const closed = deps.isKeepingLinks ? await closePages({ folders, disk: DISK }, standingIn(resolved), pageOf) : [];
     if (closed.length > 0) deps.onClosed(closed, state);
     await settled;
   }
@@ -138,9 +140,11 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   };
 }
 
-function isServable({ slug, access, listed }: NextRelease, resolved: ResolvedSite): boolean {
-  const isWanted = resolved.pages.some(({ definition }) => definition.slug === slug && definition.access === access);
-  return (isWanted || slug === SITE_SLUG) && listed.every(isOpenIn(resolved));
+function isServable({ slug, page, access, listed }: NextRelease, resolved: ResolvedSite): boolean {
+  const isWanted = resolved.pages.some(
+    ({ definition, identity }) => definition.slug === slug && definition.access === access && identity.key === page,
+  );
+  return (isWanted || slug === SITE_SLUG) && listed.every(standingIn(resolved).isOpen);
 }
 
 function domainsOf(

@@ -1,17 +1,20 @@
 /** What publishing needs from the thread that owns the database: this one, or another that keeps serving. */
 
+import type { PageKey } from '../model/slugs.ts';
 import type { PageNews } from '../notify/news.ts';
 import { type PageFirsts, rememberFirsts } from '../store/identities.ts';
 import { nextReleaseNumber } from '../store/release-numbers.ts';
-import type { ReleaseAccess } from './releases/manifest.ts';
+import type { PageAtSlug, ReleaseAccess } from './releases/manifest.ts';
 import { type Fence, type PublishLeaseDeps, withPublishLease } from './releases/publish-lease.ts';
 
 /** What access control needs to know about a release that is about to be served. */
 export interface NextRelease {
   readonly slug: string;
+  /** The page that it is of; null: the site's own files. */
+  readonly page: PageKey | null;
   readonly access: ReleaseAccess;
   /** Other pages that its files mention. */
-  readonly listed: readonly string[];
+  readonly listed: readonly PageAtSlug[];
 }
 
 export interface PublishControl {

@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { PageKey } from '../model/slugs.ts';
 import { STATES } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
@@ -28,6 +29,7 @@ const NoteSchema = z.object({
   pages: z.record(
     z.string(),
     z.object({
+      page: z.string().transform((page) => page as PageKey),
       release: z.number(),
       /** Digest of what the page is made from, except the store. */
       key: z.string(),
@@ -77,6 +79,7 @@ export function notedPages(
       const noted = Object.hasOwn(note.pages, slug) ? note.pages[slug] : undefined;
       const isAsNoted =
         noted !== undefined &&
+        noted.page === page.identity.key &&
         noted.key === keyOf(page) &&
         noted.release === currentNumber(folders, slug) &&
         heldRelease(folders, slug) === null;
@@ -115,6 +118,6 @@ export function noteKeys({ site, sources, announcements }: SiteState): (page: Re
       ...[upstreamId, intervalMs, isMonitorsStale, isIncidentsStale],
     ]),
   ]);
-  return ({ definition, settings, isTold, config, icon, logo }) =>
-    fingerprintOf([all, definition, settings, isTold, config, icon, logo]);
+  return ({ identity, definition, settings, isTold, config, icon, logo }) =>
+    fingerprintOf([all, identity, definition, settings, isTold, config, icon, logo]);
 }

@@ -5,9 +5,10 @@
 
 import pLimit from 'p-limit';
 import { messageOf } from '../errors.ts';
+import type { PageKey } from '../model/slugs.ts';
 import type { PageNews } from '../notify/news.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
-import { isOpenIn, type ResolvedPage, type ResolvedSite } from './definitions/definitions.ts';
+import { type ResolvedPage, type ResolvedSite, standingIn } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import {
@@ -26,6 +27,7 @@ import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
 import { heldRelease } from './releases/hold.ts';
+import { createReleasePages } from './releases/manifest.ts';
 import { closeGated } from './releases/modes.ts';
 import type { Fence } from './releases/publish-lease.ts';
 import type { PageSummary } from './releases/release-data.ts';
@@ -84,6 +86,7 @@ interface PublishRun {
 }
 
 interface KnownPage {
+  readonly page: PageKey;
   readonly summary: PageSummary;
   readonly dueAt: number;
   /** The release being served; null: some of its files could not be rendered. */
@@ -117,8 +120,25 @@ interface Parts {
   readonly options: PublisherOptions & PublishControl & { readonly disk: Disk };
   readonly memory: PublishedState;
   readonly pages: PagePublisher;
+  readonly pageOf: ReturnType<typeof createReleasePages>;
   readonly site: SitePublisher;
   readonly background: BackgroundWork;
+}
+
+function nothingPublished(): PublishedState {
+  return {
+    pages: new Map(),
+    told: new Map(),
+    telling: new Set(),
+    pending: new Set(),
+    newsAt: -Infinity,
+    withdrawnFor: null,
+    isFirstRun: true,
+    siteWaits: null,
+    linksSeenAt: performance.now(),
+    state: null,
+    notedAt: performance.now(),
+  };
 }
 
 /** Makes the publisher; its first run looks at every page. */
@@ -144,19 +164,7 @@ export function createPublisher(init: PublisherOptions): Publisher {
       }),
     );
   const idle = (): Promise<void> => inTurn(() => undefined);
-  const memory: PublishedState = {
-    pages: new Map(),
-    told: new Map(),
-    telling: new Set(),
-    pending: new Set(),
-    newsAt: -Infinity,
-    withdrawnFor: null,
-    isFirstRun: true,
-    siteWaits: null,
-    linksSeenAt: performance.now(),
-    state: null,
-    notedAt: performance.now(),
-  };
+  const memory = nothingPublished();
   const background = createBackgroundWork({
     ...options,
     pages,
@@ -170,7 +178,10 @@ export function createPublisher(init: PublisherOptions): Publisher {
     },
     workers: options.workers ?? null,
   });
-  const parts: Parts = { options, pages, memory, site: createSitePublisher(options, pages), background };
+  const parts: Parts = {
+    ...{ options, pages, memory, background, pageOf: createReleasePages(options.folders) },
+    site: createSitePublisher(options, pages),
+  };
   return {
     publish: async (state, { slug } = {}) => {
       const started = performance.now();
@@ -240,8 +251,8 @@ async function note({ options, memory, background }: Parts): Promise<void> {
   const keyOf = noteKeys(state);
   const pages = state.resolved.pages.flatMap((page) => {
     const { slug } = page.definition;
-    const known = memory.pages.get(slug);
-    if (known === undefined || known.release === null || pending.has(slug) || waiting.has(slug)) return [];
+    const known = knownPage(memory, page);
+    if (known === null || known.release === null || pending.has(slug) || waiting.has(slug)) return [];
     if (currentNumber(folders, slug) !== known.release) return [];
     return [[slug, { ...known, release: known.release, key: keyOf(page) }] as const];
   });
@@ -263,6 +274,12 @@ function counter(onPage: PublisherOptions['onPage'], total: number): () => void 
   };
 }
 
+/** Null: this process hasn't published the page; another one may have had its slug. */
+function knownPage({ pages }: PublishedState, { definition, identity }: ResolvedPage): KnownPage | null {
+  const known = pages.get(definition.slug);
+  return known?.page === identity.key ? known : null;
+}
+
 /** Pages with news first, then pages that were never looked at, then pages that are due. */
 function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | undefined): PlannedTask[] {
   for (const touched of options.takeTouched()) memory.pending.add(touched);
@@ -270,16 +287,17 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
     for (const [page, noted] of notedPages(options.folders, state, options.noting)) memory.pages.set(page, noted);
   if (memory.pending.size > 0) memory.newsAt = performance.now();
   const { now, announcements, sources } = state;
-  const rankPage = (page: string): number | null => {
-    if (slug !== undefined) return slug === page ? 0 : null;
-    const known = memory.pages.get(page);
-    if (memory.pending.has(page)) return 0;
-    if (known === undefined) return 1;
+  const rankPage = (page: ResolvedPage): number | null => {
+    const name = page.definition.slug;
+    if (slug !== undefined) return slug === name ? 0 : null;
+    const known = knownPage(memory, page);
+    if (memory.pending.has(name)) return 0;
+    if (known === null) return 1;
     return known.dueAt <= now ? 2 : null;
   };
   const ranked: { readonly page: ResolvedPage; readonly rank: number }[] = [];
   for (const page of state.resolved.pages) {
-    const rank = rankPage(page.definition.slug);
+    const rank = rankPage(page);
     if (rank !== null) ranked.push({ page, rank });
   }
   return ranked
@@ -288,7 +306,7 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
       page,
       state: { now, announcements, sources },
       priority: 'immediate',
-      comparesAll: slug !== undefined || !memory.pages.has(page.definition.slug),
+      comparesAll: slug !== undefined || knownPage(memory, page) === null,
     }));
 }
 
@@ -302,7 +320,7 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
   memory.isFirstRun = false;
   // Links were checked when the definitions last changed. A page that another process made public is found after the news.
   const isLookedAt = isNews && memory.withdrawnFor === run.state.resolved;
-  const closed = isLookedAt ? [] : await closePages(options, isOpenIn(run.state.resolved));
+  const closed = isLookedAt ? [] : await closePages(options, standingIn(run.state.resolved), parts.pageOf);
   const reports = await withdrawOthers(parts, run);
   // The list that mentions a closed page is replaced before anything is rendered.
   if (closed.length + reports.length > 0) await publishSite(parts, run);
@@ -327,7 +345,7 @@ async function publishAll(parts: Parts, run: PublishRun, tasks: readonly Planned
 async function publishWaitingSite(parts: Parts, fence: Fence): Promise<void> {
   const { siteWaits } = parts.memory;
   if (siteWaits === null) return;
-  await closePages(parts.options, isOpenIn(siteWaits.resolved));
+  await closePages(parts.options, standingIn(siteWaits.resolved), parts.pageOf);
   const report = await publishSite(parts, { state: siteWaits, fence });
   if (report?.kind === 'failed') throw new Error(`The list of pages could not be published: ${report.message}`);
 }
@@ -360,7 +378,8 @@ async function publishOne(
     const { manifest, previous, summary, dueAt, filesDrawn, filesTotal } = published;
     memory.pending.delete(slug);
     const served = manifest ?? previous;
-    memory.pages.set(slug, { summary, dueAt, release: served?.number ?? null });
+    const { key } = task.page.identity;
+    memory.pages.set(slug, { page: key, summary, dueAt, release: served?.number ?? null });
     tell(parts, slug, published.news);
     if (served !== null && withoutVariants(served).length > 0) background.addVariants(slug);
     if (published.hasWaiting) background.addDeferred(task);
@@ -421,9 +440,8 @@ async function publishSite(
   { state, fence }: Pick<PublishRun, 'state' | 'fence'>,
 ): Promise<PageReport | null> {
   parts.memory.siteWaits = null;
-  const knownSummary = (slug: string) => parts.memory.pages.get(slug)?.summary ?? null;
   try {
-    const report = await parts.site.publish(state, fence, knownSummary);
+    const report = await parts.site.publish(state, fence, (page) => knownPage(parts.memory, page)?.summary ?? null);
     if (report !== null) parts.background.addVariants(SITE_SLUG);
     return report;
   } catch (error) {

@@ -79,7 +79,8 @@ describe.each([0o000, 0o022, 0o077])('with the umask %o', (umask) => {
     await publish(changed('three'), 'password');
     expect(others(modesIn(pageFolder()))).toEqual([]);
     await publish(changed('four'), 'public');
-    expect(await closePages({ disk: DISK, folders }, () => false)).toEqual(['acme']);
+    const standing = { isOpen: () => false, isReplaced: () => false };
+    expect(await closePages({ disk: DISK, folders }, standing, () => null)).toEqual(['acme']);
     expect(lstatSync(pageFolder()).mode & 0o777).toBe(0o700);
   });
 

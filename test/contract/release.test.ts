@@ -206,7 +206,7 @@ describe('releases', () => {
 
   it('keep their data for drawing on demand', async () => {
     await publish(wholeFiles('one'), { over: { data: '{"listed":["acme"]}' } });
-    expect(readReleaseData(folders, 'acme', 1)?.listed).toEqual(['acme']);
+    expect(readReleaseData(folders, 'acme', 1)?.listed).toEqual([{ slug: 'acme', page: null }]);
   });
 
   it('are gone from the public side before they are served behind a gate, and come out of it again', async () => {

@@ -172,7 +172,7 @@ describe('releases in a bucket', () => {
     const place = await startPlace();
     const { site, run } = await publishedSite();
     let hidden = '';
-    const uploader = uploaderOf(site, place, { isShown: (slug) => slug !== hidden });
+    const uploader = uploaderOf(site, place, { isShown: ({ slug }) => slug !== hidden });
     await uploader.update();
     const node = webNode(place);
     const taker = await node.takeAll();

@@ -1,5 +1,6 @@
 /** Releases that a test writes as it likes, and targets over them. */
 
+import type { PageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
@@ -78,13 +79,15 @@ export interface PageInit {
   readonly slug?: string;
   readonly access?: ReleaseInput['access'];
   readonly customDomain?: string;
+  /** Default: the first that had the slug. */
+  readonly page?: PageKey;
   /** Components that the index links to, each with a document and a feed. */
   readonly parts?: readonly string[];
 }
 
 /** Publishes a page whose every file names `name`. */
 export async function publishPage(folders: TestFolders, name: string, init: PageInit = {}): Promise<Manifest> {
-  const { slug = 'acme', access = 'public', customDomain = null, parts = ['a', 'b'] } = init;
+  const { slug = 'acme', access = 'public', customDomain = null, parts = ['a', 'b'], page } = init;
   const files = [
     drawn(
       'index.html',
@@ -100,7 +103,7 @@ export async function publishPage(folders: TestFolders, name: string, init: Page
       drawn(`components/${part}/feed.json`, JSON.stringify({ name, part })),
     ]),
   ];
-  const input = inputOf(files, { slug, access, customDomain });
+  const input = inputOf(files, { slug, access, customDomain, ...(page === undefined ? {} : { page }) });
   const previous = currentManifest(folders, slug) ?? readManifest(folders, slug, 1);
   const manifest = await writeRelease({ disk: DISK, folders, nextNumber: releaseNumbersFrom() }, input, previous);
   await switchTo({ disk: DISK, folders }, { slug, number: manifest.number, isPublic: access === 'public' });

@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTargetKeeper } from '../../src/app/targets.ts';
 import type { Config } from '../../src/config/load.ts';
 import type { SourceFreshness } from '../../src/model/page.ts';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
-import { hideFromPublic, switchTo } from '../../src/publish/releases/switch.ts';
+import { hideFromPublic, switchTo, unlinkPage } from '../../src/publish/releases/switch.ts';
 import { createFolder } from '../../src/publish/stored/folder.ts';
 import { createTarget, type Target, type TargetReport } from '../../src/publish/targets/create-target.ts';
 import { createStaticListing } from '../../src/publish/targets/static-listing.ts';
@@ -216,6 +217,28 @@ describe('a folder for static hosts', () => {
     expect(await kept.update()).toMatchObject({ result: 'current' });
     expect(read('index.html')).toContain('the index of pages');
     expect(files()).toEqual(['404.html', '_headers', 'index.html', 'robots.txt']);
+  });
+
+  it('loses what another page left at a slug, sealed or not, before it gets a file of the page that has it now', async () => {
+    await publishPage(folders, 'CANARY', { parts: ['a', 'b'] });
+    await publishSite(folders, 'site', []);
+    const init = { home: () => 'acme', sealed: new Map([['acme', lock('open sesame')]]) };
+    await target(init).update();
+    expect(files()).toContain('components/b/index.html');
+    await publishPage(folders, 'two', { parts: ['a'], page: toPageKey('acme', 2) });
+    const kept = target(init);
+    // Every file of the page differs or is gone: none of them is kept, at its slug or at the root.
+    expect(await kept.update()).toMatchObject({ result: 'current', filesWritten: 10, filesRemoved: 14 });
+    expect(files().filter((path) => read(path).includes('CANARY'))).toEqual([]);
+    await publishPage(folders, 'CANARY', { access: 'password', page: toPageKey('acme', 2) });
+    await kept.update();
+    const sealed = read('acme/index.html');
+    await publishPage(folders, 'three', { access: 'password', page: toPageKey('acme', 3) });
+    expect(await kept.update()).toMatchObject({ filesRemoved: 1, filesWritten: 1 });
+    expect(read('acme/index.html')).not.toBe(sealed);
+    await unlinkPage({ disk: DISK, folders }, 'acme');
+    await kept.update();
+    expect(existsSync(join(out, 'acme'))).toBe(false);
   });
 
   it('holds a sealed page as one file that says nothing, and nothing of it in the clear from before', async () => {

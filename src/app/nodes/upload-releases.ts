@@ -4,8 +4,8 @@ import { messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
+import { type Manifest, releasePage } from '../../publish/releases/manifest.ts';
 import { digestOf, type ObjectStore } from '../../publish/stored/object-store.ts';
-import type { ReleaseEntry } from '../../publish/stored/release-index.ts';
 import { type SiteKey, sealEntries } from '../../publish/stored/sealed-entries.ts';
 import { createUploader } from '../../publish/stored/upload.ts';
 import type { Database } from '../../store/database.ts';
@@ -43,7 +43,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
   let copied: { readonly of: readonly unknown[]; readonly digest: string; readonly text: string } | null = null;
   const uploader = createUploader({
     ...deps,
-    isShown: (slug, access) => isShown(deps.state(), slug, access),
+    isShown: (release) => isShown(deps.state(), release),
     times: () => readTimes(database),
     site: async () => {
       const { key } = deps;
@@ -112,11 +112,12 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
 }
 
 /** Null: the access rule isn't known yet. */
-function isShown(state: SiteState | null, slug: string, access: ReleaseEntry['access']): boolean | null {
+function isShown(state: SiteState | null, release: Pick<Manifest, 'slug' | 'access' | 'page'>): boolean | null {
   if (state === null) return null;
   const { pages, withheld, isDecided } = state.resolved;
+  const { slug, access } = release;
   if (slug === SITE_SLUG) return true;
   const page = pages.find(({ definition }) => definition.slug === slug);
-  if (page !== undefined) return page.definition.access === access;
+  if (page !== undefined) return page.definition.access === access && page.identity.key === releasePage(release);
   return isDecided || withheld.includes(slug) ? false : null;
 }

@@ -14,7 +14,9 @@ import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { PageIdentity } from '../../model/slugs.ts';
 import { MINUTE_MS } from '../../model/time.ts';
 import type { PageClaims } from '../../store/pages.ts';
+import type { Standing } from '../releases/close.ts';
 import { isOpenAsConfigured } from '../releases/last-published.ts';
+import type { PageAtSlug } from '../releases/manifest.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem, SiteSettings } from './inputs.ts';
 import { chooseIcon, choosePresentation, isForeign, type PageIcon, shownComponents } from './presentation.ts';
@@ -109,18 +111,24 @@ export function resolvePages(inputs: DefinitionInputs): DefinedSite {
 }
 
 /**
- * Returns a function that tells whether a page is public. An unknown page stays as it is until every upstream that can define
- * pages has listed them.
+ * Tells which pages on disk are public. An unknown page stays as it is until every upstream that can define pages has listed
+ * them.
  */
-export function isOpenIn({
-  pages,
-  withheld,
-  closed: taken,
-  isDecided,
-}: ResolvedSite<DefinedPage>): (slug: string) => boolean {
-  const access = new Map(pages.map(({ definition }) => [definition.slug, definition.access]));
+export function standingIn({ pages, withheld, closed: taken, isDecided }: ResolvedSite): Standing {
+  const bySlug = new Map(pages.map((page) => [page.definition.slug, page]));
   const closed = new Set([...withheld, ...taken]);
-  return (slug) => (access.has(slug) ? access.get(slug) === 'public' : !isDecided && !closed.has(slug));
+  const isReplaced = ({ slug, page }: PageAtSlug): boolean => {
+    const key = bySlug.get(slug)?.identity.key;
+    return page !== null && key !== undefined && key !== page;
+  };
+  return {
+    isReplaced,
+    isOpen: (one) => {
+      const current = bySlug.get(one.slug);
+      if (current === undefined) return !isDecided && !closed.has(one.slug);
+      return current.definition.access === 'public' && !isReplaced(one);
+    },
+  };
 }
 
 function onlyOf(slugs: readonly string[]): string | null {

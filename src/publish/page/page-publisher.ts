@@ -6,9 +6,15 @@
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { PublishControl } from '../publish-control.ts';
 import { discardRelease, prune } from '../releases/clean.ts';
-import { currentNumber, servedRelease } from '../releases/folders.ts';
+import { currentNumber, SITE_SLUG, servedRelease } from '../releases/folders.ts';
 import { heldRelease } from '../releases/hold.ts';
-import { createManifestCache, type Manifest, type ManifestCache } from '../releases/manifest.ts';
+import {
+  createManifestCache,
+  type Manifest,
+  type ManifestCache,
+  type PageAtSlug,
+  releasePage,
+} from '../releases/manifest.ts';
 import type { Fence } from '../releases/publish-lease.ts';
 import { hideFromPublic, switchTo } from '../releases/switch.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
@@ -61,7 +67,7 @@ interface Onto {
   /** The release that was served when it was rendered. */
   readonly number: number | null;
   /** Other pages that its files mention; default: none. */
-  readonly listed?: readonly string[];
+  readonly listed?: readonly PageAtSlug[];
 }
 
 export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
@@ -70,7 +76,8 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
 
   async function switchPage(manifest: Manifest, onto: Onto, fence: Fence): Promise<void> {
     const { slug, number, access } = manifest;
-    const release = { slug, access, listed: onto.listed ?? [] };
+    const page = slug === SITE_SLUG ? null : releasePage(manifest);
+    const release = { slug, page, access, listed: onto.listed ?? [] };
     try {
       // Checked before the fence: inside, this would wait for the fence's own transaction.
       if (!(await deps.mayServe(release))) throw new Error('its access rules changed while it was being rendered');

@@ -5,37 +5,50 @@
 
 import type { Disk } from './disk.ts';
 import { publishedSlugs, type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
+import type { createReleasePages, PageAtSlug } from './manifest.ts';
 import { closeFolder } from './modes.ts';
 import { readReleaseData } from './release-data.ts';
-import { hideFromPublic } from './switch.ts';
+import { hideFromPublic, unlinkPage } from './switch.ts';
+
+/** What the definitions say of pages on disk. */
+export interface Standing {
+  readonly isOpen: (page: PageAtSlug) => boolean;
+  /** Whether another page has the slug now. */
+  readonly isReplaced: (page: PageAtSlug) => boolean;
+}
 
 /**
  * Removes the public link of every page that isn't public, and of the site's own files if they mention one; these are then
- * published again without it. Checks each link once, whatever the size of the pages.
+ * published again without it. A page whose slug another page has by now loses its link on either side. Checks each link once,
+ * whatever the size of the pages.
  *
- * @returns slugs that were public until now, possibly including the site's own
+ * @returns slugs that were served until now, possibly including the site's own
  */
 export async function closePages(
   place: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  isOpen: (slug: string) => boolean,
+  { isOpen, isReplaced }: Standing,
+  pageOf: ReturnType<typeof createReleasePages>,
 ): Promise<readonly string[]> {
   const { folders } = place;
-  const closing = publishedSlugs(folders).filter((slug) => {
+  const closing = publishedSlugs(folders).flatMap((slug) => {
     const served = servedRelease(folders, slug);
-    if (served?.isPublic !== true) return false;
-    return slug === SITE_SLUG ? !listedPages(folders, served.number).every(isOpen) : !isOpen(slug);
+    if (served === null) return [];
+    if (slug === SITE_SLUG) return listedPages(folders, served.number).every(isOpen) ? [] : [{ slug, isGone: false }];
+    const page = { slug, page: pageOf(slug, served.number) };
+    const isGone = isReplaced(page);
+    return isGone || (served.isPublic && !isOpen(page)) ? [{ slug, isGone }] : [];
   });
-  for (const slug of closing) {
-    await hideFromPublic(place, slug);
+  for (const { slug, isGone } of closing) {
+    await (isGone ? unlinkPage : hideFromPublic)(place, slug);
     if (slug !== SITE_SLUG) closeFolder(place, slug);
   }
-  return closing;
+  return closing.map(({ slug }) => slug);
 }
 
 /**
  * Returns the pages that a release of the site's own files mentions. If it doesn't say, as in versions before 2026-11-22, it is
  * treated as if it mentioned a page that isn't public.
  */
-export function listedPages(folders: ReleaseFolders, number: number): readonly string[] {
-  return readReleaseData(folders, SITE_SLUG, number)?.listed ?? [SITE_SLUG];
+export function listedPages(folders: ReleaseFolders, number: number): readonly PageAtSlug[] {
+  return readReleaseData(folders, SITE_SLUG, number)?.listed ?? [{ slug: SITE_SLUG, page: null }];
 }

@@ -57,6 +57,29 @@ export function releasePage({ slug, page }: Pick<Manifest, 'slug' | 'page'>): Pa
   return (page as PageKey | undefined) ?? toPageKey(slug, 1);
 }
 
+/** A page at an address; `page` is null where it isn't known which one, as in releases of older versions. */
+export interface PageAtSlug {
+  readonly slug: string;
+  readonly page: PageKey | null;
+}
+
+/**
+ * Returns a function that tells which page a release on disk is of; null: it can't be read. It remembers one release per slug,
+ * since a process never sees a number used twice.
+ */
+export function createReleasePages(folders: ReleaseFolders): (slug: string, number: number) => PageKey | null {
+  const known = new Map<string, { readonly number: number; readonly page: PageKey }>();
+  return (slug, number) => {
+    const before = known.get(slug);
+    if (before?.number === number) return before.page;
+    const manifest = readManifest(folders, slug, number);
+    if (manifest === null) return null;
+    const page = releasePage(manifest);
+    known.set(slug, { number, page });
+    return page;
+  };
+}
+
 export const MANIFEST_FILE = 'manifest.json';
 
 /** A manifest and the digest of its bytes. The same digest means the same files. */

@@ -12,11 +12,12 @@ import { BADGE_KINDS } from '../../badges/kinds.ts';
 import type { NamedBadge } from '../../badges/named.ts';
 import type { BadgeOptions } from '../../badges/options.ts';
 import { LOOKS } from '../../looks/states.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import { STATES } from '../../model/state.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type ReleaseFolders, releaseFolder } from './folders.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest, PageAtSlug } from './manifest.ts';
 
 const StateSchema = z.enum(STATES);
 const InstantSchema = z.number().transform((at): EpochMs => toEpochMs(at));
@@ -85,12 +86,18 @@ const NowSchema = z.object({
   upstreams: z.array(z.string()).readonly(),
 });
 
+/** Versions before 2026-11-23 list slugs only. */
+const ListedSchema = z
+  .string()
+  .transform((slug): PageAtSlug => ({ slug, page: null }))
+  .or(z.object({ slug: z.string(), page: z.string().transform((page) => page as PageKey) }));
+
 const ReleaseDataSchema = z.object({
   summary: SummarySchema.nullable().catch(null),
   now: NowSchema.nullable().catch(null),
   onDemand: BadgeDataSchema.nullable().catch(null),
-  /** Of the site's own release: slugs of the pages that its files mention, in the index, sitemap and llms.txt. */
-  listed: z.array(z.string()).readonly().nullable().catch(null),
+  /** Of the site's own release: the pages that its files mention, in the index, sitemap and llms.txt. */
+  listed: z.array(ListedSchema).readonly().nullable().catch(null),
 });
 export type ReleaseData = z.output<typeof ReleaseDataSchema>;
 

@@ -43,13 +43,21 @@ export async function hideFromPublic(
   await removeLink(disk, folders.publicSite, slug);
 }
 
-/** Removes a page and its releases. */
-export async function withdraw(
+/** Removes both links of a page. Its files stay on disk, unreachable. */
+export async function unlinkPage(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
   slug: string,
 ): Promise<void> {
   for (const site of [folders.publicSite, folders.privateSite]) await removeLink(disk, site, slug);
-  disk.remove(join(folders.releases, slug));
+}
+
+/** Removes a page and its releases. */
+export async function withdraw(
+  place: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  slug: string,
+): Promise<void> {
+  await unlinkPage(place, slug);
+  place.disk.remove(join(place.folders.releases, slug));
 }
 
 /** Temporary name of a link until it is renamed. */

@@ -2,6 +2,7 @@
 
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ListedPage } from '../../views/site/index-of-pages.ts';
+import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { SiteState } from '../definitions/site-state.ts';
 import { type FileEntry, PRIORITIES } from '../files/file-entry.ts';
 import { fingerprintOf } from '../fingerprint.ts';
@@ -9,6 +10,7 @@ import type { PagePublisher } from '../page/page-publisher.ts';
 import { type PageReleaseDeps, prepareRelease } from '../page/page-release.ts';
 import { type PageReport, pageReport } from '../publish-report.ts';
 import { currentNumber, SITE_SLUG } from '../releases/folders.ts';
+import { currentManifest, type PageAtSlug, releasePage } from '../releases/manifest.ts';
 import type { Fence } from '../releases/publish-lease.ts';
 import { type PageSummary, readReleaseData, releaseDataText } from '../releases/release-data.ts';
 
@@ -25,7 +27,7 @@ export interface SitePublisher {
   readonly publish: (
     state: SiteState,
     fence: Fence,
-    findSummary: (slug: string) => PageSummary | null,
+    findSummary: (page: ResolvedPage) => PageSummary | null,
   ) => Promise<PageReport | null>;
 }
 
@@ -42,11 +44,11 @@ export function createSitePublisher(
   async function publish(
     state: SiteState,
     fence: Fence,
-    findSummary: (slug: string) => PageSummary | null,
+    findSummary: (page: ResolvedPage) => PageSummary | null,
   ): Promise<PageReport | null> {
     const started = performance.now();
     const listed = state.resolved.pages.flatMap((page) => {
-      const summary = findSummary(page.definition.slug) ?? publishedSummary(deps, page.definition.slug);
+      const summary = findSummary(page) ?? publishedSummary(deps, page);
       return summary === null ? [] : [{ ...page, ...summary }];
     });
     const key = fingerprintOf([state.site, listed.map(listNews)]);
@@ -64,13 +66,13 @@ export function createSitePublisher(
       asOf: state.now,
       eventKey: key,
       entries,
-      data: () => releaseDataText({ listed: openSlugs(listed) }),
+      data: () => releaseDataText({ listed: openPages(listed) }),
     } as const;
     const { manifest, filesDrawn } = await prepareRelease(deps, input, {
       previous,
       draw: { renderer: deps.renderer, priorities: PRIORITIES },
     });
-    if (manifest !== null) await pages.switchTo(manifest, { number, listed: openSlugs(listed) }, fence);
+    if (manifest !== null) await pages.switchTo(manifest, { number, listed: openPages(listed) }, fence);
     lastKey = key;
     dueAt = heartbeatBefore(state.now, SITE_SLUG) + HEARTBEAT_MS;
     return pageReport(SITE_SLUG, manifest === null ? 'unchanged' : 'published', {
@@ -90,9 +92,10 @@ export function createSitePublisher(
   };
 }
 
-/** Slugs of public pages. */
-function openSlugs(pages: readonly ListedPage[]): readonly string[] {
-  return pages.flatMap(({ definition: { slug, access } }) => (access === 'public' ? [slug] : []));
+function openPages(pages: readonly ResolvedPage[]): readonly PageAtSlug[] {
+  return pages.flatMap(({ definition: { slug, access }, identity: { key } }) =>
+    access === 'public' ? [{ slug, page: key }] : [],
+  );
 }
 
 /** What counts as news of a page for the site's own files. The age of its data waits for the next heartbeat. */
@@ -102,8 +105,12 @@ function listNews({ definition, settings, state, since }: ListedPage): unknown {
 }
 
 /** The summary in the served release of a page that this process hasn't published yet. Null: the index leaves the page out. */
-function publishedSummary({ folders }: PageReleaseDeps, slug: string): PageSummary | null {
-  const number = currentNumber(folders, slug);
-  if (number === null) return null;
+function publishedSummary(
+  { folders }: PageReleaseDeps,
+  { definition: { slug }, identity }: ResolvedPage,
+): PageSummary | null {
+  const manifest = currentManifest(folders, slug);
+  if (manifest === null || releasePage(manifest) !== identity.key) return null;
+  const { number } = manifest;
   return readReleaseData(folders, slug, number)?.summary ?? null;
 }

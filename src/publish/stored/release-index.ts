@@ -19,6 +19,8 @@ const IndexSchema = z.object({
       /** Digest of its manifest. */
       manifest: DigestSchema,
       access: z.enum(['public', 'password', 'email-domain']),
+      /** The page that it is of; absent: the first that had the slug. */
+      page: z.string().optional(),
     }),
   ),
   /** Digest of the encrypted definitions for nodes without the database; null: none. */

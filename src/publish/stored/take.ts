@@ -12,7 +12,7 @@ import { prune } from '../releases/clean.ts';
 import { listedPages } from '../releases/close.ts';
 import { DISK } from '../releases/disk.ts';
 import { publishedSlugs, type ReleaseFolders, releaseFolder, SITE_SLUG, servedRelease } from '../releases/folders.ts';
-import { type Manifest, readManifest } from '../releases/manifest.ts';
+import { type Manifest, readManifest, releasePage } from '../releases/manifest.ts';
 import { setModes } from '../releases/modes.ts';
 import { switchTo, withdraw } from '../releases/switch.ts';
 import { readLedger } from './ledger.ts';
@@ -167,8 +167,8 @@ function recallTaken(folders: ReleaseFolders): Map<string, Local> {
     const manifest = served === null ? null : readManifest(folders, slug, served.number);
     const file = served === null ? '' : join(releaseFolder(folders, slug, served.number), TAKEN);
     if (manifest === null || !existsSync(file)) continue;
-    const { number, access } = manifest;
-    const entry = { number, access, manifest: readFileSync(file, 'utf8') };
+    const { number, access, page } = manifest;
+    const entry = { number, access, page, manifest: readFileSync(file, 'utf8') };
     locals.set(slug, { entry, manifest, isWhole: false });
   }
   return locals;
@@ -200,7 +200,11 @@ async function takePage(
   if (!isLazy) await files.takeFiles(manifest, Object.keys(manifest.files), before?.manifest ?? null);
   if (before !== undefined && before.manifest.access !== access) setModes(place, manifest);
   if (
-    !(await mayServe({ slug, access, listed: slug === SITE_SLUG ? listedPages(folders, number) : [] })) ||
+    !(await mayServe(
+      slug === SITE_SLUG
+        ? { slug, page: null, access, listed: listedPages(folders, number) }
+        : { slug, page: releasePage(manifest), access, listed: [] },
+    )) ||
     !isCurrent()
   )
     return false;

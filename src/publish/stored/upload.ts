@@ -14,7 +14,13 @@ import {
   releaseFolder,
   servedRelease,
 } from '../releases/folders.ts';
-import { filePlaces, type IdentifiedManifest, identifyManifest, parseManifest } from '../releases/manifest.ts';
+import {
+  filePlaces,
+  type IdentifiedManifest,
+  identifyManifest,
+  type Manifest,
+  parseManifest,
+} from '../releases/manifest.ts';
 import { withoutVariants } from '../releases/variants.ts';
 import { readLedger } from './ledger.ts';
 import { digestOf, eachOf, fenceStore, type ObjectStore } from './object-store.ts';
@@ -35,7 +41,7 @@ interface UploadDeps {
   /** Whether this node is elected to upload; checked before each change. */
   readonly mayUpload: () => Promise<boolean>;
   /** Whether the access rules allow a release to be shown; null: not known yet. */
-  readonly isShown: (slug: string, access: ReleaseEntry['access']) => boolean | null;
+  readonly isShown: (release: Pick<Manifest, 'slug' | 'access' | 'page'>) => boolean | null;
   /** Encrypted definitions for nodes without the database, and a digest of their plain text; null: not provided. */
   readonly site: () => Promise<{ readonly digest: string; readonly sealed: () => Uint8Array } | null>;
   readonly times: () => Promise<ReleaseIndex['times']>;
@@ -148,7 +154,7 @@ function wantedRelease(
   slug: string,
 ): IdentifiedManifest | null | undefined {
   const there = known.index.pages[slug];
-  const stays = there !== undefined && isShown(slug, there.access) === false ? null : undefined;
+  const stays = there !== undefined && isShown({ slug, ...there }) === false ? null : undefined;
   const served = servedRelease(folders, slug);
   if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return stays;
   // Another node has published a newer release, which isn't published here yet.
@@ -156,7 +162,7 @@ function wantedRelease(
   if (isBehind && known.written.get(slug) !== there.number) return stays;
   const found = identifyManifest(folders, slug, served.number);
   if (found?.digest === there?.manifest) return stays;
-  return found !== null && isShown(slug, found.manifest.access) === true ? found : stays;
+  return found !== null && isShown(found.manifest) === true ? found : stays;
 }
 
 async function removePages(store: ObjectStore, known: Memory, leaving: readonly string[]): Promise<void> {
@@ -211,9 +217,9 @@ async function nameReleases(
 ): Promise<number> {
   // A release that is no longer served may have been made for other access rules.
   const current = some.filter(({ manifest: { slug, number } }) => currentNumber(folders, slug) === number);
-  const entries = current.map(({ manifest: { slug, number, access }, digest }): [string, ReleaseEntry] => [
+  const entries = current.map(({ manifest: { slug, number, access, page }, digest }): [string, ReleaseEntry] => [
     slug,
-    { number, manifest: digest, access },
+    { number, manifest: digest, access, page },
   ]);
   const pages = { ...known.index.pages, ...Object.fromEntries(entries) };
   await writeIndex(store, known, { ...known.index, pages, site, times: await times() });

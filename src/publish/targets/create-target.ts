@@ -245,14 +245,17 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   await writeSiteLedger(run);
 }
 
-/** Pages that must be removed from the target, or replaced by sealed ones. */
+/** Pages that must be removed from the target first, also where a sealed page or another page follows. */
 function leavingPages({ site, memory }: TargetRun): string[] {
   const listed = new Map(site.pages.map((page) => [page.slug, page]));
   const there = [...memory.pages.keys(), ...(memory.doubts === 'none' ? [] : site.gated)];
   return [...new Set(there)].filter((slug) => {
     if (site.unreadable.has(slug)) return false;
     const page = listed.get(slug);
-    return page === undefined || (page.isSealed && memory.pages.get(slug)?.isSealed === false);
+    const entry = memory.pages.get(slug);
+    // What another page left at the slug is never mixed with the files of this one.
+    const isReplaced = entry?.page !== undefined && entry.page !== page?.page;
+    return page === undefined || isReplaced || (page.isSealed && entry?.isSealed === false);
   });
 }
 
@@ -276,7 +279,7 @@ async function noteChanging(run: TargetRun, changed: readonly StaticPage[]): Pro
   for (const page of changed) {
     const { slug, isSealed } = page;
     const { files = 0, isWhole = false } = memory.pages.get(slug) ?? {};
-    memory.pages.set(slug, { mark: '', files, isSealed, isWhole, number: numberAfter(run, page) });
+    memory.pages.set(slug, { mark: '', files, isSealed, isWhole, number: numberAfter(run, page), page: page.page });
   }
   await writeSiteLedger(run);
   memory.doubts = 'none';

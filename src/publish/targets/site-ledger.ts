@@ -26,6 +26,8 @@ const PageEntrySchema = LedgerEntrySchema.extend({
   isSealed: z.boolean(),
   /** Whether it was ever complete. */
   isWhole: z.boolean(),
+  /** The page that the files are of; null: the site's own. Absent: written by an older version. */
+  page: z.string().nullable().optional(),
 });
 const PageEntriesSchema = ledgerEntries(PageEntrySchema);
 

@@ -4,7 +4,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFreshness } from '../../model/page.ts';
-import { SITE_FILES } from '../../model/slugs.ts';
+import { type PageKey, SITE_FILES } from '../../model/slugs.ts';
 import type { NowFacts } from '../../views/json/state-json.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
@@ -16,7 +16,7 @@ import {
   SITE_SLUG,
   servedRelease,
 } from '../releases/folders.ts';
-import { currentManifest, type ReleaseAccess, readManifest } from '../releases/manifest.ts';
+import { currentManifest, type ReleaseAccess, readManifest, releasePage } from '../releases/manifest.ts';
 import { HOME_SLUG } from '../stored/ledger.ts';
 import { headersFile, type PageAddresses, redirectsFile } from './host-files.ts';
 import { listExtras, nowFile, type PageLock, readNowFacts, sealedPage } from './page-extras.ts';
@@ -39,6 +39,8 @@ interface ListingOptions {
 export interface StaticPage {
   /** `_site` for the site's own files, `_home` for the copy of the home page at the root. */
   readonly slug: string;
+  /** The page that the files are of; null: the site's own. */
+  readonly page: PageKey | null;
   /** The same mark means the same files. */
   readonly mark: string;
   readonly isSealed: boolean;
@@ -70,6 +72,7 @@ export interface StaticListing {
 
 interface KnownPage {
   readonly slug: string;
+  readonly page: PageKey;
   readonly number: number;
   /** Which manifest it was made from. */
   readonly from: string;
@@ -140,6 +143,7 @@ function readPage(
   const { access, customDomain } = manifest;
   const found = {
     slug,
+    page: releasePage(manifest),
     number,
     from,
     mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
@@ -167,17 +171,17 @@ function sealedMark({ seals }: ListingMemory, { slug, from }: KnownPage, lock: P
 }
 
 /** `api/now.json` of a page, in a list; empty: none is written. */
-function listNow({ folders, sources }: ListingOptions, { slug, number, now }: KnownPage): readonly StaticFile[] {
-  if (now === null) return [];
-  const file = nowFile(now, { number, sources });
-  return [{ ...file, path: pagePrefix(slug) + file.path, read: () => whilePublic(folders, [slug], file.read) }];
+function listNow({ folders, sources }: ListingOptions, page: KnownPage): readonly StaticFile[] {
+  if (page.now === null) return [];
+  const file = nowFile(page.now, { number: page.number, sources });
+  return [{ ...file, path: pagePrefix(page.slug) + file.path, read: () => whilePublic(folders, [page], file.read) }];
 }
 
 function listPage(options: ListingOptions, page: KnownPage): StaticPage {
   const { slug, mark, number } = page;
   const now = (): readonly StaticFile[] => listNow(options, page);
   const files = (): StaticFile[] => [...publicFiles(options, page), ...now()];
-  return { slug, mark, number, isSealed: false, files, now };
+  return { slug, page: page.page, mark, number, isSealed: false, files, now };
 }
 
 function listSealedPage(
@@ -187,7 +191,7 @@ function listSealedPage(
 ): StaticPage {
   const { slug, number } = page;
   const files = (): StaticFile[] => [sealedFile(folders, page, { lock, mark })];
-  return { slug, mark, number, isSealed: true, files, now: () => [] };
+  return { slug, page: page.page, mark, number, isSealed: true, files, now: () => [] };
 }
 
 /** The same files again for the root, except those that the site itself has there. */
@@ -201,7 +205,7 @@ function listHomePage(options: ListingOptions, page: KnownPage): StaticPage {
   };
   const mark = fingerprintOf([HOME_SLUG, page.slug, page.mark]).slice(0, 32);
   // The copy isn't a release.
-  return { slug: HOME_SLUG, mark, number: 0, isSealed: false, files, now };
+  return { slug: HOME_SLUG, page: page.page, mark, number: 0, isSealed: false, files, now };
 }
 
 function listSiteFiles(
@@ -217,7 +221,7 @@ function listSiteFiles(
     const own = publicFiles(options, site, others);
     return [...texts.map(textFile), ...own.filter(({ path }) => !hasHome || path !== 'index.html')];
   };
-  return { slug: SITE_SLUG, number, mark, isSealed: false, files, now: () => [] };
+  return { slug: SITE_SLUG, page: null, number, mark, isSealed: false, files, now: () => [] };
 }
 
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
@@ -234,15 +238,16 @@ function releaseStamp(folders: ReleaseFolders, slug: string, number: number): st
 /** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
 function publicFiles(
   { folders, version }: Pick<ListingOptions, 'folders' | 'version'>,
-  { slug, number }: KnownPage,
+  page: KnownPage,
   others: readonly KnownPage[] = [],
 ): StaticFile[] {
+  const { slug, number } = page;
   const manifest = readManifest(folders, slug, number);
   if (manifest === null) throw new ReleaseGoneError(slug);
   const prefix = pagePrefix(slug);
   const source = filesFolder(folders, slug, number);
   const guarded = (read: () => Uint8Array | Promise<Uint8Array>): Promise<Uint8Array> =>
-    whilePublic(folders, [slug, ...others.map((other) => other.slug)], read);
+    whilePublic(folders, [page, ...others], read);
   const files = Object.entries(manifest.files).map(
     ([path, { sha256, contentType }]): StaticFile => ({
       path: prefix + path,
@@ -260,14 +265,24 @@ function publicFiles(
   ];
 }
 
-/** @throws NoLongerPublicError when one of the pages is not public by now */
+/** @throws NoLongerPublicError when one of the pages is not public by now, or another page has its slug */
 async function whilePublic(
   folders: ReleaseFolders,
-  slugs: readonly string[],
+  pages: readonly KnownPage[],
   read: () => Uint8Array | Promise<Uint8Array>,
 ): Promise<Uint8Array> {
-  for (const slug of slugs) if (servedRelease(folders, slug)?.isPublic !== true) throw new NoLongerPublicError(slug);
+  for (const { slug, number, page } of pages) {
+    const served = servedRelease(folders, slug);
+    const isSame = served?.number === number || currentPage(folders, slug) === page;
+    if (served?.isPublic !== true || !isSame) throw new NoLongerPublicError(slug);
+  }
   return read();
+}
+
+/** The page of the release that is served at a slug. */
+function currentPage(folders: ReleaseFolders, slug: string): PageKey | null {
+  const manifest = currentManifest(folders, slug);
+  return manifest === null ? null : releasePage(manifest);
 }
 
 function sealedFile(

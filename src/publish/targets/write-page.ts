@@ -91,7 +91,7 @@ export async function uploadPage(run: TargetRun, page: StaticPage): Promise<void
   try {
     const files = await uploadFiles(run, page);
     const { slug, mark, isSealed } = page;
-    memory.pages.set(slug, { mark, files, isSealed, isWhole: true, number: numberAfter(run, page) });
+    memory.pages.set(slug, { mark, files, isSealed, isWhole: true, number: numberAfter(run, page), page: page.page });
   } catch (error) {
     const isOfPage = error instanceof ReleaseGoneError || (isStatusError(error) && error.context['isOfFile'] === true);
     if (!isOfPage) throw error;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
 import { type AccessType, type PageDefinition, toMonitorId } from '../../../src/model/observation.ts';
-import { isOpenIn, resolvePages } from '../../../src/publish/definitions/definitions.ts';
+import { toPageKey } from '../../../src/model/slugs.ts';
+import { resolvePages, standingIn } from '../../../src/publish/definitions/definitions.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 
 const SITE = {
@@ -209,7 +210,8 @@ describe('before an upstream that may define pages has told which', () => {
     ] as const) {
       const pages = [{ slug: 'staff', components: [{ monitor: 'svc/1' }], ...own }];
       const site = resolve({ pages, undecided: ['svc'], password: 'long enough' });
-      expect(isOpenIn(site)('staff'), JSON.stringify(own)).toBe(isOpen);
+      const standing = standingIn({ ...site, pages: [] });
+      expect(standing.isOpen({ slug: 'staff', page: toPageKey('staff', 1) }), JSON.stringify(own)).toBe(isOpen);
       expect(site.undecided).toEqual(['staff']);
     }
   });

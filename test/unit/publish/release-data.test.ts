@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { toPageKey } from '../../../src/model/slugs.ts';
 import { releaseFolders } from '../../../src/publish/releases/folders.ts';
 import { readReleaseData, releaseDataText } from '../../../src/publish/releases/release-data.ts';
 import { badgeSubjects } from '../../../src/views/badges/badge-subjects.ts';
@@ -35,7 +36,10 @@ describe('the data of a release', () => {
     const onDemand = { options, named, subjects: badgeSubjects(model), staleAfter };
     const data = { summary: { state, since, asOf }, now: nowFacts(model), onDemand };
     expect(read(releaseDataText(data))).toEqual({ ...NOTHING, ...data });
-    expect(read(releaseDataText({ listed: ['acme'] }))).toEqual({ ...NOTHING, listed: ['acme'] });
+    const listed = [{ slug: 'acme', page: toPageKey('acme', 2) }];
+    expect(read(releaseDataText({ listed }))).toEqual({ ...NOTHING, listed });
+    // As versions before 2026-11-23 wrote it.
+    expect(read('{"listed":["acme"]}')).toEqual({ ...NOTHING, listed: [{ slug: 'acme', page: null }] });
   });
 
   it('of an older version says what it can: no start of the state, days as objects, nothing for now.json', () => {
