@@ -21,6 +21,7 @@ const MappingSchema = z.strictObject({
   status: PathsSchema.describe('Path to the status of an alert.'),
   firing: WordsSchema.default(['firing']).describe('Status values that open an incident.'),
   resolved: WordsSchema.default(['resolved']).describe('Status values that resolve it. Others are ignored.'),
+  changed: WordsSchema.optional().describe('Status values that only change the severity of an open incident.'),
   title: PathsSchema.describe('Title of the incident.'),
   body: PathsSchema.optional().describe('Text of the first update. Default: none.'),
   component: PathsSchema.optional().describe('Affected component, by id or name.'),
@@ -28,7 +29,7 @@ const MappingSchema = z.strictObject({
     'Start time. Distinguishes a new alert with the same key from a late message.',
   ),
   ended: PathsSchema.optional().describe('End time.'),
-  severity: PathsSchema.optional().describe('Severity, as used in severities.'),
+  severity: PathsSchema.optional().describe('Severity, as used in severities. Of several, the first listed there.'),
 });
 
 const SignatureSchema = z.strictObject({
@@ -36,9 +37,13 @@ const SignatureSchema = z.strictObject({
   prefix: z.string().max(20).default('').describe('Text before the hexadecimal digits, such as v1=.'),
 });
 
+/** What only the sender's own test has: text by path, or nothing there (null). */
+export type TestMark = Readonly<Record<string, RegExp | null>>;
+
 interface Preset {
   readonly mapping: z.input<typeof MappingSchema>;
   readonly signature?: z.input<typeof SignatureSchema>;
+  readonly tests: readonly TestMark[];
 }
 
 const PROMETHEUS: Preset = {
@@ -53,6 +58,12 @@ const PROMETHEUS: Preset = {
     ended: 'endsAt',
     severity: 'labels.severity',
   },
+  tests: [
+    // The test of a contact point in Grafana, also for an Alertmanager that Grafana manages.
+    { 'labels.alertname': /^TestAlert$/, 'labels.instance': /^Grafana$/ },
+    // Alertmanager has no test of its own. kube-prometheus fires this one for ever, to show that alerts get through.
+    { 'labels.alertname': /^Watchdog$/ },
+  ],
 };
 
 const INTAKE_PRESETS = {
@@ -62,28 +73,55 @@ const INTAKE_PRESETS = {
     mapping: {
       key: 'event.data.id',
       status: 'event.event_type',
-      firing: ['incident.triggered', 'incident.acknowledged', 'incident.reopened'],
+      firing: [
+        'incident.triggered',
+        'incident.acknowledged',
+        'incident.unacknowledged',
+        'incident.reopened',
+        'incident.escalated',
+        'incident.delegated',
+        'incident.reassigned',
+      ],
       resolved: ['incident.resolved'],
+      changed: ['incident.priority_updated'],
       title: 'event.data.title',
       component: 'event.data.service.summary',
-      started: 'event.data.created_at',
+      // When the incident was created says nothing of when it was reopened.
+      started: 'event.occurred_at',
       ended: 'event.occurred_at',
-      severity: 'event.data.urgency',
+      severity: ['event.data.priority.summary', 'event.data.urgency'],
     },
     signature: { header: 'x-pagerduty-signature', prefix: 'v1=' },
+    tests: [{ 'event.event_type': /^pagey\.ping$/ }],
   },
   opsgenie: {
     mapping: {
       key: 'alert.alertId',
       status: 'action',
       firing: ['Create'],
-      resolved: ['Close', 'Resolve'],
+      resolved: ['Close', 'Resolve', 'Delete'],
+      changed: ['UpdatePriority'],
       title: 'alert.message',
       body: 'alert.description',
       component: ['alert.entity', 'alert.alias'],
       started: 'alert.createdAt',
       severity: 'alert.priority',
     },
+    tests: [],
+  },
+  'uptime-kuma': {
+    mapping: {
+      key: 'monitor.id',
+      // Messages about certificates and domains have no heartbeat, and are no alerts.
+      status: ['heartbeat.status', 'msg'],
+      firing: ['0'],
+      resolved: ['1'],
+      title: 'monitor.name',
+      component: 'monitor.name',
+      started: 'heartbeat.time',
+      // Without `heartbeat.msg`, which names addresses inside. Uptime Kuma doesn't show it on its public pages either.
+    },
+    tests: [{ msg: / Testing$/, 'heartbeat.status': null }],
   },
 } as const satisfies Record<string, Preset>;
 
@@ -121,6 +159,7 @@ export const IntakeSchema = z
       ...intake,
       mapping: mapping ?? MappingSchema.parse(known?.mapping),
       signature: signed === undefined ? null : SignatureSchema.parse(signed),
+      tests: known?.tests ?? [],
     };
   });
 export type IntakeConfig = z.output<typeof IntakeSchema>;

@@ -7,9 +7,10 @@ import type { Writer } from '../store/database.ts';
 import { findAlert, type KnownAlert, keepAlert } from '../store/written/alerts.ts';
 import { findWritten } from '../store/written/posts.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
+import { changedPost } from './change-post.ts';
 import { idWords } from './post-id.ts';
 import type { Alert } from './read-alerts.ts';
-import { instantIn } from './requests.ts';
+import { instantIn, statusOf } from './requests.ts';
 import { type Author, changePost, createPost } from './writer.ts';
 import { findComponent, type WritingPage } from './writing-page.ts';
 
@@ -24,7 +25,7 @@ interface IntakeContext {
 export interface Taken {
   readonly key: string;
   /** `late`: it is about a time that is over by what was heard before. */
-  readonly did: 'declared' | 'resolved' | 'known' | 'late';
+  readonly did: 'declared' | 'resolved' | 'changed' | 'known' | 'late';
   /** Id of the post; null: it has none. */
   readonly post: string | null;
   /** A component that the page has not, as the sender calls it. */
@@ -38,7 +39,7 @@ const BEGAN_BEFORE_MAX_MS = 24 * 60 * MINUTE_MS;
 export async function takeAlert(tx: Writer, alert: Alert, context: IntakeContext): Promise<Taken> {
   const { intake, author } = context;
   const known = await findAlert(tx, { intake: intake.id, page: author.page.key, key: alert.key });
-  return alert.state === 'firing' ? fire(tx, alert, known, context) : resolve(tx, alert, known, context);
+  return { firing: fire, resolved: resolve, changed: change }[alert.state](tx, alert, known, context);
 }
 
 async function fire(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
@@ -80,11 +81,36 @@ async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, conte
   return { ...taken, did: 'resolved' };
 }
 
+/** Declares the state of its component anew, where its severity stands for another one by now. */
+async function change(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
+  const { intake, writing, author } = context;
+  const taken: Taken = { key: alert.key, did: 'known', post: known?.post ?? null, unknownComponent: null };
+  const component = componentOf(alert, intake, writing);
+  const row = known?.state !== 'firing' || known.post === null ? null : await findWritten(tx, known.post);
+  if (row === null || component === null) return taken;
+  const state = stateOf(alert, intake);
+  let did: Taken['did'] = 'known';
+  const changed = (document: WrittenPost): WrittenPost => {
+    const { post } = document;
+    const declared = post.type === 'incident' ? post.impacts?.at(-1)?.components : undefined;
+    if (declared?.[`${writing.page.definition.id}/${component}`] === state || isOver(document)) return document;
+    did = 'changed';
+    const components = { [component]: statusOf(state) };
+    return changedPost(document, { components, deliver_notifications: false }, { writing, now: author.now });
+  };
+  await changePost(tx, author, { id: row.id, action: 'incident-update', version: null, change: changed });
+  return { ...taken, did };
+}
+
+function isOver({ post, updates }: WrittenPost): boolean {
+  const status = updates.findLast((update) => update.status !== null)?.status;
+  return post.type !== 'incident' || status === 'resolved' || status === 'postmortem';
+}
+
 /** Over by now, unless somebody said so before. */
 function resolvedPost(document: WrittenPost, now: EpochMs): WrittenPost {
   const { post, updates } = document;
-  const status = updates.findLast((update) => update.status !== null)?.status;
-  if (post.type !== 'incident' || status === 'resolved' || status === 'postmortem') return document;
+  if (post.type !== 'incident' || isOver(document)) return document;
   const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), instantIn(post.started));
   const at = later(now, toEpochMs(last + 1));
   return { ...document, updates: [...updates, { at, status: 'resolved', body: '' }] };
@@ -99,7 +125,7 @@ function postOf(alert: Alert, component: string | null, { intake, writing, autho
   const { now } = author;
   const told = alert.startedAt ?? now;
   const startedAt = told < now - BEGAN_BEFORE_MAX_MS ? now : earlier(told, now);
-  const state = (alert.severity === null ? undefined : intake.severities[alert.severity]) ?? intake.state;
+  const state = stateOf(alert, intake);
   const ref = component === null ? null : `${writing.page.definition.id}/${component}`;
   return {
     post: {
@@ -123,6 +149,12 @@ function postOf(alert: Alert, component: string | null, { intake, writing, autho
         }
       : {}),
   };
+}
+
+/** By the first of its severities that the table of the intake has. */
+function stateOf({ severities }: Alert, intake: IntakeConfig): IntakeConfig['state'] {
+  const known = severities.find((severity) => Object.hasOwn(intake.severities, severity));
+  return (known === undefined ? undefined : intake.severities[known]) ?? intake.state;
 }
 
 /** By the table of the intake, by id, by name. */

@@ -1,21 +1,37 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  alertmanagerMessage,
+  grafanaTest,
+  kumaCertificate,
+  kumaMessage,
+  kumaTest,
+  opsgenieMessage,
+  pagerdutyMessage,
+  pagerdutyOther,
+  pagerdutyTest,
+} from '../helpers/alert-messages.ts';
 import { type RunningPharos, runPharos, temporaryFolder } from '../helpers/pharos.ts';
-import { callApi, startWritingSite, WRITING_CONFIG, WRITING_ENV } from '../helpers/writing-site.ts';
+import { callApi, OPERATOR, startWritingSite, WRITING_CONFIG, WRITING_ENV } from '../helpers/writing-site.ts';
 
 const { INTAKE: SECRET = '', INTAKE_OLD: OLD_SECRET = '' } = WRITING_ENV;
 const REPLAYS = Math.max(100, Math.round(100 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1)));
 const CONFIG = `${WRITING_CONFIG}intake:
   - { id: prom, page: acme, preset: alertmanager, secrets: ["\${INTAKE}"], severities: { critical: major_outage } }
   - { id: graf, page: acme, preset: grafana, header: x-secret, secrets: ["\${INTAKE_OLD}", "\${INTAKE}"] }
-  - { id: pager, page: acme, preset: pagerduty, secrets: ["\${INTAKE}"], components: { "Checkout service": web } }
-  - { id: genie, page: acme, preset: opsgenie, secrets: ["\${INTAKE}"] }
+  - { id: pager, page: acme, preset: pagerduty, secrets: ["\${INTAKE}"], components: { "Checkout service": web },
+      severities: { P1: major_outage, P3: partial_outage } }
+  - { id: kuma, page: acme, preset: uptime-kuma, secrets: ["\${INTAKE}"], state: major_outage }
+  - { id: genie, page: acme, preset: opsgenie, secrets: ["\${INTAKE}"], severities: { P1: major_outage } }
   - id: own
     page: acme
     secrets: ["\${INTAKE}"]
     published: false
     mapping: { key: id, status: state.word, firing: [down], resolved: [up], title: what, component: where }
 `;
+
+/** When incidents of PagerDuty were created: long ago, which says nothing of when they were reopened. */
+const AT = '2026-11-01T00:00:00Z';
 
 describe('the intake of alerts', () => {
   const folder = temporaryFolder();
@@ -119,38 +135,104 @@ describe('the intake of alerts', () => {
     expect(await did('prom', both)).toBe('declared declared');
   });
 
+  const signed = (body: string, secret = SECRET) => ({
+    'x-pagerduty-signature': `v1=${'0'.repeat(64)},v1=${createHmac('sha256', secret).update(body).digest('hex')}`,
+  });
+  const page = async (payload: unknown) => did('pager', JSON.stringify(payload), signed(JSON.stringify(payload)));
+  const websiteStatus = async () => {
+    const { components } = await (await fetch(`${pharos.url}/acme/api/v2/components.json`)).json();
+    return components[1].status;
+  };
+
   it('takes what PagerDuty signs, and nothing that is signed otherwise', async () => {
-    const event = (word: string) => ({
-      event: {
-        event_type: `incident.${word}`,
-        occurred_at: minutes(0),
-        data: {
-          id: 'PGR0VU2',
-          title: 'Checkout fails',
-          created_at: minutes(-1),
-          service: { summary: 'Checkout service' },
-        },
-      },
-    });
-    const signed = (body: string, secret = SECRET) => ({
-      'x-pagerduty-signature': `v1=${'0'.repeat(64)},v1=${createHmac('sha256', secret).update(body).digest('hex')}`,
-    });
-    const fired = JSON.stringify(event('triggered'));
+    const fired = JSON.stringify(pagerdutyMessage('incident.triggered', { occurredAt: minutes(0), createdAt: AT }));
     for (const headers of [{}, signed(fired, 'wrong'), signed(`${fired} `)])
       expect((await send('pager', fired, headers)).status).toBe(401);
-    expect(await did('pager', fired, signed(fired))).toBe('declared');
-    const other = JSON.stringify(event('priority_updated'));
-    expect(await did('pager', other, signed(other))).toBe('');
-    const over = JSON.stringify(event('resolved'));
-    expect(await did('pager', over, signed(over))).toBe('resolved');
+  });
+
+  it('follows a PagerDuty incident that escalates, changes its priority, ends and is reopened', async () => {
+    let second = -60;
+    const event = (word: string, priority: string | null = 'P3') => {
+      second += 1;
+      const occurredAt = new Date(Date.now() + second * 1_000).toISOString();
+      return pagerdutyMessage(`incident.${word}`, { occurredAt, createdAt: AT, priority });
+    };
+    expect(await page(event('triggered'))).toBe('declared');
+    const acknowledged = event('acknowledged');
+    for (const word of ['escalated', 'reassigned', 'delegated', 'unacknowledged'])
+      expect(await page(event(word))).toBe('known');
+    for (const word of ['annotated', 'responder.added', 'status_update_published'])
+      expect(await page(pagerdutyOther(`incident.${word}`, minutes(0)))).toBe('');
+    expect(await websiteStatus()).toBe('partial_outage');
+    expect(await page(event('priority_updated', 'P1'))).toBe('changed');
+    expect(await page(event('priority_updated', 'P1'))).toBe('known');
+    expect(await websiteStatus()).toBe('major_outage');
+    expect(await page(event('resolved', 'P1'))).toBe('resolved');
+    expect(await page(event('priority_updated', 'P3'))).toBe('known');
+    expect(await websiteStatus()).toBe('operational');
+    // One that was on its way since before it was resolved.
+    expect(await page(acknowledged)).toBe('late');
     expect(await named('Checkout fails')).toEqual(['resolved']);
+    expect(await page(event('reopened', 'P1'))).toBe('declared');
+    expect(await named('Checkout fails')).toEqual(['investigating', 'resolved']);
+    expect(await websiteStatus()).toBe('major_outage');
+    expect(await page(event('resolved', 'P1'))).toBe('resolved');
+    expect(await named('Checkout fails')).toEqual(['resolved', 'resolved']);
+  });
+
+  it("answers a service's own test, tells operators of it, and publishes nothing", async () => {
+    const before = await incidents();
+    const ping = JSON.stringify(pagerdutyTest(minutes(0)));
+    const answers = [
+      await send('graf', grafanaTest(minutes(0)), { 'x-secret': SECRET }),
+      await send('prom', alertmanagerMessage('firing', minutes(0), { alertname: 'Watchdog' })),
+      await send('pager', ping, signed(ping)),
+      await send('kuma', kumaTest),
+    ];
+    for (const { status, body } of answers)
+      expect([status, body]).toEqual([200, { message: 'test received', alerts: [] }]);
+    expect(await send('kuma', kumaCertificate)).toEqual({ status: 200, body: { alerts: [] } });
+    expect(await incidents()).toEqual(before);
+    const ops = await openOps();
+    for (const id of ['graf', 'prom', 'pager', 'kuma'])
+      expect(ops).toMatch(
+        new RegExp(`intake:${id}</td>\\s*<td[^>]*>intake-test acme</td>(?:(?!</tr>).)*test received`, 's'),
+      );
+    expect((await send('kuma', kumaTest, { authorization: 'Bearer wrong' })).status).toBe(401);
+  });
+
+  async function openOps(): Promise<string> {
+    const answer = await fetch(`${pharos.url}/-/ops/sign-in`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: OPERATOR }),
+      headers: { origin: pharos.url },
+      redirect: 'manual',
+    });
+    const cookie = answer.headers.getSetCookie().map((line) => line.split(';')[0]);
+    return (await fetch(`${pharos.url}/-/ops`, { headers: { cookie: cookie.join('; ') } })).text();
+  }
+
+  it('follows a monitor of Uptime Kuma down and up', async () => {
+    const at = (second: number) => new Date(Date.now() + second * 1_000);
+    expect(await did('kuma', kumaMessage(0, at(-50)))).toBe('declared');
+    expect(await did('kuma', kumaMessage(2, at(-45)))).toBe('');
+    expect(await did('kuma', kumaMessage(0, at(-40)))).toBe('known');
+    expect(await websiteStatus()).toBe('major_outage');
+    expect(await did('kuma', kumaMessage(1, at(-30)))).toBe('resolved');
+    expect(await did('kuma', kumaMessage(0, at(-50)))).toBe('late');
+    expect(await named('Website')).toEqual(['resolved']);
+    expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('10.9.8.7');
   });
 
   it('takes Opsgenie, Grafana with either of two secrets, and any JSON by its mapping', async () => {
-    const alert = { alertId: 'og-1', message: 'Disk is full', createdAt: Date.now() - 60_000, entity: 'web' };
-    expect(await did('genie', { action: 'Create', alert })).toBe('declared');
-    expect(await did('genie', { action: 'Acknowledge', alert })).toBe('');
-    expect(await did('genie', { action: 'Close', alert })).toBe('resolved');
+    const createdAt = Date.now() - 60_000;
+    const genie = (action: string, priority: string) => did('genie', opsgenieMessage(action, { createdAt, priority }));
+    expect(await genie('Create', 'P3')).toBe('declared');
+    expect(await genie('Acknowledge', 'P3')).toBe('');
+    expect(await websiteStatus()).toBe('degraded_performance');
+    expect(await genie('UpdatePriority', 'P1')).toBe('changed');
+    expect(await websiteStatus()).toBe('major_outage');
+    expect(await genie('Close', 'P1')).toBe('resolved');
     expect(await named('Disk is full')).toEqual(['resolved']);
     for (const secret of [SECRET, OLD_SECRET])
       expect(await did('graf', prom('g1', 'firing', -1), { 'x-secret': secret })).toMatch(/declared|known/);

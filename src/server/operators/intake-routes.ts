@@ -6,7 +6,8 @@ import { isStatusError } from '../../errors.ts';
 import { type Taken, takeAlert } from '../../incidents/intake.ts';
 import { readAlerts } from '../../incidents/read-alerts.ts';
 import { Refusal } from '../../incidents/refusal.ts';
-import { authorPage } from '../../incidents/writer.ts';
+import { type Author, authorPage } from '../../incidents/writer.ts';
+import { type AuditEntry, insertAudit } from '../../store/audit.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
 import { type ApiRoutesOptions, refused } from './api-routes.ts';
 import { isSame, type OperatorGuard } from './ops-guard.ts';
@@ -20,6 +21,7 @@ interface IntakeRoutesOptions
   readonly onUnknown: (intake: string, component: string) => void;
 }
 
+const TEST_RECEIVED = 'test received';
 const UNAUTHORIZED = 'No such intake, or its secret or signature is missing or incorrect.';
 
 /** Makes the handler. */
@@ -47,11 +49,11 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, UNAUTHORIZED);
   if (!options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
-  const alerts = readAlerts(payloadOf(bytes), intake);
+  const { alerts, hasTest } = readAlerts(payloadOf(bytes), intake);
   const writing = await options.load(intake.page);
   if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
   const { database, newSuffix, now, clientOf } = options;
-  const author = {
+  const author: Author = {
     actor: `intake:${id}`,
     client: clientOf(request.clientAddress),
     now: now(),
@@ -61,17 +63,24 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   const taken = await database.transaction(async (tx) => {
     const all: Taken[] = [];
     for (const alert of alerts) all.push(await takeAlert(tx, alert, { intake, writing, author, newSuffix }));
+    if (hasTest) await insertAudit(tx, testEntry(author));
     return all;
   });
   for (const { unknownComponent } of taken) if (unknownComponent !== null) options.onUnknown(id, unknownComponent);
-  if (taken.some(({ did }) => did === 'declared' || did === 'resolved')) await options.publish();
+  if (taken.some(({ did }) => did !== 'known' && did !== 'late')) await options.publish();
   return json(200, {
+    ...(hasTest ? { message: TEST_RECEIVED } : {}),
     alerts: taken.map(({ key, did, unknownComponent }) => ({
       key,
       did,
       ...(unknownComponent === null ? {} : { unknown_component: unknownComponent }),
     })),
   });
+}
+
+/** Tests are shown to operators only, on their page and in `pharos audit`. */
+function testEntry({ actor, client, now, page }: Author): AuditEntry {
+  return { at: now, actor, action: 'intake-test', subject: page.slug, client, run: null, outcome: TEST_RECEIVED };
 }
 
 /** Every secret is tried, so that how long it takes tells nothing. */
