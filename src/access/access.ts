@@ -1,5 +1,6 @@
 /** The contract between the front door and the gates. The one decision is `canView`. */
 
+import type { AccessType, AddressRule } from '../model/observation.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -7,10 +8,18 @@ import type { EpochMs } from '../model/time.ts';
 type Gate =
   | { readonly kind: 'public' }
   | {
-      readonly kind: 'password' | 'email-domain';
-      /** Changes when the password or the list of domains does; a session of another version sees nothing. */
+      readonly kind: Exclude<AccessPage['access'], 'public'>;
+      /** Changes when what the gate asks for does; a session of another version sees nothing. */
       readonly version: string;
+      /** Null: it asks for no address. */
+      readonly addresses: AddressCheck | null;
     };
+
+interface AddressCheck {
+  /** True: no session is needed, as of `ip`. */
+  readonly isEnough: boolean;
+  readonly includes: (address: string) => boolean;
+}
 
 /** A status page as the gates know it. */
 export interface GatedPage {
@@ -18,19 +27,23 @@ export interface GatedPage {
   readonly gate: Gate;
 }
 
-/** Whoever sends a request: nobody, or sessions for some pages. */
+/** Whoever sends a request: nobody, or an address and sessions for some pages. */
 export interface Principal {
-  /** Gate version by page, of sessions that are alive. */
+  /** Counted from the configured number of proxies; empty: unknown, which is in no range. */
+  readonly address: string;
+  /** Gate version by page: of sessions that are alive, and of the page asked for if the address is enough. */
   readonly sessions: ReadonlyMap<PageKey, string>;
 }
 
-export const NOBODY: Principal = Object.freeze({ sessions: new Map() });
+export const NOBODY: Principal = Object.freeze({ address: '', sessions: new Map() });
 
 /** Whether `principal` may see any file of `page`. Deny by default: an unknown page is not seen by anybody. */
 export function canView(principal: Principal, page: GatedPage | null): boolean {
   if (page === null) return false;
-  if (page.gate.kind === 'public') return true;
-  return principal.sessions.get(page.key) === page.gate.version;
+  const { gate, key } = page;
+  if (gate.kind === 'public') return true;
+  if (principal.sessions.get(key) !== gate.version) return false;
+  return gate.addresses === null || gate.addresses.isEnough || gate.addresses.includes(principal.address);
 }
 
 /** A request to a gate, stripped to what gates need. */
@@ -74,8 +87,8 @@ interface DeniedRequest {
 
 /** What the front door calls. */
 export interface Access {
-  /** The sessions that a Cookie header stands for. A store that fails stands for nobody new. */
-  readonly principalOf: (cookie: string | null, now: EpochMs) => Promise<Principal>;
+  /** Who sends a request, by its address and the sessions that its Cookie header stands for. A store that fails stands for nobody new. */
+  readonly principalOf: (request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>) => Promise<Principal>;
   /**
    * Signs in, sends links, signs out. Answers alike for pages that do not exist. Null: no page of the site has a gate,
    * so these addresses do not exist either.
@@ -117,8 +130,10 @@ export interface AccessPage {
   readonly locale: string;
   /** Absolute address of the page with a trailing slash. */
   readonly url: string;
-  readonly access: 'public' | 'password' | 'email-domain';
+  readonly access: Exclude<AccessType, 'closed'>;
   /** Reveals the password; null unless access is `password`. */
   readonly password: { readonly reveal: () => string } | null;
   readonly emailDomains: readonly string[];
+  /** Absent: from any address. */
+  readonly addresses?: AddressRule | undefined;
 }

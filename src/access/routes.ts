@@ -32,9 +32,8 @@ export async function answerRoute(visit: Visit): Promise<GateResponse> {
 
 /** Whoever is in already goes on to the page. */
 async function showForms(visit: Visit): Promise<GateResponse> {
-  const { cookie, slug, now } = visit.request;
-  const principal = await visit.parts.principalOf(cookie, now);
-  const page = visit.parts.gates.find(slug)?.gated ?? null;
+  const principal = await visit.parts.principalOf(visit.request);
+  const page = visit.parts.gates.find(visit.request.slug)?.gated ?? null;
   return canView(principal, page) ? goTo(visit, visit.to) : show(visit, { status: 200, step: 'sign-in' });
 }
 

@@ -2,7 +2,7 @@
 
 import type { LRUCache } from 'lru-cache';
 import type { Database, Writer } from '../store/database.ts';
-import type { Access, GateRequest, GateResponse } from './access.ts';
+import type { Access, GatedPage, GateRequest, GateResponse } from './access.ts';
 import type { Attempts } from './attempts/attempts.ts';
 import type { Semaphore } from './attempts/semaphore.ts';
 import { readCookie, setCookie } from './cookies.ts';
@@ -82,6 +82,12 @@ export function goTo({ base }: Visit, to: string, cookies: readonly string[] = [
     },
     body: '',
   };
+}
+
+/** Whether the gate takes a sign-in from where the visitor is. */
+export function isFromAllowed({ request }: Visit, { gate }: GatedPage): boolean {
+  if (gate.kind === 'public' || gate.addresses === null) return true;
+  return gate.addresses.isEnough || gate.addresses.includes(request.clientAddress);
 }
 
 export function presentedSession({ request }: Visit): PresentedSession {

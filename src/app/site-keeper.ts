@@ -154,9 +154,10 @@ function domainsOf(
 }
 
 function toAccessPage({ identity, definition, settings, password }: ResolvedPage): AccessPage {
-  const { slug, title, access, emailDomains } = definition;
+  const { slug, title, access, emailDomains, addresses } = definition;
   if (access === 'closed') throw new Error(`the closed page ${slug} must not be published`);
-  return { key: identity.key, slug, title, locale: settings.locale, url: settings.url, access, password, emailDomains };
+  const { locale, url } = settings;
+  return { key: identity.key, slug, title, locale, url, access, password, emailDomains, addresses };
 }
 
 function publicPage({ slug }: LastPublished): AccessPage {

@@ -101,8 +101,9 @@ export function configuredTargets(config: Config, deps: TargetDeps, isSealed = c
 
 function pageLocks({ pages, site }: Config): ReadonlyMap<string, PageLock> {
   return new Map(
-    pages.flatMap(({ slug, password, locale }) =>
-      password === undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
+    // An encrypted file opens anywhere.
+    pages.flatMap(({ slug, password, locale, allow_ips: ranges }) =>
+      password === undefined || ranges !== undefined ? [] : [[slug, { password, locale: locale ?? site.locale }]],
     ),
   );
 }

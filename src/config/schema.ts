@@ -19,6 +19,7 @@ import {
   IdSchema,
   LinkSchema,
   LocaleSchema,
+  RangeSchema,
   SlugSchema,
   TimezoneSchema,
 } from '../schema/scalars.ts';
@@ -160,9 +161,9 @@ export const PageSchema = z
       .optional()
       .describe('Host name that serves this page at its root; null for none, even if the upstream has one.'),
     access_type: z
-      .enum(['public', 'password', 'email-domain'])
+      .enum(['public', 'ip', 'password', 'email-domain'])
       .optional()
-      .describe('Who can see the page. Default: set by password or auth_email_domains, else public.'),
+      .describe('Who can see the page. Default: set by password, auth_email_domains or allow_ips, else public.'),
     password: SecretSchema.optional().describe('Password for the page. Makes it private even without access_type.'),
     auth_email_domains: z
       .array(HostSchema)
@@ -170,6 +171,19 @@ export const PageSchema = z
       .optional()
       .describe(
         'Email domains whose addresses can sign in (exact match). Makes the page private even without access_type.',
+      ),
+    allow_ips: z
+      .array(RangeSchema)
+      .min(1)
+      .optional()
+      .describe(
+        'Addresses and ranges from which the page can be seen. Makes the page private even without access_type.',
+      ),
+    access: z
+      .enum(['all', 'any'])
+      .optional()
+      .describe(
+        'With allow_ips beside another way in. all (default): visitors need an allowed address and must sign in. any: one of them is enough.',
       ),
     published: z.boolean().optional().describe('false hides the page from everyone.'),
     theme: z.enum(THEMES).optional().describe('Colour scheme; system follows the visitor’s setting.'),
@@ -256,6 +270,20 @@ export const PageSchema = z
         code: 'custom',
         path: ['auth_email_domains'],
         message: 'missing; access_type email-domain needs a list of domains',
+      });
+    }
+    if (page.access_type === 'ip' && page.allow_ips === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['allow_ips'],
+        message: 'missing; access_type ip needs addresses or ranges such as 192.0.2.0/24',
+      });
+    }
+    if (page.access !== undefined && page.allow_ips === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['access'],
+        message: 'says what allow_ips means beside another way in, and there is no allow_ips',
       });
     }
     const groups = new Set(page.groups?.map((group) => group.id));

@@ -74,7 +74,14 @@ export interface MailFacts {
 }
 
 /** From the most private to the most open. */
-export const BY_PRIVACY = ['closed', 'email-domain', 'password', 'public'] as const satisfies readonly AccessType[];
+export const BY_PRIVACY = [
+  'closed',
+  'oidc',
+  'email-domain',
+  'password',
+  'ip',
+  'public',
+] as const satisfies readonly AccessType[];
 
 /** The most private of what is stated; `public` when nothing is. */
 export function mostPrivate(stated: readonly AccessType[]): AccessType {
@@ -86,17 +93,19 @@ export interface AccessStatement {
   readonly type: AccessType | null;
   readonly hasPassword: boolean;
   readonly hasEmailDomains: boolean;
+  readonly hasAddresses?: boolean;
 }
 
 /**
  * What one source states of a page. A password and a list of domains are a gate by themselves, with or without a type;
  * null: the source says nothing.
  */
-export function statedAccess({ type, hasPassword, hasEmailDomains }: AccessStatement): AccessType | null {
+export function statedAccess({ type, hasPassword, hasEmailDomains, hasAddresses }: AccessStatement): AccessType | null {
   const stated: AccessType[] = [
     ...(type === null ? [] : [type]),
     ...(hasPassword ? ['password' as const] : []),
     ...(hasEmailDomains ? ['email-domain' as const] : []),
+    ...(hasAddresses === true ? ['ip' as const] : []),
   ];
   return stated.length === 0 ? null : mostPrivate(stated);
 }

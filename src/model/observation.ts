@@ -194,9 +194,16 @@ export interface Announcement {
   readonly owner?: PageOwner;
 }
 
-export const ACCESS_TYPES = ['public', 'password', 'email-domain', 'closed'] as const;
-/** Who may see a page. `closed`: nobody; what an access type that we do not know becomes. */
+export const ACCESS_TYPES = ['public', 'ip', 'password', 'email-domain', 'oidc', 'closed'] as const;
+/** Who may see a page. `ip`: addresses, without signing in. `closed`: nobody; what an access type that we do not know becomes. */
 export type AccessType = (typeof ACCESS_TYPES)[number];
+
+/** Addresses that may see a page, as ranges in CIDR form or single addresses. */
+export interface AddressRule {
+  readonly ranges: readonly string[];
+  /** True: they need not sign in. False: whoever signs in must come from one of them. */
+  readonly isEnough: boolean;
+}
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
@@ -225,6 +232,8 @@ export interface PageDefinition {
   readonly customDomain: string | null;
   readonly access: AccessType;
   readonly emailDomains: readonly string[];
+  /** Absent: from any address. */
+  readonly addresses?: AddressRule | undefined;
   readonly published: boolean;
   readonly theme: Theme;
   readonly groups: readonly GroupDefinition[];

@@ -26,6 +26,11 @@ export const LinkSchema = z
   .max(LINK_LENGTH_MAX)
   .refine((text) => safeLink(text) !== null, 'expected a complete address without a user name');
 export const HostSchema = z.string().regex(HOST_NAME, 'expected a host name');
+/** An address or a range of addresses, as in `allow_ips`. */
+export const RangeSchema = z.union(
+  [z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()],
+  'expected an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32',
+);
 export const TimezoneSchema = z.string().refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin');
 export const LocaleSchema = z
   .string()

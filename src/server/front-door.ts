@@ -138,7 +138,7 @@ function answer({ options, request, head, address }: Visit): Answer | Promise<An
     };
   if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
   if (method !== 'GET' && method !== 'HEAD') return notAllowed();
-  const asked = { address, query: queryOf(request), head };
+  const asked = { address, query: queryOf(request), head, clientAddress: () => clientAddress(options, request) };
   // Whatever page it is about, so that the time it takes tells nothing of any.
   const catchingUp = isReturning(head) ? options.catchUp?.() : null;
   return catchingUp ? catchingUp.then(() => pageAnswer(options, asked)) : pageAnswer(options, asked);
@@ -158,7 +158,9 @@ async function formAnswer(
   if (address.form === 'gate') return (await gateAnswer(options, request, asked)) ?? missing(options, head);
   const result = await subscribeAnswer(options, request, asked);
   if (result !== null) return result;
-  return method === 'POST' ? notAllowed() : pageAnswer(options, { address, query, head });
+  return method === 'POST'
+    ? notAllowed()
+    : pageAnswer(options, { ...asked, head, clientAddress: () => asked.clientAddress });
 }
 
 /**

@@ -29,7 +29,10 @@ describe('a badge token', () => {
     expect(await site.access.allowsBadge('team', token)).toBe(false);
     for (const other of ['', token.slice(1), `${token}x`, token.toLowerCase(), "' OR 1=1 --"])
       expect(await site.access.allowsBadge('vault', other), other).toBe(false);
-    expect((await site.access.principalOf(`pharos=${token}`, T0)).sessions.size).toBe(0);
+    expect(
+      (await site.access.principalOf({ slug: 'vault', cookie: `pharos=${token}`, clientAddress: '', now: T0 })).sessions
+        .size,
+    ).toBe(0);
   });
 
   it('is listed by its id, without what opens anything, and works until it is revoked', async () => {

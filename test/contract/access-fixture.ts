@@ -126,7 +126,9 @@ export class Visitor {
 
   async sees(slug: string): Promise<boolean> {
     const site = this.#site();
-    return canView(await site.access.principalOf(this.cookie, site.now), site.access.pageOf(slug));
+    const { clientAddress = '192.0.2.1' } = this.over;
+    const request = { slug, cookie: this.cookie, clientAddress, now: site.now };
+    return canView(await site.access.principalOf(request), site.access.pageOf(slug));
   }
 
   async #send(part: Pick<GateRequest, 'method' | 'slug' | 'path'> & Partial<GateRequest>): Promise<GateResponse> {

@@ -53,6 +53,7 @@ it('answers from the release that is served where the one it opened was cleared 
       address: { kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null },
       query: new URLSearchParams(),
       head: readHead({ rawHeaders: [] }),
+      clientAddress: () => '',
     },
   );
   expect(answer.status).toBe(200);

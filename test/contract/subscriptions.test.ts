@@ -34,7 +34,7 @@ const pageWith = (access: 'public' | 'password' | 'email-domain', version = 'v1'
     password: null,
     emailDomains: ['corp.example'],
   },
-  gated: { key: ACME, gate: access === 'public' ? { kind: 'public' } : { kind: access, version } },
+  gated: { key: ACME, gate: access === 'public' ? { kind: 'public' } : { kind: access, version, addresses: null } },
 });
 
 /** The database, and the statements that are run on it. */

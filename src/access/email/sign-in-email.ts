@@ -8,7 +8,7 @@ import { readCookie, setCookie } from '../cookies.ts';
 import { isToken, newToken } from '../digest.ts';
 import { domainsOf } from '../gate/stored-gate.ts';
 import { LINK_LIFE_MS } from '../limits.ts';
-import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
+import { beginSession, goTo, isFromAllowed, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
 import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
 
 /** Records the request and responds. Neither the response nor its timing reveals whether an email is sent. */
@@ -21,7 +21,10 @@ export async function askForMail(visit: Visit, typed: string): Promise<GateRespo
   const gate = known?.gated.gate;
   const email = parseEmailAddress(typed);
   const isAllowed =
-    email !== null && known?.page.access === 'email-domain' && domainsOf(known.page).includes(email.domain);
+    email !== null &&
+    known?.page.access === 'email-domain' &&
+    domainsOf(known.page).includes(email.domain) &&
+    isFromAllowed(visit, known.gated);
   const countMail = await parts.attempts.mailCounter(email === null ? typed : canonicalMailbox(email));
   // The nonce stays the same for a second request, so that the first email still works.
   const presented = readCookie(request.cookie, 'asking', isSecure);

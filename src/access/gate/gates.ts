@@ -1,13 +1,14 @@
 /** The gates as configured: in memory for decisions, and in the store for what must outlive a restart. */
 
 import { createHmac } from 'node:crypto';
+import { BlockList, isIPv6 } from 'node:net';
 import pLimit from 'p-limit';
 import { noPageKey, type PageKey } from '../../model/slugs.ts';
 import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
 import { HASHES_AT_ONCE } from '../limits.ts';
-import { forgetOtherGates, isUnchanged, readGate, recordGate, type StoredGate } from './stored-gate.ts';
+import { forgetOtherGates, gateKind, isUnchanged, readGate, recordGate, type StoredGate } from './stored-gate.ts';
 
 interface KnownPage {
   readonly page: AccessPage;
@@ -30,6 +31,8 @@ export interface Gates {
   /** Null: no such page is known. */
   readonly slugOf: (page: PageKey) => string | null;
   readonly isEmpty: () => boolean;
+  /** Whether the store has a gate of the page, whichever. */
+  readonly isStored: (slug: string) => Promise<boolean>;
   /**
    * The page as `find` gives it, after asking the store for its gate. Another node whose configuration was older, or a
    * backup that was put back, may have forgotten the gate or given it another version; where the store has the same
@@ -105,7 +108,7 @@ export function createGates(
   function take(page: AccessPage, version: string): void {
     const { slug, access } = page;
     if (access === 'public' || pages.get(slug)?.page !== page) return;
-    pages.set(slug, { page, gated: { key: page.key, gate: { kind: access, version } } });
+    pages.set(slug, { page, gated: closedBy(page, access, version) });
     settled.set(slug, fingerprint(page));
   }
 
@@ -148,6 +151,7 @@ export function createGates(
     keyOf: (slug) => pages.get(slug)?.page.key ?? noPageKey(slug),
     slugOf: (key) => pages.values().find(({ page }) => page.key === key)?.page.slug ?? null,
     isEmpty: () => pages.size === 0,
+    isStored: async (slug) => (await readGate(database, pages.get(slug)?.page.key ?? noPageKey(slug))) !== null,
     current: async (slug) => {
       const stored = await agree(slug);
       const known = pages.get(slug);
@@ -158,8 +162,27 @@ export function createGates(
 }
 
 /** Of a version that nobody has a session for. */
-function newGate({ key, access }: AccessPage, random: RandomBytes): GatedPage {
-  return { key, gate: access === 'public' ? { kind: access } : { kind: access, version: newToken(random) } };
+function newGate(page: AccessPage, random: RandomBytes): GatedPage {
+  const { key, access } = page;
+  return access === 'public' ? { key, gate: { kind: access } } : closedBy(page, access, newToken(random));
+}
+
+function closedBy(
+  { key, addresses }: AccessPage,
+  kind: Exclude<AccessPage['access'], 'public'>,
+  version: string,
+): GatedPage {
+  if (addresses === undefined) return { key, gate: { kind, version, addresses: null } };
+  const list = new BlockList();
+  for (const range of addresses.ranges) {
+    const [net = '', prefix] = range.split('/');
+    const family = isIPv6(net) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(net, family);
+    else list.addSubnet(net, Number(prefix), family);
+  }
+  const includes = (address: string): boolean =>
+    address !== '' && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return { key, gate: { kind, version, addresses: { isEnough: kind === 'ip' || addresses.isEnough, includes } } };
 }
 
 function gateKinds(pages: readonly AccessPage[]): GateKinds {
@@ -181,9 +204,9 @@ function publicPage(slug: string): AccessPage {
   };
 }
 
-function keyedFingerprint(key: Buffer, { key: page, access, password, emailDomains }: AccessPage): string {
-  const secret = access === 'password' ? [password?.reveal()] : emailDomains.toSorted();
+function keyedFingerprint(key: Buffer, page: AccessPage): string {
+  const secret = page.access === 'password' ? [page.password?.reveal()] : page.emailDomains.toSorted();
   return createHmac('sha256', key)
-    .update(JSON.stringify([page, access, secret]))
+    .update(JSON.stringify([page.key, gateKind(page), secret]))
     .digest('base64url');
 }

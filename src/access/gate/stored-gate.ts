@@ -8,6 +8,7 @@ import { newToken, type RandomBytes } from '../digest.ts';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 
 export interface StoredGate {
+  /** @see gateKind */
   readonly kind: string;
   /** argon2id string, or the sorted domains as JSON. */
   readonly secret: string;
@@ -28,7 +29,7 @@ export async function recordGate(database: Database, page: AccessPage, random: R
   for (;;) {
     const stored = await readGate(database, page.key);
     if (stored !== null && (await isUnchanged(stored, page))) return stored.version;
-    const gate: StoredGate = { kind: page.access, secret: await secretOf(page, random), version: newToken(random) };
+    const gate: StoredGate = { kind: gateKind(page), secret: await secretOf(page, random), version: newToken(random) };
     const isRecorded = await database.transaction(async (tx) => {
       // Another process may have recorded it meanwhile; then its version is the one.
       const current = await readGate(tx, page.key);
@@ -86,9 +87,14 @@ export function domainsOf(page: AccessPage): readonly string[] {
   ].sort();
 }
 
+/** The kind of a page's gate, with the addresses that it asks for: sessions end when these change. */
+export function gateKind({ access, addresses }: AccessPage): string {
+  return addresses === undefined ? access : `${access} ${JSON.stringify(addresses)}`;
+}
+
 /** Whether a stored gate has the password or the domains of `page`; a password takes a tenth of a second. */
 export async function isUnchanged(stored: StoredGate, page: AccessPage): Promise<boolean> {
-  if (stored.kind !== page.access) return false;
+  if (stored.kind !== gateKind(page)) return false;
   if (page.access === 'password') return verifyPassword(passwordOf(page), stored.secret);
   return stored.secret === JSON.stringify(domainsOf(page));
 }

@@ -3,8 +3,8 @@
 import type { GateResponse } from '../access.ts';
 import { clientNetwork } from '../attempts/client-address.ts';
 import { DECOY_HASH, verifyPassword } from '../gate/password-hash.ts';
-import { readGate } from '../gate/stored-gate.ts';
-import { beginSession, goTo, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
+import { gateKind, readGate } from '../gate/stored-gate.ts';
+import { beginSession, goTo, isFromAllowed, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
 
 /**
  * Signs in the visitors of one network one after the other: every try is counted before it is evaluated, so right passwords that come
@@ -26,7 +26,8 @@ async function signInNow(visit: Visit, password: string): Promise<GateResponse |
   if (!admission.isAdmitted) return showLimited(visit, 'sign-in', admission.retryAfterMs);
   const known = await parts.gates.current(slug);
   const stored = known?.stored;
-  const isOpenable = known?.page.access === 'password' && stored?.kind === 'password';
+  const isOpenable =
+    known?.page.access === 'password' && stored?.kind === gateKind(known.page) && isFromAllowed(visit, known.gated);
   const hash = isOpenable ? stored.secret : DECOY_HASH;
   const isRight = await parts.hashing.run(() => verifyPassword(password, hash));
   if (isRight === null) return null;

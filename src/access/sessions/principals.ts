@@ -2,15 +2,18 @@
 
 import { LRUCache } from 'lru-cache';
 import type { EpochMs } from '../../model/time.ts';
-import { type Access, NOBODY, type Principal } from '../access.ts';
+import { type Access, type GatedPage, NOBODY, type Principal } from '../access.ts';
 import { readCookie } from '../cookies.ts';
 import { isToken } from '../digest.ts';
 import type { Gates } from '../gate/gates.ts';
+import type { StoredGate } from '../gate/stored-gate.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
 
 /** The longest that a session is believed without the store; by the instants handed in, since a cache reads a clock of its own. */
 const BELIEVED_MS_MAX = 15 * 60_000;
 const SESSIONS_MAX = 10_000;
+/** Many times what a process takes to hear of what another one did. */
+const CLOSED_ELSEWHERE_MS = 5_000;
 
 interface PrincipalsOptions {
   readonly sessions: Sessions;
@@ -24,17 +27,22 @@ interface Principals {
 }
 
 export function createPrincipals({ sessions, gates, onError }: PrincipalsOptions): Principals {
-  const seen = new LRUCache<string, { readonly principal: Principal; readonly at: EpochMs }>({ max: SESSIONS_MAX });
+  const seen = new LRUCache<string, { readonly granted: Principal['sessions']; readonly at: EpochMs }>({
+    max: SESSIONS_MAX,
+  });
 
-  function note(id: string, principal: Principal, at: EpochMs): void {
-    if (principal.sessions.size === 0) seen.delete(id);
-    else seen.set(id, { principal, at });
+  /** Since when the store has no gate of a page: another process closed it, and this one hears of it soon, or forgot the gate. */
+  const missing = new WeakMap<GatedPage, EpochMs>();
+
+  function note(id: string, granted: Principal['sessions'], at: EpochMs): void {
+    if (granted.size === 0) seen.delete(id);
+    else seen.set(id, { granted, at });
   }
 
   /** What was last known of a session, unless that is too long ago. */
-  function recall(id: string, now: EpochMs): Principal {
+  function recall(id: string, now: EpochMs): Principal['sessions'] {
     const known = seen.get(id);
-    return known === undefined || now - known.at > BELIEVED_MS_MAX ? NOBODY : known.principal;
+    return known === undefined || now - known.at > BELIEVED_MS_MAX ? NOBODY.sessions : known.granted;
   }
 
   /** A session of the store's gate that this process does not know: begun on another node, or after a restore. */
@@ -43,22 +51,39 @@ export function createPrincipals({ sessions, gates, onError }: PrincipalsOptions
     return gate !== undefined && gate.kind !== 'public' && gate.version !== version;
   }
 
+  /** The page, if its gate asks for no more than this address, and the store has that gate too. */
+  async function openedByAddress(slug: string, address: string, at: EpochMs): Promise<Principal['sessions']> {
+    const known = gates.find(slug)?.gated;
+    if (known === undefined || !isEnough(known, address)) return NOBODY.sessions;
+    try {
+      if (await gates.isStored(slug)) missing.delete(known);
+      else if (at - missing.getOrInsert(known, at) < CLOSED_ELSEWHERE_MS) return NOBODY.sessions;
+      const current = await gates.current(slug);
+      const isSame = current !== null && isEnough(current.gated, address) && isOfVersion(current.gated, current.stored);
+      return isSame ? versionOf(current.gated) : NOBODY.sessions;
+    } catch (error) {
+      onError(error, 'session');
+      return versionOf(known);
+    }
+  }
+
   return {
-    principalOf: async (cookie, at) => {
+    principalOf: async ({ slug: asked, cookie, clientAddress: address, now: at }) => {
+      const near = await openedByAddress(asked, address, at);
       const secureId = readCookie(cookie, 'session', true);
       const id = secureId ?? readCookie(cookie, 'session', false);
-      if (!isToken(id)) return NOBODY;
+      if (!isToken(id)) return { address, sessions: near };
       try {
-        const principal = { sessions: await sessions.grantsOf({ id, isSecure: secureId !== null }, at) };
-        for (const [page, version] of principal.sessions) {
+        const granted = await sessions.grantsOf({ id, isSecure: secureId !== null }, at);
+        for (const [page, version] of granted) {
           const slug = gates.slugOf(page);
           if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);
         }
-        note(id, principal, at);
-        return principal;
+        note(id, granted, at);
+        return { address, sessions: new Map([...granted, ...near]) };
       } catch (error) {
         onError(error, 'session');
-        return recall(id, at);
+        return { address, sessions: new Map([...recall(id, at), ...near]) };
       }
     },
     end: async (presented) => {
@@ -66,4 +91,16 @@ export function createPrincipals({ sessions, gates, onError }: PrincipalsOptions
       await sessions.end(presented);
     },
   };
+}
+
+function isEnough({ gate }: GatedPage, address: string): boolean {
+  return gate.kind !== 'public' && gate.addresses?.isEnough === true && gate.addresses.includes(address);
+}
+
+function isOfVersion({ gate }: GatedPage, stored: StoredGate | null): boolean {
+  return gate.kind !== 'public' && gate.version === stored?.version;
+}
+
+function versionOf({ key, gate }: GatedPage): Principal['sessions'] {
+  return gate.kind === 'public' ? NOBODY.sessions : new Map([[key, gate.version]]);
 }

@@ -35,7 +35,16 @@ function hookFindings({ upstreams }: Config): Finding[] {
 }
 
 /** Pharos itself speaks plain HTTP, so that https means a proxy. */
-function proxyFindings({ site, server }: Config): Finding[] {
+function proxyFindings({ site, server, pages }: Config): Finding[] {
+  const limited = pages.filter(({ allow_ips: ranges }) => ranges !== undefined).map(({ slug }) => slug);
+  if (limited.length > 0 && server.trustedProxyHops === 0 && isLoopback(server.host))
+    return [
+      warning(
+        'proxy',
+        `${limited.join(', ')}: allow_ips lets nobody in from another machine, because visitors can only come by a proxy and server.trustedProxyHops is 0`,
+        'Set server.trustedProxyHops to the number of proxies that add to X-Forwarded-For, usually 1.',
+      ),
+    ];
   const url = new URL(site.url);
   if (url.protocol !== 'https:' || isLoopback(url.hostname)) return [];
   if (server.trustedProxyHops > 0) return [ok('proxy', `${server.trustedProxyHops} trusted`)];

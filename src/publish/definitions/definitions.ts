@@ -139,8 +139,11 @@ function onlyOf(slugs: readonly string[]): string | null {
 const PASSWORD_LENGTH_ADVISED = 8;
 const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and is easy to guess. Choose a longer one.`;
 
+const ADDRESSES_NOT_ENOUGH =
+  'The upstream keeps this page private, so visitors from allow_ips must sign in too (access: any has no effect).';
+
 /** Whether the page is public. If that differs from what was configured, the reason becomes a problem. */
-function isPublishable({ definition, password }: DefinedPage, problems: DefinitionProblem[]): boolean {
+function isPublishable({ definition, password, config }: DefinedPage, problems: DefinitionProblem[]): boolean {
   const { slug, access, emailDomains, published } = definition;
   if (!published) return false;
   const refuse = (message: string): boolean => {
@@ -148,13 +151,15 @@ function isPublishable({ definition, password }: DefinedPage, problems: Definiti
     return false;
   };
   if (access === 'closed')
-    return refuse('Unsupported access type. The page stays private; use public, password or email-domain.');
+    return refuse('Unsupported access type. The page stays private; use public, ip, password or email-domain.');
   if (access === 'password' && password === null)
     return refuse(
       `Only the upstream knows its password. The page stays private; add it to the configuration: { slug: ${slug}, from: …, password: "\${NAME}" }.`,
     );
   if (access === 'email-domain' && emailDomains.length === 0)
     return refuse('No email domain has access. The page stays private; set auth_email_domains.');
+  if (config?.access === 'any' && definition.addresses?.isEnough === false)
+    problems.push({ slug, message: ADDRESSES_NOT_ENOUGH });
   if (access === 'password' && [...(password?.reveal() ?? '')].length < PASSWORD_LENGTH_ADVISED)
     problems.push({ slug, message: WEAK_PASSWORD });
   return true;

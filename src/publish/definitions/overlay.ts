@@ -1,19 +1,14 @@
 /** Merges a configured page with the page it builds on. */
 
 import type { PageConfig } from '../../config/schema.ts';
-import { mostPrivate, statedAccess } from '../../model/access.ts';
-import type {
-  AccessType,
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  PageDefinition,
-} from '../../model/observation.ts';
+import { mostPrivate } from '../../model/access.ts';
+import type { ComponentDefinition, GroupDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
+import { configuredAccess } from '../releases/last-published.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
 /** Merges field by field, with the configuration first; but the page is never less private than either. */
 export function overlay(config: PageConfig, base: PageDefinition | null, inputs: DefinitionInputs): PageDefinition {
-  const { access, emailDomains } = effectiveGate(config, base);
+  const gate = effectiveGate(config, base);
   const components =
     config.components === undefined
       ? (base?.components ?? allMonitors(inputs.monitors))
@@ -27,8 +22,7 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
     contactUrl: stated(config.contact_url, base?.contactUrl),
     icon: stated(config.icon, base?.icon),
     customDomain: stated(config.custom_domain, base?.customDomain),
-    access,
-    emailDomains,
+    ...gate,
     published: (config.published ?? true) && (base?.published ?? true),
     theme: config.theme ?? base?.theme ?? 'system',
     groups: config.groups === undefined ? (base?.groups ?? []) : placedGroups(config.groups, components),
@@ -48,17 +42,20 @@ function stated(own: string | null | undefined, upstream: string | null | undefi
 function effectiveGate(
   config: PageConfig,
   base: PageDefinition | null,
-): { readonly access: AccessType; readonly emailDomains: readonly string[] } {
+): Pick<PageDefinition, 'access' | 'emailDomains' | 'addresses'> {
   const own = config.auth_email_domains?.map((domain) => domain.toLowerCase());
-  const ownAccess = statedAccess({
-    type: config.access_type ?? null,
-    hasPassword: config.password !== undefined,
-    hasEmailDomains: own !== undefined,
-  });
-  const access = mostPrivate([...(base === null ? [] : [base.access]), ...(ownAccess === null ? [] : [ownAccess])]);
+  const theirAccess = base?.access ?? 'public';
+  const access = mostPrivate([theirAccess, configuredAccess(config) ?? 'public']);
   const theirs = base !== null && base.emailDomains.length > 0 ? base.emailDomains : null;
-  if (own === undefined || theirs === null) return { access, emailDomains: own ?? theirs ?? [] };
-  return { access, emailDomains: own.filter((domain) => theirs.includes(domain)) };
+  const both = own === undefined || theirs === null ? null : own.filter((domain) => theirs.includes(domain));
+  const ranges = config.allow_ips;
+  // Addresses open no gate of the upstream.
+  const isEnough = config.access === 'any' && theirAccess === 'public';
+  return {
+    access,
+    emailDomains: both ?? own ?? theirs ?? [],
+    ...(ranges === undefined ? {} : { addresses: { ranges, isEnough } }),
+  };
 }
 
 function componentsOf(components: NonNullable<PageConfig['components']>): readonly ComponentDefinition[] {

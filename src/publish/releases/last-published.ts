@@ -1,7 +1,8 @@
 /** Finds pages on disk that can be served while the database can't be read. */
 
-import type { Config } from '../../config/load.ts';
+import type { PageConfig } from '../../config/schema.ts';
 import { statedAccess } from '../../model/access.ts';
+import type { AccessType } from '../../model/observation.ts';
 import { publishedSlugs, type ReleaseFolders, servedRelease } from './folders.ts';
 import { readManifest } from './manifest.ts';
 
@@ -11,7 +12,7 @@ export interface LastPublished {
 }
 
 /** Returns the pages that were public when last published, unless the configuration makes them private or unpublished. */
-export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages']): readonly LastPublished[] {
+export function lastPublicPages(folders: ReleaseFolders, pages: readonly PageConfig[]): readonly LastPublished[] {
   return publishedSlugs(folders).flatMap((slug) => {
     const served = servedRelease(folders, slug);
     const manifest = served?.isPublic === true ? readManifest(folders, slug, served.number) : null;
@@ -24,16 +25,16 @@ export function lastPublicPages(folders: ReleaseFolders, pages: Config['pages'])
 }
 
 /** Whether the configuration alone, without any upstream, leaves a page public. */
-export function isOpenAsConfigured({
-  access_type: type,
-  password,
-  auth_email_domains: domains,
-  published,
-}: Config['pages'][number]): boolean {
-  const stated = statedAccess({
-    type: type ?? null,
-    hasPassword: password !== undefined,
-    hasEmailDomains: domains !== undefined,
+export function isOpenAsConfigured(page: PageConfig): boolean {
+  return (configuredAccess(page) ?? 'public') === 'public' && page.published !== false;
+}
+
+/** What the configuration alone states of who may see a page; null: nothing. */
+export function configuredAccess(page: PageConfig): AccessType | null {
+  return statedAccess({
+    type: page.access_type ?? null,
+    hasPassword: page.password !== undefined,
+    hasEmailDomains: page.auth_email_domains !== undefined,
+    hasAddresses: page.allow_ips !== undefined,
   });
-  return (stated ?? 'public') === 'public' && published !== false;
 }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { ACCESS_TYPES } from '../../model/observation.ts';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
 import { COMPRESSIONS } from './compressions.ts';
 import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFolder } from './folders.ts';
@@ -32,7 +33,7 @@ const ManifestSchema = z.object({
   format: z.union([z.literal(2), z.literal(3)]),
   slug: z.string(),
   number: z.number(),
-  access: z.enum(['public', 'password', 'email-domain']),
+  access: z.enum(ACCESS_TYPES).exclude(['closed']),
   /** The page that it is of; absent: the first that had the slug. */
   page: z.string().optional(),
   /** Instant the figures are computed to, epoch ms. */

@@ -5,6 +5,7 @@
  */
 
 import { z } from 'zod';
+import { ACCESS_TYPES } from '../../model/observation.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import { LedgerEntrySchema, type LedgerFormat, ledgerEntries, parseJson } from './ledger.ts';
 
@@ -18,7 +19,7 @@ const IndexSchema = z.object({
     LedgerEntrySchema.extend({
       /** Digest of its manifest. */
       manifest: DigestSchema,
-      access: z.enum(['public', 'password', 'email-domain']),
+      access: z.enum(ACCESS_TYPES).exclude(['closed']),
       /** The page that it is of; absent: the first that had the slug. */
       page: z.string().optional(),
     }),

@@ -45,6 +45,8 @@ interface Asked<Kind extends 'page' | 'site' = 'page' | 'site'> {
   readonly address: Address & { kind: Kind };
   readonly query: URLSearchParams;
   readonly head: RequestHead;
+  /** Asked only where the page has a gate. */
+  readonly clientAddress: () => string;
 }
 
 /** Answers with a file of a page or of the site, whoever asks and whatever they may see; a public file without waiting. */
@@ -65,7 +67,7 @@ async function answerAgain(deps: PageDeps, asked: Asked, error: unknown): Promis
 }
 
 function answerOnce(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
-  const { address, query, head } = asked;
+  const { address, head } = asked;
   if (address.kind === 'site') {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(address.path, deps.locale());
@@ -74,15 +76,16 @@ function answerOnce(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
   }
   const isPublic = canView(NOBODY, deps.access.pageOf(address.slug));
   const coming = isPublic ? deps.ensure?.(address.slug, address.path) : null;
-  return isPublic && !coming
-    ? pageFile(deps, { address, query, head }, true)
-    : gatedFile(deps, { address, query, head }, coming ?? null);
+  const ofPage = { ...asked, address };
+  return isPublic && !coming ? pageFile(deps, ofPage, true) : gatedFile(deps, ofPage, coming ?? null);
 }
 
 /** Asked for pages that do not exist too, so that the time it takes tells nothing. */
 async function gatedFile(deps: PageDeps, asked: Asked<'page'>, coming: Promise<void> | null): Promise<Answer> {
   const { slug, path } = asked.address;
-  const principal = coming === null ? await deps.access.principalOf(asked.head.cookie, deps.now()) : NOBODY;
+  const { cookie } = asked.head;
+  const request = { slug, cookie, clientAddress: asked.clientAddress(), now: deps.now() };
+  const principal = coming === null ? await deps.access.principalOf(request) : NOBODY;
   const hasToken = badgeAddressOf(path) !== null && (await hasBadgeToken(deps, asked));
   const isSeen = (): boolean => canView(principal, deps.access.pageOf(slug)) || hasToken;
   await (coming ?? (isSeen() ? deps.ensure?.(slug, path) : null));
@@ -134,9 +137,10 @@ function withoutRelease(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): 
 }
 
 /** What no page has may be an address that the home page had before, which the configuration leads on. */
-async function oldAddress(deps: PageDeps, { address, query, head }: Asked<'page'>): Promise<Answer | null> {
-  if (address.orHome === undefined) return null;
-  const answer = await pageAnswer(deps, { address: address.orHome, query, head });
+async function oldAddress(deps: PageDeps, asked: Asked<'page'>): Promise<Answer | null> {
+  const { orHome } = asked.address;
+  if (orHome === undefined) return null;
+  const answer = await pageAnswer(deps, { ...asked, address: orHome });
   return answer.status === 301 ? answer : null;
 }
 

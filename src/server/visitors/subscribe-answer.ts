@@ -21,7 +21,7 @@ export async function subscribeAnswer(
   const asked = await gateRequestOf(deps, request, question);
   const page = deps.access.pageOf(asked.slug);
   // Asked for pages that do not exist too, so that the time it takes tells nothing.
-  const principal = await deps.access.principalOf(asked.cookie, asked.now);
+  const principal = await deps.access.principalOf(asked);
   const result = await deps.subscriptions.handle(asked, canView(principal, page));
   return result === null ? null : gateReply(result);
 }

@@ -1,6 +1,7 @@
 /** What operators are shown, as plain facts. No secret is among them, and no address of a person. */
 
 import type { EpochMs } from '../../model/index.ts';
+import type { AccessType } from '../../model/observation.ts';
 
 export interface OpsFacts {
   readonly now: EpochMs;
@@ -72,7 +73,7 @@ export interface OpsPageFacts {
   readonly title: string;
   /** Absolute. */
   readonly url: string;
-  readonly access: 'public' | 'password' | 'email-domain';
+  readonly access: Exclude<AccessType, 'closed'>;
   /** What is served; null: nothing yet. */
   readonly release: {
     readonly number: number;

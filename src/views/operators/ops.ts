@@ -317,8 +317,10 @@ function circuitWords(circuit: CircuitFacts, moment: Words['moment']): string {
 
 const GATES: Readonly<Record<OpsPageFacts['access'], string>> = {
   public: 'public',
+  ip: 'address',
   password: 'password',
   'email-domain': 'email domain',
+  oidc: 'single sign-on',
 };
 
 function pageRow({ slug, title, url, access, release, others }: OpsPageFacts, { format, moment }: Words): PageRow {

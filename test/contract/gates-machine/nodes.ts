@@ -11,6 +11,7 @@ import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
 import { createFrontDoor } from '../../../src/server/front-door.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
+import { OFFICE_ADDRESS } from './world.ts';
 
 export interface Answer {
   readonly status: number;
@@ -23,6 +24,8 @@ export interface Question {
   readonly path: string;
   readonly host?: string;
   readonly cookie?: string;
+  /** Whom the proxy heard from; default: another one each time. */
+  readonly from?: string;
   readonly form?: Readonly<Record<string, string>>;
 }
 
@@ -117,12 +120,13 @@ export async function startNode(name: string, config: Config, isPublishing: bool
 }
 
 /** Hands a request to the server's handler; the network itself is tested elsewhere. */
-function ask(server: Server, { path, host = '127.0.0.1', cookie, form }: Question): Promise<Answer> {
+function ask(server: Server, { path, host = '127.0.0.1', cookie, from, form }: Question): Promise<Answer> {
   clients += 1;
   const body = form === undefined ? null : Buffer.from(new URLSearchParams(form).toString());
   const headers: Record<string, string> = {
     host,
-    'x-forwarded-for': `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`,
+    // What stands further left was written by whoever likes to.
+    'x-forwarded-for': `${OFFICE_ADDRESS}, ${from ?? `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`}`,
     ...(cookie === undefined ? {} : { cookie }),
     ...(body === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
   };

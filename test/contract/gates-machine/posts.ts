@@ -10,7 +10,7 @@ import { toIso } from '../../../src/model/time.ts';
 import { readWritten, saveWritten } from '../../../src/store/written/posts.ts';
 import { projectWritten, writtenText } from '../../../src/sync/connectors/markdown/written.ts';
 import { newWord, type Site } from './machine.ts';
-import type { Seen } from './world.ts';
+import { isOpenTo, type Seen, type Session } from './world.ts';
 
 /** A post, by its word. */
 interface Post {
@@ -111,7 +111,7 @@ async function pullPosts({ nodes }: Site): Promise<void> {
 export function mayReadPost(
   { written, lost, eras }: Posts,
   word: string,
-  { seen, session }: { readonly seen: Seen; readonly session: { readonly slug: string; readonly gate: string } | null },
+  { seen, session }: { readonly seen: Seen; readonly session: Session | null },
 ): boolean | null {
   if (lost.has(word)) return true;
   const post = written.get(word);
@@ -119,5 +119,5 @@ export function mayReadPost(
   const gate = seen.get(post.slug)?.gate;
   if (eras.get(post.slug)?.era !== post.era) return false;
   if (gate === 'public') return !post.isPrivate;
-  return session?.slug === post.slug && session.gate === gate;
+  return isOpenTo(session, post.slug, gate);
 }

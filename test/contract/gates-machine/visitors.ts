@@ -7,14 +7,10 @@ import { readManifest } from '../../../src/publish/releases/manifest.ts';
 import type { Site } from './machine.ts';
 import type { Answer, Node, Question } from './nodes.ts';
 import { mayReadPost, noPosts, type Posts } from './posts.ts';
-import { ALL_SLUGS, CUSTOM_HOST, PASSWORDS, type Seen } from './world.ts';
+import { ALL_SLUGS, CUSTOM_HOST, isOpenTo, OFFICE_ADDRESS, PASSWORDS, type Seen, type Session } from './world.ts';
 
-export interface Session {
-  readonly slug: string;
-  /** What it took to get in. */
-  readonly gate: string;
-  readonly cookie: string;
-}
+/** Somebody who has signed in to nothing. */
+const AT_OFFICE: Session = { slug: '', gate: '', cookie: '', isAtOffice: true };
 
 export interface Visitors {
   /** Takes down what may be known of from here on. */
@@ -78,13 +74,15 @@ export function createVisitors(mails: Mails): Visitors {
     const verdict = mayReadPost(posts, word, { seen, session });
     if (verdict !== null) return verdict || !isJudged;
     for (const slug of open.get(word) ?? []) if (seen.get(slug)?.gate === 'public') return true;
-    if (session === null || seen.get(session.slug)?.gate !== session.gate) return false;
-    return known.get(word)?.has(session.slug) === true;
+    for (const slug of known.get(word) ?? []) {
+      const gate = seen.get(slug)?.gate;
+      if (gate !== 'public' && isOpenTo(session, slug, gate)) return true;
+    }
+    return false;
   }
 
   function mayKnowOf(slug: string, seen: Seen, session: Session | null): boolean {
-    const gate = seen.get(slug)?.gate;
-    return gate === 'public' || (session?.slug === slug && gate === session.gate);
+    return isOpenTo(session, slug, seen.get(slug)?.gate);
   }
 
   function inspect(node: Node, seen: Seen, { question, answer, session }: Reading): void {
@@ -109,7 +107,8 @@ export function createVisitors(mails: Mails): Visitors {
   }
 
   async function ask(node: Node, seen: Seen, question: Question, session: Session | null = null): Promise<Answer> {
-    const asked = session === null ? question : { ...question, cookie: session.cookie };
+    const from = session?.isAtOffice === true ? { from: OFFICE_ADDRESS } : {};
+    const asked = session === null ? question : { ...question, cookie: session.cookie, ...from };
     const answer = await node.ask(asked);
     inspect(node, seen, { question, answer, session });
     return answer;
@@ -149,7 +148,13 @@ export function createVisitors(mails: Mails): Visitors {
         for (const path of files) await ask(node, seen, { path: `/${slug}/${path}` });
         for (const path of ['', 'history', 'login/']) await ask(node, seen, { path: `/${slug}/${path}` });
       }
-      for (const session of sessions) {
+      for (const slug of ALL_SLUGS)
+        for (const path of closely.has(slug) ? paths : ['', 'feed.atom']) {
+          await ask(node, seen, { path: `/${slug}/${path}` }, AT_OFFICE);
+        }
+      // What was begun at the office is of no use elsewhere.
+      const taken = sessions.filter(({ isAtOffice }) => isAtOffice).map((one) => ({ ...one, isAtOffice: false }));
+      for (const session of [...sessions, ...taken]) {
         for (const path of ['', 'feed.atom', 'api/v2/summary.json', 'badges/status.svg'])
           for (const slug of closely.has(session.slug) ? closely : [session.slug])
             await ask(node, seen, { path: `/${slug}/${path}` }, session);
@@ -179,6 +184,7 @@ export function createVisitors(mails: Mails): Visitors {
       const page = seen.get(slug);
       if (page === undefined) return;
       const { gate, words } = page;
+      const isAtOffice = gate === 'office' || gate.startsWith('office+');
       const sees = async (session: Session | null): Promise<boolean> => {
         const { status, body } = await ask(node, seen, { path: `/${slug}/` }, session);
         return status === 200 && words.some((word) => body.includes(word));
@@ -192,7 +198,9 @@ export function createVisitors(mails: Mails): Visitors {
           for (const path of paths) await ask(node, seen, { path: `/${slug}/${path}` }, session);
           return;
         }
-      const session = { slug, gate, cookie: await signIn(node, { slug, gate }, mails) };
+      if (gate.startsWith('office|') && !(await sees(AT_OFFICE)))
+        throw new Error(`${slug} is not shown at the office (${gate}) on ${node.name}`);
+      const session = { slug, gate, isAtOffice, cookie: await signIn(node, { slug, gate, isAtOffice }, mails) };
       if (!(await sees(session))) throw new Error(`${slug} is not shown to who may see it (${gate}) on ${node.name}`);
       sessions.push(session);
       if (sessions.length > SESSIONS_KEPT) sessions.shift();
@@ -202,27 +210,25 @@ export function createVisitors(mails: Mails): Visitors {
 }
 
 /** The Cookie header after signing in as a visitor does. */
-async function signIn(
-  node: Node,
-  { slug, gate }: { readonly slug: string; readonly gate: string },
-  mails: Mails,
-): Promise<string> {
-  const [kind = '', secret = ''] = gate.split(':');
+async function signIn(node: Node, { slug, gate, isAtOffice }: Omit<Session, 'cookie'>, mails: Mails): Promise<string> {
+  if (gate === 'office') return '';
+  const [kind = '', secret = ''] = gate.replace(/^office[+|]/, '').split(':');
+  const from = isAtOffice ? { from: OFFICE_ADDRESS } : {};
   if (kind === 'password') {
     const password = PASSWORDS[secret as keyof typeof PASSWORDS];
-    return cookieOf(await node.ask({ path: `/${slug}/login/`, form: { password } }));
+    return cookieOf(await node.ask({ path: `/${slug}/login/`, form: { password }, ...from }));
   }
   const before = mails.length;
   // Another mailbox each time: one gets only so many mails.
   const email = `visitor-${before}@${secret.split(',')[0]}`;
-  const cookie = cookieOf(await node.ask({ path: `/${slug}/login/`, form: { email } }));
+  const cookie = cookieOf(await node.ask({ path: `/${slug}/login/`, form: { email }, ...from }));
   const deadline = performance.now() + MAIL_MS_MAX;
   while (mails.length === before) {
     if (performance.now() > deadline) throw new Error(`no mail came to ${email}`);
     await new Promise((later) => setImmediate(later));
   }
   const code = /\b\d{4} \d{4}\b/.exec(mails.at(-1)?.text ?? '')?.[0] ?? '';
-  return cookieOf(await node.ask({ path: `/${slug}/login/code/`, cookie, form: { code } }));
+  return cookieOf(await node.ask({ path: `/${slug}/login/code/`, cookie, form: { code }, ...from }));
 }
 
 function cookieOf({ headers, status }: Answer): string {

@@ -11,6 +11,10 @@ export const UPSTREAM = 'svc';
 export const CUSTOM_HOST = 'qd.example';
 export const PASSWORDS = { P1: 'first pass phrase', P2: 'second pass phrase' } as const;
 
+/** Visitors come from here if they have to. */
+const OFFICE = '2001:db8:77::/48';
+export const OFFICE_ADDRESS = '2001:db8:77::9';
+
 /** `bare`: of the upstream alone; `over`: of the configuration over one of the upstream; `own`: of the configuration alone. */
 export const KINDS = ['bare', 'over', 'own'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -60,6 +64,12 @@ export const CONFIG_GATES: readonly ConfigGate[] = [
   { access_type: 'public', auth_email_domains: ['a.example'] },
   { password: '${P1}', auth_email_domains: ['a.example'] },
   { published: false },
+  { allow_ips: [OFFICE] },
+  { access_type: 'ip', allow_ips: [OFFICE] },
+  { access_type: 'public', allow_ips: [OFFICE] },
+  { password: '${P1}', allow_ips: [OFFICE] },
+  { auth_email_domains: ['a.example'], allow_ips: [OFFICE], access: 'all' },
+  { password: '${P2}', allow_ips: [OFFICE], access: 'any' },
 ];
 
 /** A page at the upstream. */
@@ -90,8 +100,19 @@ export interface Known {
 
 export type Configured = Readonly<Partial<Record<'over' | 'own', ConfigPage>>>;
 
-/** `public`, or what a visitor needs: `password:…`, `email:…`. Pages that nobody may see are in no list. */
+/**
+ * `public`, or what a visitor needs: `office` (to come from there), `password:…`, `email:…`; with `office+` both, with
+ * `office|` either. Pages that nobody may see are in no list.
+ */
 export type Seen = ReadonlyMap<string, { readonly gate: string; readonly words: readonly string[] }>;
+
+export interface Session {
+  readonly slug: string;
+  /** What it took to get in. */
+  readonly gate: string;
+  readonly cookie: string;
+  readonly isAtOffice: boolean;
+}
 
 /** The definition that the upstream's page becomes, by the connector's own reading. */
 export function definitionOf(kind: Kind, { slug, gate, word }: UpstreamPage): PageDefinition {
@@ -200,6 +221,19 @@ function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | n
     }
   }
   if (needs.includes('nobody')) return null;
+  const signIn = signInOf(needs, lists, here);
+  if (here?.gate['allow_ips'] === undefined || signIn === null) return signIn;
+  if (signIn === 'public') return 'office';
+  // An address opens no gate of the upstream.
+  const isOpenThere = there === null || gateOf(there, null) === 'public';
+  return `office${here.gate['access'] === 'any' && isOpenThere ? '|' : '+'}${signIn}`;
+}
+
+function signInOf(
+  needs: readonly Need[],
+  lists: readonly (readonly string[])[],
+  here: ConfigPage | null,
+): string | null {
   if (needs.includes('email')) {
     const [first = [], ...others] = lists;
     const both = first.filter((domain) => others.every((list) => list.includes(domain)));
@@ -208,4 +242,19 @@ function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | n
   if (!needs.includes('password')) return 'public';
   const name = here === null ? undefined : (here.gate['password'] as string | undefined);
   return name === undefined ? null : `password:${name.slice(2, -1)}`;
+}
+
+/** Whether a gate opens to somebody at the office (or not) who got in by what `signedIn` says, if by anything. */
+function opens(gate: string, { isAtOffice, signedIn }: { isAtOffice: boolean; signedIn: string | null }): boolean {
+  if (gate === 'public') return true;
+  if (gate === 'office') return isAtOffice;
+  if (gate.startsWith('office|') && isAtOffice) return true;
+  return gate === signedIn && (isAtOffice || !gate.startsWith('office+'));
+}
+
+/** Whether a page with this gate may be seen with a session; undefined: there is no such page. */
+export function isOpenTo(session: Session | null, slug: string, gate: string | undefined): boolean {
+  if (gate === undefined) return false;
+  const signedIn = session?.slug === slug ? session.gate : null;
+  return opens(gate, { isAtOffice: session?.isAtOffice === true, signedIn });
 }

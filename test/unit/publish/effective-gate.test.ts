@@ -79,6 +79,8 @@ const OWN = {
   public: { access_type: 'public' },
   'a password': { password: '${PW}' },
   domains: { auth_email_domains: ['corp.example'] },
+  addresses: { allow_ips: ['192.0.2.0/24'] },
+  'addresses or a password': { allow_ips: ['192.0.2.0/24'], password: '${PW}', access: 'any' },
   'a password, said to be public': { access_type: 'public', password: '${PW}' },
   'domains, said to be a password': {
     access_type: 'password',
@@ -93,6 +95,8 @@ describe('the gate of a configured page', () => {
     ['public', 'public'],
     ['a password', 'password'],
     ['domains', 'email-domain'],
+    ['addresses', 'ip'],
+    ['addresses or a password', 'password'],
     ['a password, said to be public', 'password'],
     ['domains, said to be a password', 'email-domain'],
   ] as const)('that states %s is %s', (stated, access) => {
@@ -123,6 +127,10 @@ describe('the gate of a configured page', () => {
     ['domains', 'password', 'email-domain'],
     ['domains', 'email-domain', 'email-domain'],
     ['domains', 'closed', 'nobody'],
+    ['addresses', 'public', 'ip'],
+    ['addresses', 'password', 'nobody'],
+    ['addresses', 'email-domain', 'email-domain'],
+    ['addresses', 'closed', 'nobody'],
   ];
   it.each(MATRIX)('that states %s over a page that is %s is open to %s', (own, theirs, access) => {
     const site = resolve({
@@ -142,6 +150,16 @@ describe('the gate of a configured page', () => {
       });
     expect(resolveWith(['Corp.Example', 'third.example']).pages[0]?.definition.emailDomains).toEqual(['corp.example']);
     expect(resolveWith(['third.example'])).toMatchObject({ pages: [], withheld: ['staff'] });
+  });
+
+  it('lets addresses alone in only where the upstream asks for nothing', () => {
+    const gateOver = (theirs: Partial<PageDefinition>, own: object) =>
+      resolve({ pages: [{ slug: 'staff', from: 'svc', ...own }], definitions: [definition(theirs)] });
+    const either = OWN['addresses or a password'];
+    expect(gateOver({}, either).pages[0]?.definition.addresses).toEqual({ ranges: ['192.0.2.0/24'], isEnough: true });
+    const over = gateOver({ access: 'password' }, either);
+    expect(over.pages[0]?.definition.addresses).toEqual({ ranges: ['192.0.2.0/24'], isEnough: false });
+    expect(over.problems).toMatchObject([{ slug: 'staff', message: expect.stringContaining('access: any') }]);
   });
 
   it('is closed when either says that the page is not published', () => {

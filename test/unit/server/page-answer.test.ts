@@ -9,7 +9,7 @@ import { pageAnswer } from '../../../src/server/visitors/page-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
 
 const PUBLIC: GatedPage = { key: toPageKey('acme', 1), gate: { kind: 'public' } };
-const GATED: GatedPage = { key: toPageKey('acme', 1), gate: { kind: 'password', version: 'v1' } };
+const GATED: GatedPage = { key: toPageKey('acme', 1), gate: { kind: 'password', version: 'v1', addresses: null } };
 
 /** A release of one file, as published for `access`. */
 function release(access: 'public' | 'password'): OpenRelease {
@@ -51,6 +51,7 @@ async function ask(world: World, path = 'index.html') {
       address: { kind: 'page', slug: 'acme', path, base: '/acme/', form: null },
       query: new URLSearchParams(),
       head: readHead({ rawHeaders: [] }),
+      clientAddress: () => '',
     },
   );
   return [answer.status, String(answer.body)];
@@ -92,7 +93,12 @@ describe('the icon that browsers ask for by themselves', () => {
         locale: () => 'en',
         now: () => toEpochMs(0),
       },
-      { address: { kind: 'site', path }, query: new URLSearchParams(), head: readHead({ rawHeaders: [] }) },
+      {
+        address: { kind: 'site', path },
+        query: new URLSearchParams(),
+        head: readHead({ rawHeaders: [] }),
+        clientAddress: () => '',
+      },
     );
 
   it('is none of the site, without a fault', async () => {
