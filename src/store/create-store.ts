@@ -256,6 +256,7 @@ const RETAINED: readonly { readonly table: string; readonly column: string; read
   { table: 'written_request', column: 'at', key: ['actor', 'request_key'] },
   { table: 'written_alert', column: 'changed_at', key: ['intake', 'alert_key'] },
   { table: 'entry', column: 'fell_at', key: ['page', 'id'] },
+  { table: 'failed_question', column: 'at', key: ['upstream', 'question'] },
   { table: 'run', column: 'started_at', key: ['id'] },
 ];
 

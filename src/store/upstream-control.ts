@@ -1,5 +1,6 @@
-/** What is remembered of an upstream to be polite to it: its requests of the last hour, and what it asked of us. */
+/** What is remembered of an upstream to be polite to it: its requests of the last hour, what it asked of us, and what it failed to answer. */
 
+import { ERROR_CODES, type ErrorCode } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database, Reader, Row, Writer } from './database.ts';
 
@@ -67,6 +68,61 @@ export function withLedger<T>(
 export async function readControl(reader: Reader, upstreamId: string): Promise<UpstreamControl> {
   const [row] = await reader.all('SELECT * FROM upstream_control WHERE upstream = ?', [upstreamId]);
   return row === undefined ? CONTROL_AT_FIRST : toControl(row);
+}
+
+/** An optional question that failed. */
+export interface FailedQuestion {
+  /** In a row. */
+  readonly failures: number;
+  /** When it was asked last. */
+  readonly at: EpochMs;
+  readonly code: ErrorCode;
+  /** Of HTTP; null: it is not about one. */
+  readonly status: number | null;
+  readonly message: string;
+}
+
+/** Optional questions that an upstream failed to answer, by digest. */
+export async function readFailedQuestions(
+  reader: Reader,
+  upstreamId: string,
+): Promise<ReadonlyMap<string, FailedQuestion>> {
+  const rows = await reader.all('SELECT * FROM failed_question WHERE upstream = ?', [upstreamId]);
+  return new Map(
+    rows.map((row) => [
+      String(row['question']),
+      {
+        failures: Number(row['failures']),
+        at: Number(row['at']) as EpochMs,
+        code: ERROR_CODES.find((code) => code === row['code']) ?? 'UPSTREAM_FAILED',
+        status: row['status'] === null ? null : Number(row['status']),
+        message: String(row['message']),
+      },
+    ]),
+  );
+}
+
+/** @param changes null: it was answered */
+export async function writeFailedQuestions(
+  database: Database,
+  upstreamId: string,
+  changes: ReadonlyMap<string, FailedQuestion | null>,
+): Promise<void> {
+  if (changes.size === 0) return;
+  await database.transaction(async (tx) => {
+    await tx.runMany(
+      'DELETE FROM failed_question WHERE upstream = ? AND question = ?',
+      [...changes.keys()].map((question) => [upstreamId, question]),
+    );
+    await tx.runMany(
+      'INSERT INTO failed_question (upstream, question, failures, at, code, status, message) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [...changes].flatMap(([question, failed]) =>
+        failed === null
+          ? []
+          : [[upstreamId, question, failed.failures, failed.at, failed.code, failed.status, failed.message]],
+      ),
+    );
+  });
 }
 
 /** How many requests to an upstream left after an instant. */

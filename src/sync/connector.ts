@@ -8,7 +8,7 @@
 
 import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
-import type { Incident, Learned, NotificationChannel, Problem } from '../model/observation.ts';
+import type { Incident, Learned, NotificationChannel } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** Which requests come first when the quota is short: lists have all states, while the backfill can wait for weeks. */
@@ -62,6 +62,8 @@ export interface Asking {
   readonly questions: readonly Question<unknown>[];
   /** True: a failure is data; false: the first failure is thrown into the generator. */
   readonly tolerant: boolean;
+  /** Answers wanted at most; the rest is `skipped`. Those that failed lately don't count. Absent: all. */
+  readonly max?: number;
   /** What is known of pages so far; it closes pages even if the rest of the pull fails. */
   readonly told?: Pick<Learned, 'pages' | 'problems'>;
 }
@@ -77,10 +79,15 @@ export function* ask<T>(
   return answer;
 }
 
-/** Asks several questions, each of which may fail or be skipped for lack of quota; answers in the same order. */
-export function* attempt<T>(questions: readonly Question<T>[]): Pull<readonly Answer<T>[]> {
+/**
+ * Asks several questions, each of which may fail or be skipped for lack of quota; answers in the same order. One that keeps failing
+ * is asked ever more rarely and doesn't keep the others waiting (`pass/failures.ts`), unless it is about the present.
+ *
+ * @param max answers wanted in this pass, of those that come first; default: all
+ */
+export function* attempt<T>(questions: readonly Question<T>[], max?: number): Pull<readonly Answer<T>[]> {
   if (questions.length === 0) return [];
-  return (yield { questions, tolerant: true }) as readonly Answer<T>[];
+  return (yield { questions, tolerant: true, ...(max === undefined ? {} : { max }) }) as readonly Answer<T>[];
 }
 
 /** Asks one question that may fail or be skipped for lack of quota. */
@@ -92,39 +99,6 @@ export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
 /** Tells what is known of pages before something fails: a page that was made private must not stay open because of it. */
 export function* tellPages({ pages, problems }: Pick<Learned, 'pages' | 'problems'>): Pull<void> {
   yield { questions: [], tolerant: true, told: { pages, problems } };
-}
-
-/**
- * Tells the failures of questions that a connector did without, so that none goes unsaid. What it tells itself isn't told twice,
- * and 404 means that the upstream doesn't offer something.
- */
-export function* tellFailures(pull: Pull<Learned>): Pull<Learned> {
-  const failures = new Map<string, StatusError[]>();
-  let step = pull.next();
-  while (step.done !== true) {
-    const { questions, tolerant } = step.value;
-    let answers: readonly Answer<unknown>[];
-    try {
-      answers = yield step.value;
-    } catch (error) {
-      step = pull.throw(error);
-      continue;
-    }
-    for (const [index, answer] of answers.entries())
-      if (tolerant && answer.kind === 'failed' && answer.error.context['status'] !== 404)
-        failures.getOrInsertComputed(questions[index]?.name ?? '', () => []).push(answer.error);
-    step = pull.next(answers);
-  }
-  const learned = step.value;
-  const untold = [...failures].flatMap(([place, errors]): Problem[] => {
-    const [first, ...others] = errors.filter(
-      ({ message }) => !learned.problems.some((problem) => problem.message.includes(message)),
-    );
-    if (first === undefined) return [];
-    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    return [{ kind: 'note', place, message: `${first.message}${more}` }];
-  });
-  return untold.length === 0 ? learned : { ...learned, problems: [...learned.problems, ...untold] };
 }
 
 /** Why a question has no answer, in a few words. */

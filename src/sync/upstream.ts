@@ -2,15 +2,7 @@
 
 import { scryptSync } from 'node:crypto';
 import type { Learned } from '../model/observation.ts';
-import {
-  type ChannelResource,
-  type Connector,
-  type Limits,
-  type Probe,
-  type Pull,
-  type PullContext,
-  tellFailures,
-} from './connector.ts';
+import type { ChannelResource, Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
 import { type BackfillMemory, createBackfillMemory } from './pass/backfill.ts';
 
 export interface Upstream {
@@ -64,7 +56,7 @@ export function bindUpstream(
     definesPages: connector.definesPages ?? false,
     vendorPage: connector.vendorPage?.(parsed) ?? null,
     intervalMs,
-    pull: (context) => tellFailures(connector.pull(parsed, context)),
+    pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),
     ...(channels === undefined ? {} : { channels: (context: PullContext) => channels(parsed, context) }),
     backfill: createBackfillMemory(),

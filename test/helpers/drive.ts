@@ -23,6 +23,8 @@ export interface Driven<R> {
   readonly result: R;
   /** Every question in the order asked. */
   readonly questions: readonly Question<unknown>[];
+  /** Failures of optional questions, which the runner tells. */
+  readonly missed: readonly StatusError[];
 }
 
 export const NOW: EpochMs = toEpochMs(Date.UTC(2026, 10, 21, 9, 13));
@@ -44,15 +46,18 @@ export function contextOf(memory: Partial<PullMemory> = {}, upstreamId = 'up'): 
 /** Runs a generator of questions to its end; rejects with what it throws. */
 export async function drive<R>(pull: Pull<R>, respond: Respond): Promise<Driven<R>> {
   const questions: Question<unknown>[] = [];
-  const result = await walk(pull, async (asking) => {
-    const answers: Answer<unknown>[] = [];
-    for (const question of asking.questions) {
+  const missed: StatusError[] = [];
+  const result = await walk(pull, async ({ questions: asked, tolerant, max = asked.length }) => {
+    const answers: Answer<unknown>[] = asked.map(() => ({ kind: 'skipped' }));
+    for (const [index, question] of asked.slice(0, max).entries()) {
       questions.push(question);
-      answers.push(await answerOf(question, respond(question, questions.length - 1)));
+      const answer = await answerOf(question, respond(question, questions.length - 1));
+      if (tolerant && answer.kind === 'failed') missed.push(answer.error);
+      answers[index] = answer;
     }
     return answers;
   });
-  return { result, questions };
+  return { result, questions, missed };
 }
 
 async function answerOf(question: Question<unknown>, given: unknown): Promise<Answer<unknown>> {

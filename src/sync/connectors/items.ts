@@ -175,18 +175,17 @@ export function losesOpen(
   });
 }
 
-/** Ids there of the monitors whose details are the oldest, the oldest first; none that were asked for within `ageMinMs`. */
+/** Ids there of the monitors whose details are older than `ageMinMs`, the oldest first. */
 export function detailsDue(
   monitors: readonly Pick<MonitorObservation, 'id'>[],
   { now, memory }: PullContext,
-  { ageMinMs, max }: { readonly ageMinMs: number; readonly max: number },
+  ageMinMs: number,
 ): string[] {
   const fetchedAt = (id: string): number => memory.detailFetchedAt.get(id) ?? 0;
   return monitors
     .map((monitor) => externalIdOf(monitor.id))
     .filter((id) => now - fetchedAt(id) >= ageMinMs)
-    .toSorted((a, b) => fetchedAt(a) - fetchedAt(b))
-    .slice(0, max);
+    .toSorted((a, b) => fetchedAt(a) - fetchedAt(b));
 }
 
 /**
@@ -194,7 +193,7 @@ export function detailsDue(
  * time, response times those since.
  */
 export function newDetails(details: readonly MonitorDetail[], context: PullContext, ageMinMs: number): MonitorDetail[] {
-  const due = new Set(detailsDue(details, context, { ageMinMs, max: details.length }));
+  const due = new Set(detailsDue(details, context, ageMinMs));
   return details
     .filter(({ id }) => due.has(externalIdOf(id)))
     .map((detail) => {

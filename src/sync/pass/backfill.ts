@@ -1,5 +1,5 @@
 /**
- * Keeps answers of a backfill while it waits for quota, so that a long list continues where the last pass stopped, not at its
+ * Keeps answers of a backfill while some of it waits for quota or fails, so that a long list continues where the last pass stopped, not at its
  * first page.
  */
 
@@ -27,7 +27,9 @@ export function createBackfillMemory(): BackfillMemory {
       return answer !== undefined && Math.abs(now - answer.at) < KEPT_MS ? answer : null;
     },
     keep: (question, answer) => {
-      if (answers.size < ANSWERS_MAX) answers.set(questionKey(question), answer);
+      const [oldest] = answers.keys();
+      if (answers.size >= ANSWERS_MAX && oldest !== undefined) answers.delete(oldest);
+      answers.set(questionKey(question), answer);
     },
     clear: () => answers.clear(),
   };

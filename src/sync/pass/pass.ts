@@ -5,7 +5,14 @@ import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { createLeases, isHeld, type Lease, type Leases, superseded } from '../../store/nodes/leases.ts';
 import type { Store, UpstreamRecord } from '../../store/store.ts';
-import { askedEveryMs, readControl, type UpstreamControl, withLedger } from '../../store/upstream-control.ts';
+import {
+  askedEveryMs,
+  readControl,
+  readFailedQuestions,
+  type UpstreamControl,
+  withLedger,
+  writeFailedQuestions,
+} from '../../store/upstream-control.ts';
 import { createQuota } from '../quota/quota.ts';
 import { intervalMinMs } from '../quota/windows.ts';
 import type { Upstream } from '../upstream.ts';
@@ -161,7 +168,7 @@ function isTooSoon(
 async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
   const { upstream, deps, startedAt, lease } = pass;
   const { record, notes } = await cutFuture(pass);
-  const runner = createPassRunner(pass);
+  const runner = await createPassRunner(pass);
   const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record, lease });
   await rememberOutcome(pass, runner, outcome);
   return toReport(outcome, {
@@ -189,7 +196,7 @@ async function cutFuture({
   return { record: cut, notes: [{ kind: 'note', place: 'clock', message }] };
 }
 
-function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Runner {
+async function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Promise<Runner> {
   // A process that was paused and wakes up late makes no more requests.
   const beforeRequest = async (): Promise<void> => {
     if (!(await deps.leases.confirm(lease))) throw superseded(lease);
@@ -202,6 +209,7 @@ function createPassRunner({ upstream, deps, control, circuit, lease }: Pass): Ru
       ca,
       intervalMs,
       backfill,
+      failed: await readFailedQuestions(deps.store.database, upstreamId),
       listCalls: control.listCalls,
       isHalfOpen: circuit.kind !== 'closed',
     },
@@ -225,6 +233,7 @@ async function rememberOutcome({ upstream, deps, lease }: Pass, runner: Runner, 
         })
       : afterSuccess(control, listCalls);
   const { database } = deps.store;
+  await writeFailedQuestions(database, upstream.id, runner.failures());
   // The quota may have stored a wait in the meantime, so the state is read again.
   const before = await readControl(database, upstream.id);
   if (isDeepStrictEqual(before, next(before))) return;

@@ -3,6 +3,7 @@
 import { isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import type { Reader } from '../../store/database.ts';
+import type { FailedQuestion } from '../../store/upstream-control.ts';
 import type { Limits, Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
 import { backoffMs, type Quota } from '../quota/quota.ts';
@@ -46,6 +47,8 @@ export interface RunnerSettings {
   readonly isHalfOpen: boolean;
   /** Keeps answers of an unfinished backfill; absent: they aren't kept. */
   readonly backfill?: BackfillMemory;
+  /** Optional questions that failed in passes before; absent: none. */
+  readonly failed?: ReadonlyMap<string, FailedQuestion>;
 }
 
 /** Cost and results of a run so far; valid at any time, even after a failure. */

@@ -14,6 +14,7 @@ import { ownWords } from '../http/own-words.ts';
 import { lowPriorityPerPass } from '../quota/windows.ts';
 import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import { drive } from './drive.ts';
+import { createFailureMemory, type FailureMemory } from './failures.ts';
 import { isFileQuestion, readFileQuestion } from './read-files.ts';
 import { isStoreQuestion, readStoreQuestion } from './read-store.ts';
 import {
@@ -57,6 +58,8 @@ export interface Runner {
   readonly told: () => NonNullable<Asking['told']> | null;
   /** Optional questions that failed, each name once. */
   readonly missed: () => readonly Problem[];
+  /** What to remember of optional questions that failed, or failed before (`RunnerSettings.failed`). */
+  readonly failures: FailureMemory['changes'];
 }
 
 /** Creates the runner of one pass over one upstream. */
@@ -66,10 +69,11 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     deps,
     tally: { ...NOTHING_ASKED },
     backfill: settings.backfill ?? createBackfillMemory(),
+    failures: createFailureMemory(settings.failed ?? new Map(), settings.intervalMs),
     startedAt: deps.now(),
     lowPriorityAsked: 0,
     lowPriorityFailures: 0,
-    isBackfillWaiting: false,
+    isBackfillOpen: false,
     told: null,
     failed: new Map(),
   };
@@ -77,7 +81,7 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     run: async (pull) => {
       try {
         const result = await drive(pull, (asking) => answerAll(pass, asking));
-        if (!pass.isBackfillWaiting) pass.backfill.clear();
+        if (!pass.isBackfillOpen) pass.backfill.clear();
         return result;
       } catch (error) {
         throw isStatusError(error) ? error : unforeseen(`The connector of ${settings.upstreamId}`, error);
@@ -86,17 +90,20 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     tally: () => ({ ...pass.tally }),
     told: () => pass.told,
     missed: () => missedIn(pass.failed),
+    failures: pass.failures.changes,
   };
 }
 
 interface PassRun extends RequestRun {
   readonly backfill: BackfillMemory;
+  readonly failures: FailureMemory;
   readonly startedAt: EpochMs;
   /** Detail and backfill questions asked so far. */
   lowPriorityAsked: number;
   /** In a row. */
   lowPriorityFailures: number;
-  isBackfillWaiting: boolean;
+  /** Whether a question about the past waits or failed, so that the answers of the others are kept. */
+  isBackfillOpen: boolean;
   told: NonNullable<Asking['told']> | null;
   /** Optional questions that failed, by name. */
   readonly failed: Map<string, StatusError[]>;
@@ -105,18 +112,32 @@ interface PassRun extends RequestRun {
 async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer<unknown>[]> {
   pass.told = asking.told ?? pass.told;
   const answers: Answer<unknown>[] = asking.questions.map(() => ({ kind: 'skipped' }));
-  const order = asking.questions
-    .map((question, index) => ({ question, index }))
-    .toSorted((a, b) => PRIORITIES.indexOf(a.question.priority) - PRIORITIES.indexOf(b.question.priority));
+  const unknown: { readonly question: Question<unknown>; readonly index: number }[] = [];
+  for (const [index, question] of asking.questions.entries()) {
+    const known = recall(pass, question);
+    if (known === null) unknown.push({ question, index });
+    else answers[index] = known;
+  }
+  const left = (asking.max ?? Number.POSITIVE_INFINITY) - answers.filter(({ kind }) => kind === 'ok').length;
+  const order = pass.failures
+    .inTurn(unknown, pass.deps.now())
+    .toSorted((a, b) => PRIORITIES.indexOf(a.question.priority) - PRIORITIES.indexOf(b.question.priority))
+    .slice(0, Math.max(0, left));
   await pLimit(PARALLEL_MAX).map(order, async ({ question, index }) => {
     answers[index] = isLowPriority(question)
       ? await answerLowPriority(pass, question)
       : await answerOne(pass, question);
   });
-  if (asking.tolerant)
-    for (const [index, answer] of answers.entries())
-      if (answer.kind === 'failed' && !isOwnQuota(answer.error) && !isAbsent(answer.error))
-        pass.failed.getOrInsert(asking.questions[index]?.name ?? '', []).push(answer.error);
+  for (const { question, index } of unknown)
+    if (answers[index]?.kind === 'skipped' && isLowPriority(question))
+      answers[index] = pass.failures.lastOf(question) ?? { kind: 'skipped' };
+  for (const [index, answer] of answers.entries()) {
+    const question = asking.questions[index];
+    if (answer.kind === 'ok' || question === undefined) continue;
+    if (question.priority === 'backfill') pass.isBackfillOpen = true;
+    if (asking.tolerant && answer.kind === 'failed' && !isOwnQuota(answer.error) && !isAbsent(answer.error))
+      pass.failed.getOrInsert(question.name, []).push(answer.error);
+  }
   return answers;
 }
 
@@ -134,17 +155,23 @@ function missedIn(failed: ReadonlyMap<string, readonly StatusError[]>): readonly
   }));
 }
 
+/** What answers a detail or backfill question without asking; null: nothing. */
+function recall({ failures, backfill, deps }: PassRun, question: Question<unknown>): Answer<unknown> | null {
+  if (!isLowPriority(question)) return null;
+  const now = deps.now();
+  if (failures.isWaiting(question, now)) return failures.lastOf(question);
+  return question.priority === 'backfill' ? backfill.recall(question, now) : null;
+}
+
 /** A detail or backfill question: uses its share of the quota, or is skipped in this pass. */
 async function answerLowPriority(pass: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
-  const isPast = question.priority === 'backfill';
-  const known = isPast ? pass.backfill.recall(question, pass.deps.now()) : null;
-  if (known !== null) return known;
-  if (isLowPriorityClosed(pass)) return skip(pass, question);
+  if (isLowPriorityClosed(pass)) return skip(pass);
   pass.lowPriorityAsked += 1;
   const answer = await answerOne(pass, question);
-  if (answer.kind === 'failed' && isOwnQuota(answer.error)) return skip(pass, question);
+  if (answer.kind === 'failed' && isOwnQuota(answer.error)) return skip(pass);
+  pass.failures.settle(question, answer, pass.deps.now());
   pass.lowPriorityFailures = answer.kind === 'failed' ? pass.lowPriorityFailures + 1 : 0;
-  if (isPast && answer.kind === 'ok') pass.backfill.keep(question, answer);
+  if (question.priority === 'backfill' && answer.kind === 'ok') pass.backfill.keep(question, answer);
   return answer;
 }
 
@@ -165,9 +192,8 @@ function answerFrom(run: RequestRun, question: Question<unknown>): Promise<HttpA
   return requestWithin(run, question);
 }
 
-function skip(pass: PassRun, question: Question<unknown>): Answer<never> {
+function skip(pass: PassRun): Answer<never> {
   pass.tally.skipped += 1;
-  if (question.priority === 'backfill') pass.isBackfillWaiting = true;
   return { kind: 'skipped' };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
+import { type EpochMs, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { healthchecks } from '../../../src/sync/connectors/healthchecks/connector.ts';
 import { contextOf, drive, failure, NOW, type Respond } from '../../helpers/drive.ts';
@@ -125,21 +125,5 @@ describe('the past', () => {
     const failed = await pull([check('a')], () => failure('UPSTREAM_FAILED'));
     expect([failed.result.details, failed.result.isBackfilled]).toEqual([[], false]);
     expect(failed.result.problems).toEqual([{ kind: 'note', place: 'flips.a', message: 'UPSTREAM_FAILED' }]);
-  });
-
-  it('of a check that is never answered keeps no other from being asked', async () => {
-    const many = Array.from({ length: 25 }, (_, index) => check(`k${index}`));
-    const fetched = new Map<string, EpochMs>();
-    for (let minute = 0; minute < 30; minute += 1) {
-      const now = toEpochMs(NOW + minute * MINUTE_MS);
-      const { result } = await pull(
-        many,
-        ({ url }) => (/k\d\/|k1[0-4]\//.test(url) ? failure('UPSTREAM_FAILED') : { flips: [] }),
-        { detailFetchedAt: new Map(fetched) },
-        now,
-      );
-      for (const { id } of result.details) fetched.set(id.slice(3), now);
-    }
-    expect([...fetched.keys()].toSorted()).toEqual(Array.from({ length: 10 }, (_, index) => `k${index + 15}`));
   });
 });

@@ -394,10 +394,10 @@ describe('the past that is reported', () => {
     expect(spans).toEqual([]);
   });
 
-  it('is told once: a detail that was fetched before says nothing of it', async () => {
+  it('is told once: a detail of a monitor whose past is known says nothing of it', async () => {
     const { spans } = await spansOf(
       { details: { 1: uptime(1_000, 1_000) } },
-      { isBackfilled: true, detailFetchedAt: new Map([['1', toEpochMs(NOW - HOUR_MS)]]) },
+      { isBackfilled: true, backfilledMonitors: new Set(['1']) },
     );
     expect(spans).toEqual([]);
   });
@@ -407,7 +407,7 @@ describe('the past that is reported', () => {
       incidents: [incident(1, NOW - 10 * DAY_MS, NOW - 9 * DAY_MS)],
       details: { 1: uptime(1_000, 900) },
     };
-    const memory = { isBackfilled: true, detailFetchedAt: new Map([['2', toEpochMs(NOW - HOUR_MS)]]) };
+    const memory = { isBackfilled: true, backfilledMonitors: new Set(['2']) };
     const { spans, questions } = await spansOf(world, memory);
     expect(questions.map(({ url }) => url)).toContain(
       'https://edge.test/api/incidents?monitor_id=1&page=1&per_page=100',
@@ -417,7 +417,7 @@ describe('the past that is reported', () => {
       api(world, ({ url }) => (url.includes('monitor_id') ? 'skipped' : undefined)),
       memory,
     );
-    expect(result.details).toEqual([]);
+    expect([result.details[0]?.reportedSpans, result.backfilled]).toEqual([[], []]);
   });
 });
 

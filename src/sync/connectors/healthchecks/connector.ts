@@ -5,7 +5,6 @@
  * 90 days. The key goes into `X-Api-Key`; a read-only one is enough. No limits are documented; ours is 20 a minute.
  */
 
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Learned, type MonitorDetail, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
@@ -75,22 +74,21 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
 }
 
-/** Some of those that are due, others in each pass, so that those that are never answered don't keep them waiting. */
+/** The pasts of some of those that are due. */
 function* readPasts(
   options: Options,
   due: Learned['monitors'],
   { now }: PullContext,
 ): Pull<{ readonly details: MonitorDetail[]; readonly problems: Problem[] }> {
-  const turnOf = ({ id }: { readonly id: string }): string => createHash('sha1').update(`${id} ${now}`).digest('hex');
-  const asked = due.toSorted((a, b) => (turnOf(a) < turnOf(b) ? -1 : 1)).slice(0, PASTS_MAX);
   const answers = yield* attempt(
-    asked.map(({ id }): Question<Flips> => {
+    due.map(({ id }): Question<Flips> => {
       const path = `/api/v3/checks/${encodeURIComponent(externalIdOf(id))}/flips/`;
       const flips = question<Flips>(options, path, { name: 'list flips', priority: 'backfill', schema: FlipsSchema });
       return { ...flips, url: `${flips.url}?seconds=${PAST_SECONDS}`, isConditional: false };
     }),
+    PASTS_MAX,
   );
-  const read = asked.flatMap((monitor, index) => ({
+  const read = due.map((monitor, index) => ({
     monitor,
     answer: answers[index] ?? ({ kind: 'skipped' } as const),
   }));

@@ -16,7 +16,7 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toIso } from '../../../model/time.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from '../../../model/time.ts';
 import { counted } from '../../../schema/counted.ts';
 import { IdSchema } from '../../../schema/scalars.ts';
 import {
@@ -139,8 +139,12 @@ const ruleOf = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
   degraded: degraded === undefined ? null : conditionOf(degraded),
 });
 
-/** Prometheus gives no more than 11,000 samples of a series at once: the last day closely, what is before in two minutes' steps. */
-const DAY_STEP_MS = 15 * SECOND_MS;
+/**
+ * Prometheus gives no more than 11,000 samples of a series at once: a day and more closely, what is before in two minutes' steps.
+ * Windows begin and end at noon and midnight (UTC), so that the same are asked for in the passes that follow.
+ */
+const LAST_MS = 12 * HOUR_MS;
+const LAST_STEP_MS = 15 * SECOND_MS;
 const STEP_MS = 2 * MINUTE_MS;
 const WINDOW_MS = 14 * DAY_MS;
 const PAST_MS = 91 * DAY_MS;
@@ -152,48 +156,76 @@ interface Window {
   readonly stepMs: number;
 }
 
-/** Windows that meet each other, the newest first. */
-function pastWindows(now: EpochMs): Window[] {
-  const last = Math.floor(now / STEP_MS) * STEP_MS;
-  const windows: Window[] = [
-    { start: last - DAY_MS, end: Math.floor(now / DAY_STEP_MS) * DAY_STEP_MS, stepMs: DAY_STEP_MS },
-  ];
+/** Windows that meet each other: the one that ends now, the day before it, and older ones, the newest first. */
+function pastWindows(
+  now: EpochMs,
+): Readonly<Record<'present' | 'day', Window>> & { readonly older: readonly Window[] } {
+  const last = Math.floor(now / LAST_MS) * LAST_MS;
+  const older: Window[] = [];
   for (let until = last - DAY_MS; until > last - PAST_MS; until -= WINDOW_MS)
-    windows.push({ start: Math.max(until - WINDOW_MS, last - PAST_MS), end: until - STEP_MS, stepMs: STEP_MS });
-  return windows;
+    older.push({ start: Math.max(until - WINDOW_MS, last - PAST_MS), end: until - STEP_MS, stepMs: STEP_MS });
+  const stepMs = LAST_STEP_MS;
+  const present = { start: last, end: Math.floor(now / stepMs) * stepMs, stepMs };
+  return { present, day: { start: last - DAY_MS, end: last - stepMs, stepMs }, older };
 }
 
-/** The past of the monitors of which it was never asked for. */
+function rangeQuestion(
+  options: Options,
+  { query }: MonitorOptions,
+  { start, end, stepMs }: Window,
+): Question<QueryAnswer> {
+  const range = { start: start / SECOND_MS, end: end / SECOND_MS, step: stepMs / SECOND_MS };
+  const asked: Asked = { name: 'query the past', priority: 'backfill' };
+  return queryQuestion(options, '/api/v1/query_range', { query, ...range }, asked);
+}
+
+/** The past of the monitors of which it was never asked for, of one after the other. */
 function* readPast(options: Options, context: PullContext): Pull<{ details: MonitorDetail[]; isWhole: boolean }> {
   const details: MonitorDetail[] = [];
   const due = options.monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(id));
-  for (const monitor of due) {
-    const detail = yield* readPastOf(options, monitor, context);
-    if (detail === null) return { details, isWhole: false };
-    details.push(detail);
+  const { day } = pastWindows(context.now);
+  let left = due;
+  while (left.length > 0) {
+    const answers: readonly Answer<QueryAnswer>[] = yield* attempt(
+      left.map((monitor) => rangeQuestion(options, monitor, day)),
+      1,
+    );
+    const waiting: MonitorOptions[] = [];
+    for (const [index, monitor] of left.entries()) {
+      const answer = answers[index];
+      if (answer?.kind === 'ok')
+        details.push(...(yield* readPastOf(options, monitor, { context, day: answer.payload })));
+      if (answer?.kind === 'skipped') waiting.push(monitor);
+    }
+    // Nothing came of it: there is no room for more.
+    if (waiting.length === left.length) break;
+    left = waiting;
   }
-  return { details, isWhole: true };
+  return { details, isWhole: details.length === due.length };
 }
 
-/** Null: it has to wait, since the answers did not come. */
+/** Back to the first window without a sample. Empty: it has to wait, since not all answers came. */
 function* readPastOf(
   options: Options,
   monitor: MonitorOptions,
-  { upstreamId, now }: PullContext,
-): Pull<MonitorDetail | null> {
-  const windows: MonitorDetail['reportedSpans'][] = [];
-  for (const { start, end, stepMs } of pastWindows(now)) {
-    const range = { start: start / SECOND_MS, end: end / SECOND_MS, step: stepMs / SECOND_MS };
-    const query = { query: monitor.query, ...range };
-    const asked: Asked = { name: 'query the past', priority: 'backfill' };
-    const answer = yield* attemptOne(queryQuestion(options, '/api/v1/query_range', query, asked));
-    if (answer.kind !== 'ok') return null;
-    const until = Math.min(end + stepMs, now);
-    const spans = projectRange(ruleOf(monitor), answer.payload, { from: start, until, stepMs });
-    if (spans === null || spans.length === 0) break;
-    windows.push(spans);
+  asked: { readonly context: PullContext; readonly day: QueryAnswer },
+): Pull<MonitorDetail[]> {
+  const { upstreamId, now } = asked.context;
+  const { present, day, older } = pastWindows(now);
+  const spansIn = (answer: QueryAnswer, { start, end, stepMs }: Window): MonitorDetail['reportedSpans'] =>
+    projectRange(ruleOf(monitor), answer, { from: start, until: Math.min(end + stepMs, now), stepMs }) ?? [];
+  const windows = [spansIn(asked.day, day)];
+  for (const window of older) {
+    if (windows.at(-1)?.length === 0) break;
+    const answer = yield* attemptOne(rangeQuestion(options, monitor, window));
+    if (answer.kind !== 'ok') return [];
+    windows.push(spansIn(answer.payload, window));
   }
-  return createDetail(toMonitorId(upstreamId, monitor.id), now, { reportedSpans: windows.toReversed().flat() });
+  const answer = yield* attemptOne(rangeQuestion(options, monitor, present));
+  if (answer.kind !== 'ok') return [];
+  windows.unshift(spansIn(answer.payload, present));
+  const reportedSpans = windows.toReversed().flat();
+  return [createDetail(toMonitorId(upstreamId, monitor.id), now, { reportedSpans })];
 }
 
 /** The states of all monitors. A query that cannot be carried out is unknown and told; any other failure is the pass'. */

@@ -10,6 +10,7 @@
 import {
   type Learned,
   type MonitorDetail,
+  type MonitorId,
   type MonitorObservation,
   NOTHING_LEARNED,
   toMonitorId,
@@ -66,7 +67,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const isDoubted = states.isContradicted || found.isContradicted;
   const monitors = isDoubted ? withoutWellness(projected.monitors) : projected.monitors;
   const windows = yield* readMaintenances(options, context, origin);
-  const details = yield* readDetails(options, context, { origin, monitors, found });
+  const { details, backfilled } = yield* readDetails(options, context, { origin, monitors, found });
   return {
     ...NOTHING_LEARNED,
     monitors,
@@ -80,6 +81,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     gone: found.gone,
     readAgain: found.readAgain,
     isBackfilled: found.isBackfilled,
+    backfilled,
   };
 }
 
@@ -119,8 +121,8 @@ function* readDetails(
   options: Options,
   context: PullContext,
   { origin, monitors, found }: { origin: Origin; monitors: readonly MonitorObservation[]; found: Found },
-): Pull<MonitorDetail[]> {
-  const due = detailsDue(monitors, context, { ageMinMs: DETAIL_AGE_MIN_MS, max: DETAILS_PER_PASS });
+): Pull<{ readonly details: MonitorDetail[]; readonly backfilled: readonly MonitorId[] }> {
+  const due = detailsDue(monitors, context, DETAIL_AGE_MIN_MS);
   const answers = yield* attempt(
     due.map((id) =>
       question(options, {
@@ -128,20 +130,24 @@ function* readDetails(
         priority: 'detail',
         path: `/monitors/${encodeURIComponent(id)}`,
         query: { include_uptime: 1, uptime_days: 90, include_logs: 1, logs_limit: 100 },
-        schema: MonitorAnswerSchema,
+        schema: MonitorAnswerSchema.refine(({ data }) => data.monitor.id === id, 'is of another monitor'),
       }),
     ),
+    DETAILS_PER_PASS,
   );
   const details: MonitorDetail[] = [];
+  const backfilled: MonitorId[] = [];
   for (const [index, answer] of answers.entries()) {
     const id = due[index];
-    if (answer.kind !== 'ok' || id === undefined || answer.payload.data.monitor.id !== id) continue;
+    if (answer.kind !== 'ok' || id === undefined) continue;
     const past = yield* readPastOutages(options, { context, origin, found, id, answer: answer.payload });
-    // Left out it counts as never fetched, and is asked again in the next pass.
-    if (past === 'later') continue;
-    details.push(projectDetail(answer.payload, origin, { fetchedAt: answer.at, outages: past }));
+    // Its past is asked for again with its next details.
+    if (past !== 'later') backfilled.push(toMonitorId(context.upstreamId, id));
+    details.push(
+      projectDetail(answer.payload, origin, { fetchedAt: answer.at, outages: past === 'later' ? null : past }),
+    );
   }
-  return details;
+  return { details, backfilled };
 }
 
 /**
@@ -153,7 +159,7 @@ function* readPastOutages(
   facts: { context: PullContext; origin: Origin; found: Found; id: string; answer: MonitorAnswer },
 ): Pull<readonly Interval[] | null | 'later'> {
   const { context, origin, found, id, answer } = facts;
-  if (context.memory.detailFetchedAt.has(id)) return null;
+  if (context.memory.backfilledMonitors?.has(id) === true) return null;
   const uptime = answer.data.monitor.uptime;
   const hasFailedChecks = (uptime?.up_checks ?? 0) < (uptime?.total_checks ?? 0);
   if (found.isWhole || !hasFailedChecks)

@@ -218,7 +218,7 @@ export function* readSummaries(
       ? detailsDue(
           monitors.filter((monitor) => monitor.state !== 'paused'),
           context,
-          { ageMinMs: SUMMARY_AGE_MIN_MS, max: SUMMARIES_PER_PASS },
+          SUMMARY_AGE_MIN_MS,
         )
       : [];
   const answers = yield* attempt(
@@ -230,6 +230,7 @@ export function* readSummaries(
         schema: MonitorSummarySchema,
       }),
     ),
+    SUMMARIES_PER_PASS,
   );
   const summaries = new Map(
     answers.flatMap((answer, index) => (answer.kind === 'ok' ? [[due[index] ?? '', answer] as const] : [])),

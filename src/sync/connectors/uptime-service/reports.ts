@@ -1,7 +1,7 @@
 /** Reports that are on no page any more because they ended, and old ones read again for what was put right in them. */
 
 import type { CompleteList, Problem } from '../../../model/observation.ts';
-import { DAY_MS, HOUR_MS } from '../../../model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../model/time.ts';
 import { type Answer, attempt, attemptOne, type Priority, type Pull, type PullContext } from '../../connector.ts';
 import { idIn, parseItems } from '../items.ts';
 import { whyPartial } from '../paging.ts';
@@ -56,12 +56,15 @@ export function* readReports(
   if (reason !== null) return unread(reason);
   const items = listed.pages.flatMap((page) => page.statusReports);
   const summaries = parseItems(ReportSchema, items, 'statusReports');
-  const { due, again } = dueReports(summaries.items, context, new Set(open.map(({ item }) => itemId(item))));
+  const { due, others, longest } = dueReports(summaries.items, context, new Set(open.map(({ item }) => itemId(item))));
   const isLive = (id: string): boolean => memory.isBackfilled || memory.openIncidents.has(`report-${id}`);
-  const asked = [...due, ...again];
-  const answers = yield* attempt(
-    asked.map((report, index) => reportQuestion(options, report, index < due.length, isLive(report.id))),
+  const answers = [...(yield* attempt(due.map((report) => reportQuestion(options, report, isLive(report.id)))))];
+  const olds = [others, longest].map((some) => some.map((report) => reportQuestion(options, report, null)));
+  answers.push(
+    ...(yield* attempt(olds[0] ?? [], 1)),
+    ...(yield* attempt(olds[1] ?? [], READ_AGAIN_PER_PASS - Math.min(1, others.length))),
   );
+  const asked = [...due, ...others, ...longest];
   const failed = due.filter((_, index) => isMissing(answers[index]));
   const read = asked.flatMap((report, index) => {
     const answer = answers[index];
@@ -79,7 +82,8 @@ export function* readReports(
     readAgain: read.map(({ id }) => toIncidentId(id)),
     problems: summaries.problems,
     isStale: failed.some((report) => isLive(report.id)),
-    isBackfilled: failed.length === 0,
+    // Those that failed have their turn among the old ones.
+    isBackfilled: due.every((_, index) => answers[index]?.kind !== 'skipped'),
   };
 }
 
@@ -100,7 +104,7 @@ function dueReports(
   reports: readonly Report[],
   { memory, now }: PullContext,
   onPages: ReadonlySet<string>,
-): { readonly due: readonly Report[]; readonly again: readonly Report[] } {
+): Readonly<Record<'due' | 'others' | 'longest', readonly Report[]>> {
   // The newest detail is a lower bound of our last look; before it, less a margin, every ended report was read.
   const lastLook = Math.max(0, ...memory.detailFetchedAt.values());
   const since = lastLook === 0 ? now - RECENT_DEFAULT_MS : lastLook - RECENT_MARGIN_MS;
@@ -114,15 +118,17 @@ function dueReports(
   const longest = [...memory.incidentsReadAt]
     .filter(([, at]) => now - at >= READ_AGAIN_AGE_MIN_MS)
     .flatMap(([id]) => old.get(id) ?? []);
-  // One that is not remembered has its turn too: it may have been read before such turns were kept.
+  // One that is not remembered has its turn too: it may have failed, or been read before such turns were kept.
   const others = [...old].filter(([id]) => !memory.incidentsReadAt.has(id)).map(([, report]) => report);
-  return { due, again: [...others.slice(0, 1), ...longest].slice(0, READ_AGAIN_PER_PASS) };
+  const turn = Math.floor(now / MINUTE_MS) % Math.max(1, others.length);
+  return { due, others: [...others.slice(turn), ...others.slice(0, turn)], longest };
 }
 
-function reportQuestion(options: Options, { id }: Report, isDue: boolean, isLive: boolean) {
-  const priority: Priority = !isDue ? 'detail' : isLive ? 'incident' : 'backfill';
+/** @param isLive null: it is an old one, which is read again */
+function reportQuestion(options: Options, { id }: Report, isLive: boolean | null) {
+  const priority: Priority = isLive === null ? 'detail' : isLive ? 'incident' : 'backfill';
   return call(options, ['StatusReport', 'GetStatusReport'], {
-    name: isDue ? 'report' : 'old report',
+    name: isLive === null ? 'old report' : 'report',
     priority,
     body: { id },
     schema: ReportAnswerSchema,
