@@ -23,9 +23,9 @@ interface OwnRoutesOptions {
   readonly hasPage: (slug: string) => boolean;
   readonly hooks: (upstreamId: string, request: OwnRequest) => Promise<HookResult>;
   /** Reasons why load balancers shouldn't send visitors here; empty: none. */
-  readonly unreadiness: () => readonly string[];
+  readonly unreadiness: () => Promise<readonly string[]>;
   /** Reasons why served pages may be out of date; empty: none. */
-  readonly staleness: () => readonly string[];
+  readonly staleness: () => Promise<readonly string[]>;
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
   /** How long `?wait=1` waits for a report; default nine minutes. */
   readonly waitMs?: number;
@@ -57,8 +57,8 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
     if (name !== 'health' && name !== 'ready' && name !== 'fresh' && name !== 'metrics') return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed('GET, HEAD');
     if (name === 'health') return json(200, { status: 'ok' });
-    if (name === 'ready') return verdict(options, request, { word: 'ready', reasons: options.unreadiness() });
-    if (name === 'fresh') return verdict(options, request, { word: 'fresh', reasons: options.staleness() });
+    if (name === 'ready') return verdict(options, request, { word: 'ready', reasons: await options.unreadiness() });
+    if (name === 'fresh') return verdict(options, request, { word: 'fresh', reasons: await options.staleness() });
     return metrics(options, request);
   };
 }

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import fs, { writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compose, type Pharos } from '../../src/app/compose.ts';
@@ -12,8 +13,8 @@ const TOKEN = 'a-token-of-the-operator';
 const ANSWER_MS_MAX = 5_000;
 const FULL = new StatusError({ code: 'STORE_UNAVAILABLE', message: 'the disk is full' });
 
-/** A node whose store stops answering, or refuses everything, after its page was published. */
-describe('while the database hangs or is full', () => {
+/** A node whose store or disk stops answering, or refuses everything, after its page was published. */
+describe('while the database or the disk hangs or is full', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let pharos: Pharos;
   let door: Door;
@@ -59,6 +60,43 @@ describe('while the database hangs or is full', () => {
     restore = () => void Object.assign(database, { all, transaction });
   }
 
+  /** From now on nothing read from the data folder comes back; returns what was read in a way that waits for it. */
+  function hangDisk(): string[] {
+    const waits: string[] = [];
+    const data = join(folder.path, 'data');
+    const restores: (() => void)[] = [];
+    const replace = (
+      target: object,
+      name: string,
+      made: (original: (...args: never[]) => unknown) => unknown,
+    ): void => {
+      const original = Reflect.get(target, name) as (...args: never[]) => unknown;
+      if (typeof original !== 'function') return;
+      Reflect.set(target, name, made(original));
+      restores.push(() => void Reflect.set(target, name, original));
+    };
+    const isOurs = (path: unknown): boolean => String(path).startsWith(data);
+    for (const name of Object.keys(fs).filter((one) => one.endsWith('Sync')))
+      replace(fs, name, (original) => (...args: never[]) => {
+        if (isOurs(args[0])) waits.push(`${name} ${String(args[0])}`);
+        return original(...args);
+      });
+    for (const name of Object.keys(fs.promises))
+      replace(
+        fs.promises,
+        name,
+        (original) =>
+          (...args: never[]) =>
+            isOurs(args[0]) ? ended.promise : original(...args),
+      );
+    syncBuiltinESMExports();
+    restore = () => {
+      for (const one of restores) one();
+      syncBuiltinESMExports();
+    };
+    return waits;
+  }
+
   async function ask(name: string, token: string | null): Promise<{ status: number; text: string }> {
     const answer = await fetch(`${door.url}/-/${name}`, {
       headers: token === null ? {} : { authorization: `Bearer ${token}` },
@@ -85,5 +123,28 @@ describe('while the database hangs or is full', () => {
     expect([status, text]).toEqual([200, expect.stringMatching(/^pharos_pages_published 1$/m)]);
     expect(text).toMatch(/^pharos_component_state\{page="acme",/m);
     expect((await fetch(`${door.url}/acme/`)).status).toBe(200);
+  });
+
+  it.each([
+    ['after it was read once', true],
+    ['before it was ever read', false],
+  ])('on a disk that hangs, they are told from memory: %s', async (_, isRead) => {
+    if (isRead) await ask('metrics', TOKEN);
+    const waits = hangDisk();
+    for (const token of [TOKEN, null, 'wrong']) {
+      expect(await ask('health', token)).toMatchObject({ status: 200 });
+      expect(await ask('ready', token)).toMatchObject({ status: 200 });
+      const fresh = await ask('fresh', token);
+      // The upstream of operators' posts wasn't read in this test.
+      expect(fresh.status).toBe(503);
+      if (token === TOKEN) expect(fresh.text.includes('page acme is not published yet')).toBe(!isRead);
+    }
+    const { status, text } = await ask('metrics', TOKEN);
+    expect([status, text]).toEqual([
+      200,
+      expect.stringMatching(new RegExp(`^pharos_pages_published ${Number(isRead)}$`, 'm')),
+    ]);
+    expect(text.includes('pharos_component_state{page="acme",')).toBe(isRead);
+    expect(waits, 'nothing waits for the disk').toEqual([]);
   });
 });

@@ -1,22 +1,19 @@
 /** Gauges for `/-/metrics`. */
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { mailsWaiting } from '../../access/email/challenges.ts';
 import { isStatusError } from '../../errors.ts';
 import { countEvents } from '../../exports/event-queue.ts';
 import { sourceFreshness } from '../../publish/definitions/site-state.ts';
-import { unpublishedOf } from '../../publish/releases/folders.ts';
+import type { ServedRelease } from '../../publish/releases/folders.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
+import { createLatest, type Latest } from '../latest.ts';
 import { createComponentStates } from './component-states.ts';
 import { healthOf, windowName } from './upstream-health.ts';
 
 /** The HTTP server adds whether this node is ready and fresh. */
 type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
-
-/** A scrape times out after ten seconds by default, and one that answers tells more than one that does not. */
-const PATIENCE_MS = 1_000;
 
 /** What the store says. */
 interface StoredFacts {
@@ -30,32 +27,39 @@ interface StoredFacts {
 }
 
 /**
- * Makes the look at them. What the store says is what it said last if it doesn't answer in time, so that metrics tell of a database
- * that hangs. Ages and states are always those of now.
+ * Makes the look at them. What the store and the disk say is what they said last if they don't answer in time, so that metrics tell
+ * of a database or a disk that hangs. Ages are always those of now.
+ *
+ * @param served the releases that are served
  */
-export function createGaugeReader(pharos: Pharos, patienceMs: number = PATIENCE_MS): () => Promise<NodeGauges> {
+export function createGaugeReader(
+  pharos: Pharos,
+  served: Latest<ReadonlyMap<string, ServedRelease>>,
+): () => Promise<NodeGauges> {
   const { live, folders } = pharos.base;
   const { keeper, access } = pharos.serving;
-  const componentStates = createComponentStates({ folders, access });
-  let stored: StoredFacts = { upstreams: [], mailsWaiting: 0, exports: [] };
-  let reading: Promise<void> | null = null;
-
-  async function read(): Promise<void> {
+  const components = createComponentStates(folders, access);
+  const releases = createLatest(null, async () => {
+    await components.read(await served.read());
+    return null;
+  });
+  let known: StoredFacts = { upstreams: [], mailsWaiting: 0, exports: [] };
+  const facts = createLatest(known, async () => {
     try {
       await keeper.refresh(now());
-      stored = await storedFacts(pharos);
+      known = await storedFacts(pharos);
     } catch (error) {
       // Said by whoever follows the store; here, what was known last is told.
       if (!isStatusError(error)) throw error;
-    } finally {
-      reading = null;
     }
-  }
+    return known;
+  });
 
   return async () => {
-    reading ??= read();
-    await Promise.race([reading, wait(patienceMs, undefined, { ref: false })]);
+    const stored = await facts.read();
+    await releases.read();
     const at = now();
+    const published = await served.read();
     const state = keeper.lastState();
     const slugs = state?.resolved.pages.map(({ definition }) => definition.slug) ?? [];
     const sources =
@@ -76,11 +80,11 @@ export function createGaugeReader(pharos: Pharos, patienceMs: number = PATIENCE_
         };
       }),
       pagesDefined: slugs.length,
-      pagesPublished: slugs.length - unpublishedOf(folders, slugs).length,
+      pagesPublished: slugs.filter((slug) => published.has(slug)).length,
       runsWaiting: pharos.publishing.engine.underWay().filter(({ startedAt }) => startedAt === null).length,
       mailsWaiting: stored.mailsWaiting,
       exports: stored.exports,
-      components: await componentStates(slugs, at),
+      components: components.known(at),
     };
   };
 }

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../../errors.ts';
+import { readServed, type ServedRelease } from '../../publish/releases/folders.ts';
 import { createFrontDoor } from '../../server/front-door.ts';
 import { createHookHandler } from '../../server/hooks/hooks.ts';
 import { createOwnRoutes } from '../../server/own-routes.ts';
@@ -9,6 +10,7 @@ import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
+import { createLatest, type Latest } from '../latest.ts';
 import type { Log } from '../log.ts';
 import { createCatchUp, showCommitted } from '../nodes/catch-up.ts';
 import { createGaugeReader } from '../operators/gauges.ts';
@@ -53,8 +55,18 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
   pharos.base.closing.defer(stopLooking);
   const reader = createReleaseReader(pharos.base.folders);
   let isStopping = false;
-  const readiness = (): ReadinessFacts => ({
-    folders: pharos.base.folders,
+  const served = createLatest(new Map<string, ServedRelease>(), async () => {
+    const pages = pharos.serving.keeper.lastState()?.resolved.pages ?? [];
+    return new Map(
+      await readServed(
+        pharos.base.folders,
+        pages.map(({ definition }) => definition.slug),
+      ),
+    );
+  });
+  const readiness = async (): Promise<ReadinessFacts> => ({
+    published: await served.read(),
+    diskSilentMs: served.waitingMs(),
     state: pharos.serving.keeper.lastState(),
     isStopping,
     takesVisitors,
@@ -67,7 +79,7 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
     reader,
     access: pharos.serving.access,
     subscriptions: pharos.telling.notices.subscriptions,
-    own: ownRoutesOf(pharos, { log, readiness }),
+    own: ownRoutesOf(pharos, { log, served, readiness }),
     isStopping: () => isStopping,
     badges: createBadgeService(),
     ensure: pharos.serving.taking?.ensure,
@@ -130,13 +142,21 @@ function catchUpOf({ base, serving, publishing }: Pharos): ReturnType<typeof cre
 
 function ownRoutesOf(
   pharos: Pharos,
-  { log, readiness }: { readonly log: Log; readonly readiness: () => ReadinessFacts },
+  {
+    log,
+    served,
+    readiness,
+  }: {
+    readonly log: Log;
+    readonly served: Latest<ReadonlyMap<string, ServedRelease>>;
+    readonly readiness: () => Promise<ReadinessFacts>;
+  },
 ): ReturnType<typeof createOwnRoutes> {
   const { audit } = pharos.base;
   const { access, metrics } = pharos.serving;
   const { engine } = pharos.publishing;
   const { guard, routes } = createOperators(pharos);
-  const gauges = createGaugeReader(pharos);
+  const gauges = createGaugeReader(pharos, served);
   const takeHook = createHookHandler({
     guard,
     hookOf: (id) => pharos.base.live.config().upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
@@ -171,10 +191,10 @@ function ownRoutesOf(
       metrics.hookTaken(result.kind);
       return result;
     },
-    unreadiness: () => unreadiness(readiness()),
-    staleness: () => staleness(readiness(), now()),
+    unreadiness: async () => unreadiness(await readiness()),
+    staleness: async () => staleness(await readiness(), now()),
     metrics: async () => {
-      const facts = readiness();
+      const facts = await readiness();
       const node = { isReady: unreadiness(facts).length === 0, isFresh: staleness(facts, now()).length === 0 };
       const text = await metrics.text({ ...(await gauges()), ...node });
       return { text, contentType: metrics.contentType };

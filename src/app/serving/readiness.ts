@@ -1,14 +1,16 @@
 /**
- * Whether this node can serve visitors, and whether its pages are fresh. Both come from memory and the disk, so that a hanging
- * database doesn't delay load balancers.
+ * Whether this node can serve visitors, and whether its pages are fresh. Both come from memory, so that a database or a disk that
+ * hangs doesn't delay load balancers.
  */
 
 import type { EpochMs } from '../../model/time.ts';
 import { type SiteState, sourceFreshness } from '../../publish/definitions/site-state.ts';
-import { type ReleaseFolders, unpublishedOf } from '../../publish/releases/folders.ts';
 
 export interface ReadinessFacts {
-  readonly folders: ReleaseFolders;
+  /** Slugs of the pages that have a release, as the disk said last. */
+  readonly published: Pick<ReadonlySet<string>, 'has'>;
+  /** For how long the disk has not said anything newer; 0 or absent: it answers. */
+  readonly diskSilentMs?: number;
   /** The state when the store was last read; null: not read since the start. */
   readonly state: SiteState | null;
   readonly isStopping: boolean;
@@ -20,28 +22,30 @@ export interface ReadinessFacts {
   readonly hasPublished: boolean;
 }
 
-/** The store is read four times a second. A database that doesn't answer for this long hangs or is unreachable. */
-const STORE_SILENT_MS = 10_000;
+/** A database or a disk that doesn't answer for this long hangs or is unreachable. The store is read four times a second. */
+const SILENT_MS = 10_000;
 
 /** Reasons why a load balancer shouldn't send visitors here; empty: none. */
 export function unreadiness(facts: ReadinessFacts): readonly string[] {
-  const { folders, state, isStopping, takesVisitors = true, hasReleases = true, hasPublished } = facts;
+  const { state, isStopping, takesVisitors = true, hasReleases = true, hasPublished } = facts;
   if (isStopping) return ['the server is stopping'];
   if (!takesVisitors) return ['this node runs with --role sync and does not serve visitors'];
   // The pages that were published last are served nevertheless.
   if (state === null) return ['the database has not been read yet'];
   if (!hasReleases) return ['no releases have been fetched yet'];
   if (hasPublished) return [];
-  return state.resolved.pages.length === 0 ? ['no page is known yet'] : unpublished(folders, state);
+  return state.resolved.pages.length === 0 ? ['no page is known yet'] : unpublished(facts, state);
 }
 
 /** Reasons why served pages may be out of date; empty: none. */
-export function staleness({ folders, state }: ReadinessFacts, now: EpochMs): readonly string[] {
+export function staleness(facts: ReadinessFacts, now: EpochMs): readonly string[] {
+  const { state, diskSilentMs = 0 } = facts;
   if (state === null) return ['the database has not been read yet'];
   const silentMs = now - state.now;
   return [
-    ...(silentMs > STORE_SILENT_MS ? [`the database has not answered for ${Math.round(silentMs / 1_000)} s`] : []),
-    ...unpublished(folders, state),
+    ...(silentMs > SILENT_MS ? [`the database has not answered for ${Math.round(silentMs / 1_000)} s`] : []),
+    ...(diskSilentMs > SILENT_MS ? [`the disk has not answered for ${Math.round(diskSilentMs / 1_000)} s`] : []),
+    ...unpublished(facts, state),
     ...state.sources.flatMap(({ upstreamId, isAhead }) =>
       isAhead === true
         ? [`upstream ${upstreamId} was recorded in the future: the clock of this machine was set back`]
@@ -54,7 +58,8 @@ export function staleness({ folders, state }: ReadinessFacts, now: EpochMs): rea
   ];
 }
 
-function unpublished(folders: ReleaseFolders, { resolved }: SiteState): readonly string[] {
-  const slugs = resolved.pages.map(({ definition }) => definition.slug);
-  return unpublishedOf(folders, slugs).map((slug) => `page ${slug} is not published yet`);
+function unpublished({ published }: ReadinessFacts, { resolved }: SiteState): readonly string[] {
+  return resolved.pages.flatMap(({ definition: { slug } }) =>
+    published.has(slug) ? [] : [`page ${slug} is not published yet`],
+  );
 }

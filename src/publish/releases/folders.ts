@@ -10,6 +10,7 @@
  */
 
 import { readdirSync, readlinkSync } from 'node:fs';
+import { readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export interface ReleaseFolders {
@@ -62,22 +63,44 @@ export interface ServedRelease {
  * becomes private, the public link is removed first.
  */
 export function servedRelease(folders: ReleaseFolders, slug: string): ServedRelease | null {
-  for (const [site, isPublic] of [
-    [folders.publicSite, true],
-    [folders.privateSite, false],
-  ] as const) {
+  for (const { place, isPublic } of linksOf(folders, slug)) {
     try {
-      const number = Number(
-        dirname(readlinkSync(join(site, slug)))
-          .split('/')
-          .at(-1),
-      );
+      const number = numberIn(readlinkSync(place));
       if (Number.isInteger(number)) return { number, isPublic };
     } catch {
       // No link: the page isn't published on this side.
     }
   }
   return null;
+}
+
+/** The same of many pages, by slug, for answers that must not wait for a disk that hangs. */
+export async function readServed(
+  folders: ReleaseFolders,
+  slugs: readonly string[],
+): Promise<ReadonlyMap<string, ServedRelease>> {
+  const served = new Map<string, ServedRelease>();
+  for (const slug of slugs)
+    for (const { place, isPublic } of linksOf(folders, slug)) {
+      const number = numberIn(await readlink(place).catch(() => ''));
+      if (Number.isInteger(number)) served.getOrInsert(slug, { number, isPublic });
+    }
+  return served;
+}
+
+function linksOf(
+  folders: ReleaseFolders,
+  slug: string,
+): readonly { readonly place: string; readonly isPublic: boolean }[] {
+  return [
+    { place: join(folders.publicSite, slug), isPublic: true },
+    { place: join(folders.privateSite, slug), isPublic: false },
+  ];
+}
+
+/** NaN: it leads to no release. */
+function numberIn(link: string): number {
+  return Number(dirname(link).split('/').at(-1));
 }
 
 /** The number of the release that is being served; null when none is. */

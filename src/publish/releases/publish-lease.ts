@@ -63,7 +63,7 @@ export async function withPublishLease<Result>(
 }
 
 async function waitForLease({ folders, now, sleep }: PublishLeaseDeps, leases: Leases): Promise<Lease> {
-  const name = `publish/${folderId(folders)}`;
+  const name = `publish/${FOLDER_IDS.getOrInsertComputed(folders.releases, () => folderId(folders))}`;
   const deadline = now() + WAIT_MAX_MS;
   for (;;) {
     const lease = await leases.take(name);
@@ -76,6 +76,9 @@ async function waitForLease({ folders, now, sleep }: PublishLeaseDeps, leases: L
     await sleep(WAIT_STEP_MS);
   }
 }
+
+/** Read once, by place, so that nothing later waits for a disk that hangs. */
+const FOLDER_IDS = new Map<string, string>();
 
 /** Id of this data folder. Nodes that share a database have different folders, and each needs a lease of its own. */
 function folderId(folders: ReleaseFolders): string {

@@ -6,6 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { BADGE_KINDS } from '../../badges/kinds.ts';
@@ -110,6 +111,19 @@ export function releaseDataText(data: Partial<ReleaseData>): string {
 export function readReleaseData(folders: ReleaseFolders, slug: string, number: number): ReleaseData | null {
   try {
     return parse(readFileSync(dataFile(folders, slug, number)));
+  } catch {
+    return null;
+  }
+}
+
+/** The same, for answers that must not wait for a disk that hangs. */
+export async function loadReleaseData(
+  folders: ReleaseFolders,
+  slug: string,
+  number: number,
+): Promise<ReleaseData | null> {
+  try {
+    return parse(await readFile(dataFile(folders, slug, number)));
   } catch {
     return null;
   }

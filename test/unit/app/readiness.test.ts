@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { staleness, unreadiness } from '../../../src/app/serving/readiness.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
-import { releaseFolders } from '../../../src/publish/releases/folders.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 10, 1));
 const past = (ms: number): EpochMs => toEpochMs(T0 + ms);
-const folders = releaseFolders('/nowhere/at/all');
+const published = new Set<string>();
 
 /** Two pages, of which none is published, and an upstream that answered at T0. */
 function stateAt(now: EpochMs): SiteState {
@@ -17,7 +16,7 @@ function stateAt(now: EpochMs): SiteState {
 }
 
 describe('whether a node can serve visitors', () => {
-  const facts = { folders, state: stateAt(T0), isStopping: false, hasPublished: true };
+  const facts = { published, state: stateAt(T0), isStopping: false, hasPublished: true };
 
   it('depends on the first publish, and on what could not be published then no more', () => {
     expect(unreadiness({ ...facts, hasPublished: false })).toEqual([
@@ -42,12 +41,16 @@ describe('whether a node can serve visitors', () => {
 });
 
 describe('whether what is served is fresh', () => {
-  const facts = { folders, state: stateAt(T0), isStopping: false, hasPublished: true };
+  const facts = { published, state: stateAt(T0), isStopping: false, hasPublished: true };
   const unpublished = ['page acme is not published yet', 'page beta is not published yet'];
 
-  it('is told by the clock, also while the store cannot be read', () => {
+  it('is told by the clock, also while the store or the disk cannot be read', () => {
     expect(staleness(facts, past(9 * SECOND_MS))).toEqual(unpublished);
     expect(staleness(facts, past(31 * SECOND_MS))).toEqual(['the database has not answered for 31 s', ...unpublished]);
+    expect(staleness({ ...facts, diskSilentMs: 11_000 }, T0)).toEqual([
+      'the disk has not answered for 11 s',
+      ...unpublished,
+    ]);
     const read = { ...facts, state: stateAt(past(2 * MINUTE_MS + 1)) };
     expect(staleness(read, past(2 * MINUTE_MS))).toEqual(unpublished);
     expect(staleness(read, past(2 * MINUTE_MS + 1))).toEqual([...unpublished, 'upstream edge is stale']);

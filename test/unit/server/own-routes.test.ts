@@ -15,8 +15,8 @@ async function answered(
     submit: () => ({ id: 'run-1', report: Promise.resolve({ hasFailed: false }) }),
     hasPage: () => true,
     hooks: async () => ({ kind: 'idle' }),
-    unreadiness: () => [],
-    staleness: () => [],
+    unreadiness: async () => [],
+    staleness: async () => [],
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
     ops: async () => null,
     api: async () => null,
@@ -55,7 +55,7 @@ async function rebuilt(report: Promise<{ hasFailed: boolean }>, query: string): 
 
 describe('readiness', () => {
   it('is for everybody, and its reasons for whoever has the token, wherever the request comes from', async () => {
-    const unready = { staleness: () => ['edge is stale'] };
+    const unready = { staleness: async () => ['edge is stale'] };
     for (const clientAddress of ['192.0.2.1', '127.0.0.1', '::1']) {
       const ask = (token: string) =>
         answered(unready, { path: 'fresh', clientAddress, headers: { authorization: `Bearer ${token}` } });
