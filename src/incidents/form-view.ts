@@ -16,7 +16,7 @@ const STATE_WORDS: Readonly<Record<string, string>> = {
   '': 'Not affected',
   named: 'Affected, state unchanged',
   operational: 'Operational',
-  degraded_performance: 'Degraded performance',
+  degraded_performance: 'Degraded',
   partial_outage: 'Partial outage',
   major_outage: 'Major outage',
   under_maintenance: 'Under maintenance',

@@ -3,7 +3,7 @@
  * warning on an old copy, the new state without loading anew, and copying. The page says everything without it.
  */
 
-import { durationParts } from '../views/text/duration.ts';
+import { writeDuration } from '../views/text/times.ts';
 import { all, refresh, renew, root } from './refresh.ts';
 
 const local = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeStyle: 'long' });
@@ -51,7 +51,8 @@ function tick(): void {
   for (const open of all<HTMLElement>('[data-since]')) {
     const from = Date.parse(open.dataset['since'] ?? '');
     if (!length || !(from < now)) continue;
-    open.textContent = length.format(durationParts(now - from));
+    const text = (open.dataset['before'] ?? '') + writeDuration(length, now - from);
+    if (open.textContent !== text) open.textContent = text;
   }
 }
 

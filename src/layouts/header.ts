@@ -3,6 +3,8 @@
  * site, and buttons that copy addresses.
  */
 
+import { TIME_WAYS } from '../views/text/times.ts';
+
 const root = document.documentElement;
 const [themes, zones] = ['theme', 'zone'].map((id) => document.getElementById(id) as HTMLSelectElement | null);
 
@@ -31,31 +33,33 @@ if (themes) {
   };
 }
 
-/** The ways in which pages write an instant (`views/text/format.ts`). */
-const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-const date = { month: 'short', day: 'numeric', ...clock } as const;
-const WAYS: readonly Intl.DateTimeFormatOptions[] = [
-  date,
-  { year: 'numeric', ...date },
-  clock,
-  { year: 'numeric', ...date, timeZoneName: 'short' },
-];
+/** The way in which each time was written in the zone of the page, found once, as an index. */
+const ways = new WeakMap<HTMLTimeElement, number>();
 
-/** The way in which each was written in the zone of the page, found once. */
-const ways = new WeakMap<HTMLTimeElement, Intl.DateTimeFormatOptions>();
+/** All ways to write an instant in a zone: as in `TIME_WAYS`, and the same with the zone. */
+function writersIn(locale: string | undefined, timeZone: string | undefined): ((at: Date) => string)[] {
+  const both = [...TIME_WAYS, ...TIME_WAYS.map((way) => ({ ...way, timeZoneName: 'short' }) as const)];
+  return both.map((way) => {
+    const { format } = new Intl.DateTimeFormat(locale, { ...way, timeZone });
+    return format;
+  });
+}
 
 /** Writes every instant in the zone that is chosen, in the way in which it is written. */
 function writeTimes(select: HTMLSelectElement): void {
   const { locale, text = '' } = select.dataset;
   const timeZone = select.value || undefined;
-  const page = select.options[0]?.value;
+  const [before, after] = [select.options[0]?.value, timeZone].map((zone) => writersIn(locale, zone));
+  const dayAt = (at: Date) => at.toLocaleDateString(locale, { timeZone });
   for (const time of document.querySelectorAll('time')) {
-    const written = (way: Intl.DateTimeFormatOptions, zone?: string) =>
-      new Intl.DateTimeFormat(locale, { ...way, timeZone: zone }).format(new Date(time.dateTime));
-    const way = ways.get(time) ?? WAYS.find((one) => written(one, page) === time.textContent);
-    if (!way) continue;
+    const at = new Date(time.dateTime);
+    const way = ways.get(time) ?? before?.findIndex((write) => write(at) === time.textContent) ?? -1;
+    if (way < 0) continue;
     ways.set(time, way);
-    const text = written(way, timeZone);
+    // The end of what ended on the day it began may be on another day here.
+    const start = way % 3 === 2 && time.parentElement?.querySelector('time');
+    const isNextDay = start && dayAt(new Date(start.dateTime)) !== dayAt(at);
+    const text = after?.[isNextDay ? way - 2 : way]?.(at) ?? '';
     // What is written again is read out again.
     if (time.textContent !== text) time.textContent = text;
   }
@@ -65,7 +69,7 @@ function writeTimes(select: HTMLSelectElement): void {
 }
 
 if (zones) {
-  if (kept.get('zone') === 'own') {
+  if (kept.get('zone') !== 'page') {
     zones.value = '';
     writeTimes(zones);
   }

@@ -59,11 +59,11 @@ export function renew(): boolean {
   return isOutgrown && isCalm;
 }
 
-/** What the banner says of the state, and not of when it was checked, whatever the zone that its times are written in. */
+/** What the banner says of the state, not when it was checked or how long it has lasted, in whatever zone times are written. */
 function readState(from: Document): string | null {
   const state = all('#state', from)[0]?.cloneNode(true) as HTMLElement | undefined;
   if (!state) return null;
-  state.querySelector('[data-checked]')?.remove();
+  for (const said of all('[data-checked],[data-since]', state)) said.remove();
   for (const time of all<HTMLTimeElement>('time', state)) time.textContent = time.dateTime;
   return state.textContent;
 }

@@ -150,7 +150,7 @@ function toSection(notice: Notice, { page, words, isDigest }: SectionContext): M
     facts: [
       ...(shown.length === 0 ? [] : [fill(words.affects, { names: format.list(shown) })]),
       ...(impact === null && subject.endsAt !== null
-        ? [`${format.timeWithZone(subject.startedAt).text} – ${format.timeWithZone(subject.endsAt).text}`]
+        ? [`${format.zoned.time(subject.startedAt).text} – ${format.zoned.time(subject.endsAt).text}`]
         : []),
     ],
     text: shorten(
@@ -159,7 +159,7 @@ function toSection(notice: Notice, { page, words, isDigest }: SectionContext): M
       (plain) => plain,
       (plain) => byteLength(escapeMarkup(plain)),
     ),
-    time: format.timeWithZone(at).text,
+    time: format.zoned.time(at).text,
   };
 }
 

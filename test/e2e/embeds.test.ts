@@ -116,7 +116,7 @@ describe('the element <pharos-status>', () => {
     answerState(stateDocument(outage()));
     const page = await open(element('details'));
     const { state, rows, links, texts } = await said(page);
-    expect(texts.slice(1, 3)).toEqual(['Web application: Outage', 'API: Outage']);
+    expect(texts.slice(1, 3)).toEqual(['Web application: Major outage', 'API: Major outage']);
     expect([state, rows, links[1]]).toEqual([
       'partial_outage',
       5,

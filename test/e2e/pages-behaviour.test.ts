@@ -121,7 +121,7 @@ describe('with script', () => {
     const open47 = page.locator('.event', { hasText: 'The API and the web application do not answer' }).first();
     expect(await open47.locator('.side').innerText()).toContain('48 min · Critical impact');
     await page.clock.runFor(13 * 60_000);
-    expect(await open47.locator('.side').innerText()).toContain('1 hr, 1 min · Critical impact');
+    expect(await open47.locator('.side').innerText()).toContain('1 h 1 min · Critical impact');
   });
 
   it('asks for the page itself only where its release is another one', async () => {

@@ -42,7 +42,12 @@ const isSeenWhole = (page: Page) =>
     ].every(([x = 0, y = 0]) => tip.contains(document.elementFromPoint(x, y)));
   });
 
-const TODAY = ['Saturday, November 21, 2026', 'Outage', '47 min', 'The API and the web application do not answer'];
+const TODAY = [
+  'Saturday, November 21, 2026',
+  'Major outage',
+  '08:44 – ongoing',
+  'The API and the web application do not answer',
+];
 
 describe('a day under the pointer', () => {
   it('is told beside it, inside the window and above everything', async () => {
@@ -161,7 +166,7 @@ describe('a day by key', () => {
     expect(await textOf(page)).toEqual(TODAY);
     expect(await bar.getAttribute('aria-valuenow')).toBe('90');
     expect(await bar.getAttribute('aria-valuetext')).toBe(
-      'Saturday, November 21, 2026: Outage. 47 min. The API and the web application do not answer',
+      'Saturday, November 21, 2026: Major outage. 08:44 – ongoing. The API and the web application do not answer',
     );
     await page.keyboard.press('ArrowLeft');
     expect((await textOf(page))[0]).toBe('Friday, November 20, 2026');
@@ -226,7 +231,7 @@ it('without script a bar leads to the same days as a table, with links to their 
   await page.getByRole('link', { name: 'API, last 90 days', exact: true }).click();
   expect(page.url()).toBe(`${site.url}components/api/#days`);
   const today = page.getByRole('row', { name: /Nov 21/ });
-  expect(await today.innerText()).toMatch(/Outage\s+47 min/);
+  expect(await today.innerText()).toMatch(/Major outage\s+08:44 – ongoing/);
   expect(await today.getByRole('link').getAttribute('href')).toBe('../../incidents/api-down/');
   await page.goto(`${site.url}uptime/`);
   await page.getByText('View days as a table').click();

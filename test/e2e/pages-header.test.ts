@@ -124,28 +124,48 @@ describe('the theme', () => {
 
 describe('the time zone', () => {
   const event = (page: Page) => page.locator('.event .side').first().innerText();
+  const chooseZone = async (page: Page, zone: string) => {
+    await page.getByText('Display', { exact: true }).click();
+    await page.getByLabel('Time zone').selectOption(zone);
+  };
 
   it('is the page’s or the visitor’s, remembered, and said', async () => {
     const page = await open('');
-    expect(await event(page)).toContain('Nov 21, 08:44');
-    expect(await page.locator('footer').innerText()).toContain('All times are in Europe/Berlin.');
-    await page.getByText('Display', { exact: true }).click();
-    await page.getByLabel('Time zone').selectOption('Your time zone');
-    expect(await event(page)).toContain('Nov 21, 02:44');
-    expect(await page.locator('.as-of').innerText()).toContain('Nov 21, 2026, 02:47 EST');
+    expect(await event(page)).toContain('Nov 21, 02:44 EST');
+    expect(await page.locator('.as-of').innerText()).toContain('Partial outage since 02:47 EST · 45 min');
+    expect(await page.locator('.row', { hasText: 'API' }).innerText()).toMatch(
+      /Major outage · 48 min\s+since 02:44 EST/,
+    );
     expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
     await page.goto(`${site.url}incidents/api-down/`);
-    expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 02:44');
-    await page.getByText('Display', { exact: true }).click();
-    await page.getByLabel('Time zone').selectOption('Europe/Berlin');
-    expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 08:44');
+    expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 02:44 EST');
+    await chooseZone(page, 'Europe/Berlin');
+    expect(await page.locator('main').innerText()).toContain('Nov 21, 2026, 08:44 GMT+1');
     expect(await page.locator('footer').innerText()).toContain('All times are in Europe/Berlin.');
+    await page.goto(site.url);
+    expect(await event(page)).toContain('Nov 21, 08:44 GMT+1');
+    await chooseZone(page, 'Your time zone');
+    expect(await event(page)).toContain('Nov 21, 02:44 EST');
+  });
+
+  it('is the page’s without script, with its name at every block of times', async () => {
+    const page = await open('', { javaScriptEnabled: false });
+    for (const block of ['.as-of', '.event .side', '.row.s-major_outage .state'])
+      for (const text of await page.locator(block).allInnerTexts()) expect(text).toContain('GMT+1');
+  });
+
+  it('tells the day of an end that is not the day of its start there', async () => {
+    const page = await open('', { timezoneId: 'Asia/Tokyo' });
+    // 08:11 to 10:11 in Berlin.
+    expect(await page.locator('.event.in_progress .side').innerText()).toContain('Nov 21, 16:11 – 18:11 GMT+9');
+    const across = await open('', { timezoneId: 'America/Anchorage' });
+    expect(await across.locator('.event.in_progress .side').innerText()).toContain(
+      'Nov 20, 22:11 – Nov 21, 00:11 AKST',
+    );
   });
 
   it('holds for what a refresh brings', async () => {
     const page = await open('');
-    await page.getByText('Display', { exact: true }).click();
-    await page.getByLabel('Time zone').selectOption('Your time zone');
     const later = calm({ asOf: ago(-120_000), staleAfter: toEpochMs(AS_OF + 20 * 60_000) });
     await site.replace(statusPageAt('', later));
     await page.clock.runFor(61_000);

@@ -71,7 +71,7 @@ describe('an incident', () => {
     expect((await phases.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
       'Investigating Nov 21, 05:31',
       'Monitoring Nov 21, 05:43 +12 min',
-      'Resolved Nov 21, 06:31 +1 hr',
+      'Resolved Nov 21, 06:31 +1 h',
     ]);
     const tops = await phases.evaluateAll((items) => items.map((item) => item.getBoundingClientRect().top));
     expect(new Set(tops).size, 'side by side').toBe(1);

@@ -90,7 +90,12 @@ const PAST = [
     impact: 'major',
     isAutomatic: true,
     updates: [
-      { id: 'opened', at: ago(6 * DAY_MS), status: 'investigating', body: 'Detected automatically: Webhooks.' },
+      {
+        id: 'opened',
+        at: ago(6 * DAY_MS),
+        status: 'investigating',
+        body: 'Our monitoring detected an outage of Webhooks.',
+      },
       { id: 'closed', at: ago(6 * DAY_MS - 7 * MINUTE_MS), status: 'resolved', body: 'Working again after 7 min.' },
     ],
     startedAt: ago(6 * DAY_MS),

@@ -3,10 +3,28 @@
  * incidents as links. Without it a bar leads to the page that lists its days. What it reads is packed by `views/days/day-notes.ts`.
  */
 
+import { writeSpans } from '../../views/text/write-spans.ts';
+
 const root = document.documentElement;
 const BARS = '.days,.cells';
 const date = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeZone: 'UTC' });
+const clock = new Intl.DateTimeFormat(root.lang, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZone: 'UTC',
+});
+const duration = Intl.DurationFormat && new Intl.DurationFormat(root.lang, { style: 'short' });
 const DAY_MS = 86_400_000;
+
+/** Below a day, like `writeDuration`: a module that scripts share would be a request of its own. */
+function writeLength(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  const parts = minutes < 1 ? { seconds: ms / 1_000 } : { hours: Math.floor(minutes / 60), minutes: minutes % 60 };
+  const text = duration?.format(parts) ?? '';
+  return text.replace(/[,،] /, ' ').replace('hr', 'h').replace('sec', 's');
+}
+
 /** Half of the width that a target of a finger has at least. */
 const REACH_PX = 12;
 const ROWS = 7;
@@ -37,6 +55,14 @@ function readNote(element: HTMLElement, index: number): string[] | undefined {
     const [from, to = from] = days.split('-');
     return days !== '' && Number(from) <= index && index <= Number(to);
   });
+}
+
+/** The next day in a direction of which there is more to say than that all was well; where there is none, the same day. */
+function findTrouble(element: HTMLElement, step: number): number {
+  const letters = readLetters(element);
+  for (let index = at + step; letters[index] !== undefined; index += step)
+    if (!/[ou]/.test(letters[index] ?? '') || readNote(element, index)) return index;
+  return at;
 }
 
 interface Place {
@@ -102,9 +128,15 @@ function show(element: HTMLElement, index: number, pin = isPinned): void {
 
 function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
   const [when, was, parts, list] = [...tip.children] as HTMLElement[];
-  const [, state = 'unknown', word = ''] =
-    lines(tip.dataset['words']).find(([one]) => one === letter.toLowerCase()) ?? [];
-  const [, text = '', slugs = ''] = readNote(element, at) ?? [];
+  const wordOf = (letter: string) => lines(tip.dataset['words']).find(([one]) => one === letter.toLowerCase()) ?? [];
+  const [, state = 'unknown', word = ''] = wordOf(letter);
+  const [, spans = '', slugs = ''] = readNote(element, at) ?? [];
+  const text = writeSpans(spans, letter, {
+    stateWord: (one) => wordOf(one)[2] ?? '',
+    clock,
+    duration: writeLength,
+    ongoing: tip.dataset['ongoing'] ?? '',
+  });
   const last = Date.parse(tip.dataset['until'] ?? '');
   const day = date.format(last - (readLetters(element).length - 1 - at) * DAY_MS);
   const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', title = '']) => [slug, title]));
@@ -178,10 +210,10 @@ document.addEventListener('pointermove', (event) => {
 
 document.addEventListener('click', (event) => {
   const over = findBar(event.target);
-  const step = (event.target as Element).closest?.<HTMLElement>('#day [data-step]')?.dataset['step'];
+  const { step, trouble } = (event.target as Element).closest?.<HTMLElement>('#day [data-step]')?.dataset ?? {};
   if (over) show(over, event.detail === 0 ? at : dayAt(over, event as PointerEvent), true);
   else if (bar && step === '0') close();
-  else if (bar && step) show(bar, at + Number(step), true);
+  else if (bar && step) show(bar, trouble === undefined ? at + Number(step) : findTrouble(bar, Number(step)), true);
   else if (!isTip(event.target)) hide();
 });
 

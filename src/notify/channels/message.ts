@@ -43,7 +43,7 @@ export function describeNotice(notice: Notice): Message {
   const shown = names.slice(0, NAMES_SHOWN_MAX);
   const others = names.length > NAMES_SHOWN_MAX ? ['…'] : [];
   const isMaintenance = notice.event.startsWith('maintenance_');
-  const time = (label: string, at: typeof subject.startedAt): string => `${label}: ${format.timeWithZone(at).text}`;
+  const time = (label: string, at: typeof subject.startedAt): string => `${label}: ${format.zoned.time(at).text}`;
   const title = plainLine(subject.title);
   const text = plainBlock(notice.text);
   const facts = [
@@ -76,7 +76,7 @@ export function joinParts(parts: readonly string[]): string {
 
 /**
  * What becomes of the alert of an incident: it is open, or over. Null: nobody on call is concerned, since the work is planned,
- * or since something is added to an incident that has ended, such as its post-mortem.
+ * or since something is added to an incident that has ended, such as its postmortem.
  */
 export function alertState({ event, subject }: Notice): 'open' | 'over' | null {
   if (event === 'incident_resolved') return 'over';

@@ -156,8 +156,8 @@ function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'fra
   const isOver = model.asOf >= window.to;
   return {
     month,
-    components: model.components.map(({ definition: { id, groupId, counts }, name, timeline }) => ({
-      definition: { id, groupId, ...(counts === undefined ? {} : { counts }) },
+    components: model.components.map(({ definition: { id, groupId, counts, monitor }, name, timeline }) => ({
+      definition: { id, groupId, monitor, ...(counts === undefined ? {} : { counts }) },
       name,
       timeline: cutTimeline(timeline, window),
     })),

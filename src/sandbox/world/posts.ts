@@ -110,7 +110,7 @@ export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldRe
           at: at(long + 8 * HOUR_MS),
           message:
             'All orders are in place.\n\n## What we are changing\n\n- We are alerted when a replica is more than a minute behind.\n' +
-            '- We practise a restore every month, with `pg_verifybackup` before it.\n\nRead [the full post-mortem](https://www.acme.example/blog/orders)',
+            '- We practise a restore every month, with `pg_verifybackup` before it.\n\nRead [the full postmortem](https://www.acme.example/blog/orders)',
         },
       ],
     },

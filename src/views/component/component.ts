@@ -103,9 +103,11 @@ export interface ComponentView {
   readonly bar: DayBarView;
   readonly dayRows: readonly DayRowView[];
   readonly dayTip: DayTipView;
+  /** When its days begin. */
+  readonly daysIn: string;
   /** None where uptime is not shown. */
   readonly periods: readonly PeriodRowView[];
-  /** True: it has no monitor, and its figures are counted from reported incidents alone. */
+  /** True: it has no monitor, and its figures are counted from reported incidents alone: nothing is observed. */
   readonly isUptimeReported: boolean;
   /** What its upstream counts itself; null when it does not. */
   readonly upstreamSays: string | null;
@@ -140,7 +142,7 @@ export function componentView(
   const path = componentPath(definition.id);
   const days = barDays(context);
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
-  const bar = buildDayBar(context, barCells(component, days.days, model), incidents);
+  const bar = buildDayBar(model, component, barCells(component, days.days, model), incidents);
   const responseChart = buildResponseChart(context, component);
   return {
     shell: buildShell(context, {
@@ -160,6 +162,7 @@ export function componentView(
     bar,
     dayRows: listDayRows(context, days.texts, bar.runs),
     dayTip: dayTip(context, days.days, [bar.runs]),
+    daysIn: fill(words.daysIn, { zone: context.format.zone }),
     periods: model.settings.showUptime ? listPeriodRows(context, component) : [],
     isUptimeReported: definition.monitor === null,
     upstreamSays: upstreamUptimeText(context, component),

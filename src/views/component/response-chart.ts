@@ -102,15 +102,15 @@ function periodView(
     width: count - 1,
     ticks: Array.from({ length: ticks + 1 }, (_, index) => {
       const at = toEpochMs(drawn.from + ((to - drawn.from) * index) / ticks);
-      const { iso, text } = format.clock(at);
+      const { iso, text } = format[index === ticks ? 'zoned' : 'plain'].clock(at);
       return { iso, text: id === '24h' ? text : format.dayInYear(dayOf(at, model.settings.timezone)) };
     }),
     values: [axisValue(topMs), axisValue(topMs / 2), axisValue(0)],
     average,
     p95,
     summary: fill(words.responseChart, {
-      from: format.time(window.from).text,
-      to: format.time(window.to).text,
+      from: format.plain.time(window.from).text,
+      to: format.zoned.time(window.to).text,
       average,
       p95,
     }),

@@ -3,20 +3,27 @@
 import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
+  cutTimeline,
+  DAY_MS,
   type Day,
   type DayCell,
   dayCells,
   dayOf,
   daysUntil,
+  type EpochMs,
+  type Interval,
+  MINUTE_MS,
   type PageIncident,
   type PageModel,
+  SECOND_MS,
   STATES_BY_IMPACT,
   type State,
+  type TimelineSpan,
+  toEpochMs,
 } from '../../model/index.ts';
-import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
+import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import type { Format } from '../text/format.ts';
-import { stateWord } from '../words/state-words.ts';
 import { type DayDetail, type DayRun, dayRuns, type IncidentHead } from './day-notes.ts';
 
 export const BAR_DAYS = 90;
@@ -56,18 +63,18 @@ export function barCells(
 
 /** @param incidents  those that are about the component */
 export function buildDayBar(
-  context: ViewContext<PageFrame>,
+  { settings }: Pick<PageModel, 'settings'>,
+  { timeline }: Pick<ComponentModel, 'timeline'>,
   cells: readonly DayCell[],
   incidents: readonly IncidentHead[],
 ): DayBarView {
   const letters = cells.map(cellLetter).join('');
-  return {
-    letters,
-    runs: dayRuns(
-      letters,
-      cells.map((cell) => dayDetail(context, cell, incidents)),
-    ),
-  };
+  const details = cells.map((cell): DayDetail => {
+    const spans = packSpans(timeline, cell, settings.timezone);
+    const told = incidentsOn(cell, incidents);
+    return spans === '' && told.length === 0 ? NOTHING : { spans, incidents: told };
+  });
+  return { letters, runs: dayRuns(letters, details) };
 }
 
 function cellLetter({ state, hadBlip }: DayCell): string {
@@ -76,23 +83,54 @@ function cellLetter({ state, hadBlip }: DayCell): string {
 }
 
 const NO_INCIDENTS: DayDetail['incidents'] = [];
-const NOTHING: DayDetail = { text: '', incidents: NO_INCIDENTS };
+const NOTHING: DayDetail = { spans: '', incidents: NO_INCIDENTS };
+/** Of more the sums say more. */
+const SPANS_MAX = 4;
 
-/** How long the day was in each state but the usual one, worst first, and its incidents. */
-function dayDetail(context: ViewContext<PageFrame>, cell: DayCell, incidents: readonly IncidentHead[]): DayDetail {
-  const text = cell.msByState[cell.state] === cell.elapsedMs ? '' : troubleText(context, cell);
-  const told = incidentsOn(cell, incidents);
-  return text === '' && told.length === 0 ? NOTHING : { text, incidents: told };
+/**
+ * When the day was in which state but the usual one, for `writeSpans`: a letter, the minutes of its start and end on the clock
+ * of the zone, and its length where that is not between them. Without an end it goes on; without a start it is the sum of many,
+ * or has gone on since before. Empty where the day says it all.
+ */
+function packSpans(timeline: readonly TimelineSpan[], cell: DayCell, zone: string): string {
+  const { interval, elapsedMs, msByState, state } = cell;
+  const now = toEpochMs(interval.from + elapsedMs);
+  const isToday = elapsedMs > 0 && now < interval.to;
+  if (msByState[state] === elapsedMs) return isToday && state !== 'operational' ? LOOKS[state].letter : '';
+  const spans: (Interval & { to: EpochMs; readonly state: State })[] = [];
+  for (const { state, from, to } of cutTimeline(timeline, { from: interval.from, to: now })) {
+    const last = spans.at(-1);
+    if (last?.state === state) last.to = to;
+    else spans.push({ state, from, to });
+  }
+  const troubles = spans.filter((span) => span.state !== 'operational');
+  if (troubles.length > SPANS_MAX)
+    return STATES_BY_IMPACT.filter((one) => one !== 'operational' && msByState[one] > 0)
+      .map((one) => LOOKS[one].letter + packLength(msByState[one]))
+      .join(' ');
+  const minuteOf = (at: EpochMs) => {
+    if (at === interval.to) return DAY_MS / MINUTE_MS;
+    return interval.to - interval.from === DAY_MS ? Math.floor((at - interval.from) / MINUTE_MS) : wallMinute(at, zone);
+  };
+  return troubles
+    .map(({ state, from, to }) => {
+      const [start, end] = [minuteOf(from), minuteOf(to)];
+      if (isToday && to === now) return `${LOOKS[state].letter}${start}`;
+      const ms = to - from;
+      const isLength = end === start || Math.abs((end - start) * MINUTE_MS - ms) > MINUTE_MS;
+      return `${LOOKS[state].letter}${start}${end === start ? '' : `-${end}`}${isLength ? packLength(ms) : ''}`;
+    })
+    .join(' ');
 }
 
-function troubleText({ words, format }: ViewContext<PageFrame>, { state: named, msByState }: DayCell): string {
-  const states = STATES_BY_IMPACT.filter((state) => msByState[state] > 0);
-  if (states.length < 2) return '';
-  const troubles = states.filter((state) => state !== 'operational');
-  // What the day is called stands beside it.
-  const isNamed = troubles.length === 1 && troubles[0] === named;
-  const write = (state: State) => `${isNamed ? '' : `${stateWord(state, words)} `}${format.duration(msByState[state])}`;
-  return troubles.map(write).join(', ');
+function packLength(ms: number): string {
+  return ms < MINUTE_MS ? `+${Math.max(1, Math.floor(ms / SECOND_MS))}s` : `+${Math.floor(ms / MINUTE_MS)}`;
+}
+
+/** Minutes since midnight, as clocks show it: on a day on which they change, not those that have passed. */
+function wallMinute(at: EpochMs, zone: string): number {
+  const { hour, minute } = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  return hour * 60 + minute;
 }
 
 /** A page has thousands of days, and most of them have none. */

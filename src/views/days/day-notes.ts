@@ -13,8 +13,8 @@ import { stateWord } from '../words/state-words.ts';
 export type IncidentHead = Pick<PageIncident, 'slug' | 'title' | 'startedAt' | 'endedAt'>;
 
 export interface DayDetail {
-  /** How long the day was in which trouble; empty where its state says it all. */
-  readonly text: string;
+  /** When the day was in which trouble, packed (`day-bar.ts`); empty where its state says it all. */
+  readonly spans: string;
   readonly incidents: readonly Pick<IncidentHead, 'slug' | 'title'>[];
 }
 
@@ -30,15 +30,15 @@ export interface DayRun extends DayDetail {
 export function dayRuns(letters: string, details: readonly DayDetail[]): DayRun[] {
   const runs: (DayRun & { to: number })[] = [];
   for (let index = 0; index < details.length; index += 1) {
-    const { text, incidents } = details[index] as DayDetail;
+    const { spans, incidents } = details[index] as DayDetail;
     const letter = letters[index] ?? 'u';
     const last = runs.at(-1);
     const isLike =
       last?.letter === letter &&
-      last.text === text &&
+      last.spans === spans &&
       (last.incidents === incidents || isSameList(last.incidents, incidents));
     if (isLike) last.to = index;
-    else runs.push({ from: index, to: index, letter, text, incidents });
+    else runs.push({ from: index, to: index, letter, spans, incidents });
   }
   return runs;
 }
@@ -52,14 +52,14 @@ export function packLetters(letters: string): string {
   return letters.replace(/(.)\1*/g, (run, letter) => letter + run.length);
 }
 
-/** A line for each run that says more than its state: its days, a tab, the text, and a tab and incidents, if any. */
+/** A line for each run that says more than its state: its days, a tab, its spans, and a tab and incidents, if any. */
 export function packNotes(runs: readonly DayRun[]): string {
   return runs
-    .filter(({ text, incidents }) => text !== '' || incidents.length > 0)
-    .map(({ from, to, text, incidents }) => {
+    .filter(({ spans, incidents }) => spans !== '' || incidents.length > 0)
+    .map(({ from, to, spans, incidents }) => {
       const days = from === to ? `${from}` : `${from}-${to}`;
       const slugs = incidents.map(({ slug }) => pathSegment(slug)).join(' ');
-      return [days, cleanLine(text), ...(slugs === '' ? [] : [slugs])].join('\t');
+      return [days, spans, ...(slugs === '' ? [] : [slugs])].join('\t');
     })
     .join('\n');
 }
@@ -74,18 +74,18 @@ export interface DayRowView {
 
 /** Days with more to say than that all was well, newest first. */
 export function listDayRows(
-  { words, base }: ViewContext<PageFrame>,
+  { words, base, format }: ViewContext<PageFrame>,
   texts: readonly string[],
   runs: readonly DayRun[],
 ): DayRowView[] {
   return runs
-    .filter(({ letter, text, incidents }) => letter !== LOOKS.operational.letter || text !== '' || incidents.length > 0)
+    .filter(({ letter, spans, incidents }) => letter !== LOOKS.operational.letter || spans || incidents.length > 0)
     .toReversed()
-    .map(({ from, to, letter, text, incidents }) => ({
+    .map(({ from, to, letter, spans, incidents }) => ({
       days: from === to ? (texts[from] ?? '') : fill(words.dayRange, { from: texts[from] ?? '', to: texts[to] ?? '' }),
       state: stateOfLetter(letter),
       stateWord: stateWord(stateOfLetter(letter), words),
-      text,
+      text: format.spans(spans, letter, words),
       incidents: incidents.map((one) => ({ href: base + incidentPath(one.slug), text: one.title })),
     }));
 }
@@ -96,6 +96,7 @@ export interface DayTipView {
   readonly until: Day;
   readonly base: string;
   readonly words: readonly { readonly letter: string; readonly state: State; readonly word: string }[];
+  readonly ongoing: string;
   readonly incidents: readonly { readonly segment: string; readonly title: string }[];
 }
 
@@ -112,6 +113,7 @@ export function dayTip(
     until: days.at(-1) ?? ('' as Day),
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
+    ongoing: words.badgeOngoing,
     incidents: [...titles].map(([slug, title]) => ({ segment: pathSegment(slug), title: cleanLine(title) })),
   };
 }

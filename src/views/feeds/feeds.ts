@@ -265,7 +265,7 @@ function updateView(page: FeedPage, { at, status, body }: FeedUpdate): FeedUpdat
 }
 
 function timeText({ settings }: FeedPage, at: EpochMs): string {
-  return formatIn(settings.locale, settings.timezone).timeWithZone(at).text;
+  return formatIn(settings.locale, settings.timezone).zoned.time(at).text;
 }
 
 /** What the feed is about, and before that a plain word when what it rests on is not current. */

@@ -30,7 +30,7 @@ interface FrameComponent extends Pick<ComponentModel, 'name'> {
 
 /** A component with its time line, and whether it is part of the page's own figures. */
 export interface MeasuredComponent extends FrameComponent, Pick<ComponentModel, 'timeline'> {
-  readonly definition: FrameComponent['definition'] & Pick<ComponentDefinition, 'counts'>;
+  readonly definition: FrameComponent['definition'] & Pick<ComponentDefinition, 'counts' | 'monitor'>;
 }
 
 /** What a file about the present says of its age. */

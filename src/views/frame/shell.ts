@@ -15,6 +15,7 @@ import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
 import type { PageAge, PageFrame } from './page-frame.ts';
 import { type OwnLook, type SafeCss, themeStyle } from './theme.ts';
 
@@ -107,6 +108,8 @@ export interface LinkView {
 export interface FreshnessView {
   /** Null: nothing was known before, or the page is about several states. */
   readonly since: TimeView | null;
+  /** What it is since then. */
+  readonly stateWord: string;
   readonly checkedEvery: string;
   readonly goodUntil: TimeView;
   readonly isStale: boolean;
@@ -189,12 +192,13 @@ export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): Sh
 }
 
 function freshnessView({ words, format, base }: ViewContext<PageFrame>, present: Present): FreshnessView {
-  const { since, staleAfter, isStale } = present;
-  const dataFrom = present.dataFrom === null ? null : format.timeWithZone(present.dataFrom);
+  const { since, staleAfter, isStale, asOf } = present;
+  const dataFrom = present.dataFrom === null ? null : format.zoned.time(present.dataFrom);
   return {
-    since: since === null ? null : format.timeWithZone(since),
+    since: since === null ? null : format.since(since, asOf),
+    stateWord: stateWord(present.state, words),
     checkedEvery: checkedEveryText({ words, format }, present),
-    goodUntil: format.timeWithZone(staleAfter),
+    goodUntil: format.zoned.time(staleAfter),
     isStale,
     staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
@@ -206,6 +210,7 @@ function freshnessView({ words, format, base }: ViewContext<PageFrame>, present:
 function checkedEveryText({ words, format }: Pick<ViewContext, 'words' | 'format'>, { sources }: PageAge): string {
   const intervals = sources.map((source) => source.intervalMs);
   const intervalMs = intervals.length === 0 ? MINUTE_MS : Math.max(SECOND_MS, ...intervals);
+  if (intervalMs === MINUTE_MS) return words.checkedEveryMinute;
   return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 

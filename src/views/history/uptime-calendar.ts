@@ -130,7 +130,7 @@ function buildGrid(context: ViewContext<CalendarPage>, days: readonly Day[]): Ca
   }));
   const letters = combinedDays(members, days.length);
   const details = days.map((_, index) => ({
-    text: '',
+    spans: '',
     incidents: incidentsOfDay(model, members[0]?.cells[index]?.interval),
   }));
   const firstRow = weekdayRow(days[0], locale);

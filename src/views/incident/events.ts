@@ -118,7 +118,7 @@ export function incidentEvent(
     impact: incident.impact,
     impactWord: incident.impact === 'none' ? null : impactWord(incident.impact, words),
     isAutomatic: incident.isAutomatic,
-    ...windowText(context, { from: incident.startedAt, to: end }, options),
+    ...context.format.range(incident.startedAt, end, options.hasYear ? 'time' : 'timeInYear'),
     duration: end === null ? null : context.format.duration(end - incident.startedAt),
   };
 }
@@ -141,19 +141,9 @@ export function maintenanceEvent(
     impact: null,
     impactWord: null,
     isAutomatic: false,
-    ...windowText(context, window, options),
+    ...context.format.range(window.from, window.to, options.hasYear ? 'time' : 'timeInYear'),
     duration: context.format.duration(window.to - window.from),
   };
-}
-
-/** The end of what ended on the day it began is a time of that day. */
-function windowText(
-  { format }: ViewContext<PageFrame>,
-  { from, to }: { readonly from: EpochMs; readonly to: EpochMs | null },
-  { hasYear = false }: EventOptions,
-): Pick<EventView, 'from' | 'to'> {
-  const write = hasYear ? format.time : format.timeInYear;
-  return { from: write(from), to: to === null ? null : format.isSameDay(from, to) ? format.clock(to) : write(to) };
 }
 
 interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
@@ -186,7 +176,7 @@ function updateView(context: ViewContext<PageFrame>, update: PageUpdate<string>,
   const { words, format } = context;
   return {
     id: `u-${pathSegment(update.id)}`,
-    at: hasYear ? format.time(update.at) : format.timeInYear(update.at),
+    at: hasYear ? format.zoned.time(update.at) : format.plain.timeInYear(update.at),
     status: statusWord(update.status, words),
     body: safeHtmlOfMarkdown(update.body, (address) =>
       isPictureFile(address) ? ownPictureFrom(context, address) : null,

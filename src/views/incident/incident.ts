@@ -41,7 +41,7 @@ function listPhases(
   const phases = [
     ...[...reached].map(([one, at]) => ({
       word: statusWord(one, words),
-      at: format.timeInYear(at),
+      at: format.plain.timeInYear(at),
       after: at - startedAt < 60_000 ? '' : `+${format.duration(at - startedAt)}`,
       isCurrent: one === status,
     })),

@@ -44,8 +44,8 @@ export function maintenanceView(
           : { ...model, state: 'maintenance', since: null },
     }),
     event,
-    starts: format.timeWithZone(maintenance.startsAt),
-    ends: format.timeWithZone(maintenance.endsAt),
+    starts: format.zoned.time(maintenance.startsAt),
+    ends: format.zoned.time(maintenance.endsAt),
     repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components
       .filter((one) => maintenance.componentIds.includes(one.definition.id))

@@ -13,6 +13,7 @@ import {
   toEpochMs,
 } from '../../model/index.ts';
 import { incidentChangedAt } from '../incident/events.ts';
+import type { Words } from '../words/index.ts';
 
 /**
  * When what a page says last changed. Unlike the age of its data this stands still while nothing happens, so files
@@ -46,6 +47,17 @@ export function countedComponents<T extends { readonly definition: Pick<Componen
 ): readonly T[] {
   const counted = components.filter(({ definition }) => definition.counts !== false);
   return counted.length === 0 ? components : counted;
+}
+
+/** How the figures of these components come about, a sentence each; none where uptime is not shown. */
+export function countedTexts(
+  { showUptime }: Pick<PageModel['settings'], 'showUptime'>,
+  components: readonly { readonly definition: Pick<ComponentDefinition, 'monitor'> }[],
+  words: Words,
+): readonly string[] {
+  if (!showUptime) return [];
+  const isReported = components.some(({ definition }) => definition.monitor === null);
+  return isReported ? [words.countedUptime, words.countedReported] : [words.countedUptime];
 }
 
 /** The combined state now, and when the components together came into it; null: nothing was known before. */

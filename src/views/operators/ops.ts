@@ -83,7 +83,7 @@ function createTimeViews(now: EpochMs, zone: string): (at: EpochMs) => TimeView 
   const format = formatIn('en', zone);
   const clock = createClock(zone);
   return (at) => {
-    const earlier = format.timeInYear(at);
+    const earlier = format.plain.timeInYear(at);
     return format.isSameDay(at, now) ? { iso: earlier.iso, text: clock.format(at) } : earlier;
   };
 }
@@ -186,7 +186,7 @@ export function opsView(
     attention,
     formToken,
     canRun: facts.canRun,
-    asOf: format.timeWithZone(facts.now),
+    asOf: format.zoned.time(facts.now),
     version: facts.version,
     upstreams: facts.upstreams.map((upstream) => upstreamRow(upstream, words)),
     runs: runRows(facts.runs, words),

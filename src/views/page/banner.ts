@@ -26,21 +26,22 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
 
 /** The state in a sentence, and which components it is about. */
 export function buildBanner(context: ViewContext): BannerView {
-  const { model, words, locale } = context;
+  const { model, words } = context;
   const counted = countedComponents(model.components);
   const lists = TROUBLE_KEYS.map(([state, key]) => ({
     key,
     components: counted.filter((one) => one.state === state),
   })).filter(({ components }) => components.length > 0);
-  const details: (string | LinkView)[][] = lists.map(({ key, components }) =>
-    bannerParts(context, words[key], components),
-  );
-  const well = counted.filter((one) => one.state === 'operational').length;
-  if (lists.length > 0 && well > 0) details.push([count(words.bannerRest, well, locale)]);
-  if (model.components.length === 0) details.push([words.bannerNothing]);
-  const [only] = lists.length === 1 ? (lists[0]?.components ?? []) : [];
-  const key = only === undefined || lists[0]?.components.length !== 1 ? undefined : ONE_IN_TROUBLE[only.state];
+  const [only, ...others] = lists.flatMap(({ components }) => components);
+  const key = only === undefined || others.length > 0 ? undefined : ONE_IN_TROUBLE[only.state];
   const sentence = key === undefined || only === undefined ? null : fill(words[key], { name: only.name });
+  // What the sentence names is not listed below it.
+  const details: (string | LinkView)[][] =
+    sentence === null ? lists.map((list) => bannerParts(context, words[list.key], list.components)) : [];
+  const rest = model.components.filter((one) => one !== only && !others.includes(one));
+  if (only !== undefined && rest.length > 0 && rest.every(({ state }) => state === 'operational'))
+    details.push([words.bannerRest]);
+  if (model.components.length === 0) details.push([words.bannerNothing]);
   return { state: model.state, sentence: sentence ?? bannerSentence(model.state, words), details };
 }
 

@@ -165,7 +165,7 @@ function listVendors({ model, words, format }: ViewContext, components: readonly
     const pieces = words.toldByVendor.split(/(\{name\}|\{time\})/);
     return [
       pieces.map((piece) => {
-        if (piece === '{time}') return format.time(at);
+        if (piece === '{time}') return format.zoned.time(at);
         return piece === '{name}' ? { href, text: new URL(href).host } : piece;
       }),
     ];
@@ -194,10 +194,10 @@ function componentRow(
     target: component.target,
     state,
     stateWord: stateWord(state, words),
-    since: since === null ? null : format.timeInYear(since),
+    since: since === null ? null : format.since(since, model.asOf),
     uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     // Of a long list one wants to know what works; its components' pages have the rest.
     spark: isLongList(model) ? null : buildSpark(context, component),
-    bar: buildDayBar(context, barCells(component, days.days, model), incidents),
+    bar: buildDayBar(model, component, barCells(component, days.days, model), incidents),
   };
 }

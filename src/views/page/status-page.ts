@@ -14,6 +14,7 @@ import { barDays } from '../days/day-bar.ts';
 import { type DayTipView, dayTip } from '../days/day-notes.ts';
 import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
+import { countedTexts } from '../model/page-state.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
@@ -105,11 +106,9 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     past: pastView(context),
     historyHref: context.base + HISTORY_PATH,
     counted: [
-      ...(model.settings.showUptime ? [words.countedUptime] : []),
-      fill(words.countedDays, {
-        floor: context.format.duration(model.settings.blipFloorMs),
-        zone: context.format.zone,
-      }),
+      ...countedTexts(model.settings, model.components, words),
+      fill(words.countedDays, { floor: context.format.duration(model.settings.blipFloorMs) }),
+      fill(words.daysIn, { zone: context.format.zone }),
     ],
   };
 }
@@ -125,7 +124,7 @@ function announcementView({ format }: ViewContext, announcement: Announcement): 
     id: announcement.id,
     level: announcement.level,
     title: announcement.title,
-    from: format.time(announcement.from),
+    from: format.zoned.time(announcement.from),
     body: safeHtmlOfMarkdown(announcement.body, undefined, 3),
   };
 }

@@ -12,7 +12,7 @@ import {
   type ViewOptions,
 } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
-import { countedComponents } from '../model/page-state.ts';
+import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 
@@ -20,14 +20,15 @@ export interface ReportView {
   readonly shell: ShellView;
   readonly heading: string;
   readonly intro: string;
-  readonly downloads: readonly LinkView[];
+  /** A sentence with links. */
+  readonly downloads: readonly (string | LinkView)[];
   /** The whole page, then each component; cells in the order of the columns. */
   readonly rows: readonly ReportRowView[];
   readonly incidents: readonly EventView[];
   readonly noIncidentsText: string;
   readonly maintenances: readonly EventView[];
-  /** Null: uptime is not shown. */
-  readonly counted: string | null;
+  /** How figures and days come about. */
+  readonly counted: readonly string[];
   readonly earlier: LinkView | null;
   readonly later: LinkView | null;
   readonly reportsHref: string;
@@ -53,7 +54,7 @@ export interface ReportPage extends DatedPage {
 /** @param month  `2026-11`; of the current one up to `asOf` */
 export function reportView(model: ReportPage, month: string, options: ViewOptions = {}): ReportView {
   const context = createContext(model, { base: '../../', ...options });
-  const { words, format, base } = context;
+  const { words, format, base, locale } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
   const { months } = model;
@@ -73,18 +74,26 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
     }),
     heading,
     intro: fill(words.reportIntro, {
-      from: format.time(window.from).text,
-      to: format.time(window.to).text,
-      zone: format.zone,
+      from: format.zoned.time(window.from).text,
+      to: format.zoned.time(window.to).text,
     }),
-    downloads: [
-      { href: `${base}${reportPath(month)}report.csv`, text: 'CSV' },
-      { href: `${base}${reportPath(month)}report.json`, text: 'JSON' },
-    ],
+    downloads: words.download
+      .split(/(\{formats\})/)
+      .flatMap((piece): readonly (string | LinkView)[] =>
+        piece !== '{formats}'
+          ? [piece]
+          : new Intl.ListFormat(locale, { type: 'disjunction' })
+              .formatToParts(['CSV', 'JSON'])
+              .map(({ type, value }) =>
+                type === 'literal'
+                  ? value
+                  : { href: `${base}${reportPath(month)}report.${value.toLowerCase()}`, text: value },
+              ),
+      ),
     rows: reportRowViews(context, window),
     ...eventsWithin(context, window),
     noIncidentsText: words.noIncidentsMonth,
-    counted: model.settings.showUptime ? words.countedUptime : null,
+    counted: [...countedTexts(model.settings, model.components, words), fill(words.daysIn, { zone: format.zone })],
     earlier: link(at + 1),
     later: link(at - 1),
     reportsHref: base + REPORTS_PATH,

@@ -50,11 +50,12 @@ function indexFreshness(models: readonly ListedPage[], { locale, timezone }: Ind
   const staleAfter = toEpochMs(asOf + LIST_BELIEVED_MS);
   return {
     since: null,
+    stateWord: '',
     checkedEvery: '',
-    goodUntil: format.timeWithZone(staleAfter),
+    goodUntil: format.zoned.time(staleAfter),
     isStale: false,
     staleAfter,
-    staleText: fill(findWords(locale).staleBody, { time: format.timeWithZone(asOf).text }),
+    staleText: fill(findWords(locale).staleBody, { time: format.zoned.time(asOf).text }),
     nowHref: null,
   };
 }
@@ -87,7 +88,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
       description: model.definition.description,
       state: model.state,
       sentence: bannerSentence(model.state, words),
-      since: model.since === null ? null : format.timeWithZone(model.since),
+      since: model.since === null ? null : format.zoned.time(model.since),
     })),
   };
 }

@@ -1,18 +1,22 @@
 /** Times, days and numbers in the words of one locale and one time zone. */
 
 import { LRUCache } from 'lru-cache';
+import { stateOfLetter } from '../../looks/states.ts';
 import {
   type Day,
   dayOf,
   type EpochMs,
   formatUptime,
+  HOUR_MS,
   MINUTE_MS,
   type Recurrence,
   SECOND_MS,
   toIso,
 } from '../../model/index.ts';
-import { count, fill, findWords } from '../words/index.ts';
-import { durationParts } from './duration.ts';
+import { count, fill, findWords, type Words } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
+import { TIME_WAYS, writeDuration } from './times.ts';
+import { writeSpans } from './write-spans.ts';
 
 /** How a maintenance comes back, in words. */
 
@@ -41,15 +45,29 @@ export interface TimeView {
   readonly text: string;
 }
 
-export interface Format {
+/** Ways to write an instant. */
+interface Clock {
   /** `21 Nov 2026, 09:31` */
   readonly time: (at: EpochMs) => TimeView;
-  /** The same with the zone behind it. */
-  readonly timeWithZone: (at: EpochMs) => TimeView;
-  /** `21 Nov, 09:31`, where the year stands near. */
+  /** `21 Nov, 09:31`, where the year is known. */
   readonly timeInYear: (at: EpochMs) => TimeView;
   /** `09:31` */
   readonly clock: (at: EpochMs) => TimeView;
+}
+
+export interface Format {
+  /** With the zone, once in each place where times stand: `21 Nov 2026, 09:31 CET`. */
+  readonly zoned: Clock;
+  /** Beside one with the zone: `21 Nov 2026, 09:31`. */
+  readonly plain: Clock;
+  /** From when something goes on: of the last twelve hours no day is needed. */
+  readonly since: (at: EpochMs, now: EpochMs) => TimeView;
+  /** From when to when; the zone stands at the end, and an end on the same day is a time of that day. */
+  readonly range: (
+    from: EpochMs,
+    to: EpochMs | null,
+    way: 'time' | 'timeInYear',
+  ) => { from: TimeView; to: TimeView | null };
   /** Both instants fall on one calendar day. */
   readonly isSameDay: (a: EpochMs, b: EpochMs) => boolean;
   /** `21 Nov 2026` */
@@ -64,6 +82,8 @@ export interface Format {
   readonly monthShort: (month: string) => string;
   /** `1 h, 20 min`: at most two units, seconds only below a minute. */
   readonly duration: (ms: number) => string;
+  /** When a day was in which state: see `writeSpans`. */
+  readonly spans: (packed: string, dayLetter: string, words: Words) => string;
   /** `API, Search, and Web`. */
   readonly list: (names: readonly string[]) => string;
   /** The same in pieces, to make links of the names. */
@@ -86,13 +106,16 @@ function createFormat(locale: string, zone: string): Format {
     new Intl.DateTimeFormat(locale, { ...options, timeZone: zone });
   const inUtc = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
-  const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
-  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  const time = inZone({ ...date, ...clock });
-  const timeWithZone = inZone({ ...date, ...clock, timeZoneName: 'short' });
-  const timeInYear = inZone({ month: 'short', day: 'numeric', ...clock });
-  const clockOnly = inZone(clock);
-  const day = inUtc(date);
+  const [plain, zoned] = [{}, { timeZoneName: 'short' } as const].map((more): Clock => {
+    const [timeInYear, time, clock] = TIME_WAYS.map((way) => {
+      const written = inZone({ ...way, ...more });
+      return (at: EpochMs) => ({ iso: toIso(at), text: written.format(at) });
+    });
+    return { timeInYear, time, clock } as Clock;
+  }) as [Clock, Clock];
+  const isSameDay = (a: EpochMs, b: EpochMs) => dayOf(a, zone) === dayOf(b, zone);
+  const clockOfDay = inUtc(TIME_WAYS[2] ?? {});
+  const day = inUtc({ year: 'numeric', month: 'short', day: 'numeric' });
   const dayInYear = inUtc({ month: 'short', day: 'numeric' });
   const dayLong = inUtc({ weekday: 'long', month: 'long', day: 'numeric' });
   const month = inUtc({ year: 'numeric', month: 'long' });
@@ -101,24 +124,35 @@ function createFormat(locale: string, zone: string): Format {
   // Durations on a page are few and repeat; writing one takes twenty times as long as finding it.
   const durations = new LRUCache<number, string>({
     max: 1_000,
-    memoMethod: (ms) => duration.format(durationParts(ms)),
+    memoMethod: (ms) => writeDuration(duration, ms),
   });
   const list = new Intl.ListFormat(locale, { style: 'long', type: 'conjunction' });
   const number = new Intl.NumberFormat(locale);
-  const view = (format: Intl.DateTimeFormat) => (at: EpochMs) => ({ iso: toIso(at), text: format.format(at) });
   const noon = (text: string) => Date.parse(`${text}T12:00:00Z`);
   return {
-    time: view(time),
-    timeWithZone: view(timeWithZone),
-    timeInYear: view(timeInYear),
-    clock: view(clockOnly),
-    isSameDay: (a, b) => dayOf(a, zone) === dayOf(b, zone),
+    zoned,
+    plain,
+    since: (at, now) => (now - at < 12 * HOUR_MS ? zoned.clock(at) : zoned.timeInYear(at)),
+    range: (from, to, way) => {
+      if (to === null) return { from: zoned[way](from), to };
+      // Where clocks were changed in between, either end has its own.
+      const isOneOffset = offsetAt(from, zone) === offsetAt(to, zone);
+      return { from: (isOneOffset ? plain : zoned)[way](from), to: zoned[isSameDay(from, to) ? 'clock' : way](to) };
+    },
+    isSameDay,
     day: (value) => day.format(noon(value)),
     dayInYear: (value) => dayInYear.format(noon(value)),
     dayLong: (value) => dayLong.format(noon(value)),
     month: (value) => month.format(noon(`${value}-01`)),
     monthShort: (value) => monthShort.format(noon(`${value}-01`)),
     duration: (ms) => durations.memo(inWholeUnits(ms)),
+    spans: (packed, letter, words) =>
+      writeSpans(packed, letter, {
+        stateWord: (one) => stateWord(stateOfLetter(one), words),
+        clock: clockOfDay,
+        duration: (ms) => durations.memo(inWholeUnits(ms)),
+        ongoing: words.badgeOngoing,
+      }),
     list: (names) => list.format(names),
     listParts: (names) =>
       list.formatToParts(names).map(({ type, value }) => ({ text: value, isName: type === 'element' })),
@@ -127,6 +161,9 @@ function createFormat(locale: string, zone: string): Format {
     zone: zone.replaceAll('_', ' '),
   };
 }
+
+const offsetAt = (at: EpochMs, zone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offset;
 
 /** Without the part that `durationParts` leaves out, so that durations that are written alike are one. */
 function inWholeUnits(ms: number): number {

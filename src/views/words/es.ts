@@ -7,7 +7,7 @@ export const es: Words = {
   stateOperational: 'Operativo',
   stateDegraded: 'Servicio degradado',
   statePartialOutage: 'Interrupción parcial',
-  stateMajorOutage: 'Interrupción',
+  stateMajorOutage: 'Interrupción grave',
   stateMaintenance: 'Mantenimiento',
   statePaused: 'En pausa',
   stateUnknown: 'Sin datos',
@@ -29,18 +29,15 @@ export const es: Words = {
   bannerInMaintenance: 'En mantenimiento: {names}.',
   bannerNotHeard: 'Sin datos recientes: {names}.',
   bannerOthers: { one: '{n} más', many: '{n} más', other: '{n} más' },
-  bannerRest: {
-    one: 'El otro componente funciona.',
-    many: 'Los otros {n} componentes funcionan.',
-    other: 'Los otros {n} componentes funcionan.',
-  },
+  bannerRest: 'Todos los demás componentes están operativos.',
   bannerNothing: 'Todavía no hay componentes.',
 
   // How old it is.
-  stateSince: 'En este estado desde el {time}.',
+  stateSince: '{state} desde {time}',
   checkedAgo: 'Última comprobación: {ago}',
   checkedEvery: 'Intervalo de comprobación: {interval}.',
-  goodUntil: 'A partir del {time}, esta página estará desactualizada.',
+  checkedEveryMinute: 'Se comprueba cada minuto.',
+  goodUntil: 'Válido hasta {time}.',
   toldByVendor: 'Según {name}, con datos del {time}.',
   staleTitle: 'Esta página está desactualizada.',
   staleBody: 'Los últimos datos son del {time}. El estado real puede ser distinto.',
@@ -82,6 +79,9 @@ export const es: Words = {
   dayDetails: 'Detalles del día',
   dayEarlier: 'Día anterior',
   dayLater: 'Día siguiente',
+  troubleEarlier: 'Problema anterior',
+  troubleLater: 'Problema siguiente',
+  daysIn: 'Los días empiezan a medianoche, zona horaria {zone}.',
   close: 'Cerrar',
   daysList: 'Ver los días en una tabla',
 
@@ -102,7 +102,7 @@ export const es: Words = {
   impactCritical: 'Impacto crítico',
   automatic: 'Detectado automáticamente',
   outageTitle: 'Interrupción: {names}',
-  autoOpened: 'Detectado automáticamente: {names}.',
+  autoOpened: 'Nuestra monitorización ha detectado una interrupción: {names}.',
   autoJoined: 'También afecta a: {names}.',
   autoReopened: 'De nuevo fuera de servicio: {names}.',
   autoClosed: 'Funciona de nuevo tras {duration}.',
@@ -139,7 +139,7 @@ export const es: Words = {
   starts: 'Inicio',
   ends: 'Fin',
   addToCalendar: 'Añadir al calendario',
-  sinceTime: 'desde el {time}',
+  sinceTime: 'desde {time}',
 
   // Other pages.
   status: 'Estado',
@@ -153,8 +153,8 @@ export const es: Words = {
   uptimeTitle: 'Disponibilidad por mes',
   calendarLabel: 'Los últimos {n} días',
   reportTitle: 'Informe de {month}',
-  reportIntro: 'Del {from} al {to}. Días según la zona horaria {zone}.',
-  download: 'Descargar',
+  reportIntro: 'Del {from} al {to}.',
+  download: 'Descargar como {formats}',
   componentDays: 'Los últimos {n} días',
   periods: 'Disponibilidad',
   period24h: '24 horas',
@@ -182,7 +182,7 @@ export const es: Words = {
   galleryTitle: 'Insignias para insertar',
   galleryIntro: 'Imágenes que siempre muestran el estado actual. Copie el código del formato que necesite.',
   galleryBuild: 'Cree la suya',
-  gallerySubject: 'Insignia de',
+  gallerySubject: 'Componente',
   galleryKind: 'Tipo',
   galleryStyle: 'Estilo',
   galleryLabel: 'Etiqueta',
@@ -266,7 +266,7 @@ export const es: Words = {
   subscribeTitle: 'Recibir actualizaciones por correo',
   subscribeBody:
     'Le enviaremos un correo cuando un incidente o un mantenimiento de esta página comience, cambie o termine.',
-  subscribeComponents: 'Solo para estos componentes (ninguno seleccionado: todos)',
+  subscribeComponents: 'Solo para estos componentes (déjelo vacío para todos)',
   subscribeSent:
     'Si esta dirección puede recibir actualizaciones de esta página, le hemos enviado un correo. Abra el enlace que contiene para confirmar.',
   subscribeConfirmTitle: 'Confirmar la suscripción',
@@ -325,8 +325,10 @@ export const es: Words = {
   counted: 'Cómo se calcula la disponibilidad',
   countedUptime:
     'La disponibilidad es el tiempo en funcionamiento dividido entre el tiempo observado, redondeada hacia abajo. No cuentan el mantenimiento, las pausas ni los periodos sin datos. Una interrupción parcial cuenta como un 30\u00a0% de interrupción.',
+  countedReported:
+    'En los componentes sin monitorización, la disponibilidad se calcula a partir de los incidentes comunicados.',
   countedDays:
-    'Cada día muestra el peor estado que duró más de {floor}. Los días empiezan a medianoche (zona horaria {zone}). Los días sin datos se muestran como «Sin datos», no como operativos.',
+    'Cada día muestra el peor estado que duró más de {floor}. Los días sin datos se muestran como «Sin datos», no como operativos.',
   timesIn: 'Todas las horas corresponden a la zona horaria {zone}.',
   menu: 'Secciones',
 };

@@ -7,7 +7,7 @@ export const fr: Words = {
   stateOperational: 'Opérationnel',
   stateDegraded: 'Service dégradé',
   statePartialOutage: 'Panne partielle',
-  stateMajorOutage: 'Panne',
+  stateMajorOutage: 'Panne majeure',
   stateMaintenance: 'Maintenance',
   statePaused: 'En pause',
   stateUnknown: 'Aucune donnée',
@@ -29,18 +29,15 @@ export const fr: Words = {
   bannerInMaintenance: 'En maintenance\u202f: {names}.',
   bannerNotHeard: 'Pas de données récentes\u202f: {names}.',
   bannerOthers: { one: '{n} autre', many: '{n} autres', other: '{n} autres' },
-  bannerRest: {
-    one: 'L’autre composant fonctionne.',
-    many: 'Les {n} autres composants fonctionnent.',
-    other: 'Les {n} autres composants fonctionnent.',
-  },
+  bannerRest: 'Tous les autres composants sont opérationnels.',
   bannerNothing: 'Il n’y a pas encore de composants.',
 
   // How old it is.
-  stateSince: 'Dans cet état depuis le {time}.',
+  stateSince: '{state} depuis {time}',
   checkedAgo: 'Dernière vérification\u202f: {ago}',
   checkedEvery: 'Intervalle de vérification\u202f: {interval}.',
-  goodUntil: 'À partir du {time}, cette page ne sera plus à jour.',
+  checkedEveryMinute: 'Vérifié toutes les minutes.',
+  goodUntil: 'Valable jusqu’au {time}.',
   toldByVendor: 'D’après {name}, état au {time}.',
   staleTitle: 'Cette page n’est pas à jour.',
   staleBody: 'Les dernières données datent du {time}. L’état réel peut être différent.',
@@ -82,6 +79,9 @@ export const fr: Words = {
   dayDetails: 'Détails du jour',
   dayEarlier: 'Jour précédent',
   dayLater: 'Jour suivant',
+  troubleEarlier: 'Incident précédent',
+  troubleLater: 'Incident suivant',
+  daysIn: 'Les jours commencent à minuit, fuseau {zone}.',
   close: 'Fermer',
   daysList: 'Afficher les jours dans un tableau',
 
@@ -102,7 +102,7 @@ export const fr: Words = {
   impactCritical: 'Impact critique',
   automatic: 'Détecté automatiquement',
   outageTitle: 'Panne\u202f: {names}',
-  autoOpened: 'Détecté automatiquement\u202f: {names}.',
+  autoOpened: 'Notre surveillance a détecté une panne\u202f: {names}.',
   autoJoined: 'Concerne aussi\u202f: {names}.',
   autoReopened: 'De nouveau en panne\u202f: {names}.',
   autoClosed: 'De nouveau en service après {duration}.',
@@ -139,7 +139,7 @@ export const fr: Words = {
   starts: 'Début',
   ends: 'Fin',
   addToCalendar: 'Ajouter au calendrier',
-  sinceTime: 'depuis le {time}',
+  sinceTime: 'depuis {time}',
 
   // Other pages.
   status: 'État',
@@ -153,8 +153,8 @@ export const fr: Words = {
   uptimeTitle: 'Disponibilité par mois',
   calendarLabel: 'Les {n} derniers jours',
   reportTitle: 'Rapport – {month}',
-  reportIntro: 'Du {from} au {to}. Jours selon le fuseau {zone}.',
-  download: 'Télécharger',
+  reportIntro: 'Du {from} au {to}.',
+  download: 'Télécharger en {formats}',
   componentDays: 'Les {n} derniers jours',
   periods: 'Disponibilité',
   period24h: '24 heures',
@@ -182,7 +182,7 @@ export const fr: Words = {
   galleryTitle: 'Badges à intégrer',
   galleryIntro: 'Des images qui montrent toujours l’état actuel. Copiez le code du format voulu.',
   galleryBuild: 'Créer votre badge',
-  gallerySubject: 'Badge pour',
+  gallerySubject: 'Composant',
   galleryKind: 'Type',
   galleryStyle: 'Style',
   galleryLabel: 'Libellé',
@@ -268,7 +268,7 @@ export const fr: Words = {
   subscribeTitle: 'Recevoir les mises à jour par e-mail',
   subscribeBody:
     'Nous vous écrivons lorsqu’un incident ou une maintenance de cette page commence, évolue ou se termine.',
-  subscribeComponents: 'Uniquement pour ces composants (aucun sélectionné\u202f: tous)',
+  subscribeComponents: 'Uniquement pour ces composants (laissez vide pour tous)',
   subscribeSent:
     'Si cette adresse peut recevoir les mises à jour de cette page, nous lui avons envoyé un e-mail. Ouvrez le lien qu’il contient pour confirmer.',
   subscribeConfirmTitle: 'Confirmer votre abonnement',
@@ -326,8 +326,10 @@ export const fr: Words = {
   counted: 'Calcul de la disponibilité',
   countedUptime:
     'La disponibilité est le temps de fonctionnement divisé par le temps observé, arrondie à l’inférieur. Les maintenances, les pauses et les périodes sans données ne comptent pas. Une panne partielle compte pour 30\u00a0% d’une panne.',
+  countedReported:
+    'Pour les composants sans surveillance, la disponibilité est calculée à partir des incidents signalés.',
   countedDays:
-    'Chaque jour montre le pire état ayant duré plus de {floor}. Les jours commencent à minuit (fuseau {zone}). Les jours sans données sont indiqués «\u202fAucune donnée\u202f», et non comme opérationnels.',
+    'Chaque jour montre le pire état ayant duré plus de {floor}. Les jours sans données sont indiqués «\u202fAucune donnée\u202f», et non comme opérationnels.',
   timesIn: 'Toutes les heures sont dans le fuseau {zone}.',
   menu: 'Rubriques',
 };

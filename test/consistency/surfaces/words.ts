@@ -6,7 +6,7 @@ export const STATE_WORDS: Readonly<Record<State, string>> = {
   operational: 'Operational',
   degraded: 'Degraded',
   partial_outage: 'Partial outage',
-  major_outage: 'Outage',
+  major_outage: 'Major outage',
   maintenance: 'Maintenance',
   paused: 'Paused',
   unknown: 'No data',
@@ -43,7 +43,7 @@ export const V2_PAGE: Readonly<Record<State, readonly [string, string]>> = {
   unknown: ['minor', 'Status Unknown'],
 };
 
-const STATUS_WORDS: Readonly<Record<string, string>> = { in_progress: 'In progress', postmortem: 'Post-mortem' };
+const STATUS_WORDS: Readonly<Record<string, string>> = { in_progress: 'In progress', postmortem: 'Postmortem' };
 
 export function statusWord(status: string): string {
   return STATUS_WORDS[status] ?? status.slice(0, 1).toUpperCase() + status.slice(1);

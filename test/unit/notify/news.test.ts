@@ -40,7 +40,7 @@ describe('what a page has to tell', () => {
     expect(new Set(notices.map(({ notice }) => notice.subject.id)).size).toBe(1);
   });
 
-  it('is resolved once: a post-mortem, or more words about the end, only add to it', () => {
+  it('is resolved once: a postmortem, or more words about the end, only add to it', () => {
     const updates = (['investigating', 'resolved', 'postmortem', 'resolved'] as const).map((status, index) => ({
       id: `u${index}`,
       at: ago((5 - index) * HOUR_MS),

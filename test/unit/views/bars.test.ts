@@ -13,7 +13,7 @@ function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<type
   const model = pageModel({ components: [component] });
   const context = createContext(model);
   const days = barDays(context);
-  const bar = buildDayBar(context, barCells(component, days.days, model), incidents);
+  const bar = buildDayBar(model, component, barCells(component, days.days, model), incidents);
   return { ...bar, days, rows: listDayRows(context, days.texts, bar.runs) };
 }
 
@@ -43,13 +43,13 @@ describe('ninety days', () => {
       endedAt: ago(29 * HOUR_MS),
     });
     const bar = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS }], [outage]);
-    expect(packNotes(bar.runs)).toBe('88\t1 hr\ta~20~fire');
+    expect(packNotes(bar.runs)).toBe('88\tm211-271\ta~20~fire');
     expect(bar.rows).toEqual([
       {
         days: 'Nov 20',
         state: 'major_outage',
-        stateWord: 'Outage',
-        text: '1 hr',
+        stateWord: 'Major outage',
+        text: '03:31 – 04:31 (1 h)',
         incidents: [{ href: 'incidents/a~20~fire/', text: 'Fire' }],
       },
     ]);
@@ -60,7 +60,37 @@ describe('ninety days', () => {
       { state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS },
       { state: 'degraded', startedAgoMs: 28 * HOUR_MS, forMs: HOUR_MS },
     ]);
-    expect(rows.map(({ stateWord, text }) => [stateWord, text])).toEqual([['Outage', 'Outage 1 hr, Degraded 1 hr']]);
+    expect(rows.map(({ stateWord, text }) => [stateWord, text])).toEqual([
+      ['Major outage', 'Major outage 03:31 – 04:31 (1 h), Degraded 05:31 – 06:31 (1 h)'],
+    ]);
+  });
+
+  it('say of today what goes on', () => {
+    const text = (troubles: readonly Trouble[]) => barWith(troubles).rows[0]?.text;
+    expect(text([{ state: 'major_outage', startedAgoMs: 2 * MINUTE_MS }])).toBe('09:29 – ongoing');
+    expect(text([{ state: 'major_outage', startedAgoMs: 40 * HOUR_MS }])).toBe('ongoing');
+    const twice: Trouble[] = [
+      { state: 'degraded', startedAgoMs: 3 * HOUR_MS, forMs: 30 * SECOND_MS },
+      { state: 'major_outage', startedAgoMs: 2 * HOUR_MS },
+    ];
+    expect(text(twice)).toBe('Degraded 06:31 (30 s), Major outage 07:31 – ongoing');
+  });
+
+  it('say of many short spells how long they were together', () => {
+    const troubles = Array.from({ length: 6 }, (_, index) => ({
+      state: index % 2 === 0 ? ('major_outage' as const) : ('degraded' as const),
+      startedAgoMs: (20 + index) * HOUR_MS,
+      forMs: 10 * MINUTE_MS,
+    }));
+    expect(barWith(troubles).rows[0]?.text).toBe('Major outage 30 min, Degraded 30 min');
+  });
+
+  it('tell the time of a day on which clocks change as clocks show it', () => {
+    // In Berlin, 25 October 2026 has two hours from 02:00 to 03:00.
+    const startedAgoMs = ago(0) - Date.parse('2026-10-25T00:30:00Z');
+    const { rows, runs } = barWith([{ state: 'major_outage', startedAgoMs, forMs: 2 * HOUR_MS }]);
+    expect(packNotes(runs)).toBe('62\tm150-210+120');
+    expect(rows[0]?.text).toBe('02:30 – 03:30 (2 h)');
   });
 
   it('say of many days of which the same is to be said only once what it is', () => {
@@ -76,7 +106,7 @@ describe('ninety days', () => {
   it('keep a blip out of the colour and in the letter', () => {
     const { letters, runs } = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: 40 * SECOND_MS }]);
     expect(letters[88]).toBe('O');
-    expect(packNotes(runs)).toBe('88\tOutage 40 sec');
+    expect(packNotes(runs)).toBe('88\tm211+40s');
   });
 
   it('are a table too, newest first, of the days that were not all well', () => {
@@ -86,10 +116,10 @@ describe('ninety days', () => {
     ]);
     expect(letters.replace(/o+/g, 'o')).toBe('odotttto');
     expect(rows.map(({ days, stateWord, text }) => [days, stateWord, text])).toEqual([
-      ['Nov 4', 'Maintenance', '9 hr, 31 min'],
+      ['Nov 4', 'Maintenance', '00:00 – 09:31 (9 h 31 min)'],
       ['Nov 2 – Nov 3', 'Maintenance', ''],
-      ['Nov 1', 'Maintenance', '14 hr, 29 min'],
-      ['Oct 2', 'Degraded', '1 hr'],
+      ['Nov 1', 'Maintenance', '09:31 – 00:00 (14 h 29 min)'],
+      ['Oct 2', 'Degraded', '10:31 – 11:31 (1 h)'],
     ]);
   });
 

@@ -7,9 +7,25 @@ const AT = toEpochMs(Date.parse('2026-03-29T00:30:00Z'));
 describe('times', () => {
   it('are those of the page’s zone, also across a clock change', () => {
     const format = formatIn('en-GB', 'Europe/Berlin');
-    expect(format.time(AT)).toEqual({ iso: '2026-03-29T00:30:00.000Z', text: '29 Mar 2026, 01:30' });
-    expect(format.time(toEpochMs(AT + HOUR_MS)).text).toBe('29 Mar 2026, 03:30');
-    expect(format.timeWithZone(AT).text).toContain('CET');
+    expect(format.zoned.time(AT)).toEqual({ iso: '2026-03-29T00:30:00.000Z', text: '29 Mar 2026, 01:30 CET' });
+    expect(format.zoned.time(toEpochMs(AT + HOUR_MS)).text).toBe('29 Mar 2026, 03:30 CEST');
+    expect(format.plain.time(AT).text).toBe('29 Mar 2026, 01:30');
+  });
+
+  it('stand once in a span with their zone, on both sides of a clock change at both ends', () => {
+    const { range } = formatIn('en-GB', 'Europe/Berlin');
+    const texts = (hours: number) =>
+      Object.values(range(AT, toEpochMs(AT + hours * HOUR_MS), 'timeInYear')).map((time) => time?.text);
+    expect(texts(0.4)).toEqual(['29 Mar, 01:30', '01:54 CET']);
+    expect(texts(1)).toEqual(['29 Mar, 01:30 CET', '03:30 CEST']);
+    expect(texts(30)).toEqual(['29 Mar, 01:30 CET', '30 Mar, 08:30 CEST']);
+    expect(range(AT, null, 'time').from.text).toBe('29 Mar 2026, 01:30 CET');
+  });
+
+  it('need no day for what began within twelve hours', () => {
+    const { since } = formatIn('en-GB', 'Europe/Berlin');
+    expect(since(AT, toEpochMs(AT + 12 * HOUR_MS - 1)).text).toBe('01:30 CET');
+    expect(since(AT, toEpochMs(AT + 12 * HOUR_MS)).text).toBe('29 Mar, 01:30 CET');
   });
 
   it('know whether two instants share a day of the zone', () => {
@@ -25,15 +41,15 @@ describe('times', () => {
 
 describe('durations', () => {
   it.each([
-    [0, '1 sec'],
-    [59 * SECOND_MS + 999, '59 sec'],
+    [0, '1 s'],
+    [59 * SECOND_MS + 999, '59 s'],
     [MINUTE_MS, '1 min'],
     [59 * MINUTE_MS + 59_999, '59 min'],
-    [HOUR_MS, '1 hr'],
-    [HOUR_MS + 20 * MINUTE_MS, '1 hr, 20 min'],
-    [DAY_MS - 1, '23 hr, 59 min'],
+    [HOUR_MS, '1 h'],
+    [HOUR_MS + 20 * MINUTE_MS, '1 h 20 min'],
+    [DAY_MS - 1, '23 h 59 min'],
     [DAY_MS, '1 day'],
-    [3 * DAY_MS + 5 * HOUR_MS, '3 days, 5 hr'],
+    [3 * DAY_MS + 5 * HOUR_MS, '3 days 5 h'],
   ])('%i ms is %s', (ms, text) => {
     const { duration } = formatIn('en', 'UTC');
     expect(duration(ms)).toBe(text);

@@ -115,13 +115,13 @@ describe('the operators’ page in words', () => {
         'unknown',
       ],
       [
-        '12 sec old, synced every 1 min, 12 monitors',
+        '12 s old, synced every 1 min, 12 monitors',
         '0 of 60 left this minute',
         'Back-off until 10:00:00: it asked us to wait',
         'degraded',
       ],
       [
-        '12 sec old, synced every 1 min, 12 monitors',
+        '12 s old, synced every 1 min, 12 monitors',
         '57 of 60 left this minute, 420 of 1,000 left this hour',
         'Back-off until 10:30:00 or until its options change: it rejected the key',
         'degraded',

@@ -23,8 +23,8 @@ describe('an incident’s page', () => {
   it('has its times with the year, its length, its components and its canonical address', () => {
     const view = incidentView(pageModel({ incidents: [past] }), past);
     expect(view.event.from.text).toBe('Oct 19, 2026, 10:31');
-    expect(view.event.to?.text).toBe('12:05');
-    expect(view.event.duration).toBe('1 hr, 34 min');
+    expect(view.event.to?.text).toBe('12:05 GMT+2');
+    expect(view.event.duration).toBe('1 h 34 min');
     expect(view.affected.map((one) => one.href)).toEqual(['../../components/api/']);
     expect(view.shell.canonical).toBe('https://status.acme.example/acme/incidents/x/');
     expect(view.month.href).toBe('../../history/2026-10/');
@@ -99,11 +99,11 @@ describe('a component’s page', () => {
     const component = componentModel({ troubles: [trouble], knownDays: 45 });
     const view = componentView(pageModel({ components: [component] }), component, { badges: partBadges() });
     expect(view.periods.map((row) => [row.period, row.uptime, row.down, row.observed])).toEqual([
-      ['24 hours', '95.83%', '1 hr', '100%'],
-      ['7 days', '99.40%', '1 hr', '100%'],
-      ['30 days', '99.86%', '1 hr', '100%'],
-      ['90 days', '99.90%', '1 hr', '50%'],
-      ['365 days', '99.90%', '1 hr', '12%'],
+      ['24 hours', '95.83%', '1 h', '100%'],
+      ['7 days', '99.40%', '1 h', '100%'],
+      ['30 days', '99.86%', '1 h', '100%'],
+      ['90 days', '99.90%', '1 h', '50%'],
+      ['365 days', '99.90%', '1 h', '12%'],
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('a component’s page', () => {
       ['90d', '188 ms', '400 ms', '500 ms'],
     ]);
     const ticks = chart?.periods.map(({ ticks }) => ticks.map(({ text }) => text));
-    expect(ticks?.[0]).toEqual(['10:00', '16:00', '22:00', '04:00', '10:00']);
+    expect(ticks?.[0]).toEqual(['10:00', '16:00', '22:00', '04:00', '10:00 GMT+1']);
     expect(ticks?.[1]?.at(0)).toBe('Nov 14');
     expect(ticks?.[1]).toHaveLength(8);
     expect(ticks?.[2]).toEqual(['Aug 23', 'Sep 22', 'Oct 22', 'Nov 21']);
@@ -192,10 +192,10 @@ describe('a monthly report', () => {
     });
     const [all, api] = reportView(withMonths(model), '2026-11').rows;
     expect(all?.component).toBeNull();
-    expect(api?.cells).toEqual(['99.79%', '1 hr', '–', '–', '–', '–', '1']);
+    expect(api?.cells).toEqual(['99.79%', '1 h', '–', '–', '–', '–', '1']);
     expect(all?.cells).toEqual(api?.cells);
     expect(reportView(withMonths(model), '2026-11').intro).toBe(
-      'Nov 1, 2026, 00:00 to Nov 21, 2026, 09:31. Days are in Europe/Berlin.',
+      'Nov 1, 2026, 00:00 GMT+1 to Nov 21, 2026, 09:31 GMT+1.',
     );
   });
 

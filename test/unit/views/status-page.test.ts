@@ -78,7 +78,11 @@ describe('the sentence at the top', () => {
       stateOf(['degraded', 'major_outage', 'operational', 'major_outage', 'operational']),
     );
     expect(banner.sentence).toBe('Partial outage');
-    expect(plain(banner.details)).toEqual(['Down: C1 and C3.', 'Degraded: C0.', 'The other 2 components are working.']);
+    expect(plain(banner.details)).toEqual([
+      'Down: C1 and C3.',
+      'Degraded: C0.',
+      'All other components are operational.',
+    ]);
   });
 
   it('names the only component that is in trouble', () => {
@@ -162,7 +166,7 @@ describe('what is on the page', () => {
   it('shows since when a component has been in trouble', () => {
     const trouble = { state: 'major_outage', startedAgoMs: 47 * MINUTE_MS } as const;
     const [section] = statusPageView(pageModel({ components: [componentModel({ troubles: [trouble] })] })).sections;
-    expect(section?.components[0]?.since?.text).toBe('Nov 21, 08:44');
+    expect(section?.components[0]?.since?.text).toBe('08:44 GMT+1');
   });
 
   it('shows groups with their worst state and the uptime of all their components', () => {
@@ -271,9 +275,9 @@ describe('a view', () => {
     const view = statusPageView(pageModel({ staleAfter: toEpochMs(AS_OF + 17 * MINUTE_MS) }));
     expect(view.shell.freshness?.staleAfter).toBe(AS_OF + 17 * MINUTE_MS);
     expect(view.shell.freshness?.goodUntil.iso).toBe('2026-11-21T08:48:00.000Z');
-    expect(view.shell.freshness?.checkedEvery).toBe('Checked every 1 min.');
+    expect(view.shell.freshness?.checkedEvery).toBe('Checked every minute.');
     const quick = pageModel().sources.map((source) => ({ ...source, intervalMs: 5_000 }));
-    expect(statusPageView(pageModel({ sources: quick })).shell.freshness?.checkedEvery).toBe('Checked every 5 sec.');
+    expect(statusPageView(pageModel({ sources: quick })).shell.freshness?.checkedEvery).toBe('Checked every 5 s.');
   });
 
   it('draws announcements as sanitised Markdown', () => {

@@ -361,7 +361,9 @@ describe('an outage that only monitors saw', () => {
     ]);
     const [entry] = model.incidents;
     expect([agoOf(entry?.startedAt), entry?.endedAt]).toEqual([10, null]);
-    expect(entry?.updates).toMatchObject([{ status: 'investigating', body: 'Detected automatically: Database.' }]);
+    expect(entry?.updates).toMatchObject([
+      { status: 'investigating', body: 'Our monitoring detected an outage of Database.' },
+    ]);
     expect(agoOf(entry?.updates[0]?.at)).toBe(7);
     expect(entry?.components).toEqual([{ id: 'db', state: 'major_outage' }]);
     expect(model.newEntries).toEqual([{ id: 'auto/db-20261121-1150', componentId: 'db', fellAt: minutesBefore(10) }]);
@@ -379,14 +381,14 @@ describe('an outage that only monitors saw', () => {
     const [over] = page({ pasts: healed }).incidents;
     expect([over?.status, agoOf(over?.endedAt)]).toEqual(['resolved', 20]);
     expect(over?.updates.map(({ status, body }) => [status, body])).toEqual([
-      ['investigating', 'Detected automatically: Database.'],
+      ['investigating', 'Our monitoring detected an outage of Database.'],
       ['resolved', 'Working again after 10 min.'],
     ]);
     const again = { db: seen(['major_outage', 30], ['operational', 20], ['major_outage', 12], ['operational', 10]) };
     const [one, ...others] = page({ pasts: again }).incidents;
     expect(others).toEqual([]);
     expect(one?.updates.map(({ body }) => body)).toEqual([
-      'Detected automatically: Database.',
+      'Our monitoring detected an outage of Database.',
       'Working again after 10 min.',
       'Down again: Database.',
       'Working again after 2 min.',
@@ -400,7 +402,7 @@ describe('an outage that only monitors saw', () => {
     expect(others).toEqual([]);
     expect(entry?.title).toBe('Outage: Public API and Website');
     expect(entry?.updates.map(({ body }) => body)).toEqual([
-      'Detected automatically: Public API.',
+      'Our monitoring detected an outage of Public API.',
       'Also affected: Website.',
     ]);
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -422,7 +424,7 @@ describe('an outage that only monitors saw', () => {
     });
     expect(open.incidents[0]?.updates.map(({ body }) => body)).toEqual([
       'internal-db.example: connection refused: 10.0.0.7:5432 refused',
-      'Detected automatically: Database.',
+      'Our monitoring detected an outage of Database.',
     ]);
     expect(only(open).description).toBe('runs on 10.0.0.2');
   });
@@ -477,7 +479,10 @@ describe('an outage that people write about', () => {
     ]);
     const [story] = model.incidents;
     expect(agoOf(story?.startedAt)).toBe(30);
-    expect(story?.updates.map(({ body }) => body)).toEqual(['Detected automatically: Public API.', 'A bad deploy.']);
+    expect(story?.updates.map(({ body }) => body)).toEqual([
+      'Our monitoring detected an outage of Public API.',
+      'A bad deploy.',
+    ]);
     expect(model.newEntries).toEqual([]);
   });
 

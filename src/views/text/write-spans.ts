@@ -1,0 +1,37 @@
+/** When a day was in which state, as words: for tables by the server, for the pop-over by its script, which imports nothing else. */
+
+const MINUTE_MS = 60_000;
+
+interface SpanWords {
+  readonly stateWord: (letter: string) => string;
+  /** Of minutes since midnight. */
+  readonly clock: Intl.DateTimeFormat;
+  /** Empty where a browser cannot write it. */
+  readonly duration: (ms: number) => string;
+  readonly ongoing: string;
+}
+
+/**
+ * `Degraded 10:31 – 12:05 (1 h 34 min), Major outage 12:05 – ongoing`. The state is left out where it is that of the whole day,
+ * which stands beside it.
+ *
+ * @param packed  as `packSpans` in `views/days/day-bar.ts` makes it
+ */
+export function writeSpans(
+  packed: string,
+  dayLetter: string,
+  { stateWord, clock, duration, ongoing }: SpanWords,
+): string {
+  const spans = packed.split(' ').filter(Boolean);
+  const isNamed = spans.every((span) => span[0] === dayLetter.toLowerCase());
+  const write = (span: string) => {
+    const [, letter = '', from = '', to, count, unit] = /(\D)(\d*)(?:-(\d+))?(?:\+(\d+)(s?))?/.exec(span) ?? [];
+    const minutes = count ? Number(count) / (unit ? 60 : 1) : to ? Number(to) - Number(from) : 0;
+    const long = minutes > 0 ? duration(minutes * MINUTE_MS) : '';
+    const [start, end] = [from, to ?? ''].map((minute) => minute && clock.format(Number(minute) * MINUTE_MS));
+    const when =
+      start && (end || minutes === 0) ? `${start} – ${end || ongoing}` : start || (minutes > 0 ? '' : ongoing);
+    return [isNamed ? '' : stateWord(letter), when, when && long ? `(${long})` : long].filter(Boolean).join(' ');
+  };
+  return spans.map(write).join(', ');
+}
