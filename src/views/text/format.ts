@@ -165,7 +165,7 @@ function createFormat(locale: string, zone: string): Format {
 const offsetAt = (at: EpochMs, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offset;
 
-/** Without the part that `durationParts` leaves out, so that durations that are written alike are one. */
+/** Without what `writeDuration` leaves out, so that durations that are written alike are one. */
 function inWholeUnits(ms: number): number {
   const unit = ms < MINUTE_MS ? SECOND_MS : MINUTE_MS;
   return Math.floor(ms / unit) * unit;
