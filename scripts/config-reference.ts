@@ -1,7 +1,7 @@
 /** The text of docs/configuration.md, made from the schema of pharos.yaml. */
 
 import { stringify } from 'yaml';
-import { configJsonSchema } from '../src/config/json-schema.ts';
+import { configShape } from '../src/config/json-schema.ts';
 import { UPSTREAM_COMMON } from '../src/config/schema.ts';
 import { CONNECTORS, connectorOf } from '../src/sync/connectors/index.ts';
 
@@ -58,7 +58,7 @@ export function referenceSections(): readonly {
   readonly note: string;
   readonly rows: readonly ReferenceRow[];
 }[] {
-  const schema = configJsonSchema(CONNECTORS) as Node;
+  const schema = configShape(CONNECTORS) as Node;
   const { upstreams, notifications, ...others } = schema.properties ?? {};
   const plain = Object.entries(others).filter(([, node]) => node.properties === undefined && node.items === undefined);
   const nested = Object.entries(others).filter(([, node]) => node.properties !== undefined || node.items !== undefined);

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { HeaderNameSchema, IdSchema, SlugSchema } from '../schema/scalars.ts';
 import { SecretSchema } from './secret.ts';
+import { when } from './when.ts';
 
 const PathSchema = z
   .string()
@@ -161,5 +162,6 @@ export const IntakeSchema = z
       signature: signed === undefined ? null : SignatureSchema.parse(signed),
       tests: known?.tests ?? [],
     };
-  });
+  })
+  .meta(when({ preset: {} }, { properties: { mapping: false } }, { required: ['mapping'] }));
 export type IntakeConfig = z.output<typeof IntakeSchema>;

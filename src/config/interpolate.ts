@@ -13,6 +13,11 @@ const SECRET_KEY =
 /** Addresses that carry a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
 
+/** Whether what is below a key may not stand in the file in clear. */
+export function isSecretKey(key: string, path: string): boolean {
+  return SECRET_KEY.test(key) || SECRET_PATHS.has(path);
+}
+
 interface Interpolated {
   readonly value: unknown;
   readonly issues: readonly ConfigIssue[];
@@ -83,7 +88,7 @@ export function interpolate(
       return Object.fromEntries(
         Object.entries(value).map(([key, item]) => {
           const itemPath = path === '' ? key : `${path}.${key}`;
-          return [key, walk(item, itemPath, isSecret || SECRET_KEY.test(key) || SECRET_PATHS.has(itemPath))];
+          return [key, walk(item, itemPath, isSecret || isSecretKey(key, itemPath))];
         }),
       );
     }

@@ -27,6 +27,7 @@ import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CaSchema } from './certificates.ts';
 import { SecretSchema } from './secret.ts';
+import { when } from './when.ts';
 
 export const ScheduleSchema = z
   .string()
@@ -107,7 +108,8 @@ const ComponentSchema = z
   .refine((component) => component.type === 'monitor' || component.name !== undefined, {
     path: ['name'],
     error: 'missing; a static component needs a name',
-  });
+  })
+  .meta(when({ type: { const: 'static' } }, { required: ['name'] }, { required: ['monitor'] }));
 
 /** What a page may have of its own look, and the site for all of its pages. Paths are relative to the file. */
 export const LOOK = {
@@ -198,7 +200,8 @@ export const PageSchema = z
     css_variables: z
       .record(z.string(), z.string())
       .default({})
-      .describe('CSS variables of the theme; see docs/theme.md.'),
+      .describe('CSS variables of the theme; see docs/theme.md.')
+      .meta({ propertyNames: { enum: THEME_VARIABLES } }),
     allow_index: z
       .boolean()
       .optional()
@@ -243,6 +246,7 @@ export const PageSchema = z
     redirects: z
       .record(z.string(), PathSchema)
       .optional()
+      .meta({ propertyNames: { pattern: '^/' } })
       .describe(
         'Redirects from old paths below the page, such as /issues/2024-api/ to /incidents/posts-2024-api/ after an import. Existing files of the page take precedence.',
       ),
@@ -296,6 +300,17 @@ export const PageSchema = z
         });
       }
     }
+  })
+  .meta({
+    allOf: [
+      when({ access_type: { const: 'password' } }, { required: ['password'] }),
+      when(
+        { access_type: { const: 'email-domain' } },
+        { anyOf: [{ required: ['auth_email_domains'] }, { required: ['from'] }] },
+      ),
+      when({ access_type: { const: 'ip' } }, { required: ['allow_ips'] }),
+      when({ access: {} }, { required: ['allow_ips'] }),
+    ],
   });
 
 /** One page of the configuration, defaults filled in, snake_case as in the file. */

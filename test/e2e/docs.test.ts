@@ -3,12 +3,11 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFi
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { referenceSections } from '../../scripts/config-reference.ts';
 import { references } from '../../scripts/reference.ts';
 import { programOf } from '../../src/cli/main.ts';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { configShape } from '../../src/config/json-schema.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -28,6 +27,7 @@ import {
   shellLines,
   shellWords,
 } from '../helpers/documents.ts';
+import { editorFaults } from '../helpers/editor.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { type MailSink, startMailSink } from '../helpers/mail-sink.ts';
 import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
@@ -108,9 +108,7 @@ describe('references', () => {
 });
 
 describe('configurations in documents', () => {
-  const schema = configJsonSchema(CONNECTORS) as z.core.JSONSchema.JSONSchema;
-  const KEYS = Object.keys(schema.properties ?? {});
-  const EditorSchema = z.fromJSONSchema(schema);
+  const KEYS = Object.keys(configShape(CONNECTORS).properties ?? {});
 
   const { cert: certificate } = makeCertificate('x.example', { from: new Date(0), to: new Date(Date.UTC(2120, 0, 1)) });
 
@@ -131,39 +129,40 @@ describe('configurations in documents', () => {
     return name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value';
   }
 
-  function faultsOf(text: string): readonly string[] {
+  async function faultsOf(text: string): Promise<readonly string[]> {
     const value = parse(complete(text)) as unknown;
     const isList = Array.isArray(value);
     const isConfig = !isList && Object.keys(value as object).some((key) => KEYS.includes(key));
     // Another kind of file: that it can be read is all there is to say.
     if (!isList && !isConfig) return [];
     const lists = isList ? value.map((upstream) => ({ upstreams: [upstream] })) : [value as Record<string, unknown>];
-    return lists.flatMap((part) => {
+    const faults = lists.map(async (part): Promise<readonly string[]> => {
       const config = stringify({ site: { url: 'https://status.example.com' }, ...part });
       const names = [...config.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = '']) => [name, heldBy(name)]);
       try {
         parseConfig({ text: config, file: null, folder: ROOT }, CONNECTORS, Object.fromEntries(names));
-        return EditorSchema.safeParse(parse(config)).error?.issues.map(({ message }) => `in editors: ${message}`) ?? [];
       } catch (error) {
         return [String((error as Error).message)];
       }
+      return (await editorFaults(config)).map((message) => `in editors: ${message}`);
     });
+    return (await Promise.all(faults)).flat();
   }
 
   it.each(BLOCKS.filter(({ language }) => language === 'yaml').map((block) => [block.place, block.text]))(
     '%s is one that Pharos takes',
-    (_place, text) => {
-      expect(faultsOf(text)).toEqual([]);
+    async (_place, text) => {
+      expect(await faultsOf(text)).toEqual([]);
     },
   );
 
-  it('are refused where they are wrong, so that the test above means something', () => {
-    expect(faultsOf('site: { url: "https://x.example", colour: red }')[0]).toContain('unknown key colour');
-    expect(faultsOf('- { id: a, kind: server-monitor }')[0]).toContain('baseUrl');
+  it('are refused where they are wrong, so that the test above means something', async () => {
+    expect((await faultsOf('site: { url: "https://x.example", colour: red }'))[0]).toContain('unknown key colour');
+    expect((await faultsOf('- { id: a, kind: server-monitor }'))[0]).toContain('baseUrl');
   });
 
-  it('pharos.example.yaml is one that Pharos takes', () => {
-    expect(faultsOf(read('pharos.example.yaml'))).toEqual([]);
+  it('pharos.example.yaml is one that Pharos takes', async () => {
+    expect(await faultsOf(read('pharos.example.yaml'))).toEqual([]);
   });
 });
 

@@ -14,6 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ROOT } from '../helpers/documents.ts';
@@ -254,42 +256,57 @@ describe('the package', () => {
 
   it('can be imported with its types in a plain TypeScript project', () => {
     const cwd = emptyFolder('typed');
-    writeFileSync(
-      join(cwd, 'badge.mts'),
-      [
-        "import { type BadgeFields, renderBadge } from 'pharos/badges';",
-        "import { uptimeOf } from 'pharos/model';",
-        "const fields: BadgeFields = { label: 'build', message: 'passing', color: 'green' };",
-        'const svg: string = renderBadge(fields);',
-        '// @ts-expect-error a label is a text',
-        "const wrong = (): string => renderBadge({ label: 1, message: 'x' });",
-        'console.log(svg, typeof uptimeOf, typeof wrong);',
-        '',
-      ].join('\n'),
-    );
+    const lines = [
+      "import { type BadgeFields, renderBadge } from 'pharos/badges';",
+      "import { uptimeOf } from 'pharos/model';",
+      "import type { BannerProps } from 'pharos/parts';",
+      "const fields: BadgeFields = { label: 'build', message: 'passing', color: 'green' };",
+      'const svg: string = renderBadge(fields);',
+      'const heading = (banner: BannerProps): string => `${banner.state} ${banner.heading}`;',
+      '// @ts-expect-error a label is a text',
+      "const wrong = (): string => renderBadge({ label: 1, message: 'x' });",
+      '// @ts-expect-error a heading is a text',
+      'const other = (banner: BannerProps): number => banner.heading;',
+      'console.log(svg, typeof uptimeOf, typeof wrong, typeof heading, typeof other);',
+      '',
+    ];
+    for (const file of ['badge.mts', 'badge.cts']) writeFileSync(join(cwd, file), lines.join('\n'));
     const compile = join(ROOT, 'node_modules', '.bin', 'tsc');
-    for (const resolution of [
-      ['NodeNext', 'NodeNext'],
-      ['Preserve', 'Bundler'],
-    ])
-      execFileSync(
-        compile,
-        [
-          '--strict',
-          '--module',
-          String(resolution[0]),
-          '--moduleResolution',
-          String(resolution[1]),
-          '--target',
-          'ES2022',
-          '--types',
-          '',
-          'badge.mts',
-        ],
-        { cwd, stdio: 'pipe' },
-      );
-    const printed = execFileSync(older ?? process.execPath, ['badge.mjs'], { cwd, encoding: 'utf8' });
-    expect(printed).toMatch(/^<svg [\s\S]*passing[\s\S]*<\/svg> function function\n$/);
+    for (const [module, resolution, file] of [
+      ['Preserve', 'Bundler', 'badge.mts'],
+      ['Node16', 'Node16', 'badge.mts'],
+      ['NodeNext', 'NodeNext', 'badge.mts'],
+      // `require` of modules: Node 20.19 and later.
+      ['NodeNext', 'NodeNext', 'badge.cts'],
+    ] as const) {
+      const options = [
+        '--strict',
+        '--module',
+        module,
+        '--moduleResolution',
+        resolution,
+        '--target',
+        'ES2022',
+        '--types',
+        '',
+      ];
+      execFileSync(compile, [...options, file], { cwd, stdio: 'pipe' });
+    }
+    for (const file of ['badge.mjs', 'badge.cjs']) {
+      const printed = execFileSync(older ?? process.execPath, [file], { cwd, encoding: 'utf8' });
+      expect(printed).toMatch(/^<svg [\s\S]*passing[\s\S]*<\/svg> function function function function\n$/);
+    }
+  });
+
+  it('has nothing that publint and Are The Types Wrong object to, but that it is modules only', async () => {
+    const bytes = readFileSync(tarball);
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer }, level: 'suggestion' });
+    expect(messages).toEqual([]);
+    const found = await checkPackage(createPackageFromTarballData(new Uint8Array(bytes)));
+    if (!('problems' in found)) throw new Error('the package has no types');
+    expect(Object.keys(found.entrypoints)).toEqual(['./badges', './model', './parts', './package.json']);
+    // Seen by TypeScript's `node16` in a file of the old kind; Node itself takes them, as the test above shows.
+    expect(found.problems.filter(({ kind }) => kind !== 'CJSResolvesToESM')).toEqual([]);
   });
 });
 
