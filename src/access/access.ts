@@ -1,6 +1,6 @@
 /** The contract between the front door and the gates. The one decision is `canView`. */
 
-import type { AccessType, AddressRule } from '../model/observation.ts';
+import type { AccessType, AddressRule, OidcAllow } from '../model/observation.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -94,6 +94,8 @@ export interface Access {
    * so these addresses do not exist either.
    */
   readonly handle: (request: GateRequest) => Promise<GateResponse | null>;
+  /** Answers a browser that comes back from the identity provider; where it began says what for. */
+  readonly returned: (request: GateRequest) => Promise<GateResponse>;
   /**
    * The answer, status 404 with the form to sign in, for every address of a page that the visitor may not see or that
    * does not exist. Null: no page of the site has a gate, so the ordinary 404 gives nothing away.
@@ -134,6 +136,8 @@ export interface AccessPage {
   /** Reveals the password; null unless access is `password`. */
   readonly password: { readonly reveal: () => string } | null;
   readonly emailDomains: readonly string[];
+  /** Absent: nobody by an identity provider. */
+  readonly oidc?: OidcAllow | undefined;
   /** Absent: from any address. */
   readonly addresses?: AddressRule | undefined;
 }

@@ -1,19 +1,20 @@
 /**
- * The cookies: the session of a visitor, the nonce that ties a mailed link to the browser that asked for it, and the
- * session of an operator.
+ * The cookies: the session of a visitor, the nonce that ties a mailed link to the browser that asked for it, what a
+ * browser must bring back from an identity provider, and the session of an operator.
  */
 
 import { parseCookie, stringifySetCookie } from 'cookie';
 
-type CookieRole = 'session' | 'asking' | 'operator';
+type CookieRole = 'session' | 'asking' | 'operator' | 'provider';
 
 const NAMES: Readonly<Record<CookieRole, string>> = {
   session: 'pharos',
   asking: 'pharos-asking',
   operator: 'pharos-operator',
+  provider: 'pharos-provider',
 };
 /** A visitor comes in by links from elsewhere; an operator's cookie never travels with a request that another site made. */
-const SAME_SITE = { session: 'lax', asking: 'lax', operator: 'strict' } as const;
+const SAME_SITE = { session: 'lax', asking: 'lax', operator: 'strict', provider: 'lax' } as const;
 
 /**
  * `__Host-` makes browsers refuse the cookie from a subdomain or over http. Loopback http cannot have it, so there the

@@ -7,7 +7,7 @@ import type { SendMail } from '../mail/mail.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import { createSender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
-import type { Access, GateRequest } from './access.ts';
+import type { Access, GateResponse } from './access.ts';
 import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
 import { createSemaphore, type Semaphore } from './attempts/semaphore.ts';
 import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
@@ -27,10 +27,13 @@ import {
 import { createLoginDocuments } from './login/login-documents.ts';
 import type { RenderLogin } from './login/login-prompt.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
+import { forgetIdentities } from './oidc/identities.ts';
+import type { Oidc } from './oidc/oidc.ts';
+import { returnFromProvider } from './oidc/sign-in-oidc.ts';
 import { answerRoute } from './routes.ts';
 import { createPrincipals } from './sessions/principals.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { type GateParts, show, visitOf } from './visit.ts';
+import { type GateParts, show, type Visit, visitOf } from './visit.ts';
 
 export interface AccessOptions {
   /** Shared with the store; closing the gates leaves it open. */
@@ -47,6 +50,8 @@ export interface AccessOptions {
   /** Where it fails, a plain document in English takes the place of its own. */
   readonly renderLogin: RenderLogin;
   readonly writeMail: WriteMail;
+  readonly oidc: Oidc;
+  readonly siteUrl: () => string;
   /** Default: the system's. */
   readonly random?: RandomBytes;
   /** Default: every five seconds; null: only when `tend` is called. */
@@ -86,7 +91,7 @@ export function createAccess(options: AccessOptions): Access {
     memoMethod: () => createSemaphore(1, TURNS_WAITING_MAX),
   });
   const badgeTokens = createBadgeTokens(database, random);
-  const principals = createPrincipals({ sessions, gates, onError });
+  const principals = createPrincipals({ sessions, gates, oidc: options.oidc, onError });
   const parts: GateParts = {
     database,
     random,
@@ -97,6 +102,8 @@ export function createAccess(options: AccessOptions): Access {
     hashing,
     turns,
     mailSoon: () => mails.wake(MAIL_DELAY_MS),
+    oidc: options.oidc,
+    siteUrl: options.siteUrl,
     principalOf: principals.principalOf,
     endSession: principals.end,
     onError,
@@ -113,6 +120,7 @@ export function createAccess(options: AccessOptions): Access {
       isLogStale ||= await hasChallenges(tx);
       await forgetAttempts(tx, toEpochMs(at - ATTEMPT_WINDOW_MS));
       await sessions.forgetExpired(tx, at);
+      await forgetIdentities(tx);
       await forgetChallenges(tx, at);
     });
     if (isLogStale) isLogStale = !(await database.truncateLog());
@@ -122,7 +130,8 @@ export function createAccess(options: AccessOptions): Access {
 
   return {
     principalOf: principals.principalOf,
-    handle: async (request) => (hasGates() ? answer(request, parts) : null),
+    handle: async (request) => (hasGates() ? answer(visitOf(request, parts), answerRoute) : null),
+    returned: (request) => answer(visitOf(request, parts), () => returnFromProvider(request, parts, options.oidc)),
     denied: async ({ base, path }) => {
       if (!hasGates()) return null;
       const places = { base: safeBase(base), to: returnToOf(path) };
@@ -143,13 +152,12 @@ export function createAccess(options: AccessOptions): Access {
 }
 
 /** A store that cannot be used closes the gates for the time being, whichever page is asked for. */
-async function answer(request: GateRequest, parts: GateParts) {
-  const visit = visitOf(request, parts);
+async function answer(visit: Visit, route: (visit: Visit) => Promise<GateResponse>): Promise<GateResponse> {
   try {
-    return await answerRoute(visit);
+    return await route(visit);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    parts.onError(error, 'sign-in');
+    visit.parts.onError(error, 'sign-in');
     return show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
   }
 }

@@ -1,6 +1,15 @@
-/** Unguessable words and the only form in which they are stored. */
+/** Unguessable words, and the only forms in which secrets are stored: hashed, or encrypted where they are needed again. */
 
-import { createHash, createHmac, type Hash, type Hmac, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  type Hash,
+  type Hmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 
 /** Something that reveals a secret. */
 export interface Revealing {
@@ -38,4 +47,41 @@ export function keyedDigest(key: Revealing, ...parts: readonly string[]): string
 function digestWith(hash: Hash | Hmac, parts: readonly string[]): string {
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
   return hash.digest('base64url');
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface Seal {
+  /** AES-256-GCM, bound to `id`, so that what is sealed for one row can't be copied to another. */
+  readonly seal: (text: string, id: string) => string;
+  /** Null: it was encrypted with another key, for another id, or is damaged. */
+  readonly open: (sealed: string, id: string) => string | null;
+}
+
+/** @param purpose what is sealed for one purpose opens for no other */
+export function createSeal(key: Revealing, purpose: string, random: RandomBytes): Seal {
+  const own = Buffer.from(hkdfSync('sha256', key.reveal(), '', purpose, 32));
+  return {
+    seal: (text, id) => {
+      const iv = random(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', own, iv).setAAD(Buffer.from(id));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
+    },
+    open: (sealed, id) => {
+      const bytes = Buffer.from(sealed, 'base64url');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', own, bytes.subarray(0, IV_BYTES), {
+          authTagLength: TAG_BYTES,
+        }).setAAD(Buffer.from(id));
+        decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+        return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString(
+          'utf8',
+        );
+      } catch {
+        return null;
+      }
+    },
+  };
 }

@@ -26,7 +26,7 @@ export const TURNS_MAX = 10_000;
 export const TURNS_WAITING_MAX = 1_000;
 
 /** What is counted; each kind has its own counters. */
-export type AttemptKind = 'password' | 'mail' | 'code' | 'subscribe';
+export type AttemptKind = 'password' | 'mail' | 'code' | 'provider' | 'subscribe';
 
 interface AttemptLimits {
   /** One client at one page. */
@@ -47,5 +47,6 @@ export const ATTEMPT_LIMITS: Readonly<Record<AttemptKind, AttemptLimits>> = {
   password: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
   mail: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 500 },
   code: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 100 },
+  provider: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
   subscribe: { client: 10, clientEverywhere: 10, repeats: 200, firsts: 1_500 },
 };

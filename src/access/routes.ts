@@ -3,6 +3,7 @@
 import { canView, type GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
 import { askForMail, signInByCode, signInByLink } from './email/sign-in-email.ts';
+import { askProvider, callbackOf } from './oidc/sign-in-oidc.ts';
 import { signInByPassword } from './password/sign-in-password.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from './same-origin.ts';
 import { goTo, presentedSession, show, type Visit } from './visit.ts';
@@ -18,6 +19,7 @@ export const GATE_ROUTES: Readonly<Record<string, Route>> = {
   'login/sent': { get: (visit) => show(visit, { status: 200, step: 'sent' }), post: null },
   'login/code': { get: null, post: guarded((visit) => signInByCode(visit, visit.request.form.get('code') ?? '')) },
   'login/link': { get: confirmLink, post: useLink },
+  'login/oidc': { get: askProvider, post: null },
   logout: { get: (visit) => show(visit, { status: 200, step: 'sign-out' }), post: guarded(signOut) },
 };
 
@@ -57,9 +59,19 @@ async function useLink(visit: Visit): Promise<GateResponse> {
 }
 
 async function signOut(visit: Visit): Promise<GateResponse> {
-  await visit.parts.endSession(presentedSession(visit));
-  const { isSecure } = visit.request;
-  return goTo(visit, '', [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })]);
+  const { endSession, sessions, oidc } = visit.parts;
+  const { isSecure, now } = visit.request;
+  const presented = presentedSession(visit);
+  const grants = [...(await sessions.grantsOf(presented, now)).values()];
+  await endSession(presented);
+  const cookies = [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })];
+  const client = oidc.client('visitors');
+  const identity = grants.find((grant) => grant.identity !== null)?.identity ?? null;
+  const next =
+    client === null || identity === null ? null : await oidc.identities.signOutUrl(client, identity, callbackOf(visit));
+  if (identity !== null) await oidc.identities.end(identity);
+  // Not a redirect: browsers that send a form follow none to another site under our policy.
+  return next === null ? goTo(visit, '', cookies) : show(visit, { status: 200, step: 'signed-out', next, cookies });
 }
 
 function guarded(act: (visit: Visit) => Promise<GateResponse>): (visit: Visit) => Promise<GateResponse> {

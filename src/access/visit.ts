@@ -11,6 +11,7 @@ import type { Gates } from './gate/gates.ts';
 import { GATE_HEADERS } from './login/document-answer.ts';
 import type { LoginDocuments, LoginShape } from './login/login-documents.ts';
 import { returnToOf, safeBase } from './login/return-to.ts';
+import type { Oidc } from './oidc/oidc.ts';
 import type { PresentedSession, Sessions } from './sessions/sessions.ts';
 
 /** What the gates are made of. */
@@ -26,6 +27,8 @@ export interface GateParts {
   readonly turns: LRUCache<string, Semaphore>;
   /** Has mails that are owed sent soon, but not before whoever asked has the answer. */
   readonly mailSoon: () => void;
+  readonly oidc: Oidc;
+  readonly siteUrl: () => string;
   readonly principalOf: Access['principalOf'];
   readonly endSession: Sessions['end'];
   readonly onError: (error: unknown, where: string) => void;
@@ -52,6 +55,8 @@ type LoginAnswer = LoginShape & {
   readonly status: number;
   readonly token?: string;
   readonly retryAfterSeconds?: number;
+  readonly next?: string;
+  readonly cookies?: readonly string[];
 };
 
 /** Answers with a document of the gates. */
@@ -96,11 +101,16 @@ export function presentedSession({ request }: Visit): PresentedSession {
 }
 
 /** Begins a session for a page inside a transaction; what it gives goes into a cookie once that is committed. */
-export async function beginSession(tx: Writer, visit: Visit, version: string): Promise<string> {
+export async function beginSession(
+  tx: Writer,
+  visit: Visit,
+  version: string,
+  identity: string | null = null,
+): Promise<string> {
   const { slug, now } = visit.request;
   return visit.parts.sessions.begin(tx, {
     presented: presentedSession(visit),
-    grant: { page: visit.parts.gates.keyOf(slug), version },
+    grant: { page: visit.parts.gates.keyOf(slug), version, identity },
     now,
   });
 }

@@ -2,7 +2,11 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { createAccess } from '../access/create-access.ts';
+import { systemRandom } from '../access/digest.ts';
+import { createIdentities } from '../access/oidc/identities.ts';
+import { createOidc } from '../access/oidc/oidc.ts';
 import { messageOf } from '../errors.ts';
+import { createDispatcher, createFetch } from '../network/dispatcher.ts';
 import { once } from '../once.ts';
 import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
 import { createMetrics } from '../server/operators/metrics.ts';
@@ -21,6 +25,9 @@ interface ServeOptions {
   readonly isTaking: boolean;
 }
 
+/** Of requests to identity providers, which a visitor waits for. */
+const PROVIDER_LIMITS = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, connectionsMax: 8 };
+
 export type ServeParts = ReturnType<typeof buildServe>;
 
 export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: ServeOptions) {
@@ -29,10 +36,19 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
   /** Renders a page that belongs to no release. A renderer of this thread is loaded at the first call. */
   const draw: Renderer['render'] = async (kind, view) =>
     (publishing.publisher ?? (await ownRenderer())).render(kind, view);
+  const onError = (error: unknown, where: string): void => log.error({ where }, messageOf(error));
+  const way = createDispatcher({ ...PROVIDER_LIMITS, proxy: base.proxy });
+  closing.defer(() => way.close());
+  const fetch = createFetch(way);
+  const oidc = createOidc({
+    ...{ key, random: systemRandom, fetch },
+    clients: { visitors: () => live.config().access.oidc ?? null, operators: () => null },
+    identities: createIdentities({ database, key, fetch, onError, random: systemRandom }),
+  });
   const access = createAccess({
     ...{ database, key, now, sendMail: live.sendMail },
     sessionHours: live.config().access.sessionHours,
-    onError: (error, where) => log.error({ where }, messageOf(error)),
+    ...{ oidc, onError, siteUrl: live.siteUrl },
     renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
     writeMail: loginMail,
   });
@@ -56,7 +72,7 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
         });
   if (taking !== null) closing.defer(taking.close);
   return {
-    ...{ access, draw, keeper },
+    ...{ access, draw, keeper, oidc },
     metrics: createMetrics(packageJson.version),
     /** Live updates for open operators' pages. */
     events: createOpsEvents(),

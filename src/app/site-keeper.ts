@@ -154,10 +154,10 @@ function domainsOf(
 }
 
 function toAccessPage({ identity, definition, settings, password }: ResolvedPage): AccessPage {
-  const { slug, title, access, emailDomains, addresses } = definition;
+  const { slug, title, access, emailDomains, oidc, addresses } = definition;
   if (access === 'closed') throw new Error(`the closed page ${slug} must not be published`);
   const { locale, url } = settings;
-  return { key: identity.key, slug, title, locale, url, access, password, emailDomains, addresses };
+  return { key: identity.key, slug, title, locale, url, access, password, emailDomains, oidc, addresses };
 }
 
 function publicPage({ slug }: LastPublished): AccessPage {

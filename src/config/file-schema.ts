@@ -7,7 +7,7 @@ import { HttpUrlSchema, LinkSchema, LocaleSchema, TimezoneSchema } from '../sche
 import { IntakeSchema } from './intake.ts';
 import { NotificationSchema } from './notifications.ts';
 import { OutputSchema, ReleasesSchema } from './output.ts';
-import { type ConnectorOptions, LOOK, PageSchema, ScheduleSchema, upstreamSchema } from './schema.ts';
+import { type ConnectorOptions, LOOK, OidcClientSchema, PageSchema, ScheduleSchema, upstreamSchema } from './schema.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
 
@@ -89,6 +89,9 @@ const AccessSchema = z
       .refine((text) => emailAddresses.parseOneAddress(text) !== null, ADDRESS_EXPECTED)
       .optional()
       .describe('Sender of emails, `status@example.com` or `Name <status@example.com>`.'),
+    oidc: OidcClientSchema.optional().describe(
+      'Identity provider that visitors sign in by. It sends them back to <site.url>/-/oidc/callback; docs/gates.md.',
+    ),
     sessionHours: z
       .number()
       .positive()

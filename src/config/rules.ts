@@ -24,6 +24,7 @@ const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
   duplicates,
   mailFaults,
   writingFaults,
+  providerFaults,
   placeFaults,
   ({ notifications, upstreams, access }) =>
     notificationFaults(notifications, idsOf(upstreams), access.smtp !== undefined).map(({ path, message }) => ({
@@ -80,6 +81,20 @@ function mailFaults({ subscriptions, pages, access }: ConfigFile): RuleFault[] {
   const isConfigured = access.smtp !== undefined && access.from !== undefined;
   if (wanted === undefined || isConfigured) return [];
   return [{ path: wanted, message: 'emails need a mail server: set access.smtp and access.from' }];
+}
+
+function providerFaults({ pages, access }: ConfigFile): RuleFault[] {
+  if (access.oidc !== undefined) return [];
+  return pages.flatMap(({ oidc }, index) =>
+    oidc === undefined
+      ? []
+      : [
+          {
+            path: ['pages', index, 'oidc'],
+            message: 'visitors need an identity provider to sign in by: set access.oidc',
+          },
+        ],
+  );
 }
 
 function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[] {

@@ -135,6 +135,52 @@ export const LOOK = {
     ),
 };
 
+const ALLOW = {
+  emails: z.array(z.email()).default([]).describe('Addresses, if the provider has verified them.'),
+  domains: z
+    .array(HostSchema.transform((domain) => domain.toLowerCase()))
+    .default([])
+    .describe('Email domains (exact match), of addresses that the provider has verified.'),
+  groups: z.array(z.string().min(1)).default([]).describe('Groups, as the provider names them in the claim groups.'),
+};
+const NOBODY_ALLOWED = 'names nobody; list emails, domains or groups';
+const namesAnybody = (allow: z.output<z.ZodObject<typeof ALLOW>>): boolean =>
+  [allow.emails, allow.domains, allow.groups].some((list) => list.length > 0);
+
+/** Who is let in, of those who sign in by an identity provider: whoever is on one of the lists. */
+const AllowSchema = z.strictObject(ALLOW).refine(namesAnybody, NOBODY_ALLOWED);
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.search !== '' || url.hash !== '') return false;
+  // Anybody with an account of the service would be let in.
+  if (
+    /^login\.microsoftonline\.com$/.test(url.hostname) &&
+    /^\/(?:common|organizations|consumers)\b/.test(url.pathname)
+  )
+    return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.includes(url.hostname));
+}
+
+/** Pharos as it is registered at an identity provider. */
+export const OidcClientSchema = z.strictObject({
+  issuer: z
+    .string()
+    .refine(
+      isIssuer,
+      'expected the https: address of an issuer (http: only on this machine); for Microsoft Entra, that of your own tenant',
+    )
+    .describe('Address of the provider; <issuer>/.well-known/openid-configuration must answer.'),
+  client_id: z.string().min(1).describe('Id of Pharos at the provider.'),
+  client_secret: SecretSchema.describe('Its secret: "${NAME}".'),
+  scopes: z
+    .array(z.string().regex(/^[!#-[\]-~]+$/, 'expected a scope without spaces'))
+    .default(['openid', 'email', 'profile'])
+    .refine((scopes) => scopes.includes('openid'), 'must include openid')
+    .describe('What to ask for. Most providers need offline_access or a scope of their own for groups; docs/gates.md.'),
+});
+
 export const PageSchema = z
   .strictObject({
     slug: SlugSchema.describe('Path of the page below the site.'),
@@ -163,9 +209,9 @@ export const PageSchema = z
       .optional()
       .describe('Host name that serves this page at its root; null for none, even if the upstream has one.'),
     access_type: z
-      .enum(['public', 'ip', 'password', 'email-domain'])
+      .enum(['public', 'ip', 'password', 'email-domain', 'oidc'])
       .optional()
-      .describe('Who can see the page. Default: set by password, auth_email_domains or allow_ips, else public.'),
+      .describe('Who can see the page. Default: set by password, auth_email_domains, oidc or allow_ips, else public.'),
     password: SecretSchema.optional().describe('Password for the page. Makes it private even without access_type.'),
     auth_email_domains: z
       .array(HostSchema)
@@ -174,6 +220,10 @@ export const PageSchema = z
       .describe(
         'Email domains whose addresses can sign in (exact match). Makes the page private even without access_type.',
       ),
+    oidc: z
+      .strictObject({ allow: AllowSchema })
+      .optional()
+      .describe('Whom the identity provider of access.oidc lets in. Makes the page private even without access_type.'),
     allow_ips: z
       .array(RangeSchema)
       .min(1)
@@ -281,6 +331,13 @@ export const PageSchema = z
         code: 'custom',
         path: ['allow_ips'],
         message: 'missing; access_type ip needs addresses or ranges such as 192.0.2.0/24',
+      });
+    }
+    if (page.access_type === 'oidc' && page.oidc === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['oidc'],
+        message: 'missing; access_type oidc needs { allow: { emails: […], domains: […], groups: […] } }',
       });
     }
     if (page.access !== undefined && page.allow_ips === undefined) {

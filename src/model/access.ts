@@ -6,10 +6,10 @@ import type { AccessType } from './observation.ts';
 
 /**
  * `sign-in`: the forms. `sent`: the same answer to any address, with a field for the code. `confirm`: the last step of a
- * mailed link. `sign-out`: the button that ends the session.
+ * mailed link. `sign-out`: the button that ends the session. `signed-out`: it ended here, and not yet at the identity provider.
  */
 
-export const LOGIN_STEPS = ['sign-in', 'sent', 'confirm', 'sign-out'] as const;
+export const LOGIN_STEPS = ['sign-in', 'sent', 'confirm', 'sign-out', 'signed-out'] as const;
 export type LoginStep = (typeof LOGIN_STEPS)[number];
 
 /** `other-browser`: a mailed link was opened elsewhere than where it was asked for. `refused`: sent from another site. */
@@ -22,13 +22,16 @@ export const LOGIN_FAULTS = [
   'other-browser',
   'refused',
   'unavailable',
+  'not-allowed',
+  'provider-refused',
+  'provider-away',
 ] as const;
 export type LoginFault = (typeof LOGIN_FAULTS)[number];
 
 /**
  * Everything in it is safe to put into a document after the usual escaping. Forms post to addresses below `base`:
  * `login/` with `username` and `password`, or with `email`; `login/code/` with `code`; `login/link/` with `token`;
- * `logout`. All but the last carry `to`.
+ * `logout`. All but the last carry `to`. A link leads to `login/oidc/`.
  */
 export interface LoginPrompt {
   readonly step: LoginStep;
@@ -38,6 +41,7 @@ export interface LoginPrompt {
   /** Which forms the site has a use for; the same for all of its pages. */
   readonly hasPassword: boolean;
   readonly hasEmail: boolean;
+  readonly hasOidc: boolean;
   readonly base: string;
   /** Of the site that the page is a part of; null: the page is at the root. */
   readonly home: string | null;
@@ -47,6 +51,8 @@ export interface LoginPrompt {
   readonly username: string;
   /** Of a mailed link; empty otherwise. */
   readonly token: string;
+  /** Where one signs out at the identity provider; empty: nowhere. */
+  readonly next: string;
 }
 
 /** What a sealed page says before it is open, in one language. It names nothing that is inside. */
@@ -94,17 +100,25 @@ export interface AccessStatement {
   readonly hasPassword: boolean;
   readonly hasEmailDomains: boolean;
   readonly hasAddresses?: boolean;
+  readonly hasOidc?: boolean;
 }
 
 /**
  * What one source states of a page. A password and a list of domains are a gate by themselves, with or without a type;
  * null: the source says nothing.
  */
-export function statedAccess({ type, hasPassword, hasEmailDomains, hasAddresses }: AccessStatement): AccessType | null {
+export function statedAccess({
+  type,
+  hasPassword,
+  hasEmailDomains,
+  hasAddresses,
+  hasOidc,
+}: AccessStatement): AccessType | null {
   const stated: AccessType[] = [
     ...(type === null ? [] : [type]),
     ...(hasPassword ? ['password' as const] : []),
     ...(hasEmailDomains ? ['email-domain' as const] : []),
+    ...(hasOidc === true ? ['oidc' as const] : []),
     ...(hasAddresses === true ? ['ip' as const] : []),
   ];
   return stated.length === 0 ? null : mostPrivate(stated);

@@ -207,6 +207,13 @@ export interface AddressRule {
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
+/** Whom a page lets in, of those who sign in by an identity provider: whoever is on one of the lists. */
+export interface OidcAllow {
+  readonly emails: readonly string[];
+  readonly domains: readonly string[];
+  readonly groups: readonly string[];
+}
+
 /** How the service of a page draws it, as far as it says. */
 export interface PagePresentation {
   /** False: search engines are asked to leave it out. */
@@ -234,6 +241,8 @@ export interface PageDefinition {
   readonly emailDomains: readonly string[];
   /** Absent: from any address. */
   readonly addresses?: AddressRule | undefined;
+  /** Absent: nobody by an identity provider. */
+  readonly oidc?: OidcAllow | undefined;
   readonly published: boolean;
   readonly theme: Theme;
   readonly groups: readonly GroupDefinition[];

@@ -4,7 +4,7 @@
  */
 
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch } from 'undici';
 import { NO_PROXY, type ProxySettings } from './proxy.ts';
 
 export type { Dispatcher } from 'undici';
@@ -51,4 +51,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     httpsProxy: proxy.https,
     noProxy: proxy.direct,
   });
+}
+
+/** `fetch` on this way out, for libraries that bring requests of their own. */
+export function createFetch(dispatcher: Dispatcher): (url: string, init: object) => Promise<Response> {
+  return async (url, init) => (await fetch(url, { ...init, dispatcher })) as unknown as Response;
 }

@@ -33,6 +33,8 @@ interface OwnRoutesOptions {
   readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
   /** Messages of alerting systems. */
   readonly intake: (request: OwnRequest, id: string) => Promise<Answer>;
+  /** Where identity providers send browsers back, and say whose sessions they ended; `rest` is the path behind `oidc`. */
+  readonly oidc: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
   /** The API; `rest` is the path behind `v1`. */
   readonly api: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
 }
@@ -47,6 +49,7 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
   return async (request) => {
     const [name = '', ...rest] = request.path.split('/');
     if (name === 'ops') return options.ops(request, rest);
+    if (name === 'oidc') return options.oidc(request, rest);
     if (name === 'v1') return options.api(request, rest);
     if (name === 'hooks' && rest.length === 1)
       return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : notAllowed('POST');

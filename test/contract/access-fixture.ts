@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import type { Access, AccessPage, GateRequest, GateResponse } from '../../src/access/access.ts';
 import { canView } from '../../src/access/access.ts';
 import { type AccessOptions, createAccess } from '../../src/access/create-access.ts';
+import { systemRandom } from '../../src/access/digest.ts';
 import { plainLogin } from '../../src/access/login/plain-login.ts';
+import { createIdentities } from '../../src/access/oidc/identities.ts';
+import { createOidc, type Oidc } from '../../src/access/oidc/oidc.ts';
+import type { OidcClient } from '../../src/access/oidc/provider.ts';
 import type { Mail } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
@@ -51,9 +55,28 @@ export interface Site {
 }
 
 export interface SiteFolder {
-  readonly open: (over?: Partial<AccessOptions>) => Promise<Site>;
+  readonly open: (over?: Partial<AccessOptions>, visitors?: OidcClient) => Promise<Site>;
   readonly file: string;
   readonly remove: () => void;
+}
+
+interface TestOidcOptions {
+  readonly visitors?: OidcClient | undefined;
+  readonly operators?: OidcClient | undefined;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Signing in by providers, as a running Pharos has it. */
+export function testOidc(
+  database: Database,
+  { visitors, operators, onError = () => undefined }: TestOidcOptions = {},
+): Oidc {
+  const shared = { key: KEY, random: systemRandom, fetch: globalThis.fetch as never };
+  return createOidc({
+    ...shared,
+    clients: { visitors: () => visitors ?? null, operators: () => operators ?? null },
+    identities: createIdentities({ ...shared, database, onError }),
+  });
 }
 
 /** A folder with a database that several sites (processes, restarts) may open. */
@@ -62,7 +85,7 @@ export function siteFolder(): SiteFolder {
   const file = join(folder, 'pharos.db');
   return {
     file,
-    open: async (over = {}) => {
+    open: async (over = {}, visitors) => {
       const { database } = openEmptySqlite(file, T0);
       const mails: Mail[] = [];
       const errors: unknown[] = [];
@@ -74,6 +97,8 @@ export function siteFolder(): SiteFolder {
           sendMail: async (mail) => {
             mails.push(mail);
           },
+          oidc: testOidc(database, { visitors, onError: (error) => errors.push(error) }),
+          siteUrl: () => ORIGIN,
           sessionHours: 12,
           renderLogin: plainLogin,
           writeMail: loginMail,

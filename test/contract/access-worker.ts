@@ -5,7 +5,7 @@ import { createAccess } from '../../src/access/create-access.ts';
 import { plainLogin } from '../../src/access/login/plain-login.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { loginMail } from '../../src/views/login/login.ts';
-import { KEY, ORIGIN, PAGES, T0 } from './access-fixture.ts';
+import { KEY, ORIGIN, PAGES, T0, testOidc } from './access-fixture.ts';
 
 export interface WorkerTask {
   readonly redeem: { readonly times: number; readonly token: string; readonly cookie: string } | null;
@@ -27,6 +27,8 @@ const access = createAccess({
   sendMail: async ({ to }) => {
     recipients.push(to);
   },
+  oidc: testOidc(database),
+  siteUrl: () => 'http://127.0.0.1:4321',
   sessionHours: 12,
   renderLogin: plainLogin,
   writeMail: loginMail,

@@ -112,6 +112,8 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/sqlite'],
   pg: ['store/postgres'],
   nodemailer: ['mail/'],
+  'openid-client': ['access/oidc'],
+  jose: ['access/oidc'],
   satori: ['badges/', 'publish/files/social-image.ts'],
 };
 

@@ -50,6 +50,7 @@ const UNRECORDED =
 export interface GateKinds {
   readonly hasPassword: boolean;
   readonly hasEmail: boolean;
+  readonly hasOidc: boolean;
 }
 
 /** @param onError  told of a gate that stays closed because it cannot be recorded */
@@ -65,7 +66,7 @@ export function createGates(
   const settled = new Map<string, string>();
   /** Gates in the store that are not what a page has here, so that a password is not compared with them again. */
   const foreign = new Map<string, { readonly page: AccessPage; readonly version: string }>();
-  let kinds: GateKinds = { hasPassword: false, hasEmail: false };
+  let kinds: GateKinds = { hasPassword: false, hasEmail: false, hasOidc: false };
   const inTurn = pLimit(1);
 
   const fingerprint = (page: AccessPage): string => keyedFingerprint(key, page);
@@ -187,7 +188,7 @@ function closedBy(
 
 function gateKinds(pages: readonly AccessPage[]): GateKinds {
   const has = (access: AccessPage['access']): boolean => pages.some((page) => page.access === access);
-  return { hasPassword: has('password'), hasEmail: has('email-domain') };
+  return { hasPassword: has('password'), hasEmail: has('email-domain'), hasOidc: has('oidc') };
 }
 
 /** A page of which nothing is known but that it is public. */

@@ -87,9 +87,10 @@ export function domainsOf(page: AccessPage): readonly string[] {
   ].sort();
 }
 
-/** The kind of a page's gate, with the addresses that it asks for: sessions end when these change. */
-export function gateKind({ access, addresses }: AccessPage): string {
-  return addresses === undefined ? access : `${access} ${JSON.stringify(addresses)}`;
+/** The kind of a page's gate, with whom it lets in from where: sessions end when these change. */
+export function gateKind({ access, oidc, addresses }: AccessPage): string {
+  const lists = access === 'oidc' ? [oidc, addresses] : [addresses];
+  return lists.every((list) => list === undefined) ? access : `${access} ${JSON.stringify(lists)}`;
 }
 
 /** Whether a stored gate has the password or the domains of `page`; a password takes a tenth of a second. */

@@ -18,11 +18,13 @@ interface DocumentAnswer {
   readonly hasSecretAddress: boolean;
   readonly retryAfterSeconds?: number | undefined;
   readonly cookies?: readonly string[] | undefined;
+  /** Where the browser goes on by itself. Default: nowhere. */
+  readonly next?: string;
 }
 
 /** Fills a document in; every value is escaped. */
 export function documentAnswer({ html, csp }: LoginHtml, answer: DocumentAnswer): GateResponse {
-  const { status, values, hasSecretAddress, retryAfterSeconds, cookies } = answer;
+  const { status, values, hasSecretAddress, retryAfterSeconds, cookies, next = '' } = answer;
   const places = new RegExp(Object.keys(values).join('|'), 'g');
   return {
     status,
@@ -36,6 +38,7 @@ export function documentAnswer({ html, csp }: LoginHtml, answer: DocumentAnswer)
       'referrer-policy': hasSecretAddress ? 'no-referrer' : 'same-origin',
       'x-robots-tag': 'noindex',
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...(next === '' ? {} : { refresh: `0; url=${next}` }),
       ...(cookies === undefined ? {} : { 'set-cookie': cookies }),
     },
     body: html.replace(places, (place) => escapeMarkup(values[place] ?? '')),

@@ -14,9 +14,10 @@ const PLACES = {
   to: 'place-of-way-back',
   username: 'place-of-username',
   token: 'place-of-token',
+  next: 'https://place-of-next/',
 } as const;
 
-type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token'>>;
+type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token' | 'next'>>;
 export type LoginShape = Pick<LoginPrompt, 'step'> & Partial<Pick<LoginPrompt, 'fault' | 'minutes'>>;
 
 interface LoginAnswerInit extends LoginShape, LoginPlaces {
@@ -56,16 +57,17 @@ export function createLoginDocuments(
   }
 
   return {
-    answer: async ({ status, kinds, step, fault = null, minutes = 10, base, to, token = '', ...init }) => {
+    answer: async ({ status, kinds, step, fault = null, minutes = 10, base, to, token = '', next = '', ...init }) => {
       const values: Readonly<Record<string, string>> = {
         [PLACES.base]: base,
         [PLACES.home]: homeAbove(base),
         [PLACES.to]: to,
         [PLACES.username]: usernameOf(base),
         [PLACES.token]: token,
+        [PLACES.next]: next,
       };
       const document = await templateOf({ step, fault, minutes }, kinds, base !== '/');
-      return documentAnswer(document, { ...init, status, values, hasSecretAddress: step === 'confirm' });
+      return documentAnswer(document, { ...init, status, values, next, hasSecretAddress: step === 'confirm' });
     },
   };
 }

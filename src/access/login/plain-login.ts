@@ -21,6 +21,9 @@ const FAULTS: Readonly<Record<LoginFault, string>> = {
   'other-browser': 'Open the link in the browser you requested it from, or enter the code from the email there.',
   refused: 'This request came from another site. Try again here.',
   unavailable: 'Sign-in is temporarily unavailable. Try again in a few minutes.',
+  'not-allowed': 'This account doesn’t have access to this page.',
+  'provider-refused': 'Signing in with your organisation didn’t work. Try again.',
+  'provider-away': 'Your organisation’s sign-in service can’t be reached. Try again in a few minutes.',
 };
 
 export async function plainLogin(prompt: LoginPrompt): Promise<LoginHtml> {
@@ -36,7 +39,7 @@ export async function plainLogin(prompt: LoginPrompt): Promise<LoginHtml> {
 const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { title: string; body: string }>> = {
   'sign-in': (prompt) => ({
     title: 'This page is private',
-    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}${prompt.home === null ? '' : `<p><a href="${escapeMarkup(prompt.home)}">View current status</a></p>`}`,
+    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}${prompt.hasOidc ? providerLink(prompt) : ''}${prompt.home === null ? '' : `<p><a href="${escapeMarkup(prompt.home)}">View current status</a></p>`}`,
   }),
   sent: (prompt) => ({
     title: 'Check your email',
@@ -51,7 +54,15 @@ const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { titl
     ),
   }),
   'sign-out': (prompt) => ({ title: 'Sign out', body: form(prompt, 'logout', '<button>Sign out</button>') }),
+  'signed-out': ({ next }) => ({
+    title: 'Signed out',
+    body: `<p>You’re signed out here. <a href="${escapeMarkup(next)}">Sign out of your organisation’s account too</a></p>`,
+  }),
 };
+
+function providerLink({ base, to }: LoginPrompt): string {
+  return `<p><a href="${escapeMarkup(`${base}login/oidc/?to=${to}`)}">Sign in with your organisation</a></p>`;
+}
 
 function passwordForm(prompt: LoginPrompt): string {
   return form(

@@ -1,12 +1,15 @@
 /** Who a Cookie header stands for. While the store cannot be asked, who was in stays in, and nobody new gets in. */
 
 import { LRUCache } from 'lru-cache';
+import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Access, type GatedPage, NOBODY, type Principal } from '../access.ts';
 import { readCookie } from '../cookies.ts';
 import { isToken } from '../digest.ts';
 import type { Gates } from '../gate/gates.ts';
 import type { StoredGate } from '../gate/stored-gate.ts';
+import type { Oidc } from '../oidc/oidc.ts';
+import { isAllowed } from '../oidc/sign-in-oidc.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
 
 /** The longest that a session is believed without the store; by the instants handed in, since a cache reads a clock of its own. */
@@ -18,6 +21,7 @@ const CLOSED_ELSEWHERE_MS = 5_000;
 interface PrincipalsOptions {
   readonly sessions: Sessions;
   readonly gates: Gates;
+  readonly oidc: Oidc;
   readonly onError: (error: unknown, where: string) => void;
 }
 
@@ -26,7 +30,7 @@ interface Principals {
   readonly end: (presented: PresentedSession) => Promise<void>;
 }
 
-export function createPrincipals({ sessions, gates, onError }: PrincipalsOptions): Principals {
+export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions): Principals {
   const seen = new LRUCache<string, { readonly granted: Principal['sessions']; readonly at: EpochMs }>({
     max: SESSIONS_MAX,
   });
@@ -49,6 +53,13 @@ export function createPrincipals({ sessions, gates, onError }: PrincipalsOptions
   function isOfAnotherVersion(slug: string, version: string): boolean {
     const gate = gates.find(slug)?.gated.gate;
     return gate !== undefined && gate.kind !== 'public' && gate.version !== version;
+  }
+
+  async function isStillAllowed(page: PageKey, identity: string, at: EpochMs): Promise<boolean> {
+    const person = await oidc.identities.current(oidc.client('visitors'), identity, at);
+    const slug = gates.slugOf(page);
+    const known = slug === null ? null : gates.find(slug);
+    return person !== null && known !== null && isAllowed(known.page, person);
   }
 
   /** The page, if its gate asks for no more than this address, and the store has that gate too. */
@@ -74,7 +85,9 @@ export function createPrincipals({ sessions, gates, onError }: PrincipalsOptions
       const id = secureId ?? readCookie(cookie, 'session', false);
       if (!isToken(id)) return { address, sessions: near };
       try {
-        const granted = await sessions.grantsOf({ id, isSecure: secureId !== null }, at);
+        const granted = new Map<PageKey, string>();
+        for (const [page, { version, identity }] of await sessions.grantsOf({ id, isSecure: secureId !== null }, at))
+          if (identity === null || (await isStillAllowed(page, identity, at))) granted.set(page, version);
         for (const [page, version] of granted) {
           const slug = gates.slugOf(page);
           if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);

@@ -12,18 +12,23 @@ export interface PresentedSession {
   readonly isSecure: boolean;
 }
 
-interface SessionGrant {
-  readonly page: PageKey;
+interface Grant {
   readonly version: string;
+  /** Of whoever signed in by an identity provider; null: nobody vouches for them. */
+  readonly identity: string | null;
 }
 
 export interface Sessions {
-  /** Gate version of the pages that a session is signed in to, where gate and store still agree. */
-  readonly grantsOf: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, string>>;
+  /** Of the pages that a session is signed in to, where gate and store still agree. */
+  readonly grantsOf: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, Grant>>;
   /** Begins a session under a new id, takes over what the old one could see, and ends the old one. */
   readonly begin: (
     tx: Writer,
-    init: { readonly presented: PresentedSession; readonly grant: SessionGrant; readonly now: EpochMs },
+    init: {
+      readonly presented: PresentedSession;
+      readonly grant: Grant & { readonly page: PageKey };
+      readonly now: EpochMs;
+    },
   ) => Promise<string>;
   readonly end: (presented: PresentedSession) => Promise<void>;
   /** Forgets sessions that idled out and grants that ended. */
@@ -54,7 +59,7 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       if (!isToken(id)) return new Map();
       const idHash = digest('session', id);
       const rows = await database.all(
-        `SELECT access_grant.page, access_grant.version, seen_at FROM access_session
+        `SELECT access_grant.page, access_grant.version, access_grant.identity, seen_at FROM access_session
          JOIN access_grant ON access_grant.session = id_hash
          JOIN access_gate ON access_gate.page = access_grant.page AND access_gate.version = access_grant.version
          WHERE id_hash = ? AND is_secure = ? AND seen_at > ? AND until_at > ?`,
@@ -62,7 +67,12 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       );
       if (rows.some((row) => now - Number(row['seen_at']) >= Math.min(SESSION_TOUCH_MS, idleMs / 4)))
         touch(idHash, now);
-      return new Map(rows.map((row) => [String(row['page']) as PageKey, String(row['version'])]));
+      return new Map(
+        rows.map((row) => [
+          String(row['page']) as PageKey,
+          { version: String(row['version']), identity: row['identity'] === null ? null : String(row['identity']) },
+        ]),
+      );
     },
     begin: async (tx, { presented, grant, now }) => {
       const id = newToken(random);
@@ -75,10 +85,11 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       if (isToken(presented.id))
         await takeOver(tx, { from: digest('session', presented.id), to: idHash, presented, now, idleMs });
       await tx.run('DELETE FROM access_grant WHERE session = ? AND page = ?', [idHash, grant.page]);
-      await tx.run('INSERT INTO access_grant (session, page, version, until_at) VALUES (?, ?, ?, ?)', [
+      await tx.run('INSERT INTO access_grant (session, page, version, identity, until_at) VALUES (?, ?, ?, ?, ?)', [
         idHash,
         grant.page,
         grant.version,
+        grant.identity,
         toEpochMs(now + SESSION_MAX_MS),
       ]);
       return id;

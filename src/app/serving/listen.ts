@@ -5,6 +5,7 @@ import { messageOf } from '../../errors.ts';
 import { readServed, type ServedRelease } from '../../publish/releases/folders.ts';
 import { createFrontDoor } from '../../server/front-door.ts';
 import { createHookHandler } from '../../server/hooks/hooks.ts';
+import { createOidcRoutes } from '../../server/oidc-routes.ts';
 import { createOwnRoutes } from '../../server/own-routes.ts';
 import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
@@ -200,6 +201,10 @@ function ownRoutesOf(
       return { text, contentType: metrics.contentType };
     },
     ops: routes,
+    oidc: createOidcRoutes({
+      ...{ oidc: pharos.serving.oidc, access, now },
+      sitePath: () => `${new URL(pharos.base.live.siteUrl()).pathname.replace(/\/$/, '')}/`,
+    }),
     ...createWritingRoutes(pharos, guard, log),
   });
 }

@@ -151,12 +151,13 @@ function isPublishable({ definition, password, config }: DefinedPage, problems: 
     return false;
   };
   if (access === 'closed')
-    return refuse('Unsupported access type. The page stays private; use public, ip, password or email-domain.');
+    return refuse('Unsupported access type. The page stays private; use public, ip, password, email-domain or oidc.');
   if (access === 'password' && password === null)
     return refuse(
       `Only the upstream knows its password. The page stays private; add it to the configuration: { slug: ${slug}, from: …, password: "\${NAME}" }.`,
     );
-  if (access === 'email-domain' && emailDomains.length === 0)
+  const hasDomains = config?.auth_email_domains !== undefined || access === 'email-domain';
+  if (hasDomains && emailDomains.length === 0)
     return refuse('No email domain has access. The page stays private; set auth_email_domains.');
   if (config?.access === 'any' && definition.addresses?.isEnough === false)
     problems.push({ slug, message: ADDRESSES_NOT_ENOUGH });

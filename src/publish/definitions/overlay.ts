@@ -42,7 +42,7 @@ function stated(own: string | null | undefined, upstream: string | null | undefi
 function effectiveGate(
   config: PageConfig,
   base: PageDefinition | null,
-): Pick<PageDefinition, 'access' | 'emailDomains' | 'addresses'> {
+): Pick<PageDefinition, 'access' | 'emailDomains' | 'addresses' | 'oidc'> {
   const own = config.auth_email_domains?.map((domain) => domain.toLowerCase());
   const theirAccess = base?.access ?? 'public';
   const access = mostPrivate([theirAccess, configuredAccess(config) ?? 'public']);
@@ -54,6 +54,7 @@ function effectiveGate(
   return {
     access,
     emailDomains: both ?? own ?? theirs ?? [],
+    ...(config.oidc === undefined ? {} : { oidc: config.oidc.allow }),
     ...(ranges === undefined ? {} : { addresses: { ranges, isEnough } }),
   };
 }

@@ -35,6 +35,7 @@ export function configuredAccess(page: PageConfig): AccessType | null {
     type: page.access_type ?? null,
     hasPassword: page.password !== undefined,
     hasEmailDomains: page.auth_email_domains !== undefined,
+    hasOidc: page.oidc !== undefined,
     hasAddresses: page.allow_ips !== undefined,
   });
 }

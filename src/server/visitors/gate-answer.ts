@@ -5,7 +5,7 @@ import type { Access, GateRequest, GateResponse } from '../../access/access.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SignInResult } from '../../store/audit.ts';
 import type { Address } from '../address.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer, OwnRequest } from '../answer.ts';
 import { readBody } from '../request-body.ts';
 
 export interface GateDeps {
@@ -61,6 +61,25 @@ export async function gateRequestOf(
     isSecure: deps.isHttpsSite,
     clientAddress,
     now: deps.now(),
+  };
+}
+
+/** A browser that an identity provider sent back, as a request to a gate. */
+export function returnRequest(request: OwnRequest, now: EpochMs): GateRequest {
+  return {
+    method: 'GET',
+    path: 'login/',
+    slug: '',
+    query: request.query,
+    form: new URLSearchParams(),
+    cookie: request.headers.cookie ?? null,
+    origin: null,
+    fetchSite: null,
+    ownOrigin: '',
+    base: '/',
+    isSecure: request.isSecure,
+    clientAddress: request.clientAddress,
+    now,
   };
 }
 

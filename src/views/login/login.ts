@@ -46,6 +46,9 @@ const FAULT_WORDS = {
   'other-browser': 'loginOtherBrowser',
   refused: 'loginRefused',
   unavailable: 'loginUnavailable',
+  'not-allowed': 'loginNotAllowed',
+  'provider-refused': 'loginProviderRefused',
+  'provider-away': 'loginProviderAway',
 } as const satisfies Record<LoginFault, keyof Words>;
 
 export interface LoginInit extends LoginPrompt {
@@ -58,6 +61,8 @@ export interface LoginView {
   readonly body: string | null;
   readonly fault: string | null;
   readonly forms: readonly LoginForm[];
+  /** To the identity provider. A link, since browsers follow no form to another site under our policy. */
+  readonly provider: { readonly href: string; readonly text: string } | null;
   /** Back to the forms, or to the site. */
   readonly again: { readonly href: string; readonly text: string } | null;
 }
@@ -88,12 +93,14 @@ export function loginView(init: LoginInit): LoginView {
     sent: words.loginSentTitle,
     confirm: words.loginConfirm,
     'sign-out': words.logout,
+    'signed-out': words.loggedOut,
   };
   const bodies: Record<LoginStep, string> = {
     'sign-in': words.loginNeutral,
     sent: fill(words.loginSent, { minutes }),
     confirm: words.loginConfirmBody,
     'sign-out': words.logoutBody,
+    'signed-out': words.loggedOutBody,
   };
   return {
     shell: buildPlainShell({ locale, title: headings[step], siteTitle: null, base: '' }),
@@ -101,11 +108,16 @@ export function loginView(init: LoginInit): LoginView {
     body: bodies[step],
     fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes }),
     forms: listForms(init, words),
+    provider:
+      step === 'sign-in' && init.hasOidc
+        ? { href: `${init.base}login/oidc/?to=${init.to}`, text: words.loginProvider }
+        : null,
     again: linkBack(init, words),
   };
 }
 
-function linkBack({ step, base, home }: LoginInit, words: Words): LoginView['again'] {
+function linkBack({ step, base, home, next }: LoginInit, words: Words): LoginView['again'] {
+  if (step === 'signed-out') return { href: next, text: words.logoutProvider };
   if (step === 'sent') return { href: `${base}login/`, text: words.loginAgain };
   return step === 'sign-in' && home !== null ? { href: home, text: words.goHome } : null;
 }
@@ -123,6 +135,7 @@ function listForms(init: LoginInit, words: Words): readonly LoginForm[] {
   if (step === 'sign-in') return signInForms(init, words, form);
   if (step === 'confirm')
     return [{ ...form('login/link/', words.loginConfirm), hidden: [{ name: 'token', value: token }] }];
+  if (step === 'signed-out') return [];
   if (step === 'sign-out') return [{ ...form('logout', words.logout), hidden: [] }];
   const field: LoginField = {
     name: 'code',

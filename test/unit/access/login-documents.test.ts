@@ -3,7 +3,7 @@ import { createLoginDocuments } from '../../../src/access/login/login-documents.
 import { plainLogin } from '../../../src/access/login/plain-login.ts';
 import type { LoginPrompt } from '../../../src/model/access.ts';
 
-const kinds = { hasPassword: true, hasEmail: true };
+const kinds = { hasPassword: true, hasEmail: true, hasOidc: false };
 
 describe('the documents of the gates', () => {
   it('are drawn once each, however many pages are asked for', async () => {

@@ -20,6 +20,7 @@ async function answered(
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
     ops: async () => null,
     api: async () => null,
+    oidc: async () => null,
     intake: async () => ({ status: 401, headers: {}, body: '{}' }),
     waitMs: 50,
     ...over,

@@ -240,11 +240,13 @@ describe('signing in', () => {
     minutes: 9,
     hasPassword: true,
     hasEmail: true,
+    hasOidc: false,
     base: '/x/',
     home: '/',
     to: '',
     username: 'x',
     token: '',
+    next: '',
   };
   it('leads back to the site, if the page is not at its root', () => {
     expect(loginView(asked).again).toEqual({ href: '/', text: 'View current status' });

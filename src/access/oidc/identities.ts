@@ -1,0 +1,199 @@
+/**
+ * Who is signed in by an identity provider, kept sealed, so that a copy of the database tells of nobody. What the provider says
+ * is read again when it is older than an hour; a session that it ends is over at once. While it is away, sessions go on.
+ */
+
+import { LRUCache } from 'lru-cache';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import type { Database, Row, Writer } from '../../store/database.ts';
+import { createSeal, keyedDigest, newToken, type RandomBytes, type Revealing } from '../digest.ts';
+import {
+  askAgain,
+  discover,
+  type Identified,
+  type OidcClient,
+  type Person,
+  ProviderFault,
+  type ProviderFetch,
+  readLogoutToken,
+  signOutUrl,
+} from './provider.ts';
+
+/** How long what a provider said is believed. */
+const BELIEVED_MS = HOUR_MS;
+/** Meanwhile another process may be asking, or the provider is away. */
+const ASK_AGAIN_MS = MINUTE_MS;
+const ASKING_MAX = 10_000;
+
+export interface Identities {
+  /** Keeps somebody; the id under which `current` knows them. */
+  readonly keep: (tx: Writer, client: OidcClient, identified: Identified, now: EpochMs) => Promise<string>;
+  /** Who it is, as the provider said within the hour; null: their session is over. */
+  readonly current: (client: OidcClient | null, id: string, now: EpochMs) => Promise<Person | null>;
+  readonly end: (id: string) => Promise<void>;
+  /** Where the browser signs out at the provider; null: nowhere, or it is away. */
+  readonly signOutUrl: (client: OidcClient, id: string, returnTo: string) => Promise<string | null>;
+  /** Ends what a logout token is about. False: it is none of this provider's. */
+  readonly endByToken: (client: OidcClient, token: string) => Promise<boolean>;
+}
+
+interface IdentitiesOptions {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  readonly key: Revealing;
+  readonly fetch: ProviderFetch;
+  readonly onError: (error: unknown, where: string) => void;
+}
+
+interface Kept extends Identified {
+  readonly readAt: EpochMs;
+}
+
+export function createIdentities({ database, random, key, fetch, onError }: IdentitiesOptions): Identities {
+  const seal = createSeal(key, 'identities', random);
+  const hashOf = ({ issuer, client_id: id }: OidcClient, kind: 'subject' | 'sid', text: string): string =>
+    keyedDigest(key, kind, issuer, id, text);
+  /** Two who ask at once wait for one answer. */
+  const asking = new LRUCache<string, Promise<Person | null>>({ max: ASKING_MAX });
+
+  async function read(client: OidcClient, id: string): Promise<Kept | null> {
+    const [row] = await database.all('SELECT * FROM access_identity WHERE id = ? AND issuer = ? AND client_id = ?', [
+      id,
+      client.issuer,
+      client.client_id,
+    ]);
+    const facts = row === undefined ? null : seal.open(String(row['facts']), id);
+    return facts === null ? null : { ...(JSON.parse(facts) as Identified), readAt: readAtOf(row) };
+  }
+
+  const end = async (id: string): Promise<void> => {
+    await database.transaction((tx) => tx.run('DELETE FROM access_identity WHERE id = ?', [id]));
+  };
+
+  /** Only one process asks: the one whose claim is written. The others go on with what is known for a minute. */
+  async function refresh(client: OidcClient, id: string, kept: Kept, now: EpochMs): Promise<Person | null> {
+    const { refreshToken, person, readAt } = kept;
+    if (refreshToken === null || database.isReadOnly) return null;
+    if (!(await claim(database, id, readAt, now))) return (await read(client, id))?.person ?? null;
+    try {
+      const identified = await askAgain(await discover(client, fetch), refreshToken, person.subject);
+      // Signing out needs the token of the first answer where a later one has none.
+      const facts = { ...identified, idToken: identified.idToken ?? kept.idToken, sid: identified.sid ?? kept.sid };
+      const written = await database.transaction((tx) =>
+        tx.run('UPDATE access_identity SET facts = ?, read_at = ? WHERE id = ?', [
+          seal.seal(JSON.stringify(facts), id),
+          now,
+          id,
+        ]),
+      );
+      return written === 1 ? identified.person : null;
+    } catch (error) {
+      if (!(error instanceof ProviderFault)) throw error;
+      onError(error, 'identity provider');
+      if (error.kind === 'away') return person;
+      await end(id);
+      return null;
+    }
+  }
+
+  return {
+    keep: async (tx, client, identified, now) => {
+      const id = newToken(random);
+      const { person, sid } = identified;
+      await insert(tx, {
+        ...{ id, client, now },
+        subjectHash: hashOf(client, 'subject', person.subject),
+        sidHash: sid === null ? null : hashOf(client, 'sid', sid),
+        facts: seal.seal(JSON.stringify(identified), id),
+      });
+      return id;
+    },
+    current: async (client, id, now) => {
+      const kept = client === null ? null : await read(client, id);
+      if (client === null || kept === null) return null;
+      if (now - kept.readAt < BELIEVED_MS) return kept.person;
+      const asked = asking.get(id) ?? refresh(client, id, kept, now).finally(() => asking.delete(id));
+      asking.set(id, asked);
+      return asked;
+    },
+    end,
+    signOutUrl: async (client, id, returnTo) => {
+      const kept = await read(client, id);
+      if (kept === null) return null;
+      try {
+        return signOutUrl(await discover(client, fetch), { idToken: kept.idToken, returnTo });
+      } catch (error) {
+        onError(error, 'identity provider');
+        return null;
+      }
+    },
+    endByToken: async (client, token) => {
+      try {
+        const { subject, sid, issuedAt } = await readLogoutToken(await discover(client, fetch), token, fetch);
+        const bySid = sid === null ? null : hashOf(client, 'sid', sid);
+        const bySubject = subject === null ? null : hashOf(client, 'subject', subject);
+        await database.transaction((tx) => endAll(tx, { bySid, bySubject, issuedAt }));
+        return true;
+      } catch (error) {
+        if (!(error instanceof ProviderFault)) throw error;
+        onError(error, 'identity provider');
+        return false;
+      }
+    },
+  };
+}
+
+async function claim(database: Database, id: string, readAt: EpochMs, now: EpochMs): Promise<boolean> {
+  const claimed = toEpochMs(now - BELIEVED_MS + ASK_AGAIN_MS);
+  const changed = await database.transaction((tx) =>
+    tx.run('UPDATE access_identity SET read_at = ? WHERE id = ? AND read_at = ?', [claimed, id, readAt]),
+  );
+  return changed === 1;
+}
+
+interface NewIdentity {
+  readonly id: string;
+  readonly client: OidcClient;
+  readonly subjectHash: string;
+  readonly sidHash: string | null;
+  readonly facts: string;
+  readonly now: EpochMs;
+}
+
+async function insert(tx: Writer, { id, client, subjectHash, sidHash, facts, now }: NewIdentity): Promise<void> {
+  await tx.run(
+    `INSERT INTO access_identity (id, issuer, client_id, subject_hash, sid_hash, facts, created_at, read_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [id, client.issuer, client.client_id, subjectHash, sidHash, facts, now, now],
+  );
+}
+
+interface Ended {
+  readonly bySid: string | null;
+  readonly bySubject: string | null;
+  /** Seconds since 1970. A token that comes again ends nothing that began since. */
+  readonly issuedAt: number;
+}
+
+/** One session at the provider where it names one, else every session of the account. */
+async function endAll(tx: Writer, { bySid, bySubject, issuedAt }: Ended): Promise<void> {
+  const before = (issuedAt + 1) * 1_000;
+  if (bySid !== null)
+    await tx.run('DELETE FROM access_identity WHERE sid_hash = ? AND created_at < ?', [bySid, before]);
+  if (bySubject === null) return;
+  const which = bySid === null ? '' : 'AND sid_hash IS NULL';
+  await tx.run(`DELETE FROM access_identity WHERE subject_hash = ? AND created_at < ? ${which}`, [bySubject, before]);
+}
+
+/** Forgets who has no session any more. */
+export async function forgetIdentities(tx: Writer): Promise<void> {
+  await tx.run(
+    `DELETE FROM access_identity WHERE
+       id NOT IN (SELECT identity FROM access_grant WHERE identity IS NOT NULL) AND
+       'oidc:' || id NOT IN (SELECT credential FROM operator_session)`,
+  );
+}
+
+function readAtOf(row: Row | undefined): EpochMs {
+  return Number(row?.['read_at'] ?? 0) as EpochMs;
+}

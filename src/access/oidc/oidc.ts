@@ -1,0 +1,113 @@
+/**
+ * Signing in by identity providers, for visitors and operators alike: the browser is sent there with a sealed cookie, and comes
+ * back to `/-/oidc/callback` with a code that is worth nothing without that cookie.
+ */
+
+import { parseEmailAddress } from '../../mail/email-address.ts';
+import type { PageDefinition } from '../../model/observation.ts';
+import { type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { readCookie, setCookie } from '../cookies.ts';
+import { createSeal, type RandomBytes, type Revealing } from '../digest.ts';
+import type { Identities } from './identities.ts';
+import {
+  beginSignIn,
+  discover,
+  finishSignIn,
+  type Identified,
+  type OidcClient,
+  type Person,
+  ProviderFault,
+  type ProviderFetch,
+  type SignInChecks,
+} from './provider.ts';
+
+/** Below `/-/`: where providers send browsers back, and where they say whose session they ended. */
+export const CALLBACK_PATH = 'oidc/callback';
+export const LOGOUT_PATH = 'oidc/backchannel-logout';
+
+type Purpose = 'visitors' | 'operators';
+
+/** Where somebody signs in, and gets to afterwards. */
+export interface SignInPlace {
+  readonly purpose: Purpose;
+  readonly slug: string;
+  readonly base: string;
+  readonly to: string;
+}
+
+interface Pending {
+  readonly place: SignInPlace;
+  readonly checks: SignInChecks;
+  readonly issuer: string;
+  readonly expiresAt: EpochMs;
+}
+
+interface Browser {
+  readonly cookie: string | null;
+  readonly isSecure: boolean;
+  readonly now: EpochMs;
+}
+
+export interface Oidc {
+  readonly identities: Identities;
+  /** Null: none is configured. */
+  readonly client: (purpose: Purpose) => OidcClient | null;
+  /** @throws ProviderFault when the provider is away */
+  readonly begin: (
+    client: OidcClient,
+    place: SignInPlace,
+    browser: Omit<Browser, 'cookie'> & { readonly redirectUri: string },
+  ) => Promise<{ readonly url: string; readonly cookie: string }>;
+  /** Where a browser that comes back began to sign in; null: nowhere, or too long ago. */
+  readonly pending: (browser: Browser) => Pending | null;
+  /** @throws ProviderFault when the provider is away, or what came back must not be believed */
+  readonly finish: (pending: Pending, query: URLSearchParams) => Promise<Identified & { readonly client: OidcClient }>;
+}
+
+interface OidcOptions {
+  readonly clients: Readonly<Record<Purpose, () => OidcClient | null>>;
+  readonly identities: Identities;
+  readonly key: Revealing;
+  readonly random: RandomBytes;
+  readonly fetch: ProviderFetch;
+}
+
+const PENDING_MS = 15 * MINUTE_MS;
+const PENDING_ID = 'browser';
+
+export function createOidc({ clients, identities, key, random, fetch }: OidcOptions): Oidc {
+  const seal = createSeal(key, 'sign-ins by identity providers', random);
+  return {
+    identities,
+    client: (purpose) => clients[purpose](),
+    begin: async (client, place, { redirectUri, isSecure, now }) => {
+      const { url, checks } = await beginSignIn(await discover(client, fetch), { scopes: client.scopes, redirectUri });
+      const pending: Pending = { place, checks, issuer: client.issuer, expiresAt: toEpochMs(now + PENDING_MS) };
+      const value = seal.seal(JSON.stringify(pending), PENDING_ID);
+      return { url, cookie: setCookie({ role: 'provider', isSecure, value, maxAgeSeconds: PENDING_MS / 1_000 }) };
+    },
+    pending: ({ cookie, isSecure, now }) => {
+      const text = seal.open(readCookie(cookie, 'provider', isSecure) ?? '', PENDING_ID);
+      const pending = text === null ? null : (JSON.parse(text) as Pending);
+      return pending !== null && pending.expiresAt > now ? pending : null;
+    },
+    finish: async ({ place, checks, issuer }, query) => {
+      const client = clients[place.purpose]();
+      if (client?.issuer !== issuer) throw new ProviderFault(new Error('the configuration names another provider now'));
+      return { ...(await finishSignIn(await discover(client, fetch), query, checks)), client };
+    },
+  };
+}
+
+/** Whether somebody is on one of the lists. An address counts only if the provider has verified it. */
+export function isListed({ emails, domains, groups }: NonNullable<PageDefinition['oidc']>, person: Person): boolean {
+  const email = person.email === null ? null : parseEmailAddress(person.email);
+  return (
+    groups.some((group) => person.groups.includes(group)) ||
+    (email !== null && (domains.includes(email.domain) || emails.some((one) => isSameAddress(one, email.address))))
+  );
+}
+
+function isSameAddress(one: string, other: string): boolean {
+  return parseEmailAddress(one)?.address.toLowerCase() === other.toLowerCase();
+}

@@ -1,0 +1,259 @@
+/**
+ * Speaks OpenID Connect with an identity provider: authorization code with PKCE, state and nonce. What is checked of its answers
+ * (issuer, audience, signature, times, nonce, subject) is checked by the libraries.
+ */
+
+import { createRemoteJWKSet, jwtVerify, customFetch as keysFetch } from 'jose';
+import * as oidc from 'openid-client';
+import type { Revealing } from '../digest.ts';
+
+/** Pharos as it is registered at a provider. */
+export interface OidcClient {
+  readonly issuer: string;
+  readonly client_id: string;
+  readonly client_secret: Revealing;
+  readonly scopes: readonly string[];
+}
+
+/** What the provider says of somebody who signed in. */
+export interface Person {
+  readonly subject: string;
+  /** For people: what the provider calls the account. */
+  readonly name: string;
+  /** Null: none that the provider has verified. */
+  readonly email: string | null;
+  readonly groups: readonly string[];
+}
+
+export interface Identified {
+  readonly person: Person;
+  /** The session at the provider; null: it names none. */
+  readonly sid: string | null;
+  /** Null: what it says can't be read again without signing in. */
+  readonly refreshToken: string | null;
+  /** For signing out there; null: it sent none. */
+  readonly idToken: string | null;
+}
+
+/** What must come back from the browser that began. */
+export interface SignInChecks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+/** `away`: it can't be asked now. `refused`: it said no, or said something that must not be believed. */
+export class ProviderFault extends Error {
+  readonly kind: 'away' | 'refused';
+
+  constructor(cause: unknown, kind: ProviderFault['kind'] = isAway(cause) ? 'away' : 'refused') {
+    super(reasonOf(cause), { cause });
+    this.name = 'ProviderFault';
+    this.kind = kind;
+  }
+}
+
+export type ProviderFetch = oidc.CustomFetch;
+
+const TIMEOUT_S = 5;
+/** Seconds that clocks may differ by. */
+const CLOCK_TOLERANCE_S = 30;
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+/** Logout tokens older than this are refused. */
+const LOGOUT_AGE_MAX = '2 minutes';
+
+/**
+ * Reads what the provider publishes of itself. Nothing is kept, so new keys and addresses count at once.
+ *
+ * @throws ProviderFault
+ */
+export function discover(client: OidcClient, fetch: ProviderFetch): Promise<oidc.Configuration> {
+  // Whatever it answers here, it says nothing of a person.
+  return asked(async () => {
+    const { issuer, client_id: id, client_secret: secret } = client;
+    const metadata = { client_secret: secret.reveal(), [oidc.clockTolerance]: CLOCK_TOLERANCE_S };
+    const chosen: oidc.ClientAuth = (server, ...others) =>
+      (server.token_endpoint_auth_methods_supported?.includes('client_secret_basic') === false
+        ? oidc.ClientSecretPost(secret.reveal())
+        : oidc.ClientSecretBasic(secret.reveal()))(server, ...others);
+    return oidc.discovery(new URL(issuer), id, metadata, chosen, {
+      [oidc.customFetch]: fetch,
+      timeout: TIMEOUT_S,
+      // Signatures are checked though the token comes from the provider itself; http is for a provider on this machine.
+      execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
+    });
+  }, 'away');
+}
+
+/** Where the browser goes to sign in, and what must come back. */
+export async function beginSignIn(
+  provider: oidc.Configuration,
+  { scopes, redirectUri }: { readonly scopes: readonly string[]; readonly redirectUri: string },
+): Promise<{ readonly url: string; readonly checks: SignInChecks }> {
+  const checks = {
+    state: oidc.randomState(),
+    nonce: oidc.randomNonce(),
+    verifier: oidc.randomPKCECodeVerifier(),
+    redirectUri,
+  };
+  const url = oidc.buildAuthorizationUrl(provider, {
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state: checks.state,
+    nonce: checks.nonce,
+    code_challenge: await oidc.calculatePKCECodeChallenge(checks.verifier),
+    code_challenge_method: 'S256',
+  });
+  return { url: url.href, checks };
+}
+
+/**
+ * Who came back.
+ *
+ * @param query as the provider sent the browser back with
+ *
+ * @throws ProviderFault
+ */
+export function finishSignIn(
+  provider: oidc.Configuration,
+  query: URLSearchParams,
+  { state, nonce, verifier, redirectUri }: SignInChecks,
+): Promise<Identified> {
+  return asked(async () => {
+    const tokens = await oidc.authorizationCodeGrant(provider, new URL(`${redirectUri}?${query}`), {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    });
+    return identify(provider, tokens, tokens.claims()?.sub ?? '');
+  });
+}
+
+/**
+ * What the provider says now of somebody who signed in before.
+ *
+ * @throws ProviderFault
+ */
+export function askAgain(provider: oidc.Configuration, refreshToken: string, subject: string): Promise<Identified> {
+  return asked(async () => {
+    const tokens = await oidc.refreshTokenGrant(provider, refreshToken);
+    const { sub = subject } = tokens.claims() ?? {};
+    if (sub !== subject) throw new Error('the provider answered with another account');
+    const { refreshToken: next, ...identified } = await identify(provider, tokens, subject);
+    return { ...identified, refreshToken: next ?? refreshToken };
+  });
+}
+
+type Tokens = Awaited<ReturnType<typeof oidc.refreshTokenGrant>>;
+
+async function identify(provider: oidc.Configuration, tokens: Tokens, subject: string): Promise<Identified> {
+  const told: Readonly<Record<string, unknown>> = tokens.claims() ?? {};
+  const hasMore = provider.serverMetadata().userinfo_endpoint !== undefined;
+  if (!hasMore && tokens.id_token === undefined) throw new Error('the provider says nothing of the account');
+  const more: Readonly<Record<string, unknown>> = hasMore
+    ? await oidc.fetchUserInfo(provider, tokens.access_token, subject)
+    : {};
+  // An address and whether it is verified are believed together only.
+  const { email, email_verified: isVerified } = more['email'] === undefined ? told : more;
+  const groups = more['groups'] ?? told['groups'];
+  const name = more['preferred_username'] ?? told['preferred_username'] ?? email ?? subject;
+  const { sid } = told;
+  return {
+    person: {
+      subject,
+      name: String(name).slice(0, 200),
+      email: typeof email === 'string' && isVerified === true ? email : null,
+      groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
+    },
+    sid: typeof sid === 'string' ? sid : null,
+    refreshToken: tokens.refresh_token ?? null,
+    idToken: tokens.id_token ?? null,
+  };
+}
+
+/** Where the browser goes to sign out there too; null: the provider has no such address. */
+export function signOutUrl(
+  provider: oidc.Configuration,
+  { idToken, returnTo }: { readonly idToken: string | null; readonly returnTo: string },
+): string | null {
+  if (provider.serverMetadata().end_session_endpoint === undefined) return null;
+  const hint = idToken === null ? {} : { id_token_hint: idToken };
+  return oidc.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnTo, ...hint }).href;
+}
+
+/** Whose sessions a provider ended. */
+export interface LogoutNotice {
+  readonly subject: string | null;
+  readonly sid: string | null;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+}
+
+/**
+ * What a provider's logout token says.
+ *
+ * @throws ProviderFault
+ */
+export function readLogoutToken(
+  provider: oidc.Configuration,
+  token: string,
+  fetch: ProviderFetch,
+): Promise<LogoutNotice> {
+  return asked(async () => {
+    const { issuer, jwks_uri: keys } = provider.serverMetadata();
+    const keySet = createRemoteJWKSet(new URL(keys ?? ''), {
+      timeoutDuration: TIMEOUT_S * 1_000,
+      [keysFetch]: fetch as never,
+    });
+    const { payload } = await jwtVerify(token, keySet, {
+      issuer,
+      audience: provider.clientMetadata().client_id,
+      requiredClaims: ['iat', 'events'],
+      maxTokenAge: LOGOUT_AGE_MAX,
+      clockTolerance: CLOCK_TOLERANCE_S,
+    });
+    const { sub = null, sid = null, events, nonce, iat = 0 } = payload;
+    const isLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
+    if (!isLogout || nonce !== undefined || (sub === null && typeof sid !== 'string'))
+      throw new Error('not a logout token');
+    return { subject: sub, sid: typeof sid === 'string' ? sid : null, issuedAt: iat };
+  });
+}
+
+async function asked<T>(ask: () => Promise<T>, kind?: ProviderFault['kind']): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new ProviderFault(error, kind);
+  }
+}
+
+/** Errors of the other side, or of Pharos' own registration: nothing is said of the person. */
+const AWAY = [
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'ERR_JWKS_TIMEOUT',
+  'invalid_client',
+  'unauthorized_client',
+  'server_error',
+  'temporarily_unavailable',
+];
+
+function isAway(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  if (error instanceof Response) return error.status >= 500 || error.status === 429;
+  if (!(error instanceof Error)) return false;
+  const { code, status, error: word } = error as { code?: unknown; status?: unknown; error?: unknown };
+  if (AWAY.includes(String(code)) || AWAY.includes(String(word))) return true;
+  if (typeof status === 'number' && (status >= 500 || status === 429)) return true;
+  return isAway(error.cause);
+}
+
+/** For the log: no text of the provider's but its own error words. */
+function reasonOf(error: unknown): string {
+  const { message, error: word, cause } = error as { message?: string; error?: unknown; cause?: unknown };
+  const inner = cause instanceof Error ? `: ${cause.message}` : '';
+  return `${message ?? String(error)}${typeof word === 'string' ? ` (${word})` : ''}${inner}`.slice(0, 300);
+}

@@ -1,0 +1,92 @@
+/** Signs visitors in by the identity provider of the site. */
+
+import { parseEmailAddress } from '../../mail/email-address.ts';
+import type { AccessPage, GateRequest, GateResponse } from '../access.ts';
+import { setCookie } from '../cookies.ts';
+import { domainsOf } from '../gate/stored-gate.ts';
+import {
+  beginSession,
+  type GateParts,
+  goTo,
+  isFromAllowed,
+  sessionCookie,
+  show,
+  type Visit,
+  visitOf,
+} from '../visit.ts';
+import { CALLBACK_PATH, isListed, type Oidc } from './oidc.ts';
+import { type Person, ProviderFault } from './provider.ts';
+
+/** Sends the browser to the provider, whichever page is asked for. */
+export async function askProvider(visit: Visit): Promise<GateResponse> {
+  const { request, parts, base, to } = visit;
+  const { slug, isSecure, now } = request;
+  const client = parts.oidc.client('visitors');
+  if (client === null || !parts.gates.kinds().hasOidc) return show(visit, { status: 404, step: 'sign-in' });
+  try {
+    const place = { purpose: 'visitors', slug, base, to } as const;
+    const { url, cookie } = await parts.oidc.begin(client, place, { isSecure, now, redirectUri: callbackOf(visit) });
+    const going = goTo(visit, '', [cookie]);
+    return { ...going, headers: { ...going.headers, location: url } };
+  } catch (error) {
+    return refuse(visit, error);
+  }
+}
+
+/** The address that is registered at the provider: of the page's own domain where the visitor is there. */
+export function callbackOf({ request, parts }: Visit): string {
+  const page = parts.gates.find(request.slug)?.page;
+  const own = page === undefined ? null : URL.parse(page.url);
+  const isThere = own !== null && own.hostname === URL.parse(request.ownOrigin)?.hostname;
+  const site = parts.siteUrl();
+  const root = isThere && own.hostname !== new URL(site).hostname ? own.origin : site.replace(/\/$/, '');
+  return `${root}/-/${CALLBACK_PATH}`;
+}
+
+/** Ends what `askProvider` began: lets in whoever is on the page's lists. */
+export async function returnFromProvider(request: GateRequest, parts: GateParts, oidc: Oidc): Promise<GateResponse> {
+  const pending = oidc.pending(request);
+  if (pending === null) return refuse(visitOf(request, parts), null);
+  const { slug, base, to } = pending.place;
+  const visit = { ...visitOf({ ...request, slug, base }, parts), to };
+  const { clientAddress, isSecure, now } = request;
+  const admission = await parts.attempts.admit({ kind: 'provider', slug, clientAddress, now });
+  if (!admission.isAdmitted) return refuse(visit, null);
+  try {
+    const { client, ...identified } = await oidc.finish(pending, request.query);
+    // Whoever has an account has not guessed, on the lists or not.
+    await parts.attempts.forgive(admission.attempt);
+    const known = await parts.gates.current(slug);
+    const gate = known?.gated.gate;
+    const isOpen =
+      known !== null &&
+      gate?.kind === 'oidc' &&
+      known.stored?.version === gate.version &&
+      isFromAllowed(visit, known.gated) &&
+      isAllowed(known.page, identified.person);
+    if (!isOpen) return show(visit, { status: 403, step: 'sign-in', fault: 'not-allowed' });
+    const id = await parts.database.transaction(async (tx) =>
+      beginSession(tx, visit, gate.version, await oidc.identities.keep(tx, client, identified, now)),
+    );
+    const forget = setCookie({ role: 'provider', isSecure, value: '', maxAgeSeconds: 0 });
+    return goTo(visit, to, [sessionCookie(visit, id), forget]);
+  } catch (error) {
+    return refuse(visit, error);
+  }
+}
+
+/** Whether a page lets somebody in, as the provider says who they are. */
+export function isAllowed(page: AccessPage, person: Person): boolean {
+  if (page.oidc === undefined || !isListed(page.oidc, person)) return false;
+  if (page.emailDomains.length === 0) return true;
+  const email = person.email === null ? null : parseEmailAddress(person.email);
+  return email !== null && domainsOf(page).includes(email.domain);
+}
+
+function refuse(visit: Visit, error: unknown): Promise<GateResponse> {
+  if (error !== null && !(error instanceof ProviderFault)) throw error;
+  if (error !== null) visit.parts.onError(error, 'identity provider');
+  if (error?.kind === 'away')
+    return show(visit, { status: 503, step: 'sign-in', fault: 'provider-away', retryAfterSeconds: 30 });
+  return show(visit, { status: 403, step: 'sign-in', fault: 'provider-refused' });
+}

@@ -1,0 +1,41 @@
+/** `/-/oidc/…`: where identity providers send browsers back, and where they say whose sessions they ended. */
+
+import type { Access } from '../access/access.ts';
+import { CALLBACK_PATH, LOGOUT_PATH, type Oidc } from '../access/oidc/oidc.ts';
+import type { EpochMs } from '../model/time.ts';
+import { type Answer, json, NEVER_CACHED, type OwnRequest } from './answer.ts';
+import { gateReply, returnRequest } from './visitors/gate-answer.ts';
+
+interface OidcRoutesOptions {
+  readonly oidc: Oidc;
+  readonly access: Pick<Access, 'returned'>;
+  /** Path of the site, with a slash at the end. */
+  readonly sitePath: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** Null: there is no such address. */
+export function createOidcRoutes(options: OidcRoutesOptions) {
+  return async (request: OwnRequest): Promise<Answer | null> => {
+    const { oidc } = options;
+    const clients = [...new Set([oidc.client('visitors'), oidc.client('operators')])].filter((one) => one !== null);
+    if (clients.length === 0) return null;
+    if (request.path === LOGOUT_PATH) {
+      if (request.method !== 'POST') return json(405, { message: 'Method not allowed. Use POST.' }, { allow: 'POST' });
+      const token = new URLSearchParams((await request.body()).toString('utf8')).get('logout_token') ?? '';
+      const ended = await Promise.all(clients.map((client) => oidc.identities.endByToken(client, token)));
+      return ended.includes(true) ? json(200, {}) : json(400, { error: 'invalid_request' });
+    }
+    if (request.path !== CALLBACK_PATH) return null;
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return json(405, { message: 'Method not allowed. Use GET.' }, { allow: 'GET, HEAD' });
+    // Providers send browsers here after signing out too.
+    if (!['code', 'error'].some((name) => request.query.has(name)))
+      return {
+        status: 303,
+        headers: { location: request.isSiteHost ? options.sitePath() : '/', 'cache-control': NEVER_CACHED },
+        body: null,
+      };
+    return gateReply(await options.access.returned(returnRequest(request, options.now())));
+  };
+}
