@@ -241,6 +241,16 @@ describe('a folder for static hosts', () => {
     expect(existsSync(join(out, 'acme'))).toBe(false);
   });
 
+  it('tells nobody which slug a page had before', async () => {
+    await publishPage(folders, 'one', { parts: ['a'], page: toPageKey('merger', 1) });
+    const kept = target({ home: () => 'acme' });
+    await kept.update();
+    expect(files().filter((path) => read(path).includes('merger'))).toEqual([]);
+    expect(read('.pharos.json')).not.toContain('merger');
+    // What is kept of it is known again by the next process, here and at the root.
+    expect(await target({ home: () => 'acme' }).update()).toMatchObject({ filesWritten: 0, filesRemoved: 0 });
+  });
+
   it('holds a sealed page as one file that says nothing, and nothing of it in the clear from before', async () => {
     await publishPage(folders, 'CANARY public');
     await target().update();

@@ -9,7 +9,7 @@ import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import { LEDGER_HEADERS } from '../stored/bucket.ts';
-import { readLedger } from '../stored/ledger.ts';
+import { HOME_SLUG, readLedger } from '../stored/ledger.ts';
 import { eachOf, type ObjectStore } from '../stored/object-store.ts';
 import type { SiteKey } from '../stored/sealed-entries.ts';
 import { pageLedger, siteLedger, siteLedgerText } from './site-ledger.ts';
@@ -254,7 +254,9 @@ function leavingPages({ site, memory }: TargetRun): string[] {
     const page = listed.get(slug);
     const entry = memory.pages.get(slug);
     // What another page left at the slug is never mixed with the files of this one.
-    const isReplaced = entry?.page !== undefined && entry.page !== page?.page;
+    // Older versions don't say of which page the copy at the root is.
+    const isTold = slug !== HOME_SLUG || entry?.page !== undefined;
+    const isReplaced = entry !== undefined && isTold && entry.page !== page?.page;
     return page === undefined || isReplaced || (page.isSealed && entry?.isSealed === false);
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The record of our files on a target, stored on the target itself. `.pharos.json` lists the pages, sealed ones encrypted;
+ * The record of our files on a target, stored on the target itself. `.pharos.json` lists the pages, sealed ones and keys of pages encrypted;
  * `.pharos/<slug>.json` lists the files of one page. Only files in these lists are ever overwritten knowingly, skipped or
  * removed. A file with an empty stamp may or may not be there, in any version.
  */
@@ -26,8 +26,8 @@ const PageEntrySchema = LedgerEntrySchema.extend({
   isSealed: z.boolean(),
   /** Whether it was ever complete. */
   isWhole: z.boolean(),
-  /** The page that the files are of; null: the site's own. Absent: written by an older version. */
-  page: z.string().nullable().optional(),
+  /** The page that the files are of. Absent: the first that had the slug, or the site's own files. */
+  page: z.string().optional(),
 });
 const PageEntriesSchema = ledgerEntries(PageEntrySchema);
 
@@ -69,11 +69,13 @@ export function siteLedger(key: SiteKey): LedgerFormat<SiteLedger> {
 }
 
 export function siteLedgerText(settings: string, entries: PageEntries, key: SiteKey): string {
-  const [closed, pages] = [true, false].map((isSealed) =>
-    Object.fromEntries([...entries].filter(([, entry]) => entry.isSealed === isSealed)),
-  );
+  const all = [...entries];
+  const pages = all.flatMap(([slug, { page: _, ...entry }]) => (entry.isSealed ? [] : [[slug, entry]]));
+  // The key of a page names a slug that it had before, which may have been a secret.
+  const closed = all.filter(([, { isSealed, page }]) => isSealed || page !== undefined);
   // Also written without sealed pages, so that the ledger doesn't reveal whether there are any.
-  return JSON.stringify({ format: 3, settings, pages, sealed: sealEntries(JSON.stringify(closed), key) });
+  const sealed = sealEntries(JSON.stringify(Object.fromEntries(closed)), key);
+  return JSON.stringify({ format: 3, settings, pages: Object.fromEntries(pages), sealed });
 }
 
 /** Unreadable too if it lists files that can't belong to the page. */

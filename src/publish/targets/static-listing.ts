@@ -4,7 +4,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFreshness } from '../../model/page.ts';
-import { type PageKey, SITE_FILES } from '../../model/slugs.ts';
+import { type PageKey, SITE_FILES, toPageKey } from '../../model/slugs.ts';
 import type { NowFacts } from '../../views/json/state-json.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
@@ -39,8 +39,8 @@ interface ListingOptions {
 export interface StaticPage {
   /** `_site` for the site's own files, `_home` for the copy of the home page at the root. */
   readonly slug: string;
-  /** The page that the files are of; null: the site's own. */
-  readonly page: PageKey | null;
+  /** The page that the files are of, as in the ledger; undefined: the first that had the slug, or the site's own files. */
+  readonly page: PageKey | undefined;
   /** The same mark means the same files. */
   readonly mark: string;
   readonly isSealed: boolean;
@@ -181,7 +181,12 @@ function listPage(options: ListingOptions, page: KnownPage): StaticPage {
   const { slug, mark, number } = page;
   const now = (): readonly StaticFile[] => listNow(options, page);
   const files = (): StaticFile[] => [...publicFiles(options, page), ...now()];
-  return { slug, page: page.page, mark, number, isSealed: false, files, now };
+  return { slug, page: laterPage(page), mark, number, isSealed: false, files, now };
+}
+
+/** The page where it isn't the first that had the slug. */
+function laterPage({ slug, page }: KnownPage): PageKey | undefined {
+  return page === toPageKey(slug, 1) ? undefined : page;
 }
 
 function listSealedPage(
@@ -191,7 +196,7 @@ function listSealedPage(
 ): StaticPage {
   const { slug, number } = page;
   const files = (): StaticFile[] => [sealedFile(folders, page, { lock, mark })];
-  return { slug, page: page.page, mark, number, isSealed: true, files, now: () => [] };
+  return { slug, page: laterPage(page), mark, number, isSealed: true, files, now: () => [] };
 }
 
 /** The same files again for the root, except those that the site itself has there. */
@@ -221,7 +226,7 @@ function listSiteFiles(
     const own = publicFiles(options, site, others);
     return [...texts.map(textFile), ...own.filter(({ path }) => !hasHome || path !== 'index.html')];
   };
-  return { slug: SITE_SLUG, page: null, number, mark, isSealed: false, files, now: () => [] };
+  return { slug: SITE_SLUG, page: undefined, number, mark, isSealed: false, files, now: () => [] };
 }
 
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
