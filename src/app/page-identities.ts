@@ -3,6 +3,7 @@
 import type { PageKey } from '../model/slugs.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { DefinitionProblem } from '../publish/definitions/inputs.ts';
+import { hidesPrivate } from '../publish/page/page-inputs.ts';
 import type { Database } from '../store/database.ts';
 import type { PageChanges } from '../store/pages.ts';
 import { countPrivate } from '../store/written/posts.ts';
@@ -30,7 +31,7 @@ async function hiddenPosts(
   const count = await countPrivate(database, key);
   if (count === 0) return null;
   const posts = count === 1 ? '1 post that was' : `${count} posts that were`;
-  return `The page ${slug} is public and hides ${posts} written while it was private. To show them, set publish_private_history: true on the page.`;
+  return `The page ${slug} is public and hides ${posts} written while it was private. To show them, publish them in the form at /-/ops/write, or set publish_private_history: true on the page.`;
 }
 
 /** The same of every public page, for `pharos check`. */
@@ -38,11 +39,8 @@ export async function hiddenHistory(
   database: Database,
   pages: readonly ResolvedPage[],
 ): Promise<readonly DefinitionProblem[]> {
-  const open = pages.filter(
-    ({ definition, config }) => definition.access === 'public' && config?.publish_private_history !== true,
-  );
   const found = await Promise.all(
-    open.map(async ({ definition: { slug }, identity: { key } }) => ({
+    pages.filter(hidesPrivate).map(async ({ definition: { slug }, identity: { key } }) => ({
       slug,
       message: await hiddenPosts(database, { key, slug }),
     })),

@@ -4,6 +4,7 @@ import type { PageConfig } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
+import { hidesPrivate } from '../publish/page/page-inputs.ts';
 import type { Fault } from '../schema/issue-words.ts';
 import type { FormField, OpenStory } from '../views/operators/ops-write.ts';
 import { statusOf } from './requests.ts';
@@ -196,16 +197,19 @@ export function openStories(writing: WritingPage, now: EpochMs): readonly OpenSt
       const { row, document } = one;
       const { post } = document;
       const story = storyOf(writing, row.id);
+      const isHidden = row.isPrivate && hidesPrivate(writing.page);
       const facts = [
         post.type === 'override' ? `Override: ${STATE_WORDS[statusOf(post.state)] ?? post.state}` : capital(post.type),
         ...(story === null ? [] : [story.status.replaceAll('_', ' ')]),
         ...(post.draft ? ['draft'] : []),
+        ...(isHidden ? ['hidden, because it was written while the page was private'] : []),
         `changed ${toIso(row.updatedAt).slice(0, 16).replace('T', ' ')} UTC by ${row.actor}`,
       ];
       const isStory = post.type === 'incident' || post.type === 'maintenance';
       return {
         id: row.id,
         version: row.version,
+        isHidden,
         title: post.title,
         facts: facts.join(', '),
         note: document.note ?? null,

@@ -119,6 +119,19 @@ export async function changePost(tx: Writer, author: Author, { id, action, versi
   await note(tx, author, { action, id });
 }
 
+/** Shows a post that was written while its page was private. @throws Refusal as of `changePost` */
+export async function revealPost(
+  tx: Writer,
+  author: Author,
+  { id, action, version }: Omit<Change, 'change'>,
+): Promise<void> {
+  const { row } = await currentPost(tx, author, { id, version });
+  if (author.page.isPrivate) throw new Refusal(409, 'The page is private by now. Nothing was published.');
+  const { now: updatedAt, actor } = author;
+  await saveWritten(tx, { ...row, isPrivate: false, version: row.version + 1, updatedAt, actor });
+  await note(tx, author, { action, id });
+}
+
 /** Takes a post away. @throws Refusal as of `changePost` */
 export async function removePost(
   tx: Writer,

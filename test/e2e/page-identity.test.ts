@@ -9,7 +9,7 @@ import {
   startSubscribingSite,
   tokenOf,
 } from '../helpers/subscribing-site.ts';
-import { callApi, WRITING_ENV } from '../helpers/writing-site.ts';
+import { callApi, OPERATOR, WRITING_ENV } from '../helpers/writing-site.ts';
 
 const INNER = `  - slug: inner
     title: Inner
@@ -44,6 +44,27 @@ beforeAll(async () => {
   });
 }, 60_000);
 afterAll(() => site?.close());
+
+/** Presses the button beside a hidden post in the form of operators. */
+async function publishInForm(title: string): Promise<void> {
+  const send = (path: string, fields: Record<string, string> | null, cookie = '') =>
+    fetch(`${site.url()}/-/ops${path}`, {
+      ...(fields === null ? {} : { method: 'POST', body: new URLSearchParams(fields) }),
+      headers: { cookie, origin: site.url() },
+      redirect: 'manual',
+    });
+  const signedIn = await send('/sign-in', { token: OPERATOR });
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const html = await (await send('/write?page=team', null, cookie)).text();
+  const story = html.slice(html.indexOf(title));
+  expect(story).toContain('hidden, because it was written while the page was private');
+  const hidden = [...story.slice(0, story.indexOf('</form>')).matchAll(/name="(\w+)" value="([^"]*)"/g)];
+  const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
+  expect(fields['step']).toBe('remove');
+  expect(story).toContain('value="reveal"');
+  const done = await send('/write', { ...fields, step: 'reveal' }, cookie);
+  expect([done.status, done.headers.get('location')]).toEqual([303, 'write?page=team&did=sent']);
+}
 
 let reloads = 0;
 
@@ -193,6 +214,13 @@ describe('a page that is more than its slug', () => {
       ({ body }) => body.includes('Desk on fire'),
     );
     expect(shown.body).toContain('Desk on fire');
+    await reload((text) => text.replace('    publish_private_history: true\n', ''));
+    await eventually(
+      () => site.get('/team/'),
+      ({ body }) => !body.includes('Desk on fire'),
+    );
+    await publishInForm('Desk on fire');
+    expect((await site.get('/team/')).body).toContain('Desk on fire');
     expect((await command('check', '--offline')).stdout).not.toContain('publish_private_history');
   });
 });

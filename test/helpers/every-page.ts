@@ -216,6 +216,7 @@ export async function servePages(pages: Iterable<readonly [path: string, page: R
 function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
   const choice = { text: 'Acme', href: 'write?page=acme', isCurrent: true };
   const field = { value: '', fault: null, hint: 'Markdown.' };
+  const story = { version: 1, note: null, href: null, removal: 'Delete', isHidden: false };
   return {
     notice: 'Published.',
     faults: ['Someone else changed it in the meantime.'],
@@ -224,8 +225,8 @@ function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
     kinds: [{ ...choice, text: 'Incident' }],
     templates: [{ ...choice, text: 'Slow' }],
     open: [
-      { id: 'a', version: 1, title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', removal: 'Delete' },
-      { id: 'b', version: 1, title: 'API', facts: 'Override', note: null, href: null, removal: 'Remove' },
+      { ...story, id: 'a', title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', isHidden: true },
+      { ...story, id: 'b', title: 'API', facts: 'Override', removal: 'Remove' },
     ],
     form: {
       heading: 'New: Incident',

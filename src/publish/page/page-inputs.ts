@@ -112,11 +112,16 @@ function historyId({ definition, identity }: ResolvedPage): string {
  * Whether a page may show something: what was written on another page, or on the one that had its slug before, is not its own;
  * and a public page shows what was written while it was private only when its operator says so.
  */
-function isOwn({ identity, definition, config }: ResolvedPage, { id, owner }: Owned): boolean {
+function isOwn(page: ResolvedPage, { id, owner }: Owned): boolean {
+  const { key } = page.identity;
   // From before owners were known; the first pass over it tells them.
-  if (owner === undefined) return !id.startsWith(`${WRITTEN_ID}/`) || readPageKey(identity.key).era === 1;
-  const showsPrivate = definition.access !== 'public' || config?.publish_private_history === true;
-  return owner.page === identity.key && (!owner.isPrivate || showsPrivate);
+  if (owner === undefined) return !id.startsWith(`${WRITTEN_ID}/`) || readPageKey(key).era === 1;
+  return owner.page === key && !(owner.isPrivate && hidesPrivate(page));
+}
+
+/** Whether a page is public and doesn't show what was written while it was private. */
+export function hidesPrivate({ definition, config }: Pick<ResolvedPage, 'definition' | 'config'>): boolean {
+  return definition.access === 'public' && config?.publish_private_history !== true;
 }
 
 type Owned = Pick<Incident, 'id' | 'owner'>;

@@ -6,7 +6,15 @@ import { formFields, openStories, type Template } from '../../incidents/form-vie
 import { idWords } from '../../incidents/post-id.ts';
 import { Refusal } from '../../incidents/refusal.ts';
 import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
-import { type Author, authorPage, changePost, createPost, removePost, writeOnce } from '../../incidents/writer.ts';
+import {
+  type Author,
+  authorPage,
+  changePost,
+  createPost,
+  removePost,
+  revealPost,
+  writeOnce,
+} from '../../incidents/writer.ts';
 import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Fault } from '../../schema/issue-words.ts';
@@ -60,6 +68,11 @@ const DONE: Readonly<Record<string, string>> = {
   sent: 'Published.',
   draft: 'Saved as a draft. Visitors can’t see it.',
   removed: 'Deleted.',
+};
+/** What the buttons beside a story do. */
+const STEPS: Readonly<Record<string, { write: typeof removePost; action: string; did: string }>> = {
+  remove: { write: removePost, action: 'delete', did: 'removed' },
+  reveal: { write: revealPost, action: 'publish', did: 'sent' },
 };
 const TOLD =
   'Feeds, calendars, JSON and badges change immediately. Subscribers and notification channels, if the page has any, are notified.';
@@ -216,14 +229,14 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
         if (!options.canRun)
           throw new Refusal(409, 'This process only serves pages. Use the one that runs `pharos start`.');
         const author = authorOf(subject, form, address);
-        if (form.get('step') === 'remove' && subject.own !== null) {
+        const act = STEPS[form.get('step') ?? ''];
+        if (act !== undefined && subject.own !== null) {
           const { id } = subject.own.row;
           const version = versionIn(form);
-          await options.database.transaction((tx) =>
-            removePost(tx, author, { id, action: `${subject.kind}-delete`, version }),
-          );
+          const action = `${subject.kind}-${act.action}`;
+          await options.database.transaction((tx) => act.write(tx, author, { id, action, version }));
           await options.publish();
-          return back('removed');
+          return back(act.did);
         }
         const context = { writing: subject.writing, own: subject.own, now: author.now };
         const document = postOfForm(subject.kind, form, context);

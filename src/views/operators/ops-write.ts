@@ -28,6 +28,8 @@ export interface OpenStory {
   readonly href: string | null;
   readonly id: string;
   readonly version: number;
+  /** Whether the page, now public, doesn't show it, because it was private when this was written. */
+  readonly isHidden: boolean;
   /** What the button that takes it away or back says. */
   readonly removal: string;
 }
