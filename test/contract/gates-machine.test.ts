@@ -12,7 +12,7 @@
  *   that tell of a closed page (23); `compose` does not have targets withdraw it (13);
  * - a page that is more than its slug: `site-memory` gives every page of a slug the same key (21).
  *
- * `PHAROS_TEST_SEED` is the first seed, `PHAROS_TEST_SCALE=200` makes 10,000 steps.
+ * `PHAROS_TEST_SEED` is the first seed, `PHAROS_GATES_STEPS` how many steps.
  */
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -22,7 +22,7 @@ import { type Course, chanceOf, takeStep } from './gates-machine/steps.ts';
 import { createVisitors } from './gates-machine/visitors.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-const STEPS = Math.round(50 * SCALE);
+const STEPS = Number(process.env['PHAROS_GATES_STEPS'] ?? Math.round(25 * SCALE));
 /** Of one history; then another site begins. */
 const STEPS_OF_SITE = 100;
 const FIRST_SEED = Number(process.env['PHAROS_TEST_SEED'] ?? 1);
@@ -85,7 +85,7 @@ describe('gates', () => {
     for (let done = 0, seed = FIRST_SEED; done < STEPS; seed += 1) {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T09:13:00Z') });
       site = await createSite();
-      const visitors = createVisitors(mails);
+      const visitors = createVisitors(site, mails);
       const history: string[] = [];
       const course: Course = {
         site,

@@ -1,20 +1,38 @@
-/** The site that everything happens to: one that publishes, one that serves beside it, one on another machine. */
+/**
+ * The site that everything happens to: one node that publishes, one that serves beside it, one on another machine, and one that
+ * takes releases from a bucket.
+ */
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { now, sleep } from '../../../src/app/clock.ts';
+import type { Log } from '../../../src/app/log.ts';
+import { createReleaseUploads } from '../../../src/app/nodes/upload-releases.ts';
+import { releaseBucket } from '../../../src/app/targets.ts';
 import { type Config, parseConfig } from '../../../src/config/load.ts';
+import { isStatusError } from '../../../src/errors.ts';
 import { type Learned, NOTHING_LEARNED, toMonitorId } from '../../../src/model/observation.ts';
-import { HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
+import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { rollbackTo } from '../../../src/publish/releases/rollback.ts';
+import type { Question } from '../../../src/sync/connector.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
+import type { Http } from '../../../src/sync/http/http.ts';
+import { runPass } from '../../../src/sync/pass/pass.ts';
+import { bindUpstream } from '../../../src/sync/upstream.ts';
+import { doubtGivers, type Giver } from '../../helpers/doubtful-gates.ts';
+import { S3_KEYS, type S3Server, startS3Server } from '../../helpers/s3-server.ts';
 import { type Node, startNode } from './nodes.ts';
-import { countEras, noPosts, type Posts } from './posts.ts';
+import { countEras, loosen, noPosts, type Posts } from './posts.ts';
 import {
+  ASKED,
+  type Asked,
+  CLEAN,
+  CONNECTOR_OF,
   type Configured,
-  CUSTOM_HOST,
+  configGateOf,
   definitionOf,
+  HOSTS,
   KINDS,
   type Kind,
   type Known,
@@ -22,19 +40,25 @@ import {
   type Seen,
   seenBy,
   UPSTREAM,
+  UPSTREAM_OF,
   type UpstreamPage,
 } from './world.ts';
 
-export type NodeName = 'main' | 'beside' | 'other';
+const ROLES = { main: 'publishes', beside: 'serves', other: 'publishes', web: 'takes' } as const;
+export type NodeName = keyof typeof ROLES;
+const NAMES = Object.keys(ROLES) as NodeName[];
 
 export interface Site {
   readonly folder: string;
   readonly out: string;
   readonly nodes: Record<NodeName, Node>;
+  readonly bucket: S3Server;
+  /** The operator token. */
+  readonly operator: string;
   configured: Configured;
   home: string | null;
   /** What the upstream says when it is asked. */
-  there: { pages: Partial<Record<Kind, UpstreamPage>>; texts: Record<Kind, string> };
+  there: { pages: Partial<Record<Kind | Asked, UpstreamPage>>; texts: Record<Kind, string> };
   known: Known | null;
   seen: Seen;
   backup: Known | null;
@@ -47,6 +71,9 @@ const ENVIRONMENT = {
   API_KEY: 'never asked',
   OPERATOR: 'operator-token-of-the-machine',
   ACCESS_KEY: 'of hashes of addresses in these tests',
+  SMTP: 'smtp://127.0.0.1:9',
+  S3_ID: S3_KEYS.accessKeyId,
+  S3_SECRET: S3_KEYS.secretAccessKey,
 };
 
 export async function createSite(): Promise<Site> {
@@ -55,6 +82,8 @@ export async function createSite(): Promise<Site> {
     folder,
     out: join(folder, 'out'),
     nodes: {} as Site['nodes'],
+    bucket: await startS3Server(),
+    operator: ENVIRONMENT.OPERATOR,
     configured: {},
     home: null,
     there: { pages: {}, texts: { bare: '', over: '', own: '' } },
@@ -68,15 +97,17 @@ export async function createSite(): Promise<Site> {
     pages: {
       bare: { slug: 'qsbarea', gate: { accessType: 'public' }, word: newWord(site) },
       over: { slug: 'qsovera', gate: { accessType: 'public' }, word: newWord(site) },
+      plan: { slug: 'qsplana', gate: {}, shape: CLEAN, word: newWord(site) },
+      live: { slug: 'qslivea', gate: {}, shape: CLEAN, word: newWord(site) },
     },
     texts: { bare: newWord(site), over: newWord(site), own: newWord(site) },
   };
   site.configured = {
-    over: { slug: 'qsovera', from: 'qsovera', gate: {}, domain: false, word: newWord(site) },
-    own: { slug: 'qsowna', from: null, gate: { password: '${P1}' }, domain: true, word: newWord(site) },
+    over: { slug: 'qsovera', from: `${UPSTREAM}/qsovera`, gate: {}, domain: null, word: newWord(site) },
+    own: { slug: 'qsowna', from: null, gate: { password: '${P1}' }, domain: HOSTS[0], word: newWord(site) },
   };
   // Two machines that share a database, which is a server's where the product does so.
-  for (const name of ['main', 'other']) mkdirSync(join(folder, name));
+  for (const name of ['main', 'other', 'web']) mkdirSync(join(folder, name));
   symlinkSync('../main/pharos.db', join(folder, 'other', 'pharos.db'));
   await startAll(site);
   return site;
@@ -89,28 +120,44 @@ export function newWord(site: Site): string {
 }
 
 /** @throws CONFIG_INVALID */
-export function configOf({ folder, configured, home }: Site, name: NodeName): Config {
-  const pages = Object.values(configured).map(({ slug, from, gate, domain, word }) => ({
-    slug,
-    title: `${word} title`,
-    description: `${word} words`,
-    ...(from === null
-      ? {
-          components: [
-            { monitor: `${UPSTREAM}/own`, id: 'own-1', name: `${word} part` },
-            { type: 'static', id: 'own-2', name: `${word} static` },
-          ],
-        }
-      : { from: `${UPSTREAM}/${from}` }),
-    ...(domain ? { custom_domain: CUSTOM_HOST } : {}),
-    ...gate,
-  }));
+export function configOf({ folder, configured, home, bucket }: Site, name: NodeName): Config {
+  const pages = Object.values(configured)
+    .map((page) => ({ ...page, gate: configGateOf(page) }))
+    .map(({ slug, from, gate, domain, word }) => ({
+      slug,
+      title: `${word} title`,
+      description: `${word} words`,
+      ...(from === null
+        ? {
+            components: [
+              { monitor: `${UPSTREAM}/own`, id: 'own-1', name: `${word} part` },
+              { type: 'static', id: 'own-2', name: `${word} static` },
+            ],
+          }
+        : { from }),
+      ...(domain === null ? {} : { custom_domain: domain }),
+      ...gate,
+    }));
   const text = JSON.stringify({
     site: { url: 'http://127.0.0.1', name: 'Site', ...(home === null ? {} : { home }) },
-    data: join(folder, name === 'other' ? 'other' : 'main'),
+    data: join(folder, name === 'beside' ? 'main' : name),
     server: { trustedProxyHops: 1 },
-    upstreams: [{ id: UPSTREAM, kind: 'uptime-service', rpcUrl: 'http://127.0.0.1:9', apiKey: '${API_KEY}' }],
-    access: { key: '${ACCESS_KEY}', sessionHours: 100 },
+    upstreams: [
+      { id: UPSTREAM, kind: 'uptime-service', rpcUrl: 'http://127.0.0.1:9', apiKey: '${API_KEY}' },
+      ...ASKED.map((kind) => {
+        const { rpcUrl, preset, path } = giverOf(folder, kind).options;
+        const options = kind === 'plan' ? { path } : { rpcUrl, preset, apiKey: '${API_KEY}' };
+        return { id: UPSTREAM_OF[kind], kind: CONNECTOR_OF[kind], ...options };
+      }),
+    ],
+    access: { key: '${ACCESS_KEY}', sessionHours: 100, smtp: '${SMTP}', from: 'status@pharos.example' },
+    subscriptions: true,
+    releases: {
+      s3: {
+        ...{ endpoint: bucket.endpoint, bucket: bucket.bucket, region: 'us-east-1' },
+        ...{ accessKeyId: '${S3_ID}', secretAccessKey: '${S3_SECRET}' },
+      },
+    },
     operators: { token: '${OPERATOR}' },
     pages,
     ...(name === 'main' ? { output: { folder: join(folder, 'out') } } : {}),
@@ -119,8 +166,17 @@ export function configOf({ folder, configured, home }: Site, name: NodeName): Co
 }
 
 async function startAll(site: Site): Promise<void> {
-  for (const name of ['main', 'beside', 'other'] as const)
-    site.nodes[name] = await startNode(name, configOf(site, name), name !== 'beside');
+  for (const name of NAMES) await begin(site, name);
+}
+
+export async function begin(site: Site, name: NodeName): Promise<void> {
+  site.nodes[name] = await startNode(name, configOf(site, name), ROLES[name]);
+}
+
+function giverOf(folder: string, kind: Asked): Giver {
+  const giver = doubtGivers(join(folder, 'terraform.tfstate'))[CONNECTOR_OF[kind]];
+  if (giver === undefined) throw new Error(`nothing is known of ${kind}`);
+  return giver;
 }
 
 async function stopAll({ nodes }: Site): Promise<void> {
@@ -129,6 +185,7 @@ async function stopAll({ nodes }: Site): Promise<void> {
 
 export async function removeSite(site: Site): Promise<void> {
   await stopAll(site);
+  await site.bucket.close();
   rmSync(site.folder, { recursive: true, force: true });
 }
 
@@ -136,12 +193,29 @@ export async function removeSite(site: Site): Promise<void> {
 export async function pull(site: Site): Promise<void> {
   const { there } = site;
   const announced = Object.fromEntries(slugsOf(site).map((slug) => [slug, newWord(site)]));
-  site.known = structuredClone({ ...there, announced });
+  const before = site.known?.pages;
+  const { plan, live, ...others } = structuredClone(there.pages);
+  const asked = { plan, live };
+  for (const kind of ASKED) {
+    const page = asked[kind];
+    const last = before?.[kind];
+    const isBroken = typeof page?.shape?.broken === 'number';
+    // Nothing is broken before it ever worked, so that what was left as it was published is decided by the first pass.
+    if (page !== undefined && isBroken && before === undefined) asked[kind] = { ...page, shape: CLEAN };
+    await askFor(site, kind, asked[kind]);
+    if (!isBroken || before === undefined) continue;
+    if (last === undefined) delete asked[kind];
+    else asked[kind] = { ...last, shape: page.shape };
+    for (const slug of [last?.slug, page.slug, configuredOver(site, kind, last)])
+      if (slug !== undefined) loosen(site, slug);
+  }
+  const pages = { ...others, ...Object.fromEntries(Object.entries(asked).filter(([, page]) => page !== undefined)) };
+  site.known = structuredClone({ pages, texts: there.texts, announced });
   const at = now();
   const text = (kind: Kind, words: string): string => `${there.texts[kind]} ${words}`;
   const learned: Learned = {
     ...NOTHING_LEARNED,
-    pages: (Object.entries(there.pages) as [Kind, UpstreamPage][]).map(([kind, page]) => definitionOf(kind, page)),
+    pages: (Object.entries(others) as [Kind, UpstreamPage][]).map(([kind, page]) => definitionOf(kind, page)),
     monitors: KINDS.map((kind) => ({
       id: toMonitorId(UPSTREAM, kind),
       name: text(kind, 'monitor'),
@@ -195,6 +269,48 @@ export async function pull(site: Site): Promise<void> {
   });
 }
 
+/** The page of the configuration over this one. */
+function configuredOver(
+  { configured: { over } }: Site,
+  kind: Asked,
+  page: UpstreamPage | undefined,
+): string | undefined {
+  return over !== undefined && over.from === `${UPSTREAM_OF[kind]}/${page?.slug}` ? over.slug : undefined;
+}
+
+/** Other pages of an asked upstream, so that one of them may vanish at once. */
+const OTHERS = ['8', '9'].map((id) => ({
+  ...{ id, slug: `other-${id}`, title: 'Other', description: 'Other' },
+  custom_domain: undefined,
+}));
+
+/** A pass over an upstream as the product makes it. */
+async function askFor({ folder, nodes }: Site, kind: Asked, page: UpstreamPage | undefined): Promise<void> {
+  const giver = giverOf(folder, kind);
+  const { shape = CLEAN, slug, word, domain = null } = page ?? { slug: 'other-7', word: 'Other' };
+  const domains = domain === null ? {} : { custom_domain: domain, customDomain: domain };
+  const base = { slug, title: `${word} title`, description: `${word} words`, ...domains };
+  const broken = shape.broken === null ? undefined : giver.broken[shape.broken];
+  const fields = page === undefined ? { id: '7', ...shape.fields } : shape.fields;
+  const respond = broken === undefined ? giver.give(base, fields, [...shape.others, ...OTHERS]) : broken[1](base);
+  const connector = CONNECTORS.find((one) => one.kind === CONNECTOR_OF[kind]);
+  const options = connector?.optionsSchema.parse(giver.options);
+  const binding = { id: UPSTREAM_OF[kind], options, limits: null, intervalMs: MINUTE_MS };
+  const http: Http = {
+    request: async (question) => {
+      const payload = respond?.(question as Question<unknown>, 0);
+      if (isStatusError(payload)) throw payload;
+      return { status: 200, payload, at: now(), clockSkewMs: null, remaining: null };
+    },
+    close: async () => undefined,
+  };
+  const deps = { store: nodes.main.pharos.base.store, http, now, sleep, random: () => 0 };
+  const { upstreams } = await runPass([bindUpstream(connector as never, binding)], deps, { isManual: true });
+  const [report] = upstreams;
+  if (broken === undefined && report?.kind !== 'ok')
+    throw new Error(`${kind}: ${shape.name}: ${JSON.stringify(report)}`);
+}
+
 function slugsOf({ there, configured }: Site): string[] {
   return [...new Set([...Object.values(there.pages), ...Object.values(configured)].map(({ slug }) => slug))];
 }
@@ -213,6 +329,29 @@ export async function rollBack({ nodes, folder }: Site, slug: string): Promise<b
     () => true,
     () => false,
   );
+}
+
+/** Main uploads what it serves, and the node that takes it has it. */
+export async function bringToWeb({ nodes: { main, web } }: Site): Promise<void> {
+  const { base, serving } = main.pharos;
+  const config = base.live.config();
+  const bucket = releaseBucket(config, base.proxy);
+  if (bucket === null) throw new Error('there is no bucket');
+  const log = { info: () => undefined, error: () => undefined } as unknown as Log;
+  const uploads = createReleaseUploads({
+    ...{ folders: base.folders, database: base.database, now, log, state: serving.keeper.lastState },
+    // Closing waits for the upload. What fails is missed by whoever may see a page.
+    store: { ...bucket, close: async () => undefined },
+    key: config.access.key ?? null,
+    isElected: () => true,
+    mayUpload: async () => true,
+  });
+  uploads.follow();
+  await uploads.close();
+  await bucket.close();
+  await web.look().catch(() => undefined);
+  await web.pharos.serving.taking?.refresh();
+  await web.look();
 }
 
 const DATABASE = ['pharos.db', 'pharos.db-wal', 'pharos.db-shm'];
@@ -256,8 +395,8 @@ async function forgetPosts(site: Site): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.run('DELETE FROM written');
     await tx.run(`DELETE FROM incident WHERE upstream = 'written'`);
+    for (const table of ['api_token', 'access_badge_token', 'subscriber', 'outbox'])
+      await tx.run(`DELETE FROM ${table}`);
   });
-  const words = [...site.posts.lost, ...site.posts.written.keys()];
-  site.posts = noPosts();
-  for (const word of words) site.posts.lost.add(word);
+  site.posts = noPosts(site.posts);
 }

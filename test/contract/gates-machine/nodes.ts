@@ -6,11 +6,17 @@ import { Readable } from 'node:stream';
 import { now } from '../../../src/app/clock.ts';
 import { compose, type Pharos } from '../../../src/app/compose.ts';
 import type { Log } from '../../../src/app/log.ts';
+import { newSuffix, pageNamed, writingPage } from '../../../src/app/operators/writing.ts';
 import type { Config } from '../../../src/config/load.ts';
 import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
+import type { Answer as OwnAnswer, OwnRequest } from '../../../src/server/answer.ts';
 import { createFrontDoor } from '../../../src/server/front-door.ts';
+import { createApiAccess } from '../../../src/server/operators/api-access.ts';
+import { createApiRoutes } from '../../../src/server/operators/api-routes.ts';
+import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
+import { createApiTokens } from '../../../src/store/written/tokens.ts';
 import { OFFICE_ADDRESS } from './world.ts';
 
 export interface Answer {
@@ -27,6 +33,10 @@ export interface Question {
   /** Whom the proxy heard from; default: another one each time. */
   readonly from?: string;
   readonly form?: Readonly<Record<string, string>>;
+  /** A JSON body to post. */
+  readonly json?: object;
+  /** A token of the API. */
+  readonly bearer?: string;
 }
 
 export interface Node {
@@ -50,7 +60,8 @@ const UPDATE_MAX_MS = 5_000;
 let clients = 0;
 
 /** As `pharos start` (publishing) or `pharos serve`, without listening and without looking at the store by itself. */
-export async function startNode(name: string, config: Config, isPublishing: boolean): Promise<Node> {
+export async function startNode(name: string, config: Config, role: 'publishes' | 'serves' | 'takes'): Promise<Node> {
+  const isPublishing = role === 'publishes';
   const errors: string[] = [];
   let updatesDue = 0;
   let updates = 0;
@@ -61,7 +72,7 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     warn: () => undefined,
     error: (...told: unknown[]) => void errors.push(told.map(String).join(' ')),
   } as unknown as Log;
-  const pharos = await compose(config, { log, isPublishing, printsMail: true });
+  const pharos = await compose(config, { log, isPublishing, isTaking: role === 'takes', printsMail: true });
   const { targetUpdated } = pharos.serving.metrics;
   Object.assign(pharos.serving.metrics, {
     targetUpdated: (update: Parameters<typeof targetUpdated>[0]) => {
@@ -74,8 +85,10 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     reader: createReleaseReader(pharos.base.folders),
     sources: pharos.serving.keeper.sources,
     access: pharos.serving.access,
-    own: async () => null,
+    own: createOwn(pharos),
+    subscriptions: pharos.telling.notices.subscriptions,
     badges: createBadgeService(),
+    ensure: pharos.serving.taking?.ensure,
     locale: () => 'en',
     trustedProxyHops: 1,
     isHttpsSite: false,
@@ -93,6 +106,8 @@ export async function startNode(name: string, config: Config, isPublishing: bool
     await look();
     pharos.publishing.targets.open();
     updatesDue = updates + 1;
+    // Subscribers are told by one node.
+    pharos.telling.notices.open();
   }
   return {
     name,
@@ -119,16 +134,50 @@ export async function startNode(name: string, config: Config, isPublishing: bool
   };
 }
 
+/** The API, which stores posts; they are published by the steps of the machine. */
+function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer | null> {
+  const { base, serving } = pharos;
+  const place = { store: base.store, readSite: serving.keeper.refresh };
+  const { token } = base.live.config().operators;
+  const api = createApiRoutes({
+    database: base.database,
+    newSuffix,
+    isOn: () => true,
+    access: createApiAccess(
+      createApiTokens(base.database),
+      createOperatorGuard(() => token ?? null),
+    ),
+    canRun: pharos.publishing.publisher !== null,
+    now,
+    clientOf: () => null,
+    pageOf: (slug) => pageNamed(place, slug),
+    load: (slug) => writingPage(place, slug),
+    publish: async () => undefined,
+    version: '1',
+    siteUrl: base.live.siteUrl,
+  });
+  return async (request) => {
+    const [name, ...rest] = request.path.split('/');
+    return name === 'v1' ? api(request, rest) : null;
+  };
+}
+
 /** Hands a request to the server's handler; the network itself is tested elsewhere. */
-function ask(server: Server, { path, host = '127.0.0.1', cookie, from, form }: Question): Promise<Answer> {
+function ask(
+  server: Server,
+  { path, host = '127.0.0.1', cookie, from, form, json, bearer }: Question,
+): Promise<Answer> {
   clients += 1;
-  const body = form === undefined ? null : Buffer.from(new URLSearchParams(form).toString());
+  const text = json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
+  const body = text === undefined ? null : Buffer.from(text);
   const headers: Record<string, string> = {
     host,
     // What stands further left was written by whoever likes to.
     'x-forwarded-for': `${OFFICE_ADDRESS}, ${from ?? `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`}`,
     ...(cookie === undefined ? {} : { cookie }),
-    ...(body === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
   };
   const request = Object.assign(Readable.from(body === null ? [] : [body]), {
     method: body === null ? 'GET' : 'POST',

@@ -1,93 +1,169 @@
 /**
- * What operators write on pages, and which page it belongs to by the rules: a definition that has a slug begins an era when it
- * gets it, and another when it comes back. Written without a look at how the product counts eras.
+ * What is kept for pages, and for which page by the rules: a definition that has a slug begins an era when it gets it, and
+ * another when it comes back. Written without a look at how the product counts eras.
  */
 
+import { newToken, systemRandom } from '../../../src/access/digest.ts';
+import { createBadgeTokens } from '../../../src/access/gate/badge-tokens.ts';
 import { now } from '../../../src/app/clock.ts';
-import { authorPage } from '../../../src/incidents/writer.ts';
 import { NOTHING_LEARNED, WRITTEN_ID } from '../../../src/model/observation.ts';
-import { toIso } from '../../../src/model/time.ts';
-import { readWritten, saveWritten } from '../../../src/store/written/posts.ts';
-import { projectWritten, writtenText } from '../../../src/sync/connectors/markdown/written.ts';
+import type { PageKey } from '../../../src/model/slugs.ts';
+import { createAddressSeal } from '../../../src/notify/address-seal.ts';
+import { linkToken, newSubscriberId } from '../../../src/notify/links.ts';
+import { addSubscriber } from '../../../src/notify/subscribers.ts';
+import { TOKEN_PREFIX, tokenHash } from '../../../src/server/operators/api-access.ts';
+import { adoptPage, readPages } from '../../../src/store/pages.ts';
+import { readWritten } from '../../../src/store/written/posts.ts';
+import { createApiTokens } from '../../../src/store/written/tokens.ts';
+import { projectWritten } from '../../../src/sync/connectors/markdown/written.ts';
 import { newWord, type Site } from './machine.ts';
-import { isOpenTo, type Seen, type Session } from './world.ts';
+import { baseOf, isOpenTo, pagesThere, type Reader, type Seen } from './world.ts';
+
+/** A page for as long as it is the same page: of which database, at which slug, the how manieth there. */
+export type Era = string;
 
 /** A post, by its word. */
 interface Post {
-  readonly slug: string;
-  readonly era: number;
+  readonly era: Era;
   readonly isPrivate: boolean;
 }
 
-export interface Posts {
-  readonly written: Map<string, Post>;
-  /** Who defines each slug now, and the how manieth page it is there. */
-  /** Words of posts of a database that is gone; releases may still have them. */
-  readonly lost: Set<string>;
-  readonly eras: Map<string, { readonly origin: string | null; readonly era: number }>;
+/** What opens something of one page. */
+export interface Credential {
+  readonly slug: string;
+  readonly era: Era;
+  readonly token: string;
 }
 
-export function noPosts(): Posts {
-  return { written: new Map(), lost: new Set(), eras: new Map() };
+export interface Subscription extends Omit<Credential, 'token'> {
+  readonly email: string;
+  readonly confirm: string;
+  readonly manage: string;
+}
+
+export interface Posts {
+  /** Grows with each database; what was kept in one before may be anybody's. */
+  readonly database: number;
+  readonly written: Map<string, Post>;
+  /** Words of posts of a database that is gone; releases may still have them. */
+  readonly lost: Set<string>;
+  /** Who defines each slug now, and the page that it is. */
+  readonly eras: Map<string, { readonly origin: string | null; readonly era: Era }>;
+  /** Pages of which nobody can say whether they went on, since an answer broke off. */
+  readonly loose: Set<Era>;
+  /** Under which key the product keeps each page. */
+  readonly keys: Map<Era, PageKey>;
+  readonly apiTokens: Credential[];
+  readonly badgeTokens: Credential[];
+  readonly subscriptions: Subscription[];
+  count: number;
+}
+
+/** @param before  what a database that is gone had */
+export function noPosts(before?: Posts): Posts {
+  return {
+    database: (before?.database ?? 0) + 1,
+    written: new Map(),
+    lost: new Set([...(before?.lost ?? []), ...(before?.written.keys() ?? [])]),
+    ...{ eras: new Map(), loose: new Set(), keys: new Map(), count: before?.count ?? 0 },
+    ...{ apiTokens: [], badgeTokens: [], subscriptions: [] },
+  };
 }
 
 /** Counts eras, after whatever was said last. */
-export function countEras({ configured, known, posts: { eras } }: Site): void {
+export function countEras({ configured, known, posts }: Site): void {
   if (known === null) return;
+  const { eras } = posts;
   const { over, own } = configured;
-  const base = Object.entries(known.pages).find(([, page]) => page.slug === over?.from);
+  const base = baseOf(known.pages, over);
   const claims = new Map<string, string[]>();
   const claim = (slug: string, origin: string): void => void claims.getOrInsert(slug, []).push(origin);
-  for (const [kind, page] of Object.entries(known.pages)) if (kind !== base?.[0]) claim(page.slug, kind);
+  for (const [kind, page] of pagesThere(known.pages)) {
+    if (kind === base?.[0]) continue;
+    for (const _ of [page, ...(page.shape?.others ?? [])]) claim(page.slug, kind);
+  }
   if (over !== undefined && base !== undefined) claim(over.slug, base[0]);
   if (own !== undefined) claim(own.slug, 'own');
   for (const slug of new Set([...claims.keys(), ...eras.keys()])) {
     const origins = claims.get(slug) ?? [];
     // Over a page that is missing, or claimed twice: nobody has it, and nobody lost it.
     if (origins.length > 1) continue;
-    const before = eras.get(slug) ?? { origin: null, era: 0 };
+    const before = eras.get(slug) ?? { origin: null, era: '' };
     const [origin = null] = origins;
-    if (origin === before.origin) continue;
-    eras.set(slug, { origin, era: before.era + (origin === null ? 0 : 1) });
+    if (origin !== before.origin) eras.set(slug, { origin, era: origin === null ? before.era : newEra(posts, slug) });
   }
 }
 
-/** Writes a post on a page that is there; its word, or null where there is none. */
-export async function writePost(site: Site, slug: string): Promise<string | null> {
-  const { base, serving } = site.nodes.main.pharos;
-  const page = serving.keeper.page(slug);
-  if (page === null || site.known === null) return null;
+function newEra(posts: Posts, slug: string): Era {
+  posts.count += 1;
+  return `${posts.database} ${slug} ${posts.count}`;
+}
+
+/** An answer broke off that may have had the page or not: whatever is kept for it may come back with it, or not. */
+export function loosen({ posts }: Site, slug: string): void {
+  const before = posts.eras.get(slug);
+  if (before === undefined) return;
+  posts.loose.add(before.era);
+  posts.eras.set(slug, { ...before, era: newEra(posts, slug) });
+}
+
+/** Whether what is of a page belongs to the slug now. */
+export function isOf({ database, eras, loose }: Posts, era: Era, slug: string): boolean {
+  const current = eras.get(slug)?.era;
+  return era === current || loose.has(era) || Number(era.split(' ', 1)[0]) < database;
+}
+
+/** A reader at a slug: what they hold of another page is nothing there. */
+export function entering(posts: Posts, reader: Reader | null, slug: string): Reader | null {
+  return reader === null || isOf(posts, reader.era, slug) ? reader : { ...reader, slug: '' };
+}
+
+/** The page that has a slug. */
+export function eraOf({ eras, database }: Posts, slug: string): Era {
+  return eras.get(slug)?.era ?? `${database} ${slug} 0`;
+}
+
+/** Remembers what the product calls each page. */
+export async function noteKeys({ nodes, posts, known }: Site): Promise<void> {
+  if (known === null) return;
+  for (const { slug, key } of await readPages(nodes.main.pharos.base.database)) {
+    const era = posts.eras.get(slug)?.era;
+    if (era !== undefined) posts.keys.set(era, key);
+  }
+}
+
+/** Gives a page that has a slug all that is kept for one that has none any more; null: there is no such page. */
+export async function adopt({ nodes, posts }: Site, slug: string, pick: (count: number) => number) {
+  const current = posts.eras.get(slug);
+  if (current === undefined || current.origin === null || posts.loose.has(current.era)) return null;
+  const taken = new Set([...posts.eras.values()].flatMap(({ origin, era }) => (origin === null ? [] : [era])));
+  const former = [...posts.keys].filter(([era]) => !taken.has(era) && !posts.loose.has(era));
+  const [era, old] = former[pick(Math.max(1, former.length))] ?? [];
+  if (era === undefined || old === undefined) return null;
+  const done = await adoptPage(nodes.main.pharos.base.database, { old, slug, now: now() });
+  if (done !== 'adopted') return null;
+  posts.eras.set(slug, { ...current, era });
+  return `${slug} adopts ${era}`;
+}
+
+/** Writes a post over the API; its word, or null where there is no page. @throws where a token opens another page */
+export async function writePost(site: Site, slug: string, credential: Credential | null): Promise<string | null> {
+  const { posts, nodes, seen, known } = site;
+  if (known === null) return null;
   const word = newWord(site);
-  const { key, isPrivate } = authorPage(page);
-  const post = {
-    type: 'incident' as const,
-    title: `${word} post`,
-    draft: false,
-    impact: 'major' as const,
-    state: 'none' as const,
-    started: toIso(now()),
-    affects_uptime: true,
-    monitors: [],
-    components: [],
-    pages: [page.definition.id],
-  };
-  const document = writtenText({
-    post,
-    opening: '',
-    updates: [{ at: now(), status: 'investigating', body: `${word} told` }],
+  const era = eraOf(posts, slug);
+  const { status } = await nodes.main.ask({
+    path: `/-/v1/pages/${slug}/incidents`,
+    bearer: credential?.token ?? site.operator,
+    json: { incident: { name: `${word} post`, status: 'investigating', body: `${word} told` } },
   });
-  const row = {
-    id: word,
-    page: key,
-    isPrivate,
-    version: 1,
-    document,
-    createdAt: now(),
-    updatedAt: now(),
-    actor: 'operator',
-  };
-  await base.database.transaction((tx) => saveWritten(tx, row));
-  site.posts.written.set(word, { slug, era: site.posts.eras.get(slug)?.era ?? 0, isPrivate });
+  const mayWrite = credential === null || isOf(posts, credential.era, slug);
+  if (status !== 201) {
+    if (seen.has(slug) && mayWrite && credential?.era === era) throw new Error(`${slug} took no post: ${status}`);
+    return null;
+  }
+  if (!mayWrite) throw new Error(`LEAK: a token of ${credential?.era} wrote on ${era}`);
+  posts.written.set(word, { era, isPrivate: seen.get(slug)?.gate !== 'public' });
   await pullPosts(site);
   return word;
 }
@@ -107,17 +183,66 @@ async function pullPosts({ nodes }: Site): Promise<void> {
   });
 }
 
+/** Gives out a token or a subscription of the page that has a slug; null: there is none. */
+export async function giveOut(
+  site: Site,
+  slug: string,
+  kind: 'api' | 'badge' | 'subscription',
+): Promise<string | null> {
+  const { base, serving } = site.nodes.main.pharos;
+  const page = serving.keeper.page(slug);
+  if (page === null || site.known === null) return null;
+  const { posts } = site;
+  const { key } = page.identity;
+  const of = { slug, era: eraOf(posts, slug) };
+  if (kind === 'badge') {
+    const { token } = await createBadgeTokens(base.database).create(key, now());
+    posts.badgeTokens.push({ ...of, token });
+  } else if (kind === 'api') {
+    const token = TOKEN_PREFIX + newToken(systemRandom);
+    await createApiTokens(base.database).create(
+      {
+        id: newWord(site),
+        name: 'machine',
+        scopes: ['incidents', 'read'],
+        page: key,
+        createdAt: now(),
+        expiresAt: null,
+        revokedAt: null,
+      },
+      tokenHash(token),
+    );
+    posts.apiTokens.push({ ...of, token });
+  } else {
+    const gate = site.seen.get(slug)?.gate ?? '';
+    if (gate !== 'public' && !gate.startsWith('email:')) return null;
+    const email = `${newWord(site)}@${gate === 'public' ? 'c.example' : (gate.slice(6).split(',')[0] ?? '')}`;
+    const seal = createAddressSeal(base.key, systemRandom);
+    const id = newSubscriberId(systemRandom);
+    const address = { addressHash: seal.hash(key, email), address: seal.seal(email, id) };
+    await base.database.transaction((tx) =>
+      addSubscriber(tx, { id, page: key, ...address, state: 'active', components: [], gate: '', now: now() }),
+    );
+    const [confirm, manage] = [linkToken(base.key, 'confirm', id), linkToken(base.key, 'manage', id)];
+    posts.subscriptions.push({ ...of, email, confirm, manage });
+  }
+  return `${kind} of ${of.era}`;
+}
+
 /** Whether somebody may read the word of a post; null: it is none. */
 export function mayReadPost(
-  { written, lost, eras }: Posts,
+  posts: Posts,
   word: string,
-  { seen, session }: { readonly seen: Seen; readonly session: Session | null },
+  { seen, reader }: { readonly seen: Seen; readonly reader: Reader | null },
 ): boolean | null {
-  if (lost.has(word)) return true;
-  const post = written.get(word);
+  if (posts.lost.has(word)) return true;
+  const post = posts.written.get(word);
   if (post === undefined) return null;
-  const gate = seen.get(post.slug)?.gate;
-  if (eras.get(post.slug)?.era !== post.era) return false;
-  if (gate === 'public') return !post.isPrivate;
-  return isOpenTo(session, post.slug, gate);
+  const slugs = [...posts.eras.keys()].filter((slug) => isOf(posts, post.era, slug));
+  return slugs.some((slug) => {
+    const gate = seen.get(slug)?.gate;
+    if (gate === 'public' && !post.isPrivate) return true;
+    if (gate === 'public' && reader?.isAuthor !== true) return false;
+    return isOpenTo(entering(posts, reader, slug), slug, gate);
+  });
 }

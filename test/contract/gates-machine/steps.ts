@@ -2,6 +2,8 @@
 
 import { isStatusError } from '../../../src/errors.ts';
 import {
+  begin,
+  bringToWeb,
   configOf,
   judge,
   loseDatabase,
@@ -13,18 +15,22 @@ import {
   type Site,
   takeBackup,
 } from './machine.ts';
-import { startNode } from './nodes.ts';
-import { writePost } from './posts.ts';
+import { adopt, type Credential, giveOut, noteKeys, writePost } from './posts.ts';
 import type { Visitors } from './visitors.ts';
 import {
   ALL_SLUGS,
+  ASKED,
+  type Asked,
   CONFIG_GATES,
   type ConfigPage,
+  HOSTS,
   KINDS,
   type Kind,
   type Seen,
+  SHAPES,
   SLUGS,
   UPSTREAM_GATES,
+  UPSTREAM_OF,
 } from './world.ts';
 
 /** Below `count`, evenly. */
@@ -79,24 +85,39 @@ const OPERATOR: readonly ((course: Course) => string | null)[] = [
   },
   ({ site, chance }) => editConfig(site, 'own', { slug: of(chance, SLUGS.own) }),
   ({ site, chance }) => editConfig(site, 'over', { slug: of(chance, SLUGS.over) }),
-  ({ site, chance }) => editConfig(site, 'over', { from: of(chance, SLUGS.over) }),
-  ({ site }) => editConfig(site, 'own', { domain: site.configured.own?.domain !== true }),
+  ({ site, chance }) => editConfig(site, 'over', { from: of(chance, BASES) }),
+  ({ site, chance }) => editConfig(site, of(chance, ['over', 'own']), { domain: of(chance, [null, ...HOSTS]) }),
   ({ site, chance }) => {
     site.home = of(chance, [null, ...ALL_SLUGS]);
     return `home ${site.home}`;
   },
 ];
 
-/** What becomes of the pages at the upstream. */
+const BASES = (['over', ...ASKED] as const).flatMap((kind) =>
+  SLUGS[kind].map((slug) => `${UPSTREAM_OF[kind]}/${slug}`),
+);
+
+/** What becomes of the pages at the upstreams. */
 const THERE: readonly ((course: Course) => string | null)[] = [
   upstreamGate,
   upstreamGate,
   upstreamGate,
-  ({ site, chance }) => editThere(site, of(chance, ['bare', 'over']), chance),
+  ({ site, chance }) => editThere(site, of(chance, THOSE_THERE), chance),
+  askedGate,
+  askedGate,
+  askedGate,
   ({ site, chance }) => {
-    const kind = of(chance, ['bare', 'over'] as const);
+    const kind = of(chance, THOSE_THERE);
     const { [kind]: page, ...others } = site.there.pages;
-    const added = { slug: of(chance, SLUGS[kind]), gate: of(chance, UPSTREAM_GATES), word: newWord(site) };
+    const shape = kind === 'plan' || kind === 'live' ? { shape: of(chance, SHAPES[kind]) } : {};
+    const domain = of(chance, [null, null, ...HOSTS]);
+    const added = {
+      slug: of(chance, SLUGS[kind]),
+      gate: of(chance, UPSTREAM_GATES),
+      word: newWord(site),
+      domain,
+      ...shape,
+    };
     site.there.pages = page === undefined ? { ...others, [kind]: added } : others;
     return `${page === undefined ? 'add' : 'remove'} ${kind} there`;
   },
@@ -116,8 +137,19 @@ function upstreamGate({ site, chance }: Course): string | null {
   return `${kind} there: ${JSON.stringify(gate)}`;
 }
 
+const THOSE_THERE = ['bare', 'over', ...ASKED] as const;
+
+function askedGate({ site, chance }: Course): string | null {
+  const kind = of(chance, ASKED);
+  const page = site.there.pages[kind];
+  if (page === undefined) return null;
+  const shape = of(chance, SHAPES[kind]);
+  site.there.pages = { ...site.there.pages, [kind]: { ...page, shape } };
+  return `${kind} there: ${shape.name}`;
+}
+
 function newPage(site: Site): ConfigPage {
-  return { slug: 'qsowna', from: null, gate: {}, domain: true, word: newWord(site) };
+  return { slug: 'qsowna', from: null, gate: {}, domain: HOSTS[0], word: newWord(site) };
 }
 
 function editConfig(site: Site, kind: 'over' | 'own', change: Partial<ConfigPage>): string | null {
@@ -127,7 +159,7 @@ function editConfig(site: Site, kind: 'over' | 'own', change: Partial<ConfigPage
   return `${kind}: ${JSON.stringify(change)}`;
 }
 
-function editThere(site: Site, kind: Kind, chance: Chance): string | null {
+function editThere(site: Site, kind: Kind | Asked, chance: Chance): string | null {
   const page = site.there.pages[kind];
   if (page === undefined) return null;
   const slug = of(chance, SLUGS[kind]);
@@ -145,7 +177,8 @@ const MACHINES: readonly ((course: Course) => Promise<string>)[] = [
     await visitors.read(site.nodes.beside, site.seen, new Set());
     return 'restart beside';
   },
-  async ({ site }) => restart(site, 'other'),
+  async ({ site, chance }) => restart(site, of(chance, ['other', 'web'])),
+  async ({ site, chance }) => (await adopt(site, of(chance, ALL_SLUGS), chance)) ?? 'nothing to adopt',
   async ({ site, chance }) => {
     const slug = of(chance, ALL_SLUGS);
     return `roll back ${slug}: ${await rollBack(site, slug)}`;
@@ -176,15 +209,15 @@ const MACHINES: readonly ((course: Course) => Promise<string>)[] = [
 
 async function restart(site: Site, name: NodeName): Promise<string> {
   await site.nodes[name].close();
-  site.nodes[name] = await startNode(name, configOf(site, name), name !== 'beside');
+  await begin(site, name);
   return `restart ${name}`;
 }
 
 /** About half of what is said is new: what is read later tells when it was written. */
 function say({ site, chance }: Course): void {
-  for (const kind of KINDS) {
+  for (const kind of [...KINDS, ...ASKED]) {
     if (chance(2) === 0) continue;
-    site.there.texts[kind] = newWord(site);
+    if (kind !== 'plan' && kind !== 'live') site.there.texts[kind] = newWord(site);
     const page = site.there.pages[kind];
     if (page !== undefined) site.there.pages = { ...site.there.pages, [kind]: { ...page, word: newWord(site) } };
   }
@@ -221,6 +254,8 @@ async function decide(course: Course, ended: () => Promise<void>): Promise<Chang
 async function pullWords(course: Course): Promise<void> {
   const { site, visitors } = course;
   if (course.isAway) return;
+  // No two answers come in the same instant.
+  course.pass(10);
   say(course);
   await pull(site);
   judge(site);
@@ -247,11 +282,9 @@ export async function takeStep(course: Course): Promise<void> {
   // Now and then long enough for pages to be due without news.
   pass(1_000 * (1 + chance(chance(6) === 0 ? 3_000 : 60)));
   const before = site.seen;
-  visitors.judgePosts(site.posts, false);
-  if (chance(2) === 0) {
-    const word = await writePost(site, of(chance, ALL_SLUGS));
-    if (word !== null) history.push(`post ${word}`);
-  }
+  visitors.judgePosts(false);
+  await noteKeys(site);
+  await keep(course);
   if (chance(3) === 0) await pullWords(course);
   // A run that is under way while it happens; the machines are only touched when nothing is.
   const publishing = chance(6) === 0 ? beginRun(course) : null;
@@ -259,7 +292,9 @@ export async function takeStep(course: Course): Promise<void> {
   if (publishing === null) history.push(change.name);
   else history.push(`${change.name}, during a run`);
   const { nodes } = site;
-  if (change.isConfig === true) await nodes.main.pharos.publishing.reconfigure(configOf(site, 'main'));
+  judge(site);
+  visitors.note(site);
+  if (change.isConfig === true) await reload(course, before);
   if (change.isUpstream === true || chance(2) === 0) await pullWords(course);
   judge(site);
   visitors.note(site);
@@ -277,7 +312,7 @@ export async function takeStep(course: Course): Promise<void> {
     const failed = await nodes.main.publish(chance(5) > 0);
     if (failed.length > 0) throw new Error(`not published: ${failed.join('; ')}`);
   }
-  visitors.judgePosts(site.posts, isPublished && site.known !== null);
+  visitors.judgePosts(isPublished && site.known !== null);
   await nodes.main.targetsSettled();
   await visitors.read(nodes.main, seen, changed);
   await settledFolder(() => visitors.readFolder(site.out, seen));
@@ -286,18 +321,52 @@ export async function takeStep(course: Course): Promise<void> {
     if (change.isConfig === true) await nodes[name].pharos.publishing.reconfigure(configOf(site, name));
     await nodes[name].look();
     // The other machine serves what it published last itself.
-    if (name === 'other') visitors.judgePosts(site.posts, false);
+    if (name === 'other') visitors.judgePosts(false);
     await visitors.read(nodes[name], seen, changed);
   }
   const takesPart = chance(3) === 0;
-  visitors.judgePosts(site.posts, takesPart && site.known !== null);
+  visitors.judgePosts(takesPart && site.known !== null);
   if (takesPart) {
     await nodes.other.publish(true);
     await visitors.read(nodes.other, seen, changed);
   }
+  if (change.isConfig === true) await nodes.web.pharos.publishing.reconfigure(configOf(site, 'web'));
+  await visitors.present(nodes.main, chance);
+  const isBrought = isPublished && site.known !== null && chance(4) === 0;
+  if (isBrought) {
+    await bringToWeb(site);
+    visitors.judgePosts(true);
+    await visitors.read(nodes.web, seen, changed);
+  }
   if (!isPublished || site.known === null) return;
-  for (const node of [nodes.main, nodes.beside, ...(takesPart ? [nodes.other] : [])])
-    for (const slug of changed) await visitors.comeIn(node, site, slug);
+  const shown = [nodes.main, nodes.beside, ...(takesPart ? [nodes.other] : []), ...(isBrought ? [nodes.web] : [])];
+  for (const node of shown) for (const slug of changed) await visitors.comeIn(node, site, slug);
+  await visitors.readMails(before);
+}
+
+/** Somebody writes on a page, with the token of whatever page, or is given something of one. */
+async function keep({ site, chance, history }: Course): Promise<void> {
+  const slug = of(chance, ALL_SLUGS);
+  const { apiTokens } = site.posts;
+  if (chance(3) === 0) {
+    const credential: Credential | undefined = chance(3) === 0 ? undefined : of(chance, apiTokens);
+    const word = await writePost(site, slug, credential ?? null);
+    if (word !== null) history.push(`post ${word}`);
+  }
+  if (chance(4) !== 0) return;
+  const given = await giveOut(site, slug, of(chance, ['api', 'badge', 'subscription', 'subscription'] as const));
+  if (given !== null) history.push(given);
+}
+
+/** Another configuration, while visitors keep asking. */
+async function reload({ site, visitors, chance }: Course, before: Seen): Promise<void> {
+  const { main } = site.nodes;
+  let isOver = false;
+  const reloaded = main.pharos.publishing.reconfigure(configOf(site, 'main')).finally(() => {
+    isOver = true;
+  });
+  if (chance(3) === 0) while (!isOver) await visitors.readDuring(main, [before, site.seen]);
+  await reloaded;
 }
 
 /** Begins to publish; gives what waits for the end, however it ends. */

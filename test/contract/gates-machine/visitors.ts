@@ -6,23 +6,39 @@ import { servedRelease } from '../../../src/publish/releases/folders.ts';
 import { readManifest } from '../../../src/publish/releases/manifest.ts';
 import type { Site } from './machine.ts';
 import type { Answer, Node, Question } from './nodes.ts';
-import { mayReadPost, noPosts, type Posts } from './posts.ts';
-import { ALL_SLUGS, CUSTOM_HOST, isOpenTo, OFFICE_ADDRESS, PASSWORDS, type Seen, type Session } from './world.ts';
+import { type Era, entering, eraOf, isOf, mayReadPost } from './posts.ts';
+import {
+  ALL_SLUGS,
+  HOSTS,
+  isOpenTo,
+  nowhere,
+  OFFICE_ADDRESS,
+  PASSWORDS,
+  type Reader,
+  type Seen,
+  type Session,
+} from './world.ts';
 
 /** Somebody who has signed in to nothing. */
-const AT_OFFICE: Session = { slug: '', gate: '', cookie: '', isAtOffice: true };
+const AT_OFFICE: Session = { slug: '', gate: '', era: '', cookie: '', isAtOffice: true };
 
 export interface Visitors {
   /** Takes down what may be known of from here on. */
   readonly note: (site: Site) => void;
   /** Reads everything of the pages in `closely`, one address of each kind of all others. */
   readonly read: (node: Node, seen: Seen, closely: ReadonlySet<string>) => Promise<void>;
-  /** From here on posts are those of the site; `isJudged`: what is read now is published, so posts are judged too. */
-  readonly judgePosts: (posts: Posts, isJudged: boolean) => void;
+  /** Reads while it changes who may see what: nothing that neither the one nor the other allows. */
+  readonly readDuring: (node: Node, seen: readonly Seen[]) => Promise<void>;
+  /** `isJudged`: what is read from here on is published, so posts are judged too. */
+  readonly judgePosts: (isJudged: boolean) => void;
   /** Reads the files of the static host. */
   readonly readFolder: (folder: string, seen: Seen) => void;
   /** Whoever may see a page gets in and sees it. */
   readonly comeIn: (node: Node, site: Site, slug: string) => Promise<void>;
+  /** Presents tokens and links of mails at the addresses of all pages. */
+  readonly present: (node: Node, chance: (count: number) => number) => Promise<void>;
+  /** Reads what subscribers were sent, by what they might see since `before`. */
+  readonly readMails: (before: Seen) => Promise<void>;
   /** Answers that showed something, so that it is known that something was looked at. */
   readonly shown: () => number;
 }
@@ -59,43 +75,51 @@ const MAIL_MS_MAX = 10_000;
 /** Mails that were to be sent, newest last. */
 export type Mails = readonly { readonly to: string; readonly text: string }[];
 
-export function createVisitors(mails: Mails): Visitors {
-  /** By word, the slugs under which anybody could read it, and under which somebody could. */
-  const open = new Map<string, Set<string>>();
-  const known = new Map<string, Set<string>>();
+export function createVisitors(site: Site, mails: Mails): Visitors {
+  /** By word, the pages on which anybody could read it, and on which somebody could. */
+  const open = new Map<string, Map<Era, string>>();
+  const known = new Map<string, Map<Era, string>>();
   const sessions: Session[] = [];
   const paths = new Set(FILES);
   const filesRead = new Map<string, { stamp: string; words: readonly string[]; slugs: readonly string[] }>();
+  let mailsRead = mails.length;
   let shown = 0;
-  let posts = noPosts();
   let isJudged = false;
 
-  function mayRead(word: string, seen: Seen, session: Session | null): boolean {
-    const verdict = mayReadPost(posts, word, { seen, session });
+  const pagesOf = (word: string, from: typeof open): [Era, string][] =>
+    [...(from.get(word) ?? [])].filter(([era, slug]) => isOf(site.posts, era, slug));
+
+  function mayRead(word: string, seen: Seen, reader: Reader | null): boolean {
+    const verdict = mayReadPost(site.posts, word, { seen, reader });
     if (verdict !== null) return verdict || !isJudged;
-    for (const slug of open.get(word) ?? []) if (seen.get(slug)?.gate === 'public') return true;
-    for (const slug of known.get(word) ?? []) {
+    if (pagesOf(word, open).some(([, slug]) => seen.get(slug)?.gate === 'public')) return true;
+    return pagesOf(word, known).some(([, slug]) => {
       const gate = seen.get(slug)?.gate;
-      if (gate !== 'public' && isOpenTo(session, slug, gate)) return true;
-    }
-    return false;
+      return gate !== 'public' && isOpenTo(entering(site.posts, reader, slug), slug, gate);
+    });
   }
 
-  function mayKnowOf(slug: string, seen: Seen, session: Session | null): boolean {
-    return isOpenTo(session, slug, seen.get(slug)?.gate);
+  function mayKnowOf(slug: string, seen: Seen, reader: Reader | null): boolean {
+    return isOpenTo(entering(site.posts, reader, slug), slug, seen.get(slug)?.gate);
   }
 
-  function inspect(node: Node, seen: Seen, { question, answer, session }: Reading): void {
+  function inspect(node: Node, seens: readonly Seen[], { question, answer, reader }: Reading): void {
     const text = `${answer.headers.join('\n')}\n${answer.body}`;
-    const where = `${node.name} ${question.host ?? ''}${question.path} to ${session === null ? 'nobody' : `a session of ${session.slug} ${session.gate}`}`;
+    const where = `${node.name} ${question.host ?? ''}${question.path} to ${reader === null ? 'nobody' : `a reader of ${reader.era} ${reader.gate}`}`;
     for (const word of new Set(text.match(WORD))) {
       shown += 1;
       // The way back after signing in repeats the address.
-      if (!question.path.includes(word) && !mayRead(word, seen, session))
-        throw new Error(`LEAK: ${where} shows ${word} of ${[...(known.get(word) ?? ['nowhere'])].join()}`);
+      if (!question.path.includes(word) && !seens.some((seen) => mayRead(word, seen, reader)))
+        throw new Error(
+          `LEAK: ${where} shows ${word} of ${[...(known.get(word)?.keys() ?? ['nowhere'])].join()}: …${around(text, word)}…`,
+        );
     }
     for (const slug of new Set(text.match(SLUG)))
-      if (ALL_SLUGS.includes(slug) && !question.path.includes(slug) && !mayKnowOf(slug, seen, session))
+      if (
+        ALL_SLUGS.includes(slug) &&
+        !question.path.includes(slug) &&
+        !seens.some((seen) => mayKnowOf(slug, seen, reader))
+      )
         throw new Error(`LEAK: ${where} names ${slug}`);
     if (answer.status >= 500 && answer.status !== 503) throw new Error(`${where}: ${answer.status} ${answer.body}`);
   }
@@ -103,15 +127,40 @@ export function createVisitors(mails: Mails): Visitors {
   interface Reading {
     readonly question: Question;
     readonly answer: Answer;
-    readonly session: Session | null;
+    readonly reader: Reader | null;
   }
 
   async function ask(node: Node, seen: Seen, question: Question, session: Session | null = null): Promise<Answer> {
     const from = session?.isAtOffice === true ? { from: OFFICE_ADDRESS } : {};
     const asked = session === null ? question : { ...question, cookie: session.cookie, ...from };
     const answer = await node.ask(asked);
-    inspect(node, seen, { question, answer, session });
+    inspect(node, [seen], { question, answer, reader: session });
     return answer;
+  }
+
+  /** What a page that somebody may not know of answers is what a page answers that never was, to the byte. */
+  async function compare(
+    node: Node,
+    seen: Seen,
+    { slug, ...question }: Question & { readonly slug: string },
+    reader: Reader | null,
+  ) {
+    const answer = await node.ask(question);
+    inspect(node, [seen], { question, answer, reader });
+    if (mayKnowOf(slug, seen, reader)) return;
+    const other = await node.ask({ ...question, path: question.path.replace(slug, nowhere(slug)) });
+    const [one, two] = [answer, other].map((told) =>
+      JSON.stringify(told).replaceAll(slug, '').replaceAll(nowhere(slug), ''),
+    );
+    if (one !== two)
+      throw new Error(`LEAK: ${node.name} ${question.path} is told from a page that never was: ${one} ${two}`);
+  }
+
+  /** The page at a slug to whoever holds something of a page. */
+  function readerOf({ slug, era }: { readonly slug: string; readonly era: Era }, at: string, seen: Seen): Reader {
+    const isThere = slug === at || isOf(site.posts, era, at);
+    const gate = isThere ? (seen.get(at)?.gate ?? '') : 'none';
+    return { slug: isThere ? at : slug, era, gate, isAtOffice: isThere };
   }
 
   function learnPaths({
@@ -127,21 +176,93 @@ export function createVisitors(mails: Mails): Visitors {
   }
 
   return {
-    judgePosts: (of, judged) => {
-      posts = of;
+    judgePosts: (judged) => {
       isJudged = judged;
     },
-    note: ({ seen }) => {
+    note: ({ seen, posts }) => {
       for (const [slug, { gate, words }] of seen)
         for (const word of words)
-          for (const into of gate === 'public' ? [open, known] : [known]) into.getOrInsert(word, new Set()).add(slug);
+          for (const into of gate === 'public' ? [open, known] : [known])
+            into.getOrInsertComputed(word, () => new Map()).set(eraOf(posts, slug), slug);
+    },
+    readDuring: async (node, seens) => {
+      for (const slug of ALL_SLUGS)
+        for (const path of ['', 'feed.atom', 'subscribe/', 'login/']) {
+          const question = { path: `/${slug}/${path}` };
+          inspect(node, seens, { question, answer: await node.ask(question), reader: null });
+        }
+    },
+    present: async (node, chance) => {
+      const { seen, posts } = site;
+      const some = <One>(list: readonly One[]): One[] =>
+        list.slice(-2).concat(list.length > 4 ? (list[chance(list.length)] ?? []) : []);
+      for (const slug of ALL_SLUGS) {
+        for (const path of [
+          '',
+          'feed.atom',
+          'subscribe/',
+          'subscribe/manage/?token=none',
+          'badges/status.svg?token=none',
+        ])
+          await compare(node, seen, { path: `/${slug}/${path}`, slug }, null);
+        for (const one of some(posts.subscriptions)) {
+          const reader = readerOf(one, slug, seen);
+          const domains = reader.gate.split('email:')[1]?.split(',') ?? [];
+          const isTold = reader.gate === 'public' || domains.includes(one.email.split('@')[1] ?? '');
+          const told = isTold ? reader : { ...reader, gate: 'none', isAtOffice: false };
+          for (const [step, token] of [
+            ['confirm', one.confirm],
+            ['manage', one.manage],
+            ['leave', one.manage],
+          ])
+            await compare(node, seen, { path: `/${slug}/subscribe/${step}/?token=${token}`, slug }, told);
+          if (chance(30) > 0) continue;
+          await compare(node, seen, { path: `/${slug}/subscribe/leave/`, form: { token: one.manage }, slug }, told);
+          posts.subscriptions.splice(posts.subscriptions.indexOf(one), 1);
+        }
+        for (const one of some(posts.badgeTokens))
+          await compare(
+            node,
+            seen,
+            { path: `/${slug}/badges/status.svg?token=${one.token}`, slug },
+            readerOf(one, slug, seen),
+          );
+        for (const one of some(posts.apiTokens)) {
+          const reader = { ...readerOf(one, slug, seen), isAuthor: true };
+          await compare(node, seen, { path: `/-/v1/pages/${slug}/incidents`, bearer: one.token, slug }, reader);
+        }
+      }
+    },
+    readMails: async (before) => {
+      const { database } = site.nodes.main.pharos.base;
+      const deadline = performance.now() + MAIL_MS_MAX;
+      // One that is to be sent is sent or put off.
+      for (;;) {
+        const [row] = await database.all(
+          `SELECT COUNT(*) AS count FROM outbox WHERE channel = 'email' AND state = 'queued' AND due_at <= ?`,
+          [Date.now()],
+        );
+        if (Number(row?.['count']) === 0 || performance.now() > deadline) break;
+        await new Promise((later) => setTimeout(later, 20));
+      }
+      for (; mailsRead < mails.length; mailsRead += 1) {
+        const { to, text } = mails[mailsRead] ?? { to: '', text: '' };
+        const one = site.posts.subscriptions.find(({ email }) => to.includes(email));
+        if (one === undefined) continue;
+        for (const word of new Set(text.match(WORD))) {
+          shown += 1;
+          if (one.email.startsWith(word)) continue;
+          const isRead = [before, site.seen].some((seen) => mayRead(word, seen, readerOf(one, one.slug, seen)));
+          if (!isRead) throw new Error(`LEAK: a mail to a subscriber of ${one.era} says ${word}`);
+        }
+      }
     },
     read: async (node, seen, closely) => {
       learnPaths(node);
       for (const path of OF_SITE) await ask(node, seen, { path: `/${path}` });
       for (const path of FILES) {
         await ask(node, seen, { path: `/${path}` });
-        await ask(node, seen, { path: `/${path}`, host: CUSTOM_HOST });
+        for (const host of HOSTS) await ask(node, seen, { path: `/${path}`, host });
       }
       for (const slug of ALL_SLUGS) {
         const files = closely.has(slug) ? paths : FILES;
@@ -159,7 +280,7 @@ export function createVisitors(mails: Mails): Visitors {
           for (const slug of closely.has(session.slug) ? closely : [session.slug])
             await ask(node, seen, { path: `/${slug}/${path}` }, session);
         await ask(node, seen, { path: '/' }, session);
-        await ask(node, seen, { path: '/', host: CUSTOM_HOST }, session);
+        for (const host of HOSTS) await ask(node, seen, { path: '/', host }, session);
       }
     },
     readFolder: (folder, seen) => {
@@ -180,7 +301,7 @@ export function createVisitors(mails: Mails): Visitors {
             throw new Error(`LEAK: the static host names ${slug} in ${name}`);
       }
     },
-    comeIn: async (node, { seen }, slug) => {
+    comeIn: async (node, { seen, posts }, slug) => {
       const page = seen.get(slug);
       if (page === undefined) return;
       const { gate, words } = page;
@@ -194,13 +315,14 @@ export function createVisitors(mails: Mails): Visitors {
         return;
       }
       for (const session of sessions)
-        if (session.slug === slug && session.gate === gate && (await sees(session))) {
+        if (session.slug === slug && session.gate === gate && isOf(posts, session.era, slug) && (await sees(session))) {
           for (const path of paths) await ask(node, seen, { path: `/${slug}/${path}` }, session);
           return;
         }
       if (gate.startsWith('office|') && !(await sees(AT_OFFICE)))
         throw new Error(`${slug} is not shown at the office (${gate}) on ${node.name}`);
-      const session = { slug, gate, isAtOffice, cookie: await signIn(node, { slug, gate, isAtOffice }, mails) };
+      const reader = { slug, gate, era: eraOf(posts, slug), isAtOffice };
+      const session = { ...reader, cookie: await signIn(node, reader, mails) };
       if (!(await sees(session))) throw new Error(`${slug} is not shown to who may see it (${gate}) on ${node.name}`);
       sessions.push(session);
       if (sessions.length > SESSIONS_KEPT) sessions.shift();
@@ -210,7 +332,7 @@ export function createVisitors(mails: Mails): Visitors {
 }
 
 /** The Cookie header after signing in as a visitor does. */
-async function signIn(node: Node, { slug, gate, isAtOffice }: Omit<Session, 'cookie'>, mails: Mails): Promise<string> {
+async function signIn(node: Node, { slug, gate, isAtOffice }: Reader, mails: Mails): Promise<string> {
   if (gate === 'office') return '';
   const [kind = '', secret = ''] = gate.replace(/^office[+|]/, '').split(':');
   const from = isAtOffice ? { from: OFFICE_ADDRESS } : {};
@@ -223,11 +345,12 @@ async function signIn(node: Node, { slug, gate, isAtOffice }: Omit<Session, 'coo
   const email = `visitor-${before}@${secret.split(',')[0]}`;
   const cookie = cookieOf(await node.ask({ path: `/${slug}/login/`, form: { email }, ...from }));
   const deadline = performance.now() + MAIL_MS_MAX;
-  while (mails.length === before) {
+  const mail = () => mails.findLast(({ to }) => to.includes(email));
+  while (mail() === undefined) {
     if (performance.now() > deadline) throw new Error(`no mail came to ${email}`);
     await new Promise((later) => setImmediate(later));
   }
-  const code = /\b\d{4} \d{4}\b/.exec(mails.at(-1)?.text ?? '')?.[0] ?? '';
+  const code = /\b\d{4} \d{4}\b/.exec(mail()?.text ?? '')?.[0] ?? '';
   return cookieOf(await node.ask({ path: `/${slug}/login/code/`, cookie, form: { code }, ...from }));
 }
 
@@ -238,6 +361,11 @@ function cookieOf({ headers, status }: Answer): string {
     .map((line) => line.split(';', 1)[0] ?? '')
     .filter((pair) => !pair.endsWith('='))
     .join('; ');
+}
+
+function around(text: string, word: string): string {
+  const at = text.indexOf(word);
+  return text.slice(Math.max(0, at - 80), at + 80);
 }
 
 function filesBelow(folder: string): string[] {

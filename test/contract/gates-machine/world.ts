@@ -6,9 +6,12 @@
 import type { PageDefinition } from '../../../src/model/observation.ts';
 import { projectPage } from '../../../src/sync/connectors/uptime-service/project-page.ts';
 import { OverviewSchema } from '../../../src/sync/connectors/uptime-service/schema.ts';
+import { doubtGivers } from '../../helpers/doubtful-gates.ts';
+import type { Row } from '../../helpers/uptime-world.ts';
 
 export const UPSTREAM = 'svc';
-export const CUSTOM_HOST = 'qd.example';
+/** Custom domains, which pages take from each other. */
+export const HOSTS = ['qd.example', 'qe.example'] as const;
 export const PASSWORDS = { P1: 'first pass phrase', P2: 'second pass phrase' } as const;
 
 /** Visitors come from here if they have to. */
@@ -19,12 +22,28 @@ export const OFFICE_ADDRESS = '2001:db8:77::9';
 export const KINDS = ['bare', 'over', 'own'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Names come back, since what was kept under a name may come back with it; `bare` may take the name of `own`. */
-export const SLUGS: Readonly<Record<Kind, readonly string[]>> = {
+/**
+ * Pages of upstreams that are asked as the product asks them, with all that can be wrong with an answer: `plan` of a Terraform
+ * state, `live` of the uptime service over its wire.
+ */
+export const ASKED = ['plan', 'live'] as const;
+export type Asked = (typeof ASKED)[number];
+export const CONNECTOR_OF: Readonly<Record<Asked, string>> = { plan: 'terraform', live: 'uptime-service' };
+export const UPSTREAM_OF = { bare: UPSTREAM, over: UPSTREAM, own: UPSTREAM, plan: 'tf', live: 'live' } as const;
+type Origin = keyof typeof UPSTREAM_OF;
+
+/** Names come back, since what was kept under a name may come back with it, and pages take them from each other. */
+export const SLUGS: Readonly<Record<Origin, readonly string[]>> = {
   bare: ['qsbarea', 'qsbareb', 'qsowna'],
   over: ['qsovera', 'qsoverb'],
   own: ['qsowna', 'qsownb'],
+  plan: ['qsplana', 'qsowna', 'qsbarea'],
+  live: ['qslivea', 'qsovera', 'qsplana'],
 };
+/** A name that no page ever has, as long as that of a page. */
+export function nowhere(slug: string): string {
+  return 'qszzzzz'.slice(0, slug.length);
+}
 export const ALL_SLUGS: readonly string[] = [...new Set(Object.values(SLUGS).flat())];
 
 /** As the API of the upstream says it. */
@@ -48,6 +67,36 @@ export const UPSTREAM_GATES: readonly UpstreamGate[] = [
   { accessType: 'public', published: false },
   { accessType: 'public', published: 'perhaps' },
 ];
+
+/** What an asked upstream says of the access of its page. */
+export interface Shape {
+  readonly name: string;
+  readonly fields: Row;
+  /** Pages that come to it under the same slug. */
+  readonly others: readonly Row[];
+  /** Of `broken` answers; null: only the access is strange. */
+  readonly broken: number | null;
+  readonly needs: readonly Need[];
+  readonly domains?: readonly string[];
+}
+export const CLEAN: Shape = { name: 'public', fields: {}, others: [], broken: null, needs: ['public'] };
+const A_EXAMPLE = { ...CLEAN, name: 'a.example', needs: ['email'], domains: ['a.example'] } as const;
+const CLOSED: Shape = { ...CLEAN, name: 'closed', needs: ['nobody'] };
+
+/** Clean ones more often than each way to be in doubt. */
+export const SHAPES = Object.fromEntries(
+  ASKED.map((kind) => {
+    const { doubts = [], broken = [] } = doubtGivers('')[CONNECTOR_OF[kind]] ?? {};
+    const domains = { plan: 'auth_email_domains', live: 'authEmailDomains' }[kind];
+    const type = { plan: { access_type: 'email-domain' }, live: { accessType: 'PAGE_ACCESS_TYPE_AUTHENTICATED' } }[
+      kind
+    ];
+    const email: Shape = { ...A_EXAMPLE, fields: { ...type, [domains]: A_EXAMPLE.domains } };
+    const clean = Array.from({ length: 16 }, (_, index) => (index % 4 === 0 ? email : CLEAN));
+    const doubtful = doubts.map(([name, fields, others = []]): Shape => ({ ...CLOSED, name, fields, others }));
+    return [kind, [...clean, ...doubtful, ...broken.map(([name], index) => ({ ...CLOSED, name, broken: index }))]];
+  }),
+) as unknown as Readonly<Record<Asked, readonly Shape[]>>;
 
 /** As in pharos.yaml. */
 export type ConfigGate = Readonly<Record<string, unknown>>;
@@ -77,21 +126,24 @@ export interface UpstreamPage {
   readonly slug: string;
   readonly gate: UpstreamGate;
   readonly word: string;
+  /** Of asked upstreams, instead of `gate`. */
+  readonly shape?: Shape;
+  readonly domain?: string | null;
 }
 
 /** A page of the configuration. */
 export interface ConfigPage {
   readonly slug: string;
-  /** The slug there that it builds on. */
+  /** The page that it builds on, by its upstream and its slug there. */
   readonly from: string | null;
   readonly gate: ConfigGate;
-  readonly domain: boolean;
+  readonly domain: string | null;
   readonly word: string;
 }
 
 /** What was committed last; `answers` is null after everything was forgotten and before the first answer. */
 export interface Known {
-  readonly pages: Readonly<Partial<Record<Kind, UpstreamPage>>>;
+  readonly pages: Readonly<Partial<Record<Kind | Asked, UpstreamPage>>>;
   /** The word of each page in what the upstream says beside definitions: monitors, incidents, maintenances. */
   readonly texts: Readonly<Record<Kind, string>>;
   /** The word of the announcement by the slug that it is for. */
@@ -106,16 +158,44 @@ export type Configured = Readonly<Partial<Record<'over' | 'own', ConfigPage>>>;
  */
 export type Seen = ReadonlyMap<string, { readonly gate: string; readonly words: readonly string[] }>;
 
-export interface Session {
+/** Somebody who may see a page for what they hold, a session or a token, or for where they are. */
+export interface Reader {
   readonly slug: string;
   /** What it took to get in. */
   readonly gate: string;
-  readonly cookie: string;
+  /** The page that they got in to. */
+  readonly era: string;
   readonly isAtOffice: boolean;
+  /** True: whoever writes on the page reads also what it does not show. */
+  readonly isAuthor?: boolean;
+}
+
+export interface Session extends Reader {
+  readonly cookie: string;
+}
+
+/** The page that one of the configuration builds on. */
+export function baseOf(
+  pages: Known['pages'],
+  over: ConfigPage | undefined,
+): readonly [kind: Kind | Asked, page: UpstreamPage] | undefined {
+  return pagesThere(pages).find(([kind, { slug }]) => `${UPSTREAM_OF[kind]}/${slug}` === over?.from);
+}
+
+/** Pages that an upstream has: one whose slug can't be read is none. */
+export function pagesThere(pages: Known['pages']): [Kind | Asked, UpstreamPage][] {
+  return (Object.entries(pages) as [Kind | Asked, UpstreamPage][]).filter(
+    ([, { shape }]) => shape?.fields['slug'] === undefined,
+  );
+}
+
+/** What the configuration says of access. Over a page of an asked upstream nothing, so that doubt decides alone. */
+export function configGateOf({ from, gate }: ConfigPage): ConfigGate {
+  return from === null || from.startsWith(`${UPSTREAM}/`) ? gate : {};
 }
 
 /** The definition that the upstream's page becomes, by the connector's own reading. */
-export function definitionOf(kind: Kind, { slug, gate, word }: UpstreamPage): PageDefinition {
+export function definitionOf(kind: Kind, { slug, gate, word, domain = null }: UpstreamPage): PageDefinition {
   const overview = OverviewSchema.parse({
     statusPage: {
       id: kind,
@@ -123,6 +203,7 @@ export function definitionOf(kind: Kind, { slug, gate, word }: UpstreamPage): Pa
       title: `${word} title`,
       description: `${word} words`,
       published: true,
+      ...(domain === null ? {} : { customDomain: domain }),
       ...gate,
     },
     components: [
@@ -147,26 +228,27 @@ export function definitionOf(kind: Kind, { slug, gate, word }: UpstreamPage): Pa
 export function seenBy(configured: Configured, known: Known | null, before: Seen): Seen {
   if (known === null) return leftOf(configured, before);
   const seen = new Map<string, { gate: string; words: readonly string[] }>();
-  const there = Object.entries(known.pages) as [Kind, UpstreamPage][];
+  const there = pagesThere(known.pages);
   const claims = new Map<string, number>();
   const claim = (slug: string): void => void claims.set(slug, (claims.get(slug) ?? 0) + 1);
-  const pages: { kind: Kind; slug: string; gate: string | null; words: readonly string[] }[] = [];
+  const pages: { slug: string; gate: string | null; words: readonly string[] }[] = [];
   const { over, own } = configured;
-  const base = there.find(([, page]) => page.slug === over?.from);
+  const base = baseOf(known.pages, over);
+  const textOf = (kind: Kind | Asked): string[] => (isKind(kind) ? [known.texts[kind]] : []);
   for (const [kind, page] of there) {
     if (kind === base?.[0]) continue;
-    claim(page.slug);
-    pages.push({ kind, slug: page.slug, gate: gateOf(page, null), words: [page.word, known.texts[kind]] });
+    for (const _ of [page, ...(page.shape?.others ?? [])]) claim(page.slug);
+    pages.push({ slug: page.slug, gate: gateOf(page, null), words: [page.word, ...textOf(kind)] });
   }
   // It has its slug also while what it builds on is not there.
   if (over !== undefined) claim(over.slug);
   if (over !== undefined && base !== undefined) {
     const [kind, page] = base;
-    pages.push({ kind, slug: over.slug, gate: gateOf(page, over), words: [page.word, over.word, known.texts[kind]] });
+    pages.push({ slug: over.slug, gate: gateOf(page, over), words: [page.word, over.word, ...textOf(kind)] });
   }
   if (own !== undefined) {
     claim(own.slug);
-    pages.push({ kind: 'own', slug: own.slug, gate: gateOf(null, own), words: [own.word, known.texts.own] });
+    pages.push({ slug: own.slug, gate: gateOf(null, own), words: [own.word, known.texts.own] });
   }
   for (const { slug, gate, words } of pages) {
     const announced = known.announced[slug];
@@ -174,6 +256,10 @@ export function seenBy(configured: Configured, known: Known | null, before: Seen
       seen.set(slug, { gate, words: announced === undefined ? words : [...words, announced] });
   }
   return seen;
+}
+
+function isKind(kind: Kind | Asked): kind is Kind {
+  return KINDS.some((one) => one === kind);
 }
 
 /** Public pages that nobody has closed since: what builds on the upstream is withheld, what has a gate is closed. */
@@ -200,7 +286,10 @@ type Need = 'public' | 'password' | 'email' | 'nobody';
 function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | null {
   const needs: Need[] = [];
   const lists: (readonly string[])[] = [];
-  if (there !== null) {
+  if (there?.shape !== undefined) {
+    needs.push(...there.shape.needs);
+    if (there.shape.domains !== undefined) lists.push(there.shape.domains);
+  } else if (there !== null) {
     const { accessType, password, authEmailDomains, published = true } = there.gate;
     needs.push(UPSTREAM_WORDS[String(accessType).toLowerCase()] ?? 'nobody');
     if (published !== true) needs.push('nobody');
@@ -211,7 +300,7 @@ function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | n
     }
   }
   if (here !== null) {
-    const { access_type: type, password, auth_email_domains: domains, published } = here.gate;
+    const { access_type: type, password, auth_email_domains: domains, published } = configGateOf(here);
     if (type === 'email-domain') needs.push('email');
     if (type === 'password' || password !== undefined) needs.push('password');
     if (published === false) needs.push('nobody');
@@ -222,11 +311,12 @@ function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | n
   }
   if (needs.includes('nobody')) return null;
   const signIn = signInOf(needs, lists, here);
-  if (here?.gate['allow_ips'] === undefined || signIn === null) return signIn;
+  const own = here === null ? {} : configGateOf(here);
+  if (own['allow_ips'] === undefined || signIn === null) return signIn;
   if (signIn === 'public') return 'office';
   // An address opens no gate of the upstream.
   const isOpenThere = there === null || gateOf(there, null) === 'public';
-  return `office${here.gate['access'] === 'any' && isOpenThere ? '|' : '+'}${signIn}`;
+  return `office${own['access'] === 'any' && isOpenThere ? '|' : '+'}${signIn}`;
 }
 
 function signInOf(
@@ -240,7 +330,7 @@ function signInOf(
     return both.length === 0 ? null : `email:${both.toSorted().join(',')}`;
   }
   if (!needs.includes('password')) return 'public';
-  const name = here === null ? undefined : (here.gate['password'] as string | undefined);
+  const name = here === null ? undefined : (configGateOf(here)['password'] as string | undefined);
   return name === undefined ? null : `password:${name.slice(2, -1)}`;
 }
 
@@ -252,9 +342,9 @@ function opens(gate: string, { isAtOffice, signedIn }: { isAtOffice: boolean; si
   return gate === signedIn && (isAtOffice || !gate.startsWith('office+'));
 }
 
-/** Whether a page with this gate may be seen with a session; undefined: there is no such page. */
-export function isOpenTo(session: Session | null, slug: string, gate: string | undefined): boolean {
+/** Whether a page with this gate may be seen by a reader; undefined: there is no such page. */
+export function isOpenTo(reader: Reader | null, slug: string, gate: string | undefined): boolean {
   if (gate === undefined) return false;
-  const signedIn = session?.slug === slug ? session.gate : null;
-  return opens(gate, { isAtOffice: session?.isAtOffice === true, signedIn });
+  const signedIn = reader?.slug === slug ? reader.gate : null;
+  return opens(gate, { isAtOffice: reader?.isAtOffice === true, signedIn });
 }
