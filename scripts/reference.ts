@@ -7,6 +7,7 @@ import { BADGE_KINDS, kindMeaning } from '../src/badges/kinds.ts';
 import { configJsonSchema } from '../src/config/json-schema.ts';
 import { CONNECTORS } from '../src/sync/connectors/index.ts';
 import { configReference } from './config-reference.ts';
+import { documentedOperations } from './statuspage-operations.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -20,6 +21,11 @@ export function references(): Readonly<Record<string, string>> {
       'docs/badges.md',
       ['kind', 'shows'],
       BADGE_KINDS.map((kind) => [`\`${kind}\``, kindMeaning(kind)]),
+    ),
+    'docs/manage-api.md': withTable(
+      'docs/manage-api.md',
+      ['operation of Statuspage', 'here', 'what differs'],
+      documentedOperations().map(({ method, path, verdict, note }) => [`\`${method} ${path}\``, verdict, note]),
     ),
     'README.md': withTable(
       'README.md',

@@ -14,6 +14,7 @@ import {
 import { resolvePages } from '../publish/definitions/definitions.ts';
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
+import { readPlaced } from '../store/written/components.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { judge, type Verdict } from '../sync/pass/check.ts';
@@ -102,6 +103,7 @@ export async function findUnknownReferences(
       pages: config.pages,
       upstreamDefinitions: definitions,
       undecidedUpstreams: undecided,
+      made: await readPlaced(store.database),
       monitors: new Map([...monitors.values()].flatMap((those) => [...those])),
     },
     upstreams: upstreams.map(({ id }) => id),
@@ -174,6 +176,7 @@ export async function pagesAsProbed(
     ),
     icons: inputs.icons,
     looks: inputs.looks,
+    made: await readPlaced(store.database),
     monitors: new Map<MonitorId, KnownMonitor>([...kept, ...seen.map((monitor) => [monitor.id, monitor] as const)]),
   });
 }

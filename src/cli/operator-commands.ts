@@ -205,6 +205,15 @@ function addStoreCommands(program: Command, done: (status: number) => void): voi
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos posts export --out posts')
     .action(run(async () => (await import('./commands/writing/posts-export.ts')).postsExport));
+  program
+    .command('components')
+    .description('manage components made over the API')
+    .command('export')
+    .description('print components and groups made over the API as configuration')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos components export')
+    .action(run(async () => (await import('./commands/writing/components-export.ts')).componentsExport));
   const store = program.command('store').description('upgrade or move the database');
   store
     .command('migrate')
@@ -254,7 +263,7 @@ function addTokenCommands(program: Command, done: (status: number) => void): voi
   tokens
     .command('create')
     .description('create a token and show it once')
-    .requiredOption('--scope <scope>', 'incidents, components or read; repeatable', collect)
+    .requiredOption('--scope <scope>', 'incidents, components, subscribers or read; repeatable', collect)
     .requiredOption('--page <slug>', 'page the token is for')
     .option('--name <name>', 'name in the audit log (default: the page)')
     .option('--expires <when>', 'duration such as 90d or 12h, or a time with UTC offset (default: never)')

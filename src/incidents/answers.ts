@@ -1,10 +1,12 @@
 /** What is answered, in the shape of Statuspage's manage API: that of the v2 JSON, and what only writers need. */
 
 import { z } from 'zod';
+import type { GroupDefinition } from '../model/observation.ts';
 import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import { toIso } from '../model/time.ts';
+import type { MadeComponent } from '../store/written/components.ts';
 import { isOpen } from '../views/incident/events.ts';
-import { type V2ComponentSet, v2ComponentSet } from '../views/v2/components.ts';
+import { type V2ComponentSet, v2ComponentSet, v2GroupId, v2PageId } from '../views/v2/components.ts';
 import { v2Incident, v2Maintenance } from '../views/v2/incidents.ts';
 import type { V2Component } from '../views/v2/types.ts';
 import { hasOwnImpact } from './change-post.ts';
@@ -24,11 +26,23 @@ export const ComponentAnswerSchema = z.object({
   start_date: z.string().nullable(),
   showcase: z.boolean(),
   only_show_if_degraded: z.boolean(),
+  automation_email: z.null(),
   components: z.array(z.string()).optional(),
   override: z.string().nullish().describe('Pharos only: state set by an operator until removed; null: none.'),
 });
 
-const UpdateAnswerSchema = z.object({
+export const GroupAnswerSchema = z.object({
+  id: z.string(),
+  page_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  components: z.array(z.string()),
+  position: z.int(),
+  created_at: z.string().nullable(),
+  updated_at: z.string().nullable(),
+});
+
+export const UpdateAnswerSchema = z.object({
   id: z.string(),
   incident_id: z.string(),
   status: z.string(),
@@ -40,7 +54,38 @@ const UpdateAnswerSchema = z.object({
   affected_components: z.array(z.unknown()).nullable(),
   custom_tweet: z.null(),
   tweet_id: z.null(),
+  twitter_updated_at: z.null(),
+  wants_twitter_update: z.boolean(),
 });
+export type UpdateAnswer = z.output<typeof UpdateAnswerSchema>;
+
+export const PostmortemAnswerSchema = z.object({
+  preview_key: z.null(),
+  body: z.string().nullable(),
+  body_updated_at: z.string().nullable(),
+  body_draft: z.string().nullable(),
+  body_draft_updated_at: z.string().nullable(),
+  published_at: z.string().nullable(),
+  notify_subscribers: z.boolean(),
+  notify_twitter: z.boolean(),
+  custom_tweet: z.null(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+/** What Statuspage says of an incident and is always the same here. */
+const SAME_OF_ALL = {
+  postmortem_ignored: false,
+  postmortem_notified_twitter: false,
+  scheduled_auto_in_progress: true,
+  scheduled_auto_completed: true,
+  scheduled_remind_prior: false,
+  scheduled_reminded_at: null,
+  auto_transition_deliver_notifications_at_start: true,
+  auto_transition_deliver_notifications_at_end: true,
+  auto_transition_to_maintenance_state: true,
+  auto_transition_to_operational_state: true,
+} as const;
 
 export const IncidentAnswerSchema = z.object({
   id: z.string(),
@@ -61,6 +106,13 @@ export const IncidentAnswerSchema = z.object({
   components: z.array(ComponentAnswerSchema),
   reminder_intervals: z.null(),
   metadata: z.object({}),
+  postmortem_body: z.string().nullable(),
+  postmortem_body_last_updated_at: z.string().nullable(),
+  postmortem_published_at: z.string().nullable(),
+  postmortem_notified_subscribers: z.boolean(),
+  ...(Object.fromEntries(Object.entries(SAME_OF_ALL).map(([name, value]) => [name, z.literal(value)])) as {
+    [Name in keyof typeof SAME_OF_ALL]: z.ZodLiteral<(typeof SAME_OF_ALL)[Name]>;
+  }),
   published: z.boolean().describe('Pharos only: false while it is a draft.'),
   version: z
     .int()
@@ -81,6 +133,7 @@ export function incidentAnswer(
   const components: V2ComponentSet = v2ComponentSet(model);
   const told = isPlan(story) ? v2Maintenance(model, components, story) : v2Incident(model, components, story);
   const post = own?.document.post;
+  const postmortem = told.incident_updates.find(({ status }) => status === 'postmortem');
   const silent = new Set(own?.document.updates.filter(({ notify }) => notify === false).map(({ at }) => toIso(at)));
   return {
     ...told,
@@ -94,58 +147,101 @@ export function incidentAnswer(
       deliver_notifications: !silent.has(update.created_at),
       custom_tweet: null,
       tweet_id: null,
+      twitter_updated_at: null,
+      wants_twitter_update: false,
     })),
     components: told.components.map((component) => ({ ...plainComponent(component) })),
     reminder_intervals: null,
     metadata: {},
+    postmortem_body: postmortem?.body ?? null,
+    postmortem_body_last_updated_at: postmortem?.updated_at ?? null,
+    postmortem_published_at: postmortem?.created_at ?? null,
+    postmortem_notified_subscribers: postmortem !== undefined && !silent.has(postmortem.created_at),
+    ...SAME_OF_ALL,
     published: post?.draft !== true,
     version: own?.row.version ?? null,
   };
 }
 
 function plainComponent({ components, ...rest }: V2Component): Omit<ComponentAnswer, 'override'> {
-  return { ...rest, ...(components === undefined ? {} : { components: [...components] }) };
+  return { ...rest, automation_email: null, ...(components === undefined ? {} : { components: [...components] }) };
 }
 
+type Story = PageIncident | PageMaintenance;
 /** Which incidents a list is of. */
 const LISTS = {
   all: () => true,
-  unresolved: (story: PageIncident | PageMaintenance) => (isPlan(story) ? story.status !== 'completed' : isOpen(story)),
-  scheduled: (story: PageIncident | PageMaintenance) => isPlan(story) && story.status !== 'completed',
-  upcoming: (story: PageIncident | PageMaintenance) => isPlan(story) && story.status === 'scheduled',
-  active_maintenance: (story: PageIncident | PageMaintenance) =>
+  unresolved: (story: Story) => !isPlan(story) && isOpen(story),
+  scheduled: (story: Story) => isPlan(story) && story.status !== 'completed',
+  upcoming: (story: Story) => isPlan(story) && story.status === 'scheduled',
+  active_maintenance: (story: Story) =>
     isPlan(story) && (story.status === 'in_progress' || story.status === 'verifying'),
 } as const;
 export type ListName = keyof typeof LISTS;
 
-/** As many as the original gives on a page of a list. */
-const LISTED_MAX = 100;
+/**
+ * Stories of the page, newest first.
+ *
+ * @param query text in the name, the status or an update; empty: all
+ */
+export function findStories({ model }: WritingPage, name: ListName, query: string): readonly Story[] {
+  const startOf = (story: Story): number => (isPlan(story) ? story.startsAt : story.startedAt);
+  const wanted = query.toLowerCase();
+  const isFound = ({ title, status, updates }: Story): boolean =>
+    [title, status, ...updates.map(({ body }) => body)].some((text) => text.toLowerCase().includes(wanted));
+  return [...model.incidents, ...model.maintenances]
+    .filter((story) => LISTS[name](story) && (wanted === '' || isFound(story)))
+    .toSorted((a, b) => startOf(b) - startOf(a));
+}
 
-/** Stories of the page, newest first. */
-export function incidentList(writing: WritingPage, name: ListName): readonly IncidentAnswer[] {
-  const { model, written } = writing;
+/** Each as an answer, with what was written of it here. */
+export function incidentAnswers(writing: WritingPage, stories: readonly Story[]): readonly IncidentAnswer[] {
   const own = new Map(
-    written.flatMap((one) => {
+    writing.written.flatMap((one) => {
       const story = storyOf(writing, one.row.id);
       return story === null ? [] : [[story, one] as const];
     }),
   );
-  const startOf = (story: PageIncident | PageMaintenance): number => (isPlan(story) ? story.startsAt : story.startedAt);
-  return [...model.incidents, ...model.maintenances]
-    .filter((story) => LISTS[name](story))
-    .toSorted((a, b) => startOf(b) - startOf(a))
-    .slice(0, LISTED_MAX)
-    .map((story) => incidentAnswer(writing, story, own.get(story) ?? null));
+  return stories.map((story) => incidentAnswer(writing, story, own.get(story) ?? null));
 }
 
-/** Components and groups in the order of the page. */
+/** Components and groups in the order of the page, and after them groups without components. */
 export function componentList(writing: WritingPage): readonly ComponentAnswer[] {
-  const { all, byId } = v2ComponentSet(writing.model);
-  const ids = new Map([...byId].map(([id, { id: known }]) => [known, id]));
-  return all.map((component) => ({
-    ...plainComponent(component),
-    override: component.group ? null : overrideOf(writing, ids.get(component.id) ?? ''),
-  }));
+  const { model, made } = writing;
+  const { all, byId } = v2ComponentSet(model);
+  const ids = new Map([
+    ...[...byId].map(([id, { id: known }]) => [known, id] as const),
+    ...model.groups.map(({ id }) => [v2GroupId(model, id), id] as const),
+  ]);
+  const known = new Set(all.map(({ id }) => id));
+  const empty = model.groups.filter(({ id }) => !known.has(v2GroupId(model, id)));
+  return [...all, ...empty.map((group, index) => emptyGroup(writing, group, all.length + index + 1))].map((one) => {
+    const id = ids.get(one.id) ?? '';
+    return {
+      ...plainComponent(one),
+      ...settingsOf(made.get(id)),
+      override: one.group ? null : overrideOf(writing, id),
+    };
+  });
+}
+
+function emptyGroup({ model, made }: WritingPage, { id, name }: GroupDefinition, position: number): V2Component {
+  const at = toIso(made.get(id)?.createdAt ?? model.knownSince);
+  return {
+    ...{ id: v2GroupId(model, id), page_id: v2PageId(model), name, description: null, position },
+    ...{ status: 'operational', group: true, group_id: null, components: [], showcase: true },
+    ...{ only_show_if_degraded: false, start_date: null, created_at: at, updated_at: at },
+  };
+}
+
+/** What a client set of a component that it made, and gets back. */
+function settingsOf(made: MadeComponent | undefined): Partial<ComponentAnswer> {
+  if (made === undefined) return {};
+  const { description, showcase, onlyIfDegraded, startDate } = made;
+  return {
+    ...{ description, showcase, only_show_if_degraded: onlyIfDegraded },
+    ...(startDate === null ? {} : { start_date: startDate }),
+  };
 }
 
 /** Overrides of a component of the page that nobody has taken back; each names it `<definition id>/<component id>`. */

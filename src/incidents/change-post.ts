@@ -1,12 +1,19 @@
 /** Requests as posts: what a new one becomes, and what a change makes of one that is there. Pure. */
 
-import type { IncidentImpact } from '../model/observation.ts';
+import { type IncidentImpact, isOverStatus } from '../model/observation.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
 import type { IncidentPost, MaintenancePost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
-import { faultAt } from './refusal.ts';
-import { declaredState, type IncidentRequest, instantIn, isSet, type NewIncidentRequest } from './requests.ts';
+import { faultAt, Refusal } from './refusal.ts';
+import {
+  declaredState,
+  type IncidentRequest,
+  instantIn,
+  isSet,
+  type NewIncidentRequest,
+  type UpdateRequest,
+} from './requests.ts';
 import { componentRef, type WritingPage } from './writing-page.ts';
 
 /** What a change is seen from. */
@@ -180,6 +187,68 @@ function changedMaintenance(
   };
 }
 
+/** An update with other words, or told to others than it was. @throws Refusal 409 where nobody wrote it */
+export function editedUpdate(
+  document: WrittenPost,
+  { at, isFirst }: { readonly at: EpochMs; readonly isFirst: boolean },
+  request: UpdateRequest,
+): WrittenPost {
+  const { body, deliver_notifications: delivers, display_at: moved } = request;
+  if (moved !== undefined && instantIn(moved) !== at)
+    throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
+  const told = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
+  const isKnown = document.updates.some((update) => update.at === at);
+  if (!isKnown && isFirst && document.opening !== '') return { ...document, opening: body ?? document.opening };
+  if (!isKnown) throw new Refusal(409, 'Nobody wrote this update: it says that maintenance began or ended.');
+  return {
+    ...document,
+    updates: document.updates.map((update) =>
+      update.at === at ? { ...update, body: body ?? update.body, ...told } : update,
+    ),
+  };
+}
+
+/** The text of a postmortem that is published, or of its draft. */
+export function postmortemOf({ updates, postmortem }: WrittenPost): {
+  readonly draft: WrittenPost['postmortem'];
+  readonly published: WrittenUpdate | undefined;
+} {
+  return { draft: postmortem, published: updates.findLast(({ status }) => status === 'postmortem') };
+}
+
+/** The draft is what is told from now on. @throws Refusal 422 where there is none, or the incident is open */
+export function publishedPostmortem(document: WrittenPost, isTold: boolean, now: EpochMs): WrittenPost {
+  const { post, updates, postmortem: draft, ...kept } = document;
+  const { published } = postmortemOf(document);
+  if (post.type !== 'incident') throw faultAt('postmortem', 'only an incident can have a postmortem');
+  if (draft === undefined) throw faultAt('postmortem', 'there is no draft; PUT …/postmortem writes one');
+  if (published !== undefined)
+    return { ...kept, post, updates: updates.map((one) => (one === published ? { ...one, body: draft.body } : one)) };
+  const isOver =
+    post.ended !== undefined || isOverStatus(updates.findLast(({ status }) => status !== null)?.status ?? null);
+  if (!isOver) throw faultAt('postmortem', 'the incident is not resolved yet');
+  const at = updateTime(updates, instantIn(post.started), now);
+  const told: WrittenUpdate = { at, status: 'postmortem', body: draft.body, ...(isTold ? {} : { notify: false }) };
+  return { ...kept, post, updates: [...updates, told] };
+}
+
+/** The postmortem is a draft again, or gone; what it ended stays over. */
+export function revertedPostmortem(document: WrittenPost, keeps: 'draft' | 'nothing', now: EpochMs): WrittenPost {
+  const { post, updates, postmortem, ...kept } = document;
+  const { draft, published } = postmortemOf(document);
+  const text = draft ?? (published === undefined ? undefined : { body: published.body, at: now });
+  const isOver =
+    updates.some(({ status }) => status === 'resolved') || (post.type === 'incident' && post.ended !== undefined);
+  return {
+    ...kept,
+    post,
+    updates: isOver
+      ? updates.filter(({ status }) => status !== 'postmortem')
+      : updates.map((one) => (one.status === 'postmortem' ? { ...one, status: 'resolved', body: '' } : one)),
+    ...(keeps === 'nothing' || text === undefined ? {} : { postmortem: text }),
+  };
+}
+
 interface Window {
   readonly starts: EpochMs;
   readonly ends: EpochMs;
@@ -241,15 +310,17 @@ function namedComponents(
   only: readonly string[] | null = null,
 ): { readonly ids: string[]; readonly declared: Record<string, ReturnType<typeof declaredState>> } {
   const ids = named.map((id, index) => componentRef(writing, id, `${path}.${index}`));
-  const declared = Object.fromEntries(
-    Object.entries(components).map(([id, status]) => [
-      componentRef(writing, id, `incident.components.${id}`),
-      declaredState(status),
-    ]),
+  const affected = Object.entries(components).map(
+    ([id, status]) => [componentRef(writing, id, `incident.components.${id}`), status] as const,
   );
-  const stranger = only === null ? undefined : Object.keys(declared).find((id) => !ids.includes(id));
+  const stranger = only === null ? undefined : affected.find(([id]) => !ids.includes(id));
   if (stranger !== undefined) throw faultAt('incident.components', 'names a component that is not in component_ids');
-  return { ids: [...new Set([...ids, ...Object.keys(declared)])], declared };
+  return {
+    ids: [...new Set([...ids, ...affected.map(([id]) => id)])],
+    declared: Object.fromEntries(
+      affected.flatMap(([id, status]) => (status === '' ? [] : [[id, declaredState(status)]])),
+    ),
+  };
 }
 
 function within({ at, components }: Impacts[number], kept: readonly string[]): Impacts {

@@ -1,10 +1,12 @@
 /** The OpenAPI document of the API, made from the same table and schemas that requests are answered by. */
 
 import { z } from 'zod';
-import { OPERATIONS, type Operation } from './operations.ts';
+import type { Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
 
 const FaultSchema = z.object({
   error: z.array(z.string()),
+  message: z.string(),
   issues: z.array(z.object({ path: z.string(), message: z.string() })),
 });
 
@@ -24,7 +26,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export function openApiDocument(version: string, siteUrl: string): unknown {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of OPERATIONS) {
-    const path = `/pages/{page}/${operation.path}`;
+    const path = `/${operation.path}`;
     const methods = operation.methods.map((method) => [method.toLowerCase(), operationObject(operation, method)]);
     paths[path] = { ...paths[path], ...Object.fromEntries(methods) };
   }
@@ -34,7 +36,7 @@ export function openApiDocument(version: string, siteUrl: string): unknown {
       title: 'Pharos',
       version,
       description:
-        'Incidents, maintenance and component overrides, in the format of the Statuspage manage API. Keys that are not listed are ignored.',
+        'Pages, incidents, maintenance, components and subscribers, in the format of the Statuspage manage API. Keys that are not listed are ignored.',
     },
     servers: [{ url: `${siteUrl}/-/v1` }],
     security: [{ bearer: [] }, { oauth: [] }],
@@ -49,8 +51,11 @@ export function openApiDocument(version: string, siteUrl: string): unknown {
   };
 }
 
-function operationObject({ id, summary, path, scope, body, status, answer }: Operation, method: string): unknown {
-  const names = ['page', ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')];
+function operationObject(
+  { id, summary, path, scope, body, status, answer, query = [] }: Operation,
+  method: string,
+): unknown {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const content = (schema: unknown): unknown => ({ 'application/json': { schema } });
   const isWrite = method !== 'GET';
   return {
@@ -59,6 +64,7 @@ function operationObject({ id, summary, path, scope, body, status, answer }: Ope
     description: scope === 'read' ? 'Any token of the page.' : `Scope: ${scope}.`,
     parameters: [
       ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...query.map((name) => ({ name, in: 'query', required: false, schema: { type: 'string' } })),
       ...(isWrite
         ? [
             { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } },
@@ -78,7 +84,10 @@ function operationObject({ id, summary, path, scope, body, status, answer }: Ope
           },
         }),
     responses: {
-      [status]: { description: 'Done.', content: content(jsonSchema(answer, 'output')) },
+      [status]: {
+        description: 'Done.',
+        ...(answer === null ? {} : { content: content(jsonSchema(answer, 'output')) }),
+      },
       ...Object.fromEntries(
         Object.entries(REFUSALS).map(([code, description]) => [
           code,

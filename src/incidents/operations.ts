@@ -1,300 +1,106 @@
-/** Every operation of the API: the one table that requests are answered by and the OpenAPI document is made from. */
+/** Every operation of the API, and what of Statuspage's it leaves out: requests are answered by this table, and documents are made from it. */
 
-import { z } from 'zod';
-import { later, toEpochMs, toIso } from '../model/time.ts';
-import type { Database } from '../store/database.ts';
-import { readWritten } from '../store/written/posts.ts';
-import type { ApiScope } from '../store/written/tokens.ts';
-import { shortId } from '../views/text/addresses.ts';
-import {
-  ComponentAnswerSchema,
-  componentList,
-  IncidentAnswerSchema,
-  incidentAnswer,
-  incidentList,
-  type ListName,
-  overridesOf,
-} from './answers.ts';
-import { changedPost, newPost } from './change-post.ts';
-import { idWords } from './post-id.ts';
-import { checked, faultAt, Refusal } from './refusal.ts';
-import {
-  ComponentChangeSchema,
-  declaredState,
-  IncidentChangeSchema,
-  instantIn,
-  NewIncidentSchema,
-} from './requests.ts';
-import { type Author, changePost, createPost, type Done, removePost, type Write, writeOnce } from './writer.ts';
-import { findComponent, findStory, storiesIn, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
-
-export interface Call {
-  readonly author: Author;
-  /** By their name in the path of the operation. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  /** Of `If-Match`; null: there was none. */
-  readonly version: number | null;
-  readonly database: Database;
-  /** A few letters and digits that nobody has had before. */
-  readonly newSuffix: () => string;
-  /** The page as it is at this moment. */
-  readonly load: () => Promise<WritingPage>;
-  /** Publishes what was written, and comes back when that is done or takes too long. */
-  readonly publish: () => Promise<void>;
-}
-
-export interface Operation {
-  readonly id: string;
-  readonly summary: string;
-  readonly methods: readonly ('GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE')[];
-  /** Below `/-/v1/pages/{page}/`. */
-  readonly path: string;
-  readonly scope: ApiScope;
-  readonly body: z.ZodType | null;
-  readonly status: 200 | 201;
-  readonly answer: z.ZodType;
-  /** @throws Refusal */
-  readonly run: (call: Call) => Promise<unknown>;
-}
-
-const list = (name: ListName, path: string, summary: string): Operation => ({
-  id: name === 'all' ? 'listIncidents' : `list_${name}`,
-  summary,
-  methods: ['GET'],
-  path,
-  scope: 'read',
-  body: null,
-  status: 200,
-  answer: z.array(IncidentAnswerSchema),
-  run: async ({ load }) => incidentList(await load(), name),
-});
+import { COMPONENT_OPERATIONS } from './component-operations.ts';
+import { INCIDENT_OPERATIONS } from './incident-operations.ts';
+import type { Operation } from './operation.ts';
+import { PAGE_OPERATIONS } from './page-operations.ts';
+import { SUBSCRIBER_OPERATIONS } from './subscriber-operations.ts';
 
 export const OPERATIONS: readonly Operation[] = [
-  list('all', 'incidents', 'Incidents and maintenances, newest first, at most 100'),
-  {
-    id: 'createIncident',
-    summary: 'Declare an incident or, with scheduled_for and scheduled_until, schedule maintenance',
-    methods: ['POST'],
-    path: 'incidents',
-    scope: 'incidents',
-    body: NewIncidentSchema,
-    status: 201,
-    answer: IncidentAnswerSchema,
-    run: createIncident,
-  },
-  list('unresolved', 'incidents/unresolved', 'Unresolved incidents and maintenance'),
-  list('scheduled', 'incidents/scheduled', 'Planned and current maintenance'),
-  list('upcoming', 'incidents/upcoming', 'Maintenance that has not started'),
-  list('active_maintenance', 'incidents/active_maintenance', 'Current maintenance'),
-  {
-    id: 'getIncident',
-    summary: 'One incident or maintenance window',
-    methods: ['GET'],
-    path: 'incidents/{incident}',
-    scope: 'read',
-    body: null,
-    status: 200,
-    answer: IncidentAnswerSchema,
-    run: async ({ load, params }) => {
-      const writing = await load();
-      const found = findStory(writing, params['incident'] ?? '');
-      if (found === null) throw notThere();
-      return 'foreign' in found ? incidentAnswer(writing, found.foreign, null) : answerFor(writing, found);
-    },
-  },
-  {
-    id: 'updateIncident',
-    summary: 'Add an update (status, body, components), or edit it',
-    methods: ['PATCH', 'PUT'],
-    path: 'incidents/{incident}',
-    scope: 'incidents',
-    body: IncidentChangeSchema,
-    status: 200,
-    answer: IncidentAnswerSchema,
-    run: updateIncident,
-  },
-  {
-    id: 'deleteIncident',
-    summary: 'Delete it permanently',
-    methods: ['DELETE'],
-    path: 'incidents/{incident}',
-    scope: 'incidents',
-    body: null,
-    status: 200,
-    answer: IncidentAnswerSchema,
-    run: async (call) => {
-      const writing = await call.load();
-      const own = ownStory(writing, call.params['incident'] ?? '');
-      const answer = answerFor(writing, own);
-      const { version } = call;
-      await done(call, async (tx) => {
-        await removePost(tx, call.author, { id: own.row.id, action: 'incident-delete', version });
-        return own.row.id;
-      });
-      return answer;
-    },
-  },
-  {
-    id: 'listComponents',
-    summary: 'Components and groups in the order of the page',
-    methods: ['GET'],
-    path: 'components',
-    scope: 'read',
-    body: null,
-    status: 200,
-    answer: z.array(ComponentAnswerSchema),
-    run: async ({ load }) => componentList(await load()),
-  },
-  {
-    id: 'getComponent',
-    summary: 'One component',
-    methods: ['GET'],
-    path: 'components/{component}',
-    scope: 'read',
-    body: null,
-    status: 200,
-    answer: ComponentAnswerSchema,
-    run: async ({ load, params }) => {
-      const writing = await load();
-      return componentAnswer(writing, componentOf(writing, params['component'] ?? ''));
-    },
-  },
-  {
-    id: 'updateComponent',
-    summary: 'Override the state of a component until it is set to operational',
-    methods: ['PATCH', 'PUT'],
-    path: 'components/{component}',
-    scope: 'components',
-    body: ComponentChangeSchema,
-    status: 200,
-    answer: ComponentAnswerSchema,
-    run: overrideComponent,
-  },
+  ...PAGE_OPERATIONS,
+  ...INCIDENT_OPERATIONS,
+  ...COMPONENT_OPERATIONS,
+  ...SUBSCRIBER_OPERATIONS,
 ];
 
-async function createIncident(call: Call): Promise<unknown> {
-  const { incident } = checked(NewIncidentSchema, call.body);
-  const { author } = call;
-  const writing = await call.load();
-  const document = newPost(incident, { writing, now: author.now });
-  const { id } = await done(call, async (tx) => {
-    const fresh = `${idWords(incident.name, author.now)}-${call.newSuffix()}`;
-    await createPost(tx, author, { id: fresh, document, action: 'incident-new' });
-    return fresh;
-  });
-  return answerAfter(call, id);
+/** What Statuspage has and Pharos doesn't. */
+export interface Absent {
+  /** Below `/-/v1/`, with everything below it. */
+  readonly path: string;
+  /** Default: all. */
+  readonly methods?: readonly string[];
+  readonly status: 404 | 409;
+  readonly reason: string;
 }
 
-async function updateIncident(call: Call): Promise<unknown> {
-  const { incident } = checked(IncidentChangeSchema, call.body);
-  const { author, version } = call;
-  const writing = await call.load();
-  const own = ownStory(writing, call.params['incident'] ?? '');
-  const { id } = await done(call, async (tx) => {
-    await changePost(tx, author, {
-      id: own.row.id,
-      action: 'incident-update',
-      version,
-      change: (document) => changedPost(document, incident, { writing, now: author.now }),
-    });
-    return own.row.id;
-  });
-  return answerAfter(call, id);
+const PAGE = 'pages/{page}';
+const ACCESS = 'Who may see a page follows from its access rules, in the configuration.';
+const RESPONSES = 'Pharos has no metrics of this kind: response times come from the monitors of upstreams.';
+const UPTIME = 'See api/uptime.json of the page.';
+const LINK = 'The link is sent once. Whoever lost it can subscribe again on the page.';
+const ONE_PAGE = 'Subscriptions are for a page or some of its components, not for one incident.';
+const LISTED = 'GET subscribers?state=all lists every subscriber with its state.';
+
+export const ABSENT: readonly Absent[] = [
+  {
+    path: PAGE,
+    methods: ['PATCH', 'PUT'],
+    status: 409,
+    reason: 'The configuration or an upstream defines the page. Change it there.',
+  },
+  { path: `${PAGE}/metrics`, status: 404, reason: RESPONSES },
+  { path: `${PAGE}/metrics_providers`, status: 404, reason: RESPONSES },
+  { path: `${PAGE}/page_access_users`, status: 404, reason: ACCESS },
+  { path: `${PAGE}/page_access_groups`, status: 404, reason: ACCESS },
+  { path: `${PAGE}/components/{component}/page_access_users`, status: 404, reason: ACCESS },
+  { path: `${PAGE}/components/{component}/page_access_groups`, status: 404, reason: ACCESS },
+  { path: `${PAGE}/components/{component}/uptime`, status: 404, reason: UPTIME },
+  { path: `${PAGE}/component-groups/{group}/uptime`, status: 404, reason: UPTIME },
+  { path: `${PAGE}/incident_templates`, status: 404, reason: 'Templates of a page are in the configuration.' },
+  { path: `${PAGE}/status_embed_config`, status: 404, reason: 'What is embedded takes its settings from its HTML.' },
+  { path: `${PAGE}/incidents/{incident}/subscribers`, status: 404, reason: ONE_PAGE },
+  { path: `${PAGE}/subscribers/count`, status: 404, reason: LISTED },
+  { path: `${PAGE}/subscribers/histogram_by_state`, status: 404, reason: LISTED },
+  { path: `${PAGE}/subscribers/unsubscribed`, status: 404, reason: 'Whoever unsubscribes is forgotten.' },
+  { path: `${PAGE}/subscribers/resend_confirmation`, status: 404, reason: LINK },
+  { path: `${PAGE}/subscribers/{subscriber}/resend_confirmation`, status: 404, reason: LINK },
+  { path: `${PAGE}/subscribers/unsubscribe`, status: 404, reason: 'DELETE subscribers/<id> removes one.' },
+  { path: `${PAGE}/subscribers/reactivate`, status: 404, reason: 'Only subscribers can resume what they paused.' },
+  {
+    ...{ path: `${PAGE}/subscribers/{subscriber}`, methods: ['PATCH', 'PUT'], status: 409 },
+    reason: 'Only subscribers can change what they chose, by the link in every mail.',
+  },
+  { path: 'organizations', status: 404, reason: 'Pharos has no accounts of users. Operators have tokens.' },
+];
+
+/** A request's place in the table. */
+export interface Matched {
+  readonly operation: Operation | null;
+  /** Where there is no operation: what is said of it; null: nothing is known of the address. */
+  readonly absent: Absent | null;
+  /** That the address has, where it has not the one that was asked for. */
+  readonly methods: readonly string[];
+  readonly params: Readonly<Record<string, string>>;
 }
 
-async function overrideComponent(call: Call): Promise<unknown> {
-  const { component } = checked(ComponentChangeSchema, call.body);
-  const { author } = call;
-  const writing = await call.load();
-  const id = componentOf(writing, call.params['component'] ?? '');
-  const ref = `${writing.page.definition.id}/${id}`;
-  const state = declaredState(component.status);
-  const name = writing.model.components.find(({ definition }) => definition.id === id)?.name ?? id;
-  await done(call, async (tx) => {
-    const written = storiesIn(await readWritten(tx, author.page.key));
-    for (const { row } of overridesOf(written, id)) await endOverride(tx, author, row.id);
-    if (state === 'operational') return id;
-    const fresh = `override-${idWords(name, author.now)}-${call.newSuffix()}`;
-    await createPost(tx, author, {
-      id: fresh,
-      document: {
-        post: {
-          type: 'override',
-          title: name.slice(0, 256),
-          draft: false,
-          component: ref,
-          state,
-          from: toIso(author.now),
-        },
-        opening: '',
-        updates: [],
-      },
-      action: 'component-override',
-    });
-    return fresh;
-  });
-  return componentAnswer(await call.load(), id);
+/** Finds the operation of an address; literal segments take precedence over parameters, and what is said to be absent over both. */
+export function matchOperation(method: string, path: readonly string[]): Matched {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const absent = ABSENT.flatMap((one) => {
+    const names = one.path.split('/');
+    const isExact = one.methods !== undefined && names.length !== path.length;
+    const params = isExact ? null : paramsOf(names, path.slice(0, names.length));
+    return params === null || one.methods?.includes(wanted) === false ? [] : [{ absent: one, params }];
+  }).at(-1);
+  if (absent !== undefined) return { operation: null, methods: [], ...absent };
+  const found = OPERATIONS.flatMap((operation) => {
+    const params = paramsOf(operation.path.split('/'), path);
+    return params === null ? [] : [{ operation, params }];
+  }).toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length);
+  const exact = found.find(({ operation }) => operation.methods.some((known) => known === wanted));
+  const methods = found.flatMap(({ operation }) => operation.methods);
+  const [first] = found;
+  return { operation: exact?.operation ?? null, absent: null, methods, params: (exact ?? first)?.params ?? {} };
 }
 
-/** Taken back by now; one that somebody else took back meanwhile stays as it is. */
-async function endOverride(tx: Parameters<Write>[0], author: Author, id: string): Promise<void> {
-  await changePost(tx, author, {
-    id,
-    action: 'component-release',
-    version: null,
-    change: (document) => {
-      const { post } = document;
-      if (post.type !== 'override' || post.to !== undefined) return document;
-      const to = later(author.now, toEpochMs(instantIn(post.from) + 1));
-      return { ...document, post: { ...post, to: toIso(to) } };
-    },
-  });
-}
-
-async function done(call: Call, write: Write): Promise<Done> {
-  const result = await writeOnce(call.database, call.author, write);
-  if (!result.isReplay) await call.publish();
-  return result;
-}
-
-async function answerAfter(call: Call, id: string): Promise<unknown> {
-  const writing = await call.load();
-  const own = writing.written.find(({ row }) => row.id === id);
-  if (own === undefined) throw new Refusal(404, 'It has been deleted in the meantime.');
-  return answerFor(writing, own);
-}
-
-function answerFor(writing: WritingPage, own: WrittenStory): unknown {
-  const story = storyOf(writing, own.row.id);
-  if (story === null) throw new Refusal(409, 'It was saved, but contains nothing that the page can show.');
-  return incidentAnswer(writing, story, own);
-}
-
-function ownStory(writing: WritingPage, id: string): WrittenStory {
-  const found = findStory(writing, id);
-  if (found === null) throw notThere();
-  if ('foreign' in found)
-    throw new Refusal(
-      409,
-      'It wasn’t created here: it comes from an upstream or was detected automatically. To take it over, declare an incident with the same components.',
-    );
-  return found;
-}
-
-function componentOf(writing: WritingPage, id: string): string {
-  const found = findComponent(writing, id);
-  if (found === null) throw notThere();
-  return found;
-}
-
-function componentAnswer(writing: WritingPage, id: string): unknown {
-  const known = shortId('component', writing.model.definition.id, id);
-  const found = componentList(writing).find((component) => component.id === known);
-  if (found === undefined) throw faultAt('component', 'is not shown on this page');
-  return found;
-}
-
-function notThere(): Refusal {
-  return new Refusal(404, 'Not found.');
+function paramsOf(template: readonly string[], path: readonly string[]): Readonly<Record<string, string>> | null {
+  if (template.length !== path.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, part] of template.entries()) {
+    const [, name] = /^\{(\w+)\}$/.exec(part) ?? [];
+    const given = path[index] ?? '';
+    if (name === undefined ? part !== given : given === '') return null;
+    if (name !== undefined) params[name] = given;
+  }
+  return params;
 }

@@ -4,7 +4,12 @@ import { type EpochMs, toIso } from '../model/time.ts';
 
 /** `2026-11-21-api-errors`: part of addresses, so that they can be read. */
 export function idWords(name: string, at: EpochMs): string {
-  const words = name
+  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), wordsOf(name)].filter((part) => part !== '').join('-');
+}
+
+/** `api-errors`; empty where nothing of a name can be part of an address. */
+export function wordsOf(name: string): string {
+  return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
@@ -12,5 +17,4 @@ export function idWords(name: string, at: EpochMs): string {
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 40)
     .replace(/-+$/, '');
-  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), words].filter((part) => part !== '').join('-');
 }

@@ -10,6 +10,7 @@ import type { State } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
 import { REPEAT_RULE } from '../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
+import { checked } from './refusal.ts';
 
 /** As much as twenty screens; what is drawn of it costs its square in the worst Markdown. */
 const BODY_CHARS_MAX = 10_000;
@@ -58,6 +59,14 @@ const InstantSchema = z
   .refine((text) => parseInstant(text, 'UTC') !== null, 'expected a date and time such as 2026-11-21T22:00:00Z');
 const ComponentStatusSchema = z.enum(Object.keys(COMPONENT_STATUSES) as [ComponentStatus, ...ComponentStatus[]]);
 const ComponentIdSchema = z.string().min(1).max(300);
+const ComponentIdsSchema = z.array(ComponentIdSchema).max(COMPONENTS_MAX);
+const DescriptionSchema = z
+  .string()
+  .trim()
+  .max(1_000)
+  .regex(/^(?:\P{Cc}|[\t\r\n])*$/u, 'has control characters')
+  .transform((text) => (text === '' ? null : text))
+  .nullish();
 const STATUSES = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES] as const;
 
 const IncidentFields = {
@@ -73,16 +82,16 @@ const IncidentFields = {
     .enum([...INCIDENT_IMPACTS, 'maintenance'])
     .nullish()
     .describe('Default: from the worst declared state.'),
-  component_ids: z
-    .array(ComponentIdSchema)
-    .max(COMPONENTS_MAX)
-    .optional()
-    .describe('Affected components, by their id in the page’s v2 JSON or in the configuration.'),
+  component_ids: ComponentIdsSchema.optional().describe(
+    'Affected components, by their id in the page’s v2 JSON or in the configuration.',
+  ),
   components: z
-    .record(ComponentIdSchema, ComponentStatusSchema)
+    .record(ComponentIdSchema, ComponentStatusSchema.or(z.literal('')))
     .refine((all) => Object.keys(all).length <= COMPONENTS_MAX, `at most ${COMPONENTS_MAX} components`)
     .optional()
-    .describe('Declared state of each, from now until another is declared or the incident ends.'),
+    .describe(
+      'Declared state of each, from now until another is declared or the incident ends. Empty: it is affected, and no state is declared. A list of ids is the same as component_ids.',
+    ),
   scheduled_for: InstantSchema.nullish().describe(
     'Start of the maintenance window. Setting it makes this maintenance and not an incident.',
   ),
@@ -110,12 +119,109 @@ export const NewIncidentSchema = z.looseObject({
 });
 /** Of `PATCH incidents/<id>`. */
 export const IncidentChangeSchema = z.looseObject({ incident: z.looseObject(IncidentFields) });
-/** Of `PATCH components/<id>`. */
-export const ComponentChangeSchema = z.looseObject({
-  component: z.looseObject({
-    status: ComponentStatusSchema.describe('Stays until it is set to operational.'),
+/** Of `PATCH incidents/<id>/incident_updates/<id>`. */
+export const UpdateChangeSchema = z.looseObject({
+  incident_update: z.looseObject({
+    body: BodySchema.optional(),
+    deliver_notifications: FlagSchema.optional(),
+    display_at: InstantSchema.optional().describe('Only the time that the update has: it can’t be moved.'),
   }),
 });
+/** Of `PUT incidents/<id>/postmortem`. */
+export const PostmortemSchema = z.looseObject({
+  postmortem: z.looseObject({
+    body_draft: BodySchema.min(1).describe('Markdown; nobody sees it until it is published.'),
+  }),
+});
+/** Of `PUT incidents/<id>/postmortem/publish`. */
+export const PublishPostmortemSchema = z.looseObject({
+  postmortem: z.looseObject({ notify_subscribers: FlagSchema.optional().describe('Default: false.') }).optional(),
+});
+
+const ComponentFields = {
+  name: NameSchema.optional(),
+  description: DescriptionSchema,
+  status: ComponentStatusSchema.optional().describe('Stays until it is set to operational.'),
+  group_id: ComponentIdSchema.nullish().describe('Id of the group; null: it is in none.'),
+  showcase: FlagSchema.optional().describe('Returned; changes nothing.'),
+  only_show_if_degraded: FlagSchema.optional().describe('Returned; changes nothing.'),
+  start_date: z.iso.date().optional().describe('Returned; changes nothing.'),
+};
+/** Of `POST components`. */
+export const NewComponentSchema = z.looseObject({ component: z.looseObject({ ...ComponentFields, name: NameSchema }) });
+/** Of `PATCH components/<id>`. */
+export const ComponentChangeSchema = z.looseObject({ component: z.looseObject(ComponentFields) });
+export type ComponentRequest = z.output<typeof ComponentChangeSchema>['component'];
+
+const GroupFields = {
+  name: NameSchema.optional(),
+  description: DescriptionSchema.describe('Returned; pages don’t show it.'),
+  components: ComponentIdsSchema.optional().describe('Ids of all components of the group.'),
+};
+/** Of `POST component-groups`. */
+export const NewGroupSchema = z.looseObject({
+  description: DescriptionSchema,
+  component_group: z.looseObject({ ...GroupFields, name: NameSchema }),
+});
+/** Of `PATCH component-groups/<id>`. */
+export const GroupChangeSchema = z.looseObject({
+  description: DescriptionSchema,
+  component_group: z.looseObject(GroupFields),
+});
+
+/** Of `POST subscribers`. */
+export const NewSubscriberSchema = z.looseObject({
+  subscriber: z.looseObject({
+    email: z.string().max(320),
+    component_ids: ComponentIdsSchema.optional().describe('Default: all of the page.'),
+    skip_confirmation_notification: FlagSchema.optional().describe('Only false: every subscriber has to confirm.'),
+  }),
+});
+
+/**
+ * The request in a body. Clients send what they don't set as null or as empty text.
+ *
+ * @param kept names of fields that null or empty text means something for
+ * @throws Refusal 422
+ */
+export function readRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+  kept: readonly string[] = [],
+): z.output<Schema> {
+  if (!isObject(body)) return checked(schema, body);
+  const isSaid = ([name, value]: readonly [string, unknown]): boolean =>
+    kept.includes(name) || (value !== null && value !== '');
+  const said = (value: unknown): unknown =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).filter(isSaid)) : value;
+  return checked(schema, Object.fromEntries(Object.entries(body).map(([name, value]) => [name, said(value)])));
+}
+
+/** The same of an incident, in which a list of components may stand for a map, and `message` for `body` as it once did. */
+export function readIncident<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const { incident } = (body ?? {}) as { readonly incident?: unknown };
+  if (!isObject(incident)) return readRequest(schema, body);
+  const { components, message, ...others } = incident;
+  return readRequest(
+    schema,
+    {
+      incident: {
+        ...(message === undefined ? {} : { body: message }),
+        ...others,
+        components: isListOfIds(components) ? Object.fromEntries(components.map((id) => [id, ''])) : components,
+      },
+    },
+    ['scheduled_repeat'],
+  );
+}
+
+function isListOfIds(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((id) => typeof id === 'string');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** Of the form only: the API of the original has no announcements. */
 export const NewAnnouncementSchema = z.object({
@@ -124,6 +230,7 @@ export const NewAnnouncementSchema = z.object({
   level: z.enum(ANNOUNCEMENT_LEVELS),
 });
 
+export type UpdateRequest = z.output<typeof UpdateChangeSchema>['incident_update'];
 export type IncidentRequest = z.output<typeof IncidentChangeSchema>['incident'];
 export type NewIncidentRequest = z.output<typeof NewIncidentSchema>['incident'];
 

@@ -135,7 +135,7 @@ function announcementOf(form: URLSearchParams, { writing, now }: FormContext): W
 function overrideOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const component = componentRef(writing, form.get('component') ?? '', 'component');
   const { component: change } = checked(ComponentChangeSchema, { component: { status: form.get('status') ?? '' } });
-  const state = declaredState(change.status);
+  const state = declaredState(change.status ?? 'operational');
   if (state === 'operational')
     throw faultAt('status', 'an override needs a state other than operational; remove it instead');
   const name = writing.model.components.find(({ definition }) => component.endsWith(`/${definition.id}`))?.name;

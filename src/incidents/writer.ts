@@ -87,7 +87,7 @@ export async function createPost(
     updatedAt: now,
     actor,
   });
-  await note(tx, author, { action, id });
+  await noteAs(tx, author, { action, outcome: id });
 }
 
 interface Change {
@@ -116,7 +116,7 @@ export async function changePost(tx: Writer, author: Author, { id, action, versi
     updatedAt: author.now,
     actor: author.actor,
   });
-  await note(tx, author, { action, id });
+  await noteAs(tx, author, { action, outcome: id });
 }
 
 /** Shows a post that was written while its page was private. @throws Refusal as of `changePost` */
@@ -140,7 +140,7 @@ export async function removePost(
 ): Promise<void> {
   await currentPost(tx, author, { id, version });
   await deleteWritten(tx, id, author.now, author.actor);
-  await note(tx, author, { action, id });
+  await noteAs(tx, author, { action, outcome: id });
 }
 
 async function currentPost(
@@ -157,10 +157,11 @@ async function currentPost(
   return { row, document };
 }
 
-function note(
+/** An entry in the audit. */
+export function noteAs(
   tx: Writer,
   { actor, client, now, page }: Author,
-  { action, id }: { readonly action: string; readonly id: string },
+  { action, outcome }: { readonly action: string; readonly outcome: string },
 ): Promise<void> {
-  return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome: id });
+  return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome });
 }

@@ -7,9 +7,10 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page/page-inputs.ts';
 import type { Store } from '../store/store.ts';
+import { type MadeComponent, readMade } from '../store/written/components.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
-import { v2ComponentId } from '../views/v2/components.ts';
+import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { v2IncidentId, v2MaintenanceId } from '../views/v2/incidents.ts';
 import { faultAt } from './refusal.ts';
 import { authorPage } from './writer.ts';
@@ -20,6 +21,8 @@ export interface WritingPage {
   readonly model: PageModel;
   /** Incidents, maintenances and overrides that were written on this page. */
   readonly written: readonly WrittenStory[];
+  /** Components and groups that were made over the API, by their id in addresses. */
+  readonly made: ReadonlyMap<string, MadeComponent>;
 }
 
 /** A post, and the story that the page tells of it. */
@@ -43,9 +46,10 @@ export async function loadWritingPage(
 ): Promise<WritingPage | null> {
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) return null;
-  const [inputs, known] = await Promise.all([
+  const [inputs, known, made] = await Promise.all([
     loadPageInputs(store, { ...state, now }, page),
     readWritten(store.database, page.identity.key),
+    readMade(store.database, page.identity.key),
   ]);
   const rows = candidate === undefined ? known : withCandidate(known, { ...candidate, page, now });
   const projected = projectWritten(rows, { now, drafts: candidate === undefined });
@@ -79,7 +83,7 @@ export async function loadWritingPage(
     },
     now,
   );
-  return { page, model, written: storiesIn(rows) };
+  return { page, model, written: storiesIn(rows), made: new Map(made.map((one) => [one.id, one])) };
 }
 
 /** The rows with one of them as it would be, or with a new one. */
@@ -162,6 +166,11 @@ export function findComponent({ model }: WritingPage, id: string): string | null
     ({ definition }) => definition.id === id || v2ComponentId(model, definition.id) === id,
   );
   return found?.definition.id ?? null;
+}
+
+/** The group of the page that an id means, as above. */
+export function findGroup({ model }: WritingPage, id: string): string | null {
+  return model.groups.find((group) => group.id === id || v2GroupId(model, group.id) === id)?.id ?? null;
 }
 
 /**

@@ -7,13 +7,13 @@ import { parseEmailAddress } from '../mail/email-address.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { toIso } from '../model/time.ts';
-import type { Database, Reader } from '../store/database.ts';
+import type { Database, Reader, Writer } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { newSubscriberId } from './links.ts';
 import { queueLink } from './queue.ts';
 import { addSubscriber, eraseSubscriber, readSubscribers, type Subscriber } from './subscribers.ts';
 
-interface ListedSubscriber extends Omit<Subscriber, 'address'> {
+export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
   /** Null: it was encrypted with another key. */
   readonly address: string | null;
 }
@@ -45,27 +45,33 @@ export interface ListDeps {
 
 /** Adds subscribers in one transaction; returns how many are new. */
 export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]): Promise<number> {
-  const { seal, random, now } = deps;
   return deps.database.transaction(async (tx) => {
     let count = 0;
-    for (const { page, email, components, gate, isConfirmed } of added) {
-      const id = newSubscriberId(random);
-      const isNew = await addSubscriber(tx, {
-        id,
-        page,
-        addressHash: seal.hash(page, email.address),
-        address: seal.seal(email.address, id),
-        state: isConfirmed ? 'active' : 'pending',
-        components,
-        gate,
-        now,
-      });
-      if (!isNew) continue;
-      count += 1;
-      if (!isConfirmed) await queueLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
-    }
+    for (const one of added) count += (await addOne(tx, deps, one)) === null ? 0 : 1;
     return count;
   });
+}
+
+/** Adds a subscriber; returns the new id, or null where the address is subscribed already. */
+export async function addOne(
+  tx: Writer,
+  { seal, random, now }: Omit<ListDeps, 'database'>,
+  { page, email, components, gate, isConfirmed }: AddedSubscriber,
+): Promise<string | null> {
+  const id = newSubscriberId(random);
+  const isNew = await addSubscriber(tx, {
+    id,
+    page,
+    addressHash: seal.hash(page, email.address),
+    address: seal.seal(email.address, id),
+    state: isConfirmed ? 'active' : 'pending',
+    components,
+    gate,
+    now,
+  });
+  if (!isNew) return null;
+  if (!isConfirmed) await queueLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
+  return id;
 }
 
 /** Deletes an address from one page or from all; returns how many subscriptions it had. */

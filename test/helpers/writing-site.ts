@@ -11,6 +11,8 @@ export const WRITING_ENV: Readonly<Record<string, string>> = {
   PASSWORD: 'open the other page',
   INTAKE: 'intake-secret-0123456789',
   INTAKE_OLD: 'intake-secret-before-9876543210',
+  // Nothing listens there.
+  MAILS: 'smtp://127.0.0.1:9',
 };
 
 export const WRITING_CONFIG = `site: { url: "http://status.example.org", name: Example }
@@ -30,10 +32,20 @@ pages:
       - { id: vault, type: static, name: Vault }
 `;
 
+/** The same with subscriptions to the first page. */
+export const SUBSCRIBING_CONFIG = WRITING_CONFIG.replace('title: Acme', 'title: Acme\n    subscriptions: true').replace(
+  'pages:',
+  'access: { smtp: "${MAILS}", from: status@example.org }\npages:',
+);
+
 /** Starts it and waits until both pages are published. */
-export async function startWritingSite(folder: string, config = WRITING_CONFIG): Promise<RunningPharos> {
+export async function startWritingSite(
+  folder: string,
+  config = WRITING_CONFIG,
+  env: Readonly<Record<string, string>> = WRITING_ENV,
+): Promise<RunningPharos> {
   writeFileSync(join(folder, 'pharos.yaml'), config);
-  const pharos = await startPharos(['start', '--port', '0'], { cwd: folder, env: WRITING_ENV });
+  const pharos = await startPharos(['start', '--port', '0'], { cwd: folder, env });
   await eventually(
     () => fetch(`${pharos.url}/-/fresh`),
     (answer) => answer.status === 200,
@@ -46,6 +58,34 @@ export interface ApiAnswer {
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered
   readonly body: any;
+}
+
+let things = 0;
+
+/** The path of an operation below `pages/`, about things of the page `acme` that are made for it. */
+export async function placeOf(url: string, path: string): Promise<string> {
+  const make = async (kind: string, body: unknown): Promise<ApiAnswer['body']> => {
+    const { status, body: made } = await callApi(url, 'POST', `pages/acme/${kind}`, { body });
+    if (status !== 201) throw new Error(`${kind}: ${status} ${JSON.stringify(made)}`);
+    return made;
+  };
+  things += 1;
+  const ids: Record<string, string> = { page: 'acme' };
+  if (path.includes('{component}')) ids['component'] = (await make('components', { component: { name: 'Search' } })).id;
+  if (path.includes('{group}'))
+    ids['group'] = (await make('component-groups', { component_group: { name: 'Core', components: [] } })).id;
+  if (path.includes('{subscriber}'))
+    ids['subscriber'] = (await make('subscribers', { subscriber: { email: `one-${things}@example.org` } })).id;
+  if (path.includes('{incident}')) {
+    const made = await make('incidents', { incident: { name: 'Slow', body: 'We look.', status: 'resolved' } });
+    ids['incident'] = made.id;
+    ids['update'] = made.incident_updates[0].id;
+    if (path.includes('postmortem'))
+      await callApi(url, 'PUT', `pages/acme/incidents/${made.id}/postmortem`, {
+        body: { postmortem: { body_draft: 'Because.' } },
+      });
+  }
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'x');
 }
 
 let clients = 0;

@@ -77,6 +77,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'publish',
     'views',
     'access/digest',
+    'mail/email-address',
+    'notify',
   ],
   imports: ['model', 'schema', 'errors', 'sync/connectors'],
   server: [

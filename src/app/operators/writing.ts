@@ -3,8 +3,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
+import type { SubscriberParts } from '../../incidents/operation.ts';
 import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
+import { createAddressSeal } from '../../notify/address-seal.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { createApiAccess } from '../../server/operators/api-access.ts';
 import { createApiRoutes } from '../../server/operators/api-routes.ts';
@@ -45,6 +47,11 @@ export async function writingPage(
 /** The site as this node reads it, which also puts its access rules in force. */
 function inForce({ base, serving }: Pharos): Parameters<typeof writingPage>[0] {
   return { store: base.store, readSite: serving.keeper.refresh };
+}
+
+/** @param gateOf default: no page is behind a password */
+export function subscriberParts({ key }: StoreParts, gateOf = (_slug: string): string => ''): SubscriberParts {
+  return { seal: createAddressSeal(key, systemRandom), random: systemRandom, gateOf };
 }
 
 /** Publishes posts at once. */
@@ -100,6 +107,11 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
     api: createApiRoutes({
       ...shared,
       isOn: () => pharos.base.live.config().operators.token !== undefined,
+      pages: async () => (await inForce(pharos).readSite(now())).resolved.pages,
+      subscribers: subscriberParts(pharos.base, (slug) => {
+        const gate = pharos.serving.access.pageOf(slug)?.gate;
+        return gate?.kind === 'password' ? gate.version : '';
+      }),
       access: createApiAccess(createApiTokens(database), guard),
       version: packageJson.version,
       siteUrl: pharos.base.live.siteUrl,

@@ -7,7 +7,7 @@ import type { PageConfig } from '../../config/schema.ts';
 import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import { isSlug } from '../../model/slugs.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
-import { overlay, pageOfEverything } from './overlay.ts';
+import { overlay, pageOfEverything, withMade } from './overlay.ts';
 
 /** A page and what defines it. */
 export interface Draft {
@@ -78,7 +78,12 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   }
   const isEmpty = drafts.length + withheld.length + undecided.length + inputs.undecidedUpstreams.size === 0;
   if (isEmpty && problems.length === 0) drafts.push({ definition: pageOfEverything(inputs), config: null });
-  return { drafts, problems, withheld, contested, undecided };
+  const made = Map.groupBy(inputs.made ?? [], ({ slug, origin }) => `${slug} ${origin}`);
+  const whole = drafts.map(({ definition, config }) => ({
+    definition: withMade(definition, made.get(`${definition.slug} ${definition.id}`) ?? []),
+    config,
+  }));
+  return { drafts: whole, problems, withheld, contested, undecided };
 }
 
 /** Pages of upstreams with a valid slug. */

@@ -4,6 +4,7 @@ import type { Looks, OwnLook } from '../../config/look.ts';
 import type { PublicFile } from '../../config/public-files.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
+import type { PlacedComponent } from '../../store/written/components.ts';
 import type { IconPicture } from './presentation.ts';
 
 /** Contents of `security.txt`. */
@@ -53,6 +54,8 @@ export interface DefinitionInputs {
   readonly icons?: ReadonlyMap<string, IconPicture> | undefined;
   /** Looks of configured pages by slug; other pages have the look of the site. */
   readonly looks?: Looks['pages'] | undefined;
+  /** Components and groups that were made over the API; default: none. */
+  readonly made?: readonly PlacedComponent[] | undefined;
 }
 
 export interface DefinitionProblem {

@@ -3,6 +3,7 @@
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate } from '../../model/access.ts';
 import type { ComponentDefinition, GroupDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
+import type { PlacedComponent } from '../../store/written/components.ts';
 import { configuredAccess } from '../releases/last-published.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
@@ -115,6 +116,32 @@ export function pageOfEverything({ site, monitors }: DefinitionInputs): PageDefi
   };
 }
 
+/** With the components and groups that were made over the API, after all others. An id that is defined elsewhere stays as it is there. */
+export function withMade(definition: PageDefinition, made: readonly PlacedComponent[]): PageDefinition {
+  if (made.length === 0) return definition;
+  const { groups, components } = definition;
+  const taken = new Set([...groups, ...components].map(({ id }) => id));
+  const orders = [...groups, ...components].map(({ order }) => order).filter((order) => order < LAST);
+  const next = Math.floor(Math.max(-1, ...orders)) + 1;
+  const placed = made.filter(({ id }) => !taken.has(id)).map((one, index) => ({ ...one, order: next + index }));
+  return {
+    ...definition,
+    groups: [
+      ...groups,
+      ...placed.filter(({ kind }) => kind === 'group').map(({ id, name, order }) => ({ id, name, order })),
+    ],
+    components: [
+      ...components,
+      ...placed
+        .filter(({ kind }) => kind === 'component')
+        .map(({ id, name, description, groupId, order }) => ({
+          ...{ id, type: 'static' as const, monitor: null, name, description, groupId },
+          ...{ order, groupOrder: order },
+        })),
+    ],
+  };
+}
+
 function componentIdFrom(text: string): string {
   return (
     text
@@ -133,6 +160,8 @@ interface ConfiguredGroup {
   readonly counts?: boolean | undefined;
 }
 
+/** Place of a group without components. */
+const LAST = Number.MAX_SAFE_INTEGER;
 /** A position between two entries of the list. */
 const STEP = 2 ** -20;
 
@@ -150,6 +179,6 @@ function placedGroups(
     const order = own ?? Math.max(last + STEP, Math.min(...first));
     // A group without components isn't shown, and moves nothing.
     if (Number.isFinite(order)) last = order;
-    return { id, name, order: Number.isFinite(order) ? order : Number.MAX_SAFE_INTEGER, defaultOpen, counts };
+    return { id, name, order: Number.isFinite(order) ? order : LAST, defaultOpen, counts };
   });
 }

@@ -21,6 +21,7 @@ import {
 } from '../../store/pages.ts';
 import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { askedEveryMs } from '../../store/upstream-control.ts';
+import { readPlaced } from '../../store/written/components.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
@@ -179,6 +180,7 @@ async function define(memory: Memory, { changes, inputs, undecided, now }: Outda
     icons: inputs.icons,
     looks: inputs.looks,
     vendorPages: inputs.vendorPages,
+    made: await readPlaced(store.database),
     monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
   });
   const resolved = await withIdentities(memory, defined, now);

@@ -74,7 +74,7 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
   };
 }
 
-/** The token of an Authorization header, after `Bearer` or, as Statuspage has it, `OAuth`; empty: there is none. */
+/** The token of an Authorization header, after `Bearer` or, as Statuspage has it, `OAuth` or nothing; empty: there is none. */
 function credentialsIn(header: string | undefined): string {
-  return /^(?:Bearer|OAuth) ([^\s,]{1,200})$/i.exec(header ?? '')?.[1] ?? '';
+  return /^(?:(?:Bearer|OAuth) )?([^\s,]{1,200})$/i.exec(header ?? '')?.[1] ?? '';
 }

@@ -5,17 +5,20 @@ import { digest } from '../../access/digest.ts';
 import { isStatusError } from '../../errors.ts';
 import { decodeBody } from '../../incidents/form-body.ts';
 import { openApiDocument } from '../../incidents/openapi.ts';
-import { type Call, OPERATIONS, type Operation } from '../../incidents/operations.ts';
+import type { Call } from '../../incidents/operation.ts';
+import { matchOperation } from '../../incidents/operations.ts';
+import { pageId } from '../../incidents/page-operations.ts';
 import { Refusal } from '../../incidents/refusal.ts';
 import { type Author, authorPage } from '../../incidents/writer.ts';
 import type { WritingPage } from '../../incidents/writing-page.ts';
 import { noPageKey, type PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import type { ApiScope } from '../../store/written/tokens.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
 import type { ApiAccess, ApiVerdict } from './api-access.ts';
 
-export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix'> {
+export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 'subscribers'> {
   /** False: no operator token is configured, so writing is off. */
   readonly isOn: () => boolean;
   readonly access: ApiAccess;
@@ -23,8 +26,8 @@ export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix'> {
   readonly canRun: boolean;
   readonly now: () => EpochMs;
   readonly clientOf: (address: string) => string | null;
-  /** Null: there is no such page. */
-  readonly pageOf: (slug: string) => Promise<ResolvedPage | null>;
+  /** All that are shown now. */
+  readonly pages: () => Promise<readonly ResolvedPage[]>;
   readonly load: (slug: string) => Promise<WritingPage | null>;
   readonly publish: () => Promise<void>;
   readonly version: string;
@@ -57,22 +60,23 @@ function openApi({ version, siteUrl }: ApiRoutesOptions, { method }: OwnRequest)
 
 async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: readonly string[]): Promise<Answer> {
   const now = options.now();
+  if (request.query.has('api_key')) return refused(new Refusal(401, IN_ADDRESS));
   const verdict = await options.access.check(request.headers.authorization, { address: request.clientAddress, now });
   if (verdict.kind === 'wrong') return refused(new Refusal(401, UNAUTHORIZED), { 'www-authenticate': 'Bearer' });
   if (verdict.kind === 'limited')
     return refused(new Refusal(429, 'Too many requests. Try again later.'), {
       'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)),
     });
-  const [pages, slug = '', ...path] = rest;
-  if (pages !== 'pages' || slug === '') throw new Refusal(404, NOT_FOUND);
-  const { operation, params } = operationOf(
-    request.method,
-    path.filter((part, index) => part !== '' || index < path.length - 1),
-  );
-  const page = await options.pageOf(slug);
-  permit(verdict, page?.identity.key ?? noPageKey(slug), operation);
-  if (page === null) throw new Refusal(404, NOT_FOUND);
-  const isWrite = operation.scope !== 'read';
+  const path = rest.filter((part, index) => part !== '' || index < rest.length - 1).map(withoutSuffix);
+  const { operation, absent, methods, params } = matchOperation(request.method, path);
+  const all = await options.pages();
+  const name = params['page'];
+  const page = name === undefined ? null : pageNamed(all, name, verdict);
+  if (operation === null && absent === null) throw methods.length === 0 ? notFound() : notAllowed(methods);
+  if (name !== undefined) permit(verdict, page?.identity.key ?? noPageKey(name), operation?.scope ?? 'read');
+  if (name !== undefined && page === null) throw notFound();
+  if (operation === null) throw absent === null ? notFound() : new Refusal(absent.status, absent.reason);
+  const isWrite = operation.methods[0] !== 'GET';
   if (isWrite && !options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
   const body = operation.body === null ? null : decodeBody(await request.body(), request.headers['content-type'] ?? '');
@@ -80,63 +84,56 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     actor: verdict.actor,
     client: options.clientOf(request.clientAddress),
     now,
-    page: authorPage(page),
+    page: page === null ? { key: noPageKey(''), slug: '', isPrivate: true } : authorPage(page),
     request: isWrite ? repeatable(request, body) : null,
   };
   const load = async (): Promise<WritingPage> => {
-    const writing = await options.load(slug);
-    if (writing === null) throw new Refusal(404, NOT_FOUND);
+    const writing = page === null ? null : await options.load(page.definition.slug);
+    if (writing?.page.identity.key !== author.page.key) throw notFound();
     return writing;
   };
-  const { database, newSuffix, publish } = options;
-  const version = versionOf(request.headers['if-match']);
-  const value = await operation.run({ author, params, body, version, database, newSuffix, load, publish });
-  return json(operation.status, value, tagOf(value));
+  const { database, newSuffix, publish, subscribers } = options;
+  const call = { author, params, body, database, newSuffix, load, publish, subscribers, query: request.query };
+  const value = await operation.run({
+    ...call,
+    version: versionOf(request.headers['if-match']),
+    pages: all.filter(({ identity }) => verdict.may(identity.key, 'read') === 'granted'),
+  });
+  const headers = { 'cache-control': 'no-store' };
+  return operation.status === 204 ? { status: 204, headers, body: null } : json(operation.status, value, tagOf(value));
 }
 
-const NOT_FOUND = 'Not found.';
-const UNAUTHORIZED = 'The token is missing or incorrect. Send it as Authorization: Bearer <token>, or OAuth <token>.';
+const UNAUTHORIZED =
+  'The token is missing or incorrect. Send it as Authorization: Bearer <token>, OAuth <token>, or the token alone.';
+const IN_ADDRESS =
+  'Pharos takes no token in the address, because addresses end up in logs. Send it as Authorization: Bearer <token>, and revoke this one.';
+
+function notFound(): Refusal {
+  return new Refusal(404, 'Not found.');
+}
+
+/** By its slug, or by the id that answers contain. */
+function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: RightVerdict): ResolvedPage | null {
+  const isReadable = ({ identity }: ResolvedPage): boolean => may(identity.key, 'read') === 'granted';
+  return (
+    pages.find(({ definition }) => definition.slug === name) ??
+    pages.find((page) => pageId(page) === name && isReadable(page)) ??
+    null
+  );
+}
+
+type RightVerdict = ApiVerdict & { readonly kind: 'right' };
 
 /** With a token for another page, a page looks as if it didn't exist. */
-function permit(verdict: ApiVerdict & { readonly kind: 'right' }, page: PageKey, { scope }: Operation): void {
+function permit(verdict: RightVerdict, page: PageKey, scope: ApiScope): void {
   const permission = verdict.may(page, scope);
-  if (permission === 'elsewhere') throw new Refusal(404, NOT_FOUND);
+  if (permission === 'elsewhere') throw notFound();
   if (permission === 'scope') throw new Refusal(403, `This token does not have the scope ${scope}.`);
-}
-
-/** Finds the operation of an address; literal segments take precedence over parameters. */
-function operationOf(
-  method: string,
-  path: readonly string[],
-): { readonly operation: Operation; readonly params: Readonly<Record<string, string>> } {
-  const found = OPERATIONS.flatMap((operation) => {
-    const params = paramsOf(operation.path.split('/'), path.map(withoutSuffix));
-    return params === null ? [] : [{ operation, params }];
-  });
-  if (found.length === 0) throw new Refusal(404, NOT_FOUND);
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  const exact = found
-    .toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)
-    .find(({ operation }) => operation.methods.some((known) => known === wanted));
-  if (exact === undefined) throw notAllowed(found.flatMap(({ operation }) => operation.methods));
-  return exact;
 }
 
 /** Clients of the original write `incidents.json`. */
 function withoutSuffix(part: string, index: number, parts: readonly string[]): string {
   return index === parts.length - 1 ? part.replace(/\.json$/, '') : part;
-}
-
-function paramsOf(template: readonly string[], path: readonly string[]): Readonly<Record<string, string>> | null {
-  if (template.length !== path.length) return null;
-  const params: Record<string, string> = {};
-  for (const [index, part] of template.entries()) {
-    const [, name] = /^\{(\w+)\}$/.exec(part) ?? [];
-    const given = path[index] ?? '';
-    if (name === undefined ? part !== given : given === '') return null;
-    if (name !== undefined) params[name] = given;
-  }
-  return params;
 }
 
 /** The request as it is known again by, where it carries a key. */
@@ -167,5 +164,5 @@ function notAllowed(methods: readonly string[]): Refusal {
 /** A refusal as an answer. */
 export function refused({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
-  return json(status, { error, issues }, headers);
+  return json(status, { error, issues, message: error.join('; ') }, headers);
 }

@@ -5,8 +5,8 @@ import type { EpochMs } from '../../model/time.ts';
 import type { Database, Row } from '../database.ts';
 import { parseInstant } from '../rows.ts';
 
-export const API_SCOPES = ['incidents', 'components', 'read'] as const;
-/** What a token may do on its page: write incidents, override components; every token may read. */
+export const API_SCOPES = ['incidents', 'components', 'subscribers', 'read'] as const;
+/** What a token may do on its page: write incidents, make and override components, see and change subscribers; every token may read. */
 export type ApiScope = (typeof API_SCOPES)[number];
 
 export interface ApiToken {

@@ -27,7 +27,7 @@ export function v2ComponentId(model: PageModel, id: string): string {
 }
 
 /** A group's id in the v2 shape, from its id in addresses. */
-function v2GroupId(model: PageModel, id: string): string {
+export function v2GroupId(model: PageModel, id: string): string {
   return shortId('group', model.definition.id, id);
 }
 

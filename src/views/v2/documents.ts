@@ -124,7 +124,7 @@ function isActive({ status }: PageMaintenance): boolean {
   return status === 'in_progress' || status === 'verifying';
 }
 
-function v2Page(model: PageModel): V2Page {
+export function v2Page(model: PageModel): V2Page {
   return {
     id: v2PageId(model),
     name: model.definition.title,

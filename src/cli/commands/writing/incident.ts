@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { now } from '../../../app/clock.ts';
-import { newSuffix, pageNamed, writingPage } from '../../../app/operators/writing.ts';
+import { newSuffix, pageNamed, subscriberParts, writingPage } from '../../../app/operators/writing.ts';
 import type { Config } from '../../../config/load.ts';
 import { isStatusError, StatusError } from '../../../errors.ts';
 import type { IncidentAnswer } from '../../../incidents/answers.ts';
@@ -151,6 +151,9 @@ async function writeLocally(
     return (await operation.run({
       author: { actor, client: null, now: now(), page: authorPage(found), request: null },
       params,
+      query: new URLSearchParams(),
+      pages: [found],
+      subscribers: subscriberParts(pharos),
       body: { incident },
       version: null,
       database: pharos.store.database,

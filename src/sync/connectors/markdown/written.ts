@@ -23,12 +23,14 @@ import { type PostFault, PostSchema, type PostUpdate, type ReadPost, STATUSES } 
 /** Instants of written posts say their offset. */
 const ZONE = 'UTC';
 
+const InstantSchema = z.string().transform((text, context): EpochMs => {
+  const at = parseInstant(text, ZONE);
+  if (at === null) context.addIssue({ code: 'custom', message: 'expected a date and time' });
+  return at ?? toEpochMs(0);
+});
+
 const UpdateSchema = z.strictObject({
-  at: z.string().transform((text, context): EpochMs => {
-    const at = parseInstant(text, ZONE);
-    if (at === null) context.addIssue({ code: 'custom', message: 'expected a date and time' });
-    return at ?? toEpochMs(0);
-  }),
+  at: InstantSchema,
   status: z.enum([...STATUSES.incident, ...STATUSES.maintenance]).nullable(),
   body: z.string(),
   /** False: whoever wrote it wants nobody to be notified of it. */
@@ -42,6 +44,8 @@ const WrittenPostSchema = z.strictObject({
   updates: z.array(UpdateSchema),
   /** For operators; shown to nobody else. */
   note: z.string().optional(),
+  /** Draft of a postmortem. */
+  postmortem: z.strictObject({ body: z.string(), at: InstantSchema }).optional(),
 });
 
 export type WrittenUpdate = PostUpdate;
@@ -50,14 +54,17 @@ export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
   readonly updates: readonly WrittenUpdate[];
   /** For operators; shown to nobody else. */
   readonly note?: string | undefined;
+  /** Draft of a postmortem; nobody sees it. */
+  readonly postmortem?: { readonly body: string; readonly at: EpochMs } | undefined;
 }
 
 /** As the store keeps it. */
-export function writtenText({ post, opening, updates, note }: WrittenPost): string {
+export function writtenText({ post, opening, updates, note, postmortem }: WrittenPost): string {
   return JSON.stringify({
     post,
     opening,
     note,
+    ...(postmortem === undefined ? {} : { postmortem: { ...postmortem, at: toIso(postmortem.at) } }),
     updates: updates.map((update) => ({ ...update, at: toIso(update.at) })),
   });
 }

@@ -1,0 +1,326 @@
+/** Operations on incidents and maintenances, and on what was said of each. */
+
+import { z } from 'zod';
+import { type EpochMs, toIso } from '../model/time.ts';
+import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
+import { shortId } from '../views/text/addresses.ts';
+import {
+  findStories,
+  type IncidentAnswer,
+  IncidentAnswerSchema,
+  incidentAnswer,
+  incidentAnswers,
+  type ListName,
+  PostmortemAnswerSchema,
+  UpdateAnswerSchema,
+} from './answers.ts';
+import {
+  changedPost,
+  editedUpdate,
+  newPost,
+  postmortemOf,
+  publishedPostmortem,
+  revertedPostmortem,
+} from './change-post.ts';
+import { type Call, done, goneMeanwhile, notThere, type Operation, partOf, read } from './operation.ts';
+import { idWords } from './post-id.ts';
+import { faultAt, Refusal } from './refusal.ts';
+import {
+  IncidentChangeSchema,
+  isSet,
+  NewIncidentSchema,
+  PostmortemSchema,
+  PublishPostmortemSchema,
+  readIncident,
+  readRequest,
+  UpdateChangeSchema,
+} from './requests.ts';
+import { changePost, createPost, removePost } from './writer.ts';
+import { findStory, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
+
+const LISTS: readonly (readonly [ListName, path: string, summary: string, differs?: string])[] = [
+  ['all', '', 'Incidents and maintenances, newest first', 'also lists what was detected, and what upstreams report'],
+  ['unresolved', '/unresolved', 'Unresolved incidents'],
+  ['scheduled', '/scheduled', 'Planned and current maintenance'],
+  ['upcoming', '/upcoming', 'Maintenance that has not started'],
+  ['active_maintenance', '/active_maintenance', 'Current maintenance'],
+];
+const ONE = 'pages/{page}/incidents/{incident}';
+const POSTMORTEM = `${ONE}/postmortem`;
+const NO_TWEETS = 'nothing is sent to Twitter';
+
+/** What writes. */
+function write(init: Omit<Operation, 'scope'>): Operation {
+  return { scope: 'incidents', ...init };
+}
+
+export const INCIDENT_OPERATIONS: readonly Operation[] = [
+  ...LISTS.map(([name, path, summary, differs]) =>
+    read({
+      id: name === 'all' ? 'listIncidents' : `list_${name}`,
+      summary,
+      path: `pages/{page}/incidents${path}`,
+      answer: z.array(IncidentAnswerSchema),
+      query: ['q', 'limit', 'per_page', 'page'],
+      ...(differs === undefined ? {} : { differs }),
+      run: async ({ load, query }) => {
+        const writing = await load();
+        return incidentAnswers(writing, partOf(findStories(writing, name, query.get('q') ?? ''), query));
+      },
+    }),
+  ),
+  write({
+    id: 'createIncident',
+    summary: 'Declare an incident or, with scheduled_for and scheduled_until, schedule maintenance',
+    methods: ['POST'],
+    path: 'pages/{page}/incidents',
+    body: NewIncidentSchema,
+    status: 201,
+    answer: IncidentAnswerSchema,
+    differs: `fields that Pharos doesn’t have are ignored; ${NO_TWEETS}`,
+    run: createIncident,
+  }),
+  read({
+    id: 'getIncident',
+    summary: 'One incident or maintenance window',
+    path: ONE,
+    answer: IncidentAnswerSchema,
+    run: async ({ load, params }) => {
+      const writing = await load();
+      const found = findStory(writing, params['incident'] ?? '');
+      if (found === null) throw notThere();
+      return 'foreign' in found ? incidentAnswer(writing, found.foreign, null) : answerFor(writing, found);
+    },
+  }),
+  write({
+    id: 'updateIncident',
+    summary: 'Add an update (status, body, components), or edit it',
+    methods: ['PATCH', 'PUT'],
+    path: ONE,
+    body: IncidentChangeSchema,
+    status: 200,
+    answer: IncidentAnswerSchema,
+    differs: '409 for what was detected, and for what upstreams report',
+    run: async (call) => {
+      const { incident } = readIncident(IncidentChangeSchema, call.body);
+      return answerFor(
+        ...(await change(call, 'incident-update', (document, seen) => changedPost(document, incident, seen))),
+      );
+    },
+  }),
+  write({
+    id: 'deleteIncident',
+    summary: 'Delete it permanently',
+    methods: ['DELETE'],
+    path: ONE,
+    body: null,
+    status: 200,
+    answer: IncidentAnswerSchema,
+    differs: '409 for what was detected, and for what upstreams report',
+    run: async (call) => {
+      const writing = await call.load();
+      const own = ownStory(writing, call.params['incident'] ?? '');
+      const answer = answerFor(writing, own);
+      const { version } = call;
+      await done(call, async (tx) => {
+        await removePost(tx, call.author, { id: own.row.id, action: 'incident-delete', version });
+        return own.row.id;
+      });
+      return answer;
+    },
+  }),
+  write({
+    id: 'updateIncidentUpdate',
+    summary: 'Edit an update',
+    methods: ['PATCH', 'PUT'],
+    path: `${ONE}/incident_updates/{update}`,
+    body: UpdateChangeSchema,
+    status: 200,
+    answer: UpdateAnswerSchema,
+    differs: 'the time of an update can’t be changed; whoever was notified isn’t notified again',
+    run: editUpdate,
+  }),
+  read({
+    id: 'getPostmortem',
+    summary: 'The postmortem of an incident, with its draft',
+    path: POSTMORTEM,
+    answer: PostmortemAnswerSchema,
+    run: async ({ load, params }) => {
+      const writing = await load();
+      return postmortemAnswer(ownStory(writing, params['incident'] ?? '').document);
+    },
+  }),
+  write({
+    id: 'writePostmortem',
+    summary: 'Write the draft of a postmortem',
+    methods: ['PUT'],
+    path: POSTMORTEM,
+    body: PostmortemSchema,
+    status: 200,
+    answer: PostmortemAnswerSchema,
+    run: (call) => {
+      const { body_draft: body } = readRequest(PostmortemSchema, call.body).postmortem;
+      return changePostmortem(call, (document, now) => {
+        if (document.post.type !== 'incident') throw faultAt('postmortem', 'only an incident can have a postmortem');
+        return { ...document, postmortem: { body, at: now } };
+      });
+    },
+  }),
+  write({
+    id: 'deletePostmortem',
+    summary: 'Delete the postmortem and its draft',
+    methods: ['DELETE'],
+    path: POSTMORTEM,
+    body: null,
+    status: 204,
+    answer: null,
+    run: async (call) => {
+      await change(call, 'postmortem-delete', (document, { now }) => {
+        postmortemAnswer(document);
+        return revertedPostmortem(document, 'nothing', now);
+      });
+    },
+  }),
+  write({
+    id: 'publishPostmortem',
+    summary: 'Publish the draft as the last update of a resolved incident',
+    methods: ['PUT'],
+    path: `${POSTMORTEM}/publish`,
+    body: PublishPostmortemSchema,
+    status: 200,
+    answer: PostmortemAnswerSchema,
+    differs: `the incident must be resolved; ${NO_TWEETS}`,
+    run: (call) => {
+      const isTold = readRequest(PublishPostmortemSchema, call.body).postmortem?.notify_subscribers;
+      return changePostmortem(call, (document, now) => publishedPostmortem(document, isSet(isTold, false), now));
+    },
+  }),
+  write({
+    id: 'revertPostmortem',
+    summary: 'Make the published postmortem a draft again',
+    methods: ['PUT'],
+    path: `${POSTMORTEM}/revert`,
+    body: null,
+    status: 200,
+    answer: PostmortemAnswerSchema,
+    run: (call) =>
+      changePostmortem(call, (document, now) => {
+        postmortemAnswer(document);
+        return revertedPostmortem(document, 'draft', now);
+      }),
+  }),
+];
+
+async function createIncident(call: Call): Promise<unknown> {
+  const { incident } = readIncident(NewIncidentSchema, call.body);
+  const { author } = call;
+  const writing = await call.load();
+  const document = newPost(incident, { writing, now: author.now });
+  const { id } = await done(call, async (tx) => {
+    const fresh = `${idWords(incident.name, author.now)}-${call.newSuffix()}`;
+    await createPost(tx, author, { id: fresh, document, action: 'incident-new' });
+    return fresh;
+  });
+  return answerFor(...(await storyAfter(call, id)));
+}
+
+interface Seen {
+  readonly writing: WritingPage;
+  readonly now: EpochMs;
+}
+
+/** Changes an incident that was written here; gives the page and the incident as they are by then. */
+async function change(
+  call: Call,
+  action: string,
+  changed: (document: WrittenPost, seen: Seen) => WrittenPost,
+): Promise<readonly [WritingPage, WrittenStory]> {
+  const { author, version } = call;
+  const writing = await call.load();
+  const own = ownStory(writing, call.params['incident'] ?? '');
+  const { id } = await done(call, async (tx) => {
+    await changePost(tx, author, {
+      ...{ id: own.row.id, action, version },
+      change: (document) => changed(document, { writing, now: author.now }),
+    });
+    return own.row.id;
+  });
+  return storyAfter(call, id);
+}
+
+async function storyAfter(call: Call, id: string): Promise<readonly [WritingPage, WrittenStory]> {
+  const writing = await call.load();
+  const own = writing.written.find(({ row }) => row.id === id);
+  if (own === undefined) throw goneMeanwhile();
+  return [writing, own];
+}
+
+async function editUpdate(call: Call): Promise<unknown> {
+  const { incident_update: request } = readRequest(UpdateChangeSchema, call.body);
+  const place = findUpdate(await call.load(), call.params);
+  const [writing, own] = await change(call, 'incident-edit', (document) => editedUpdate(document, place, request));
+  const answer = answerFor(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at));
+  if (answer === undefined) throw goneMeanwhile();
+  return answer;
+}
+
+/** Which of an incident's updates an id means. */
+function findUpdate(
+  writing: WritingPage,
+  { incident = '', update = '' }: Call['params'],
+): { readonly at: EpochMs; readonly isFirst: boolean } {
+  const own = ownStory(writing, incident);
+  const story = storyOf(writing, own.row.id);
+  const { id: parent } = answerFor(writing, own);
+  const index = story?.updates.findIndex(({ id }) => shortId('update', parent, id) === update) ?? -1;
+  const found = story?.updates[index];
+  if (found === undefined) throw notThere();
+  return { at: found.at, isFirst: index === 0 };
+}
+
+/** Changes the postmortem, or its draft. */
+async function changePostmortem(
+  call: Call,
+  changed: (document: WrittenPost, now: EpochMs) => WrittenPost,
+): Promise<unknown> {
+  const [, { document }] = await change(call, 'postmortem', (before, { now }) => changed(before, now));
+  return postmortemAnswer(document);
+}
+
+/** @throws Refusal 404 where there is none */
+function postmortemAnswer(document: WrittenPost): unknown {
+  const { draft, published } = postmortemOf(document);
+  const first = published?.at ?? draft?.at;
+  if (first === undefined) throw new Refusal(404, 'There is no postmortem. PUT …/postmortem writes a draft.');
+  const toldAt = published === undefined ? null : toIso(published.at);
+  return {
+    preview_key: null,
+    body: published?.body ?? null,
+    body_updated_at: toldAt,
+    body_draft: draft?.body ?? null,
+    body_draft_updated_at: draft === undefined ? null : toIso(draft.at),
+    published_at: toldAt,
+    notify_subscribers: published !== undefined && published.notify !== false,
+    notify_twitter: false,
+    custom_tweet: null,
+    created_at: toIso(first),
+    updated_at: toIso(draft?.at ?? first),
+  };
+}
+
+function answerFor(writing: WritingPage, own: WrittenStory): IncidentAnswer {
+  const story = storyOf(writing, own.row.id);
+  if (story === null) throw new Refusal(409, 'It was saved, but contains nothing that the page can show.');
+  return incidentAnswer(writing, story, own);
+}
+
+function ownStory(writing: WritingPage, id: string): WrittenStory {
+  const found = findStory(writing, id);
+  if (found === null) throw notThere();
+  if ('foreign' in found)
+    throw new Refusal(
+      409,
+      'It wasn’t created here: it comes from an upstream or was detected automatically. To take it over, declare an incident with the same components.',
+    );
+  return found;
+}

@@ -1,0 +1,98 @@
+/** What an operation of the API is, and what all of them share. */
+
+import type { z } from 'zod';
+import type { RandomBytes } from '../access/digest.ts';
+import type { AddressSeal } from '../notify/address-seal.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
+import type { Database } from '../store/database.ts';
+import type { ApiScope } from '../store/written/tokens.ts';
+import { faultAt, Refusal } from './refusal.ts';
+import { type Author, type Done, type Write, writeOnce } from './writer.ts';
+import type { WritingPage } from './writing-page.ts';
+
+export interface Call {
+  readonly author: Author;
+  /** By their name in the path of the operation. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  /** Of `If-Match`; null: there was none. */
+  readonly version: number | null;
+  readonly database: Database;
+  /** A few letters and digits that nobody has had before. */
+  readonly newSuffix: () => string;
+  /** The page as it is at this moment. */
+  readonly load: () => Promise<WritingPage>;
+  /** Every page that the token may read. */
+  readonly pages: readonly ResolvedPage[];
+  /** Publishes what was written, and comes back when that is done or takes too long. */
+  readonly publish: () => Promise<void>;
+  readonly subscribers: SubscriberParts;
+}
+
+/** What addresses of subscribers are kept with. */
+export interface SubscriberParts {
+  readonly seal: AddressSeal;
+  readonly random: RandomBytes;
+  /** Version of the password that a page is behind; empty: none. */
+  readonly gateOf: (slug: string) => string;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  readonly methods: readonly ('GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE')[];
+  /** Below `/-/v1/`. */
+  readonly path: string;
+  readonly scope: ApiScope;
+  readonly body: z.ZodType | null;
+  readonly status: 200 | 201 | 204;
+  /** Null: the answer has no body. */
+  readonly answer: z.ZodType | null;
+  /** What the query may say. */
+  readonly query?: readonly ('q' | 'limit' | 'per_page' | 'page' | 'type' | 'state')[];
+  /** What differs from Statuspage, as a sentence; absent: it does the same. */
+  readonly differs?: string;
+  /** @throws Refusal */
+  readonly run: (call: Call) => Promise<unknown>;
+}
+
+/** The operations of one kind of thing have most in common. */
+export function read(
+  init: Pick<Operation, 'id' | 'summary' | 'path' | 'answer' | 'run'> & Partial<Operation>,
+): Operation {
+  return { methods: ['GET'], scope: 'read', body: null, status: 200, ...init };
+}
+
+/** As many as Statuspage gives at once. */
+const LISTED_MAX = 100;
+
+/** The part of a list that the query asks for. @throws Refusal 422 */
+export function partOf<Item>(items: readonly Item[], query: URLSearchParams, first: 0 | 1 = 1): readonly Item[] {
+  const size = Math.min(LISTED_MAX, numberIn(query, 'per_page', 1) ?? numberIn(query, 'limit', 1) ?? LISTED_MAX);
+  const nth = Math.max(first, numberIn(query, 'page', 0) ?? first) - first;
+  return items.slice(nth * size, (nth + 1) * size);
+}
+
+function numberIn(query: URLSearchParams, name: string, min: number): number | null {
+  const text = query.get(name);
+  if (text === null || text === '') return null;
+  if (!/^\d{1,7}$/.test(text) || Number(text) < min) throw faultAt(name, `expected a whole number from ${min}`);
+  return Number(text);
+}
+
+/** Writes once, then publishes. */
+export async function done(call: Call, write: Write): Promise<Done> {
+  const result = await writeOnce(call.database, call.author, write);
+  if (!result.isReplay) await call.publish();
+  return result;
+}
+
+export function notThere(): Refusal {
+  return new Refusal(404, 'Not found.');
+}
+
+/** It was there when the request came in. */
+export function goneMeanwhile(): Refusal {
+  return new Refusal(404, 'It has been deleted in the meantime.');
+}
