@@ -57,7 +57,6 @@ export const UpdateAnswerSchema = z.object({
   twitter_updated_at: z.null(),
   wants_twitter_update: z.boolean(),
 });
-export type UpdateAnswer = z.output<typeof UpdateAnswerSchema>;
 
 export const PostmortemAnswerSchema = z.object({
   preview_key: z.null(),

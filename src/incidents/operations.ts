@@ -31,7 +31,7 @@ const LINK = 'The link is sent once. Whoever lost it can subscribe again on the 
 const ONE_PAGE = 'Subscriptions are for a page or some of its components, not for one incident.';
 const LISTED = 'GET subscribers?state=all lists every subscriber with its state.';
 
-export const ABSENT: readonly Absent[] = [
+const ABSENT: readonly Absent[] = [
   {
     path: PAGE,
     methods: ['PATCH', 'PUT'],

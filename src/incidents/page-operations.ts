@@ -22,7 +22,7 @@ const NOTHING = [
   ...['favicon_logo', 'transactional_logo', 'hero_cover', 'email_logo', 'twitter_logo'],
 ] as const;
 
-export const PageAnswerSchema = z.object({
+const PageAnswerSchema = z.object({
   id: z.string(),
   created_at: z.string().nullable().describe('Null: it was there before Pharos recorded this.'),
   updated_at: z.string().nullable().describe('Null in the list.'),

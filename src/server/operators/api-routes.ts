@@ -93,7 +93,8 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     return writing;
   };
   const { database, newSuffix, publish, subscribers } = options;
-  const call = { author, params, body, database, newSuffix, load, publish, subscribers, query: request.query };
+  const query = isWrite ? request.query : await queryOf(request);
+  const call = { author, params, body, database, newSuffix, load, publish, subscribers, query };
   const value = await operation.run({
     ...call,
     version: versionOf(request.headers['if-match']),
@@ -101,6 +102,12 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
   });
   const headers = { 'cache-control': 'no-store' };
   return operation.status === 204 ? { status: 204, headers, body: null } : json(operation.status, value, tagOf(value));
+}
+
+/** Some clients send the query as a form, in the body of a GET. */
+async function queryOf({ query, headers, body }: OwnRequest): Promise<URLSearchParams> {
+  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return query;
+  return new URLSearchParams([...query, ...new URLSearchParams((await body()).toString('utf8'))]);
 }
 
 const UNAUTHORIZED =
