@@ -42,8 +42,8 @@ describe('without script', () => {
       'Web application',
       'No data is lost',
       'Scheduled maintenance',
-      'In this state since Nov 21, 2026',
-      'Checked every 1 min. If it is later than',
+      'Partial outage since 08:47 GMT+1',
+      'Checked every minute. Valid until Nov 21, 2026, 09:48 GMT+1.',
       'Ongoing · Critical impact',
     ])
       expect(text).toContain(words);
@@ -93,7 +93,7 @@ describe('with script', () => {
     const asOf = page.locator('.as-of');
     const at = (ms: number) => page.clock.pauseAt(AS_OF + ms);
     await page.getByText(/^Checked 2\d seconds ago$/).waitFor();
-    expect(await asOf.innerText()).toMatch(/^In this state since Nov 21, 2026.* Checked 2\d seconds ago$/);
+    expect(await asOf.innerText()).toMatch(/^Partial outage since \d\d:17 GMT-3:30 · 45 min Checked 2\d seconds ago$/);
     expect(await asOf.locator('[data-checked]').getAttribute('aria-live')).toBe('off');
     await at(95_000);
     await page.getByText(/^Checked 5\d seconds ago$/).waitFor();
@@ -109,10 +109,10 @@ describe('with script', () => {
     putNow(null);
     const page = await open('');
     await page.clock.runFor(130_000);
-    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. If it is later than');
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every minute. Valid until');
     putNow({ checkedAgoMs: null });
     await page.clock.runFor(61_000);
-    expect(await page.locator('.as-of').innerText()).toContain('Checked every 1 min. If it is later than');
+    expect(await page.locator('.as-of').innerText()).toContain('Checked every minute. Valid until');
   });
 
   it('says how long what is open has lasted, and goes on counting', async () => {
@@ -243,7 +243,7 @@ describe('a badge of one’s own', () => {
     const address = 'https://status.acme.example/acme';
     expect(await lineOf(page, 'URL')).toBe(`${address}/badges/status.svg`);
     await page.getByLabel('Kind').selectOption('uptime-90d');
-    await page.getByLabel('Shows').selectOption('Webhooks');
+    await page.getByLabel('Component').selectOption('Webhooks');
     await page.getByLabel('Style').selectOption('tall');
     await page.getByLabel('Label').fill('Q&A "hooks" ](x)');
     const query = 'style=tall&label=Q%26A+%22hooks%22+%5D%28x%29';

@@ -28,6 +28,9 @@ describe('subscribing', () => {
         viewport: { width, height: 700 },
         permissions: ['clipboard-read', 'clipboard-write'],
       });
+      const header = await page.getByRole('banner').boundingBox();
+      expect(header?.height, 'one row').toBeLessThan(80);
+      if (width < 500) await page.getByRole('button', { name: 'Sections' }).click();
       await page.getByText('Subscribe', { exact: true }).first().click();
       const links = page.locator('.menu[open] a');
       expect(await links.allInnerTexts()).toEqual(['Email', 'Atom', 'RSS', 'JSON Feed', 'Maintenance calendar']);

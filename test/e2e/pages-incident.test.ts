@@ -73,8 +73,33 @@ describe('an incident', () => {
       'Monitoring Nov 21, 05:43 +12 min',
       'Resolved Nov 21, 06:31 +1 h',
     ]);
-    const tops = await phases.evaluateAll((items) => items.map((item) => item.getBoundingClientRect().top));
-    expect(new Set(tops).size, 'side by side').toBe(1);
+  });
+
+  it.each([320, 390])('begins with its newest update on a phone of %i pixels, and its phases follow', async (width) => {
+    const page = await open('incidents/certificate/', {
+      viewport: { width, height: 844 },
+      timezoneId: 'Europe/Berlin',
+    });
+    const topOf = async (text: string) => (await page.getByText(text).first().boundingBox())?.y ?? Number.NaN;
+    const [facts, newest, first] = [
+      await topOf('Nov 21, 2026, 05:31'),
+      await topOf('A certificate expired.'),
+      await topOf('Requests fail.'),
+    ];
+    const phases = (await page.getByRole('list', { name: 'Phases' }).boundingBox())?.y ?? 0;
+    expect(facts).toBeLessThan(newest);
+    expect(newest).toBeLessThan(500);
+    expect(first).toBeGreaterThan(newest);
+    expect(phases).toBeGreaterThan(first);
+  });
+
+  it('says of each update when it was for the visitor, and how long after the beginning', async () => {
+    const page = await open('incidents/certificate/', { timezoneId: 'Asia/Tokyo' });
+    const update = page.locator('li', { hasText: 'It works again.' });
+    expect((await update.locator('.head').innerText()).replace(/\s+/g, ' ')).toContain(
+      'Monitoring Nov 21, 13:43 GMT+9 +12 min',
+    );
+    expect(await page.locator('.title').innerText()).toContain('Nov 21, 2026, 13:31 – 14:31 GMT+9');
   });
 
   it('says what is still to come while it goes on, and where it is', async () => {

@@ -30,11 +30,11 @@ it.each(LOCALES)('no word of a phone’s page is broken in the middle: %s', asyn
 describe.each(['maintenance/exports-now/', 'incidents/api-down/'])('what is known of an event: %s', (path) => {
   it.each([820, 1_280])('stays in its column, %i wide', async (width) => {
     const page = await open(path, { viewport: { width, height: 800 } });
-    const reaches = await page.locator('.side time').evaluateAll((all) =>
+    const reaches = await page.locator('.title time, .beside time').evaluateAll((all) =>
       all.map((one) => {
         const range = document.createRange();
         range.selectNodeContents(one);
-        const edge = one.closest('.side')?.getBoundingClientRect().right ?? 0;
+        const edge = one.closest('.title, .beside')?.getBoundingClientRect().right ?? 0;
         return Math.max(...[...range.getClientRects()].map(({ right }) => right - edge));
       }),
     );

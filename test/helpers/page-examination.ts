@@ -29,6 +29,9 @@ export function openMenu(page: Page, index: number): Promise<boolean> {
   return onPage(
     page,
     (root, at) => {
+      // On a phone all of them are in one that unfolds.
+      const sections = root.querySelector<HTMLElement>('#sections');
+      if (sections && !sections.checkVisibility()) sections.showPopover();
       const menus = [...root.querySelectorAll<HTMLDetailsElement>('.menu')].filter((one) => one.checkVisibility());
       for (const [n, one] of menus.entries()) one.open = n === at;
       return at < menus.length;

@@ -414,3 +414,55 @@ export function eventful(): PageModel {
     isStale: true,
   });
 }
+
+/** A page on which much went wrong: incidents over eighty days, each an outage of its component, and some that go on. */
+export function troubledWorld(
+  componentCount = 50,
+  incidentCount = 150,
+  init: Parameters<typeof pageModel>[0] = {},
+): PageModel {
+  const next = randomOf(7);
+  const TITLES = ['Elevated error rates', 'Slow responses', 'Deliveries delayed', 'Sign-in fails for some', 'Timeouts'];
+  const falls = Array.from({ length: incidentCount }, (_, index) => ({
+    index,
+    component: Math.floor(next() * componentCount),
+    startedAgoMs: index < 3 ? (index + 1) * 19 * MINUTE_MS : (1 + next() * 79) * DAY_MS,
+    forMs: (4 + next() * next() * 300) * MINUTE_MS,
+    state: (['degraded', 'partial_outage', 'major_outage'] as const)[Math.floor(next() * 3)] ?? 'degraded',
+  }));
+  const base = manyComponents(componentCount);
+  return manyComponents(componentCount, {
+    components: base.components.map((component, at) =>
+      componentModel({
+        id: component.definition.id,
+        name: component.name,
+        groupId: component.definition.groupId,
+        troubles: falls
+          .filter((fall) => fall.component === at)
+          .map(({ state, startedAgoMs, forMs, index }) => ({ state, startedAgoMs, ...(index < 3 ? {} : { forMs }) })),
+        responseTimes: component.responseTimes,
+      }),
+    ),
+    incidents: falls
+      .map(({ index, component, startedAgoMs, forMs, state }) => {
+        const startedAt = ago(startedAgoMs);
+        const name = base.components[component]?.name ?? '';
+        return incident({
+          slug: `${index.toString(36)}${Math.floor(next() * 2 ** 30).toString(36)}`,
+          title: `${TITLES[index % TITLES.length]}: ${name}`,
+          componentIds: [`c${component}`],
+          impact: state === 'degraded' ? 'minor' : state === 'major_outage' ? 'critical' : 'major',
+          startedAt,
+          ...(index < 3 ? { status: 'identified' as const } : { endedAt: toEpochMs(startedAt + forMs) }),
+          updateBodies: [
+            `We see errors with ${name} and are looking into it.`,
+            'A deploy at the edge raised latency. We are rolling it back.',
+            'Error rates are back to normal. We keep watching.',
+            `${name} has been stable for an hour.`,
+          ].slice(0, index < 3 ? 2 : 4),
+        });
+      })
+      .toSorted((a, b) => b.startedAt - a.startedAt),
+    ...init,
+  });
+}

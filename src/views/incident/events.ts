@@ -6,6 +6,7 @@ import {
   type Interval,
   isOverStatus,
   later,
+  MINUTE_MS,
   type PageIncident,
   type PageMaintenance,
   type PageUpdate,
@@ -14,7 +15,7 @@ import {
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath, pathSegment } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
+import type { Format, TimeView } from '../text/format.ts';
 import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
 import { count, fill } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
@@ -59,6 +60,8 @@ export interface UpdateView {
   /** To link to on the event's own page. */
   readonly id: string;
   readonly at: TimeView;
+  /** How long after the beginning, as `+20 min`; empty where that is no time. */
+  readonly after: string;
   readonly status: string;
   readonly body: SafeHtml;
 }
@@ -155,10 +158,12 @@ function commonFields(
     readonly title: string;
     readonly componentIds: readonly string[];
     readonly updates: readonly PageUpdate<string>[];
+    readonly startedAt?: EpochMs;
   },
   { updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventOptions,
 ): Common {
   const { words, format, locale } = context;
+  const { startedAt = null } = event;
   const names = componentNames(context, event.componentIds);
   const newestFirst = event.updates.toReversed();
   const older = newestFirst.length - 1;
@@ -166,22 +171,32 @@ function commonFields(
     slug: event.slug,
     title: event.title,
     affects: names.length === 0 ? '' : fill(words.affects, { names: format.list(names) }),
-    updates: newestFirst.slice(0, updatesMax).map((update) => updateView(context, update, hasYear)),
+    updates: newestFirst.slice(0, updatesMax).map((update) => updateView(context, update, { hasYear, startedAt })),
     olderText: older > 0 && updatesMax > 1 ? count(words.olderUpdates, older, locale) : '',
     allText: older >= updatesMax ? count(words.allUpdates, newestFirst.length, locale) : '',
   };
 }
 
-function updateView(context: ViewContext<PageFrame>, update: PageUpdate<string>, hasYear: boolean): UpdateView {
+function updateView(
+  context: ViewContext<PageFrame>,
+  update: PageUpdate<string>,
+  { hasYear, startedAt }: { readonly hasYear: boolean; readonly startedAt: EpochMs | null },
+): UpdateView {
   const { words, format } = context;
   return {
     id: `u-${pathSegment(update.id)}`,
-    at: hasYear ? format.zoned.time(update.at) : format.plain.timeInYear(update.at),
+    at: (hasYear ? format.zoned : format.plain).timeInYear(update.at),
+    after: startedAt === null ? '' : afterText(format, update.at - startedAt),
     status: statusWord(update.status, words),
     body: safeHtmlOfMarkdown(update.body, (address) =>
       isPictureFile(address) ? ownPictureFrom(context, address) : null,
     ),
   };
+}
+
+/** How long after the beginning; within its minute it is the beginning. */
+export function afterText({ duration }: Format, ms: number): string {
+  return ms < MINUTE_MS ? '' : `+${duration(ms)}`;
 }
 
 /** By its name: what else is at the page's own address, such as signing out, is not asked for by a text. */

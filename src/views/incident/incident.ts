@@ -14,7 +14,7 @@ import {
 import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { stateWord, statusWord } from '../words/state-words.ts';
-import { type EventView, incidentEvent, isOpen as isStillOpen } from './events.ts';
+import { afterText, type EventView, incidentEvent, isOpen as isStillOpen } from './events.ts';
 
 /** How far an incident or a maintenance has come: the statuses it went through, and those it has before it. */
 
@@ -42,7 +42,7 @@ function listPhases(
     ...[...reached].map(([one, at]) => ({
       word: statusWord(one, words),
       at: format.plain.timeInYear(at),
-      after: at - startedAt < 60_000 ? '' : `+${format.duration(at - startedAt)}`,
+      after: afterText(format, at - startedAt),
       isCurrent: one === status,
     })),
     ...coming.map((one) => ({ word: statusWord(one, words), at: null, after: '', isCurrent: false })),

@@ -5,16 +5,12 @@ import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
 import { ruleText } from '../text/format.ts';
 import { type EventView, maintenanceEvent } from './events.ts';
 
 export interface MaintenanceView {
   readonly shell: ShellView;
   readonly event: EventView;
-  /** With the zone, since people put them into calendars. */
-  readonly starts: TimeView;
-  readonly ends: TimeView;
   /** How it comes back, in words; null: it does not. */
   readonly repeats: string | null;
   readonly affected: readonly LinkView[];
@@ -44,8 +40,6 @@ export function maintenanceView(
           : { ...model, state: 'maintenance', since: null },
     }),
     event,
-    starts: format.zoned.time(maintenance.startsAt),
-    ends: format.zoned.time(maintenance.endsAt),
     repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components
       .filter((one) => maintenance.componentIds.includes(one.definition.id))

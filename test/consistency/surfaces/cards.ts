@@ -66,17 +66,12 @@ export function readPlanCard(check: Check, card: Element): ReadPlan & { readonly
   };
 }
 
-/** Of the page of a story: each is a heading, its words first. */
+/** Of the page of a story: each has a heading, and its time beside it. */
 export function readStoryUpdates(main: Element): { at: number; status: string }[] {
-  return all(main, 'h3')
-    .filter(({ parent }) => parent !== null && 'name' in parent && parent.name === 'li')
-    .map((heading) => ({
-      at: timesIn(heading)[0] ?? Number.NaN,
-      status: heading.children
-        .map((node) => ('data' in node ? node.data : ''))
-        .join('')
-        .trim(),
-    }));
+  return all(main, 'div', 'head').map((head) => ({
+    at: timesIn(head)[0] ?? Number.NaN,
+    status: textOf(one(head, 'h3')),
+  }));
 }
 
 /** Newest first, wherever they are folded. */

@@ -78,9 +78,10 @@ export function checkEventPages(check: Check): void {
     if (address === undefined) continue;
     const page = parseHtml(fileOf(check, `${address}index.html`));
     const main = one(page, 'main');
-    const [from = Number.NaN, to = null] = timesIn(one(main, 'dl'));
-    const head = textOf(one(main, 'div', 'title'));
-    const isOpen = textOf(one(main, 'dl')).includes('Ongoing');
+    const title = one(main, 'div', 'title');
+    const [from = Number.NaN, to = null] = timesIn(title);
+    const head = textOf(title);
+    const isOpen = head.includes('ongoing');
     same(check, `page of ${story.title}: over`, isOpen, story.endedAt === null);
     const read = {
       address,
@@ -89,7 +90,7 @@ export function checkEventPages(check: Check): void {
       to,
       status: textOf(one(main, 'b')),
       isAutomatic: head.includes('Detected automatically'),
-      names: all(one(main, 'div', 'side'), 'a')
+      names: all(one(main, 'div', 'beside'), 'a')
         .map(textOf)
         .join(),
       updates: readStoryUpdates(main),
@@ -112,7 +113,7 @@ export function checkEventPages(check: Check): void {
     const address = check.addresses.get(plan.key);
     if (address === undefined) continue;
     const main = one(parseHtml(fileOf(check, `${address}index.html`)), 'main');
-    const [from = Number.NaN, to = Number.NaN] = timesIn(one(main, 'dl'));
+    const [from = Number.NaN, to = Number.NaN] = timesIn(one(main, 'div', 'title'));
     const read = {
       address,
       title: textOf(one(main, 'h1')),
@@ -122,7 +123,7 @@ export function checkEventPages(check: Check): void {
       updates: readStoryUpdates(main),
     };
     same(check, `page of ${plan.title}: begins`, iso(from), iso(plan.startsAt));
-    same(check, `page of ${plan.title}: repeats`, textOf(one(main, 'dl')).includes('Repeats'), plan.repeats);
+    same(check, `page of ${plan.title}: repeats`, textOf(one(main, 'div', 'title')).includes('Repeats'), plan.repeats);
     comparePlan(check, read, plan, { where: 'its page', statusOf: statusWord });
   }
 }

@@ -53,7 +53,8 @@ describe('a maintenance’s page', () => {
   it('states its window with the zone and leads to the calendar', () => {
     const one = maintenance();
     const view = maintenanceView(pageModel({ maintenances: [one] }), one);
-    expect(view.starts.text).toContain('Nov 24, 2026, 09:31 GMT+1');
+    expect(view.event.from.text).toBe('Nov 24, 2026, 09:31');
+    expect(view.event.to?.text).toBe('11:31 GMT+1');
     expect(view.calendarHref).toBe('../../maintenance.ics');
     expect(view.shell.freshness).not.toBeNull();
   });
