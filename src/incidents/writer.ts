@@ -129,7 +129,7 @@ export async function revealPost(
   if (author.page.isPrivate) throw new Refusal(409, 'The page is private by now. Nothing was published.');
   const { now: updatedAt, actor } = author;
   await saveWritten(tx, { ...row, isPrivate: false, version: row.version + 1, updatedAt, actor });
-  await note(tx, author, { action, id });
+  await noteAs(tx, author, { action, outcome: id });
 }
 
 /** Takes a post away. @throws Refusal as of `changePost` */

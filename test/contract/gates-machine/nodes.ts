@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { now } from '../../../src/app/clock.ts';
 import { compose, type Pharos } from '../../../src/app/compose.ts';
 import type { Log } from '../../../src/app/log.ts';
-import { newSuffix, pageNamed, writingPage } from '../../../src/app/operators/writing.ts';
+import { newSuffix, subscriberParts, writingPage } from '../../../src/app/operators/writing.ts';
 import type { Config } from '../../../src/config/load.ts';
 import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
 import type { Answer as OwnAnswer, OwnRequest } from '../../../src/server/answer.ts';
@@ -150,7 +150,8 @@ function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer |
     canRun: pharos.publishing.publisher !== null,
     now,
     clientOf: () => null,
-    pageOf: (slug) => pageNamed(place, slug),
+    pages: async () => (await place.readSite(now())).resolved.pages,
+    subscribers: subscriberParts(base),
     load: (slug) => writingPage(place, slug),
     publish: async () => undefined,
     version: '1',
