@@ -31,8 +31,11 @@ const CACHE_SECONDS = 300;
 /** The styles that have a like there. */
 const STYLES: Readonly<Partial<Record<BadgeStyle, string>>> = {
   flat: 'flat',
+  'flat-text': 'flat',
   square: 'flat-square',
+  'square-text': 'flat-square',
   tall: 'for-the-badge',
+  'tall-text': 'for-the-badge',
 };
 
 /** @see https://shields.io/badges/endpoint-badge */
@@ -99,11 +102,17 @@ export async function drawBadge(inputs: BadgeInputs, format: BadgeFormat): Promi
   }
   const { scheme } = 'fields' in inputs ? inputs.fields : inputs.options;
   if (format === '.png') {
-    // A bitmap cannot follow its ground.
-    const svg = await badgeSvg(inputs, scheme === 'dark' ? 'dark' : 'light');
+    // A bitmap cannot follow its ground, and needs no fonts of the viewer.
+    const svg = await badgeSvg(outlined(inputs), scheme === 'dark' ? 'dark' : 'light');
     return { body: await toPng(svg), contentType: 'image/png' };
   }
   return { body: await badgeSvg(inputs, SCHEMES[format] ?? scheme), contentType: SVG };
+}
+
+function outlined(inputs: BadgeInputs): BadgeInputs {
+  if (!('fields' in inputs)) return inputs;
+  const style = inputs.fields.style?.replace(/-text$/, '') as BadgeStyle | undefined;
+  return { fields: { ...inputs.fields, style } };
 }
 
 async function badgeSvg(inputs: BadgeInputs, scheme: BadgeScheme | undefined): Promise<string> {

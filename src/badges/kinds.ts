@@ -165,7 +165,11 @@ export function kindMeaning(kind: BadgeKind): string {
 export function galleryChoices(names: readonly string[], locale: string) {
   const language = badgeLanguage({ locale });
   const { catalogue } = language;
-  const styleText = (style: BadgeStyle) => catalogue[STYLE_KEYS[style]];
+  const styleText = (style: BadgeStyle): string => {
+    const base = style.replace(/-text$/, '');
+    const text = catalogue[STYLE_KEYS[base as keyof typeof STYLE_KEYS]];
+    return base === style ? text : `${text} (${catalogue.badgeText})`;
+  };
   const kindText = (kind: BadgeKind): string => {
     const { label, style, isCard: isDrawnAsCard } = findKind(kind);
     const text = label === ofName ? catalogue.badgeStatus : label({ ...language, locale });
@@ -187,7 +191,7 @@ const STYLE_KEYS = {
   dot: 'badgeDot',
   bars: 'badgeBars',
   spark: 'badgeSpark',
-} as const satisfies Readonly<Record<BadgeStyle, string>>;
+} as const satisfies Readonly<Record<Exclude<BadgeStyle, `${string}-text`>, string>>;
 
 function findKind(kind: BadgeKind): KindEntry {
   return KINDS[kind];

@@ -1,7 +1,11 @@
 /** What badges are called: styles, schemes, formats, and their file names. */
 
 /** `bars` and `spark` are flat badges with a drawing; without anything to draw they are flat. */
-export const BADGE_STYLES = ['flat', 'square', 'pill', 'tall', 'dot', 'bars', 'spark'] as const;
+export const BADGE_STYLES = [
+  ...(['flat', 'square', 'pill', 'tall', 'dot', 'bars', 'spark'] as const),
+  // Set in the viewer's fonts, so that no outlines have to be sent.
+  ...(['flat-text', 'square-text', 'pill-text', 'tall-text'] as const),
+] as const;
 export type BadgeStyle = (typeof BADGE_STYLES)[number];
 
 /** `auto` follows the ground: the page's colour scheme where the viewer tells the picture, else the system's. */

@@ -27,15 +27,24 @@ const FAMILIES = 'DejaVu Sans,Verdana,system-ui,sans-serif';
 interface Lettering extends Typography {
   readonly text: string;
   readonly width: number;
+  /** Whether the outlines have all of its letters, so that its width is known. */
+  readonly isCovered: boolean;
   readonly isOutlined: boolean;
 }
 
-function setText(clean: string, { isLoud, tracking }: Shape, part: 'label' | 'message'): Lettering {
+function setText(clean: string, { isLoud, isText, tracking }: Shape, part: 'label' | 'message'): Lettering {
   const text = isLoud ? toCapitals(clean) : clean;
   const weight = isLoud && part === 'message' ? 'bold' : 'regular';
   const width = outlineWidth(text, { weight, tracking });
-  const isOutlined = width >= 0;
-  return { text, width: isOutlined ? width : estimatedWidth(text, { weight, tracking }), weight, tracking, isOutlined };
+  const isCovered = width >= 0;
+  return {
+    text,
+    width: isCovered ? width : estimatedWidth(text, { weight, tracking }),
+    weight,
+    tracking,
+    isCovered,
+    isOutlined: isCovered && !isText,
+  };
 }
 
 const UNITS = /((?<=\d )m?s\b)/;
@@ -55,6 +64,7 @@ interface PlacedLettering {
 
 /** Both texts of a badge, in one path where both are outlined in one ink. */
 function drawLettering(left: PlacedLettering, right: PlacedLettering, canvas: Canvas): string {
+  if (canvas.shape.isText) return drawTexts([left, right], canvas);
   const areOutlined = left.lettering.isOutlined && right.lettering.isOutlined;
   if (areOutlined && left.paint.inkFill === right.paint.inkFill)
     return drawPath(letteringPath(left) + letteringPath(right), right, canvas);
@@ -74,6 +84,24 @@ function drawPath(path: string, { paint }: PlacedLettering, { shape }: Canvas): 
   const lift = (shape.height - OUTLINE_HEIGHT) / 2;
   if (lift === 0) return `${paint.inkPath}${path}"/>`;
   return `<path${paint.inkFill} transform="translate(0 ${lift})" d="${path}"/>`;
+}
+
+/** Texts whose widths are known, in fonts of the viewer that are fitted to these, with what they share written once. */
+function drawTexts(all: readonly PlacedLettering[], canvas: Canvas): string {
+  const others = all.filter(({ lettering }) => !lettering.isCovered);
+  const covered = all.filter(({ lettering }) => lettering.isCovered && lettering.text !== '');
+  const [first] = covered;
+  if (first === undefined) return others.map((placed) => drawText(placed, canvas)).join('');
+  const y = (canvas.shape.height - OUTLINE_HEIGHT) / 2 + BASELINE;
+  const shared = covered.every(({ paint }) => paint.inkFill === first.paint.inkFill) ? first.paint.inkFill : '';
+  const texts = covered.map(({ lettering: { text, width, weight }, x, paint }) => {
+    const ink = shared === '' ? paint.inkFill : '';
+    const bold = weight === 'bold' ? ' font-weight="bold"' : '';
+    const place = `x="${x + Math.round(width / 2)}" y="${y}" textLength="${width}"`;
+    return `<text${ink} ${place}${bold}>${escapeMarkup(text)}</text>`;
+  });
+  // The widths hold what is between the letters, too.
+  return `<g${shared} text-anchor="middle" direction="ltr" font-family="Verdana,DejaVu Sans,sans-serif" font-size="110">${texts.join('')}</g>${others.map((placed) => drawText(placed, canvas)).join('')}`;
 }
 
 /** Centred and neither stretched nor squeezed, so that joined letters stay joined. */
@@ -97,7 +125,7 @@ export interface BadgeFields {
   /** Of the left side, in the same words; anything else is the usual one. */
   readonly labelColor?: string | undefined;
   readonly style?: BadgeStyle | undefined;
-  /** Default: `auto`. */
+  /** Default: `auto`; of styles that end in `-text`, `light`. */
   readonly scheme?: BadgeScheme | undefined;
   readonly logo?: Logo | undefined;
   /** Days, oldest first, drawn as bars between the two sides. */
@@ -121,16 +149,20 @@ export function renderBadge(fields: BadgeFields): string {
   const label = cleanText(String(fields.label ?? ''));
   const message = cleanText(String(fields.message ?? ''));
   const name = escapeMarkup(label === '' || message === '' ? label + message : `${label}: ${message}`);
-  const scheme: BadgeScheme = fields.scheme === 'light' || fields.scheme === 'dark' ? fields.scheme : 'auto';
+  const shape = fields.style === 'dot' ? SHAPES.flat : (SHAPES[fields.style ?? 'flat'] ?? SHAPES.flat);
+  const scheme = schemeOf(fields, shape);
   const colour = parsePaint(fields.color, FALLBACK_COLOUR, scheme);
-  if (fields.style === 'dot') {
-    const canvas: Canvas = { scheme, shape: SHAPES.flat, rules: '' };
-    return wrap(drawDot(colour, fields.shape, canvas), { name, width: 200 }, canvas);
-  }
-  const canvas: Canvas = { scheme, shape: SHAPES[fields.style ?? 'flat'] ?? SHAPES.flat, rules: '' };
+  const canvas: Canvas = { scheme, shape, rules: '' };
+  if (fields.style === 'dot') return wrap(drawDot(colour, fields.shape, canvas), { name, width: 200 }, canvas);
   const labelColour = parsePaint(fields.labelColor ?? 'label', LABEL_COLOUR, scheme);
   const { body, width } = drawPlates(fields, { label, message, colour, labelColour }, canvas);
   return wrap(body, { name, width }, canvas);
+}
+
+/** A style that is chosen for few bytes has two schemes only where that is asked for. */
+function schemeOf({ scheme }: BadgeFields, { isText }: Shape): BadgeScheme {
+  if (scheme === 'light' || scheme === 'dark') return scheme;
+  return isText && scheme === undefined ? 'light' : 'auto';
 }
 
 function wrap(body: string, { name, width }: { name: string; width: number }, canvas: Canvas): string {

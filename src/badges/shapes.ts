@@ -15,6 +15,8 @@ interface Form {
   readonly tracking: number;
   /** Capitals, the message in bold. */
   readonly isLoud: boolean;
+  /** Text elements instead of outlines. */
+  readonly isText: boolean;
 }
 
 /** A form with the ends that its outlines have in common. */
@@ -55,16 +57,23 @@ function shape(form: Form): Shape {
   };
 }
 
-const flat: Form = { height: 200, radius: 30, outside: 60, inside: 50, tracking: 0, isLoud: false };
+const flat: Form = { height: 200, radius: 30, outside: 60, inside: 50, tracking: 0, isLoud: false, isText: false };
+const square: Form = { ...flat, radius: 0 };
+const pill: Form = { ...flat, radius: 100, outside: 90, inside: 60 };
+const tall: Form = { ...flat, height: 280, radius: 40, outside: 110, inside: 100, tracking: 8, isLoud: true };
 const FLAT = shape(flat);
 
 export const SHAPES: Readonly<Record<Exclude<BadgeStyle, 'dot'>, Shape>> = {
   flat: FLAT,
-  square: shape({ ...flat, radius: 0 }),
-  pill: shape({ ...flat, radius: 100, outside: 90, inside: 60 }),
-  tall: shape({ height: 280, radius: 40, outside: 110, inside: 100, tracking: 8, isLoud: true }),
+  square: shape(square),
+  pill: shape(pill),
+  tall: shape(tall),
   bars: FLAT,
   spark: FLAT,
+  'flat-text': shape({ ...flat, isText: true }),
+  'square-text': shape({ ...square, isText: true }),
+  'pill-text': shape({ ...pill, isText: true }),
+  'tall-text': shape({ ...tall, isText: true }),
 };
 
 /** The form that lies inside another, `by` away from its edges. */

@@ -12,7 +12,7 @@ export const COMPLETION_VALUES: Readonly<Record<string, CompletionValues>> = {
   '--page': 'pages',
   'init --kind': 'kinds',
   'init --deploy': ['none', 'github-pages', 'compose', 'systemd'],
-  'badge --style': ['flat', 'square', 'pill', 'tall', 'dot'],
+  'badge --style': ['flat', 'square', 'pill', 'tall', 'dot', 'flat-text', 'square-text', 'pill-text', 'tall-text'],
   'badge --scheme': ['auto', 'light', 'dark'],
   'incident new --status': ['investigating', 'identified', 'monitoring'],
   'incident new --impact': ['none', 'minor', 'major', 'critical'],

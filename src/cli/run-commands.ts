@@ -97,7 +97,7 @@ function addSingleRuns(program: Command, done: (status: number) => void): void {
     .description('print one SVG badge')
     .argument('<label>', 'the text on the left')
     .argument('<message>', 'the text on the right')
-    .option('--style <name>', 'flat, square, pill, tall or dot')
+    .option('--style <name>', 'flat, square, pill, tall, dot, or flat-text, square-text, pill-text, tall-text')
     .option('--color <color>', 'background of the message: a name or #rrggbb')
     .option('--scheme <name>', 'auto, light or dark')
     .addHelpText('after', '\nExample:\n  pharos badge uptime 99.98% --color green > uptime.svg')

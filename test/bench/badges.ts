@@ -63,6 +63,7 @@ export async function run(): Promise<void> {
     `\nBadges of ${format(length, 1)} characters (mean bytes of one; gzip -9, brotli 11, each compressed alone)`,
   );
   console.log(row(['', 'per second', '× badge-maker', 'raw', 'gzip', 'largest gzip', 'brotli']));
+  judgeText(results);
   for (const { name, isJudged, perSecond, raw, gzip, gzipMax, brotli } of results) {
     const times = perSecond / badgeMaker;
     const numbers = [perSecond, times, raw, gzip, gzipMax, brotli].map((number, index) =>
@@ -75,6 +76,22 @@ export async function run(): Promise<void> {
     judge({ name: `${name} beside badgen`, figure: perSecond / badgen, unit: '×', atLeast: TIMES_BADGEN_MIN });
     judge({ name: `${name}, largest compressed`, figure: gzipMax, unit: 'B', atMost: COMPRESSED_BYTES_MAX });
   }
+}
+
+/** Text badges against those of badge-maker in the same form. */
+function judgeText(results: readonly Result[]): void {
+  const rawOf = (wanted: string): number => results.find(({ name }) => name === wanted)?.raw ?? Number.NaN;
+  for (const [ours, theirs] of [
+    ['flat-text', 'flat'],
+    ['square-text', 'flat-square'],
+    ['tall-text', 'for-the-badge'],
+  ] as const)
+    judge({
+      name: `${ours}, mean beside badge-maker ${theirs}`,
+      figure: rawOf(`pharos ${ours}`),
+      unit: 'B',
+      atMost: rawOf(`badge-maker ${theirs}`),
+    });
 }
 
 async function contestants(): Promise<Contestant[]> {
@@ -93,6 +110,9 @@ async function contestants(): Promise<Contestant[]> {
     ours('square', { style: 'square' }, true),
     ours('pill', { style: 'pill' }, true),
     ours('tall', { style: 'tall' }, true),
+    ours('flat-text', { style: 'flat-text' }),
+    ours('square-text', { style: 'square-text' }),
+    ours('tall-text', { style: 'tall-text' }),
     ours('dot', { style: 'dot', shape: 'operational' }),
     ours('bars, 90 days', { style: 'bars', days: history.days }),
     ours('spark, 48 points', { style: 'spark', series: spark.series }),
@@ -100,6 +120,12 @@ async function contestants(): Promise<Contestant[]> {
     {
       name: 'badge-maker flat-square',
       draw: (text) => makeBadge({ ...text, style: 'flat-square' }),
+      count: 4_000,
+      isJudged: false,
+    },
+    {
+      name: 'badge-maker for-the-badge',
+      draw: (text) => makeBadge({ ...text, style: 'for-the-badge' }),
       count: 4_000,
       isJudged: false,
     },

@@ -104,6 +104,10 @@ describe('files', () => {
 
   it('a PNG is light unless its options say dark', async () => {
     const request = { kind: 'status', format: '.png' } as const;
+    const [drawn, asText] = await Promise.all(
+      (['flat', 'flat-text'] as const).map((style) => badgeFile(badgeSubject(), request, { style })),
+    );
+    expect(asText?.body).toEqual(drawn?.body);
     const [usual, light, dark] = await Promise.all(
       [{}, { scheme: 'light' }, { scheme: 'dark' }].map((options) =>
         badgeFile(badgeSubject(), request, options as object),
@@ -170,6 +174,7 @@ describe('the shields endpoint', () => {
   it('has a style of theirs or none', async () => {
     expect(await endpoint({}, { style: 'pill' })).not.toHaveProperty('style');
     expect(await endpoint({}, { style: 'square' })).toMatchObject({ style: 'flat-square' });
+    expect(await endpoint({}, { style: 'tall-text' })).toMatchObject({ style: 'for-the-badge' });
   });
 });
 

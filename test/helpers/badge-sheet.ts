@@ -13,7 +13,7 @@ const CUBE = {
   size: 24,
 };
 
-const SHAPES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');
+const SHAPES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark' && !style.endsWith('-text'));
 
 /** Every style in every state, every kind, drawings in other shapes, letters and logos; outlines only. A row each. */
 function outlinedRows(): BadgeFields[][] {

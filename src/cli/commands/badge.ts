@@ -1,4 +1,4 @@
-import { BADGE_SCHEMES, renderBadge } from '../../badges/index.ts';
+import { BADGE_SCHEMES, BADGE_STYLES, renderBadge } from '../../badges/index.ts';
 import { parseColour } from '../../badges/named-colours.ts';
 import { oneOf } from '../command-options.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
@@ -10,12 +10,12 @@ export interface BadgeCommandOptions {
 }
 
 /** Those of a label and a message; others need days or measurements. */
-const STYLES = ['flat', 'square', 'pill', 'tall', 'dot'] as const;
+const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');
 
 /** One SVG on standard output. */
 export async function badge(
   [label, message]: readonly [string, string],
-  { style = 'flat', color = 'gray', scheme = 'auto' }: BadgeCommandOptions,
+  { style = 'flat', color = 'gray', scheme }: BadgeCommandOptions,
 ): Promise<number> {
   if (parseColour(color) === null)
     throw new UsageError(`--color expects a name such as orange, or #rrggbb; got "${color}".`);
@@ -23,7 +23,7 @@ export async function badge(
     label,
     message,
     color,
-    scheme: oneOf('--scheme', scheme, BADGE_SCHEMES),
+    scheme: scheme === undefined ? undefined : oneOf('--scheme', scheme, BADGE_SCHEMES),
     style: oneOf('--style', style, STYLES),
   });
   process.stdout.write(`${svg}\n`);

@@ -289,6 +289,7 @@ export const ar: Words = {
   badgeBars: 'أعمدة',
   badgeSpark: 'خط',
   badgeCard: 'بطاقة',
+  badgeText: 'نص',
 
   // Signing in.
   loginNeutral: 'هذه الصفحة غير موجودة أو خاصة. إذا كان لديك حق الوصول فسجّل الدخول.',

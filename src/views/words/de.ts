@@ -212,6 +212,7 @@ export const de: Words = {
   badgeBars: 'Balken',
   badgeSpark: 'Linie',
   badgeCard: 'Karte',
+  badgeText: 'Text',
 
   // Signing in.
   loginNeutral: 'Diese Seite gibt es nicht, oder sie ist nicht öffentlich. Wenn Sie Zugang haben, melden Sie sich an.',

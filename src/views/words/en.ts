@@ -210,6 +210,7 @@ export const en = {
   badgeBars: 'bars',
   badgeSpark: 'line',
   badgeCard: 'card',
+  badgeText: 'text',
 
   // Signing in.
   loginNeutral: 'This page doesn’t exist or is private. If you have access, sign in.',

@@ -220,6 +220,7 @@ export const es: Words = {
   badgeBars: 'barras',
   badgeSpark: 'línea',
   badgeCard: 'tarjeta',
+  badgeText: 'texto',
 
   // Signing in.
   loginNeutral: 'Esta página no existe o es privada. Si tiene acceso, inicie sesión.',

@@ -220,6 +220,7 @@ export const fr: Words = {
   badgeBars: 'barres',
   badgeSpark: 'courbe',
   badgeCard: 'carte',
+  badgeText: 'texte',
 
   // Signing in.
   loginNeutral: 'Cette page n’existe pas ou est privée. Si vous y avez accès, connectez-vous.',

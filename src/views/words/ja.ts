@@ -212,6 +212,7 @@ export const ja: Words = {
   badgeBars: '棒',
   badgeSpark: '折れ線',
   badgeCard: 'カード',
+  badgeText: 'テキスト',
 
   // Signing in.
   loginNeutral: 'このページは存在しないか、非公開です。閲覧権限がある場合はログインしてください。',

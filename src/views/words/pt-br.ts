@@ -220,6 +220,7 @@ export const ptBr: Words = {
   badgeBars: 'barras',
   badgeSpark: 'linha',
   badgeCard: 'cartão',
+  badgeText: 'texto',
 
   // Signing in.
   loginNeutral: 'Esta página não existe ou é privada. Se você tem acesso, entre.',

@@ -212,6 +212,7 @@ export const zhHans: Words = {
   badgeBars: '柱状',
   badgeSpark: '折线',
   badgeCard: '卡片',
+  badgeText: '文本',
 
   // Signing in.
   loginNeutral: '此页面不存在或未公开。如果您有访问权限，请登录。',

