@@ -17,6 +17,7 @@ import type { StoreParts } from './build-store.ts';
 import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
 import type { Log } from './log.ts';
+import { createChecksKeeper, ownChecksTask } from './nodes/checks.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
 import { askTask } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
@@ -97,13 +98,15 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
   closing.defer(() => reconfigured);
   const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
   if (releaseUploads !== null) closing.defer(releaseUploads.close);
+  const checks = createChecksKeeper(base, engine, elections);
+  closing.defer(checks.close);
   const targets = createTargets(base, serving, elections);
   publishing.targets = targets;
   closing.defer(targets.close);
   // Stopping doesn't wait for a quota or a slow answer.
   closing.defer(() => stopping.abort());
   return {
-    ...{ engine, elections, releaseUploads, targets },
+    ...{ engine, elections, checks, releaseUploads, targets },
     /** Null: this process doesn't publish. */
     get publisher() {
       return publishing.publisher;
@@ -232,11 +235,12 @@ function countRun(metrics: Metrics, report: RunReport): void {
 }
 
 /** Tasks that this node does for all nodes of the database. */
-function createNodeElections({ live, leases }: StoreParts, onTaken: PublishOptions['onTaken']): Elections {
+function createNodeElections(base: StoreParts, onTaken: PublishOptions['onTaken']): Elections {
+  const { live, leases } = base;
   return createElections({
     leases,
     names: () => {
-      const common = [uploadTask(live.config()), releasesTask(live.config())];
+      const common = [uploadTask(live.config()), releasesTask(live.config()), ownChecksTask(base)];
       return [...live.upstreams().map(({ id }) => askTask(id)), ...common.filter((name) => name !== null)];
     },
     onTaken: onTaken ?? (() => undefined),

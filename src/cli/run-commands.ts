@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander';
 import { CONFIG, caller, JSON_FLAG, noWorkers, PORT, QUIET, toPort } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
+import type { ChecksRunOptions } from './commands/checks-run.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addRunCommands(program: Command, done: (status: number) => void): void {
@@ -92,6 +93,18 @@ function addSingleRuns(program: Command, done: (status: number) => void): void {
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos check\n  pharos check --config next.yaml --json')
     .action(run(async () => (await import('./commands/check.ts')).check));
+  program
+    .command('checks')
+    .description('checks that Pharos makes itself')
+    .command('run')
+    .description('make checks once and print the results; the exit status is 1 when something is down')
+    .argument('[name...]', 'ids or names of checks (default: all that are active)')
+    .option(...CONFIG)
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExamples:\n  pharos checks run\n  pharos checks run website --json')
+    .action(async (names: string[], options: ChecksRunOptions) =>
+      done(await (await import('./commands/checks-run.ts')).checksRun(names, options)),
+    );
   program
     .command('badge')
     .description('print one SVG badge')

@@ -4,6 +4,7 @@ import emailAddresses from 'email-addresses';
 import { z } from 'zod';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { HttpUrlSchema, LinkSchema, LocaleSchema, TimezoneSchema } from '../schema/scalars.ts';
+import { HostPortSchema, PlaceSchema } from '../sync/connectors/check.ts';
 import { IntakeSchema } from './intake.ts';
 import { NotificationSchema } from './notifications.ts';
 import { OutputSchema, ReleasesSchema } from './output.ts';
@@ -106,6 +107,29 @@ const AccessSchema = z
   })
   .prefault({});
 
+const ChecksSchema = z
+  .strictObject({
+    place: PlaceSchema.optional().describe(
+      'Name of the place that this node checks from, such as fra; `regions` of checks name it. Default: none, and all checks are made here.',
+    ),
+    reference: HostPortSchema.optional().describe(
+      'host:port that can always be reached from here. While it can’t, checks that fail are unknown, not down. Default: the other targets of the checks tell.',
+    ),
+    resolver: z
+      .array(
+        z
+          .string()
+          .regex(
+            /^(\d{1,3}(\.\d{1,3}){3}(:\d{1,5})?|[0-9a-f:]*:[0-9a-f:]+|\[[0-9a-f:]+\]:\d{1,5})$/i,
+            'expected an address, such as 9.9.9.9 or 127.0.0.1:5353',
+          ),
+      )
+      .max(3)
+      .default([])
+      .describe('Addresses of the name servers that checks ask. Default: those of the system.'),
+  })
+  .prefault({});
+
 /** Each value by itself; what they mean together is checked in rules.ts. */
 export function createFileSchema(connectors: readonly ConnectorOptions[]) {
   return z.strictObject({
@@ -122,6 +146,7 @@ export function createFileSchema(connectors: readonly ConnectorOptions[]) {
     schedule: ScheduleSchema.default('* * * * *').describe('When to sync upstreams, as cron in UTC.'),
     retentionDays: z.int().min(91).default(400).describe('Days of history to keep and show.'),
     upstreams: z.array(upstreamSchema(connectors)).default([]),
+    checks: ChecksSchema,
     exports: z.array(PayrollOptionsSchema).default([]).describe('Data to send to other systems. Default: none.'),
     pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
     subscriptions: z

@@ -2,11 +2,10 @@
 
 import { hash } from 'node:crypto';
 import { isOverStatus } from '../model/observation.ts';
-import { isOwnPath, isPagePath } from '../model/slugs.ts';
+import { isOwnPath, isPagePath, toSlug } from '../model/slugs.ts';
 import { writtenFile } from '../sync/connectors/markdown/files.ts';
 import { projectPosts } from '../sync/connectors/markdown/project.ts';
 import { buildFragment, type FragmentOptions } from './fragment.ts';
-import { toSlug } from './names.ts';
 import { changed, dropped, type ImportedPost, type ImportedSite, type ImportNote } from './site.ts';
 
 interface ImportFiles {

@@ -1,20 +1,8 @@
 /** Names of others as ids and titles of ours. */
 
-/** As long as an id may be, with room for what tells two of one name apart. */
-const ID_CHARS_MAX = 48;
-const TITLE_CHARS_MAX = 256;
+import { toSlug } from '../model/slugs.ts';
 
-/** Small letters, digits and dashes; empty where a name has no letter or digit of these. */
-export function toSlug(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, ID_CHARS_MAX)
-    .replace(/-+$/, '');
-}
+const TITLE_CHARS_MAX = 256;
 
 /**
  * Gives out ids made from names, each once. Where a name gives none, or two give the same, the key that the other page knows

@@ -54,6 +54,19 @@ export interface UpstreamUptime {
   /** 0 to 1, as the upstream gives it. */
   readonly uptimeRatio: number | null;
   readonly responseTimeAverageMs: number | null;
+  /** The last answer at each place that checks it. Absent: it isn't said. */
+  readonly places?: readonly PlaceAnswer[];
+  /** When its certificate expires. Absent: it has none, or it isn't said. */
+  readonly certificateEndsAt?: EpochMs;
+}
+
+/** What a monitor last answered to one of the places that check it. */
+export interface PlaceAnswer {
+  readonly place: string;
+  readonly at: EpochMs;
+  readonly state: State;
+  /** Null: it didn't answer. */
+  readonly responseTimeMs: number | null;
 }
 
 export interface ResponseTime {

@@ -257,6 +257,7 @@ const RETAINED: readonly { readonly table: string; readonly column: string; read
   { table: 'written_alert', column: 'changed_at', key: ['intake', 'alert_key'] },
   { table: 'entry', column: 'fell_at', key: ['page', 'id'] },
   { table: 'failed_question', column: 'at', key: ['upstream', 'question'] },
+  { table: 'check_result', column: 'at', key: ['upstream', 'name', 'place'] },
   { table: 'run', column: 'started_at', key: ['id'] },
 ];
 

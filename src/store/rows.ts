@@ -154,6 +154,17 @@ const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
   checksUp: z.number().nullable(),
   uptimeRatio: z.number().nullable(),
   responseTimeAverageMs: z.number().nullable(),
+  places: z
+    .array(
+      z.object({
+        place: z.string(),
+        at: InstantSchema,
+        state: StateSchema,
+        responseTimeMs: z.number().nullable(),
+      }),
+    )
+    .exactOptional(),
+  certificateEndsAt: InstantSchema.exactOptional(),
 });
 
 export const parseMonitor = documentParser('monitor', MonitorSchema);
@@ -169,7 +180,7 @@ export function parseInstant(value: unknown): EpochMs | null {
   return value === null || value === undefined ? null : (Number(value) as EpochMs);
 }
 
-function documentParser<T>(what: string, schema: z.ZodType<T>): (text: unknown) => T {
+export function documentParser<T>(what: string, schema: z.ZodType<T>): (text: unknown) => T {
   return (text) => {
     try {
       return schema.parse(JSON.parse(String(text)));

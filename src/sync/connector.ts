@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import type { StatusError } from '../errors.ts';
 import type { Incident, Learned, NotificationChannel } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Check } from './connectors/check.ts';
 
 /** Which requests come first when the quota is short: lists have all states, while the backfill can wait for weeks. */
 export const PRIORITIES = ['list', 'incident', 'detail', 'backfill'] as const;
@@ -213,4 +214,6 @@ export interface Connector<Options> extends Introduction {
   readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
   /** Returns its notification channels with their settings. Absent: it has none. */
   readonly channels?: (options: Options, context: PullContext) => Pull<readonly ChannelResource[]>;
+  /** Returns the checks that this installation makes for it (`src/checks`). Absent: it makes none. */
+  readonly checks?: (options: Options, context: PullContext) => Pull<readonly Check[]>;
 }

@@ -3,6 +3,7 @@
 import { scryptSync } from 'node:crypto';
 import type { Learned } from '../model/observation.ts';
 import type { ChannelResource, Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
+import type { Check } from './connectors/check.ts';
 import { type BackfillMemory, createBackfillMemory } from './pass/backfill.ts';
 
 export interface Upstream {
@@ -21,6 +22,8 @@ export interface Upstream {
   readonly probe: (context: PullContext) => Pull<Probe>;
   /** Absent: it has no notification channels. */
   readonly channels?: (context: PullContext) => Pull<readonly ChannelResource[]>;
+  /** The checks that this installation makes for it; absent: none. */
+  readonly checks?: (context: PullContext) => Pull<readonly Check[]>;
   /** Answers of an unfinished backfill. */
   readonly backfill: BackfillMemory;
   /** Changes when the options change; reveals no secrets. */
@@ -40,13 +43,16 @@ export interface UpstreamSettings {
 
 /** Binds a connector to options that its own schema has parsed. */
 export function bindUpstream(
-  connector: Pick<Connector<never>, 'kind' | 'limits' | 'definesPages' | 'vendorPage' | 'pull' | 'probe' | 'channels'>,
+  connector: Pick<
+    Connector<never>,
+    'kind' | 'limits' | 'definesPages' | 'vendorPage' | 'pull' | 'probe' | 'channels' | 'checks'
+  >,
   settings: UpstreamSettings,
 ): Upstream {
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;
-  const { channels } = connector;
+  const { channels, checks } = connector;
   let fingerprint: string | null = null;
   return {
     id,
@@ -59,6 +65,7 @@ export function bindUpstream(
     pull: (context) => connector.pull(parsed, context),
     probe: (context) => connector.probe(parsed, context),
     ...(channels === undefined ? {} : { channels: (context: PullContext) => channels(parsed, context) }),
+    ...(checks === undefined ? {} : { checks: (context: PullContext) => checks(parsed, context) }),
     backfill: createBackfillMemory(),
     fingerprint: () => {
       // Slow on purpose: the fingerprint is stored, and must not help to guess a weak password.

@@ -19,9 +19,13 @@ import {
 const UNREADABLE = new Set(['UPSTREAM_SHAPE', 'UPSTREAM_REFUSED']);
 
 const cases = loadCases();
-/** Cases whose answers are data rather than files that an operator wrote. */
+/** Rows of our own database, which the store has checked: nothing in them is anybody else's. */
+const isStored = ({ kind }: UpstreamCase): boolean => kind === 'checks';
+/** Cases whose answers are data of others rather than files that an operator wrote. */
 const dataCases = cases.filter(
-  ({ answers }) => !Object.entries(answers).some(([key, is]) => key.startsWith('FILE') && Array.isArray(is)),
+  ({ answers, ...one }) =>
+    !isStored({ answers, ...one }) &&
+    !Object.entries(answers).some(([key, is]) => key.startsWith('FILE') && Array.isArray(is)),
 );
 
 async function learn(one: UpstreamCase, respond: Respond = respondWith(one.answers)) {
@@ -114,7 +118,7 @@ describe.each(cases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s
       .map((value) => value.replace('Bearer ', ''));
     const isSafe = (question: Question<unknown>): boolean =>
       URL.canParse(question.url) &&
-      /^(https:|file:)/.test(question.url) &&
+      /^(https:|file:|store:)/.test(question.url) &&
       question.name !== '' &&
       (question.url.startsWith('https:') || question.method === 'GET') &&
       !secrets.some((secret) => question.url.includes(secret) || question.name.includes(secret));
@@ -139,7 +143,7 @@ describe.each(cases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s
     expect(facts(other.result)).toEqual(facts(result));
   });
 
-  it('reads numbers written as text', async () => {
+  it.skipIf(isStored(one))('reads numbers written as text', async () => {
     const { result } = await learn(one);
     const text = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(text);
@@ -154,27 +158,30 @@ describe.each(cases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s
     expect(facts(other.result)).toEqual(facts(result));
   });
 
-  it('fails with a code when every answer is empty, null, text, or a list or object of something else', async () => {
-    for (const body of [
-      '',
-      null,
-      'Welcome',
-      42,
-      [],
-      [null],
-      [[]],
-      { error: 'no' },
-      { data: 'no' },
-      { success: false },
-    ]) {
-      const answers = Object.fromEntries(Object.keys(one.answers).map((key) => [key, body]));
-      const result = await outcome(one, answers);
-      // An empty list is an answer where lists come without an envelope.
-      if (typeof result !== 'string')
-        expect([result.monitors, result.pages, result.incidents.length]).toEqual([[], [], 0]);
-      else expect(result).toBe('UPSTREAM_SHAPE');
-    }
-  });
+  it.skipIf(isStored(one))(
+    'fails with a code when every answer is empty, null, text, or a list or object of something else',
+    async () => {
+      for (const body of [
+        '',
+        null,
+        'Welcome',
+        42,
+        [],
+        [null],
+        [[]],
+        { error: 'no' },
+        { data: 'no' },
+        { success: false },
+      ]) {
+        const answers = Object.fromEntries(Object.keys(one.answers).map((key) => [key, body]));
+        const result = await outcome(one, answers);
+        // An empty list is an answer where lists come without an envelope.
+        if (typeof result !== 'string')
+          expect([result.monitors, result.pages, result.incidents.length]).toEqual([[], [], 0]);
+        else expect(result).toBe('UPSTREAM_SHAPE');
+      }
+    },
+  );
 });
 
 describe.each(dataCases.map((one) => [`${one.kind}/${one.name}`, one] as const))('%s, item by item', (_, one) => {

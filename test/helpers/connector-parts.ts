@@ -29,8 +29,9 @@ export function missingParts(connector: AnyConnector): string[] {
   ];
 }
 
-function missingFiles({ kind }: AnyConnector): string[] {
-  return ['connector.ts', 'project.ts']
+function missingFiles({ kind, checks }: AnyConnector): string[] {
+  // What results of checks mean is the same for every kind that has some.
+  return ['connector.ts', ...(checks === undefined ? ['project.ts'] : [])]
     .map((file) => `${CONNECTORS_FOLDER}/${kind}/${file}`)
     .filter((path) => !existsSync(join(ROOT, path)))
     .map((path) => `${path} is missing: a connector keeps everything of its kind in a folder of that name.`);
@@ -132,8 +133,9 @@ export async function missingPast(connector: AnyConnector): Promise<string[]> {
 /** What only reads files needs no upstream to try it against. */
 function missingInSandbox({ kind, fileOption }: AnyConnector): string[] {
   const asked = loadCases(kind).flatMap(({ answers }) => Object.keys(answers));
+  const isOnlyStored = asked.length > 0 && asked.every((key) => key.startsWith('GET checks/'));
   const isOnlyFiles = fileOption !== undefined && asked.every((key) => key === 'FILE');
-  if (isOnlyFiles || SANDBOXES.some(({ connector }) => connector.kind === kind)) return [];
+  if (isOnlyFiles || isOnlyStored || SANDBOXES.some(({ connector }) => connector.kind === kind)) return [];
   return [
     `test/sandbox/kinds/${kind}.ts is missing, or its line in test/sandbox/kinds/index.ts: a local upstream, for the tests of faults.`,
   ];

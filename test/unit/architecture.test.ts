@@ -27,10 +27,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'views/frame/theme',
     'views/frame/own-stylesheet',
     'sync/connector',
+    'sync/connectors/check',
     'exports/options',
   ],
   'sync/connectors': ['model', 'schema', 'errors', 'sync/connector'],
-  sync: ['model', 'schema', 'errors', 'network', 'store'],
+  sync: ['model', 'schema', 'errors', 'network', 'store', 'sync/connectors/check'],
+  checks: ['model', 'errors', 'network', 'sync/connectors/check', 'sync/http/body'],
   store: ['model', 'errors'],
   mail: ['shorten', 'model'],
   outbox: ['model', 'store'],
@@ -105,6 +107,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: [
     'network/dispatcher.ts',
+    // Each try of a check has a connection of its own, whose parts are timed.
+    'checks/http.ts',
     // This machine's own server.
     'cli/server-client.ts',
     'notify/deliver.ts',

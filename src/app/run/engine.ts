@@ -7,7 +7,7 @@ import { type ActiveRun, beginRun, type RunDeps, type RunOrder, type RunOutcome 
 
 export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'isScheduled' | 'onTrouble'> {
   /**
-   * What triggered it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`; `news`: another process committed something.
+   * What triggered it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`, `check`; `news`: another process committed something.
    */
   readonly trigger: string;
   /** True: goes to the front of the queue, because someone says that something just changed. */
@@ -97,7 +97,7 @@ interface Running extends QueuedRun {
 }
 
 /** Triggers from the least to the most deliberate. Merged requests take the most deliberate one. */
-const TRIGGERS = ['news', 'start', 'schedule', 'hook', 'write', 'rebuild', 'command'];
+const TRIGGERS = ['news', 'start', 'schedule', 'check', 'hook', 'write', 'rebuild', 'command'];
 /** An operator asks, so upstreams in back-off are queried too. */
 const MANUAL_TRIGGERS: ReadonlySet<string> = new Set(['rebuild', 'command']);
 
@@ -295,7 +295,7 @@ function moreDeliberate(first: string, second: string): string {
 function findAsker({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'> {
   return {
     isManual: MANUAL_TRIGGERS.has(trigger),
-    isHinted: trigger === 'hook' || trigger === 'write',
+    isHinted: trigger === 'hook' || trigger === 'write' || trigger === 'check',
     isScheduled: trigger === 'schedule' || trigger === 'start',
   };
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
+import { listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
 import type { Config } from '../../config/load.ts';
 import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
@@ -37,6 +38,10 @@ export async function build(options: BuildOptions): Promise<number> {
   try {
     const destinations = targetsOf(config, pharos, options);
     for (const target of destinations) void target.open();
+    if (options.offline !== true) {
+      progress.doing('making the checks that are due');
+      await makeChecker(pharos.base, await listChecks(pharos.base)).runOnce(false);
+    }
     const report = await pharos.publishing.engine.run({
       trigger: 'command',
       ...(options.offline === true ? { upstreams: [] } : {}),

@@ -85,8 +85,8 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   let schedules = scheduleRuns(live.config(), publishing.engine);
   closing.defer(() => schedules.stop());
   // The engine tells the log of a run that fails.
-  const runAtOnce = (): void => void pharos.publishing.engine.submit({ trigger: 'start' });
-  runAtOnce();
+  const runAtOnce = () => pharos.publishing.engine.submit({ trigger: 'start' });
+  publishing.checks.open(runAtOnce().report);
   const reloading = createReload({
     pharos,
     load: () => (options.sandbox === null ? loadConfig(options.config) : null),
@@ -95,7 +95,10 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     onReloaded: () => {
       schedules.stop();
       schedules = scheduleRuns(live.config(), publishing.engine);
-      void pharos.publishing.elections.open().then(runAtOnce);
+      void pharos.publishing.elections.open().then(() => {
+        runAtOnce();
+        publishing.checks.follow();
+      });
     },
   });
   closing.defer(reloading.stop);

@@ -79,11 +79,28 @@ export function variableOf({ example }: Introduction, { key }: InitQuestion): st
 
 const VARIABLE = /\$\{(\w+)\}/;
 
-/** What the example has for an option, as text; `headers.Authorization` is nested. */
+/** What the example has for an option, as text. `headers.Authorization` is nested, and `checks.url` is about the first check. */
 export function exampleOf(example: Introduction['example'], key: string): string {
   const [outer = '', inner] = key.split('.');
-  const value = example[outer];
+  const value = firstOf(example[outer]);
   return String(inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]);
+}
+
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** What an option becomes with an answer to its question. A check is called after its host. */
+export function answeredOption(
+  { example }: Introduction,
+  key: string,
+  value: string,
+): Readonly<Record<string, unknown>> {
+  const [outer = '', inner] = key.split('.');
+  if (inner === undefined) return { [outer]: value };
+  const list = example[outer];
+  if (!Array.isArray(list)) return { [outer]: { [inner]: value } };
+  return { [outer]: [{ ...(list[0] as object), name: URL.parse(value)?.hostname ?? value, [inner]: value }] };
 }
 
 function upstreamDraft({ id, introduction, options }: NonNullable<Answers['upstream']>): Record<string, unknown> {
@@ -94,8 +111,7 @@ function upstreamDraft({ id, introduction, options }: NonNullable<Answers['upstr
     if (answer === '') continue;
     const isSecret = variableOf(introduction, question) !== null;
     const value = isSecret ? exampleOf(example, question.key).replace(VARIABLE, () => referenceTo(answer)) : answer;
-    const [outer = '', inner] = question.key.split('.');
-    made[outer] = inner === undefined ? value : { [inner]: value };
+    Object.assign(made, answeredOption(introduction, question.key, value));
   }
   return made;
 }

@@ -8,7 +8,7 @@ import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
 import { type AnswerCheck, type Asker, type Choice, nameCheck } from './asker.ts';
 import { faultOfSite, faultOfUpstream } from './check-answer.ts';
-import { type Answers, variableOf } from './draft.ts';
+import { type Answers, answeredOption, variableOf } from './draft.ts';
 
 /** What the command line answers already. */
 export interface Given {
@@ -138,7 +138,10 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
       check: (answered) => {
         if (answered === '' && isOptional) return null;
         return variable === null
-          ? faultOfUpstream(key, { ...plain(introduction), [key]: answered })
+          ? faultOfUpstream(key.replace('.', '[0].'), {
+              ...plain(introduction),
+              ...answeredOption(introduction, key, answered),
+            })
           : faultOfVariable(answered);
       },
     });

@@ -5,11 +5,12 @@
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { toSlug } from '../../model/slugs.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { TimezoneSchema } from '../../schema/scalars.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
-import { createIds, quoted, toSlug, toTitle } from '../names.ts';
+import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,
   dropped,

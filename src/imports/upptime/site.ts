@@ -6,10 +6,11 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { HOST_NAME, safeLink } from '../../model/scalars.ts';
+import { toSlug } from '../../model/slugs.ts';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
-import { createIds, quoted, toSlug, toTitle } from '../names.ts';
+import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,
   dropped,

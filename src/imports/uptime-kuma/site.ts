@@ -4,12 +4,13 @@
  */
 
 import { z } from 'zod';
+import { toSlug } from '../../model/slugs.ts';
 import { later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { IMPACTS } from '../../sync/connectors/uptime-kuma/project.ts';
 import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
-import { quoted, toSlug, toTitle } from '../names.ts';
+import { quoted, toTitle } from '../names.ts';
 import {
   changed,
   dropped,

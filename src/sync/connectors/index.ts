@@ -2,6 +2,7 @@
 
 import type { Connector } from '../connector.ts';
 import { backupControlPlane } from './backup-control-plane/connector.ts';
+import { ownChecks } from './checks/connector.ts';
 import { customerJourneys } from './customer-journeys/connector.ts';
 import { gatus } from './gatus/connector.ts';
 import { healthchecks } from './healthchecks/connector.ts';
@@ -35,6 +36,7 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(gatus),
   erased(healthchecks),
   erased(uptimerobot),
+  erased(ownChecks),
 ];
 
 /** The connector of a kind that the configuration let pass. */

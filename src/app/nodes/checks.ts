@@ -1,0 +1,151 @@
+/** The checks that this node makes for its place: which there are, whose turn it is, and where their results go. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Checker, type CheckerDeps, createChecker, type OwnCheck } from '../../checks/checker.ts';
+import { tryCheck } from '../../checks/try.ts';
+import { messageOf } from '../../errors.ts';
+import { MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { checksTask, readChecks, writeChecks } from '../../store/nodes/checks.ts';
+import { CheckSchema } from '../../sync/connectors/check.ts';
+import { ONLY_PLACE } from '../../sync/connectors/check-results.ts';
+import type { StoreParts } from '../build-store.ts';
+import { now, sleep } from '../clock.ts';
+import type { Engine } from '../run/engine.ts';
+import { NOTHING_REMEMBERED, singleRunner } from '../single-runner.ts';
+import type { Elections } from './elections.ts';
+
+/** What a pass is waited for before checks begin anew. */
+const PATIENCE_MS = 5 * SECOND_MS;
+
+/** Upstreams with checks, by id. */
+function checkedUpstreams({ live }: Pick<StoreParts, 'live'>): readonly string[] {
+  return live.upstreams().flatMap(({ id, checks }) => (checks === undefined ? [] : [id]));
+}
+
+export function placeOf({ live }: Pick<StoreParts, 'live'>): string {
+  return live.config().checks.place ?? ONLY_PLACE;
+}
+
+/** The lease that whoever makes the checks here needs; null: there are none. */
+export function ownChecksTask(base: Pick<StoreParts, 'live'>): string | null {
+  return checkedUpstreams(base).length === 0 ? null : checksTask(placeOf(base));
+}
+
+/** All configured checks, of every place. An upstream whose list can't be read is left out and told. */
+export async function listChecks({ http, store, live, log }: StoreParts): Promise<readonly OwnCheck[]> {
+  const lists = await Promise.all(
+    live.upstreams().map(async (upstream): Promise<readonly OwnCheck[]> => {
+      if (upstream.checks === undefined) return [];
+      try {
+        const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
+        const checks = await singleRunner({ http, store, now, sleep }, upstream).run(upstream.checks(context));
+        return checks.map((check) => ({ upstream: upstream.id, check }));
+      } catch (error) {
+        log.warn({ upstream: upstream.id }, messageOf(error));
+        return [];
+      }
+    }),
+  );
+  return lists.flat();
+}
+
+/** Those that are made at this place. */
+export function checksHere(base: Pick<StoreParts, 'live'>, checks: readonly OwnCheck[]): readonly OwnCheck[] {
+  const place = placeOf(base);
+  return checks.filter(
+    ({ check: { regions = [] } }) => place === ONLY_PLACE || regions.length === 0 || regions.includes(place),
+  );
+}
+
+type Needs = Pick<CheckerDeps, 'turn' | 'onChange' | 'onGap' | 'read' | 'write'>;
+
+/** A checker that connects to real targets. */
+export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs: Partial<Needs> = {}): Checker {
+  const { database, live, proxy, log } = base;
+  const { reference, resolver } = live.config().checks;
+  const place = placeOf(base);
+  const caOf = new Map(live.upstreams().map(({ id, ca }) => [id, ca]));
+  const tryIt = ({ upstream, check }: OwnCheck, signal: AbortSignal) =>
+    tryCheck(check, { ...{ resolver, proxy, signal }, ca: caOf.get(upstream) ?? null });
+  const referenceCheck =
+    reference === undefined
+      ? null
+      : CheckSchema.parse({ type: 'tcp', name: 'reference', uri: reference, periodicity: '1m', timeout: PATIENCE_MS });
+  return createChecker(checksHere(base, checks), {
+    ...{ place, now, tryOnce: tryIt },
+    sleep: (ms, signal) => sleepUntil(ms, signal),
+    reference:
+      referenceCheck === null
+        ? null
+        : async () => {
+            const { signal } = new AbortController();
+            return (await tryIt({ upstream: '', check: referenceCheck }, signal)).fault === null;
+          },
+    turn: () => 0,
+    read: () => readChecks(database, ['place', place]),
+    write: async (results) => {
+      await database.transaction((tx) => writeChecks(tx, results), { isDurable: false });
+    },
+    onChange: () => undefined,
+    onGap: async () => undefined,
+    onError: (error) => log.error(messageOf(error)),
+    ...needs,
+  });
+}
+
+/** Ends early when the signal is aborted. */
+async function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
+  await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+}
+
+export interface ChecksKeeper {
+  /** Makes checks from now on, after the run that records how long nobody made them. */
+  readonly open: (firstRun: Promise<unknown>) => void;
+  /** Looks at once whether there are other checks now, as after a reload. */
+  readonly follow: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Makes this node's checks. Lists that others keep are read again every minute. */
+export function createChecksKeeper(base: StoreParts, engine: Engine, elections: Elections): ChecksKeeper {
+  let current: { readonly key: string; readonly checker: Checker } | null = null;
+  let looking: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
+
+  const askNow = async (upstreams: readonly string[]): Promise<void> => {
+    await Promise.race([engine.run({ trigger: 'check', upstreams, isUrgent: true }), sleep(PATIENCE_MS)]);
+  };
+
+  async function look(): Promise<void> {
+    const checks = checksHere(base, await listChecks(base));
+    const key = JSON.stringify([placeOf(base), base.live.config().checks, checks]);
+    if (isClosed || current?.key === key) return;
+    await current?.checker.close();
+    const checker = makeChecker(base, checks, {
+      turn: () => elections.leaseOf(checksTask(placeOf(base)))?.fence ?? null,
+      onChange: (upstreams) => void engine.submit({ trigger: 'check', upstreams, isUrgent: true }),
+      onGap: () => askNow(checkedUpstreams(base)),
+    });
+    current = { key, checker };
+    await checker.open();
+  }
+  const follow = (): void => {
+    looking = looking.then(look).catch((error: unknown) => base.log.error(messageOf(error)));
+  };
+  return {
+    open: (firstRun) => {
+      looking = Promise.race([firstRun.catch(() => undefined), sleep(PATIENCE_MS)]).then(() => undefined);
+      follow();
+      timer = setInterval(follow, MINUTE_MS);
+      timer.unref();
+    },
+    follow,
+    close: async () => {
+      isClosed = true;
+      if (timer !== null) clearInterval(timer);
+      await looking;
+      await current?.checker.close();
+    },
+  };
+}

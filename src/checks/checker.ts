@@ -1,0 +1,228 @@
+/**
+ * Makes the checks of one place, each at its own moment of its period, until it is closed. Checks don't wait for each other, but
+ * for those of the same host; none runs twice at once.
+ */
+
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { CheckResult, StoredCheck } from '../model/check-result.ts';
+import { type EpochMs, SECOND_MS, toEpochMs } from '../model/time.ts';
+import { type Check, periodMsOf } from '../sync/connectors/check.ts';
+import type { Try } from './measure.ts';
+import { createNetworkWatch } from './own-network.ts';
+import { resultOf, runCheck, slowMsOf, type Verdict } from './run-check.ts';
+import { hostOf } from './try.ts';
+
+/** A check and the upstream that it belongs to. */
+export interface OwnCheck {
+  readonly upstream: string;
+  readonly check: Check;
+}
+
+export interface CheckerDeps {
+  readonly place: string;
+  readonly now: () => EpochMs;
+  /** Ends early when the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Fails at once when the signal is aborted. */
+  readonly tryOnce: (own: OwnCheck, signal: AbortSignal) => Promise<Try>;
+  /** Whether the configured reference can be reached; null: none is configured. */
+  readonly reference: (() => Promise<boolean>) | null;
+  /** The fence of this node's lease for the place; null: another node makes its checks. */
+  readonly turn: () => number | null;
+  readonly read: () => Promise<readonly StoredCheck[]>;
+  readonly write: (results: readonly StoredCheck[]) => Promise<void>;
+  /** Told of upstreams with a check whose state has changed, once that is stored. */
+  readonly onChange: (upstreams: readonly string[]) => void;
+  /** Called before checks are made again after nobody made them for long, so that the time between is recorded first. */
+  readonly onGap: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Checker {
+  /** Begins. Checks whose last result is new wait for their moment. */
+  readonly open: () => Promise<void>;
+  readonly close: () => Promise<void>;
+  /** Runs checks once, now. Those that are not due are left out, unless all are wanted. */
+  readonly runOnce: (isAll: boolean) => Promise<readonly Finished[]>;
+}
+
+export interface Finished extends OwnCheck {
+  readonly verdict: Verdict;
+}
+
+/** Connections to one host at a time. */
+const PER_HOST = 3;
+/** Over how long the first runs after a start are spread. */
+const BEGIN_MS = 10 * SECOND_MS;
+/** Results without news are stored together. */
+const WRITE_MS = SECOND_MS;
+/** A run that comes later than this is left out: whatever stopped the process, stopped all checks. */
+const LATE_MS = 15 * SECOND_MS;
+
+interface Entry extends OwnCheck {
+  readonly key: string;
+  /** Of its period, from midnight UTC. */
+  readonly offsetMs: number;
+  readonly inTurn: LimitFunction;
+  last: CheckResult | null;
+}
+
+const keyOf = (upstream: string, name: string): string => `${upstream}/${name}`;
+
+interface ResultWriter {
+  readonly keep: (entry: Entry, result: CheckResult) => void;
+  /** Stores what is kept, and tells of the upstreams with a changed state. What can't be stored now is stored with the next. */
+  readonly flush: (changed?: readonly string[]) => Promise<void>;
+  readonly flushSoon: () => void;
+}
+
+function createResultWriter({ sleep, write, onChange, onError }: CheckerDeps, signal: AbortSignal): ResultWriter {
+  const pending = new Map<string, StoredCheck>();
+  let writing: Promise<void> = Promise.resolve();
+  let isFlushDue = false;
+
+  async function flushNow(changed: readonly string[]): Promise<void> {
+    const results = [...pending];
+    pending.clear();
+    try {
+      if (results.length > 0) await write(results.map(([, result]) => result));
+      if (changed.length > 0) onChange(changed);
+    } catch (error) {
+      for (const [key, result] of results) pending.getOrInsert(key, result);
+      onError(error);
+    }
+  }
+  const flush = (changed: readonly string[] = []): Promise<void> => {
+    writing = writing.then(() => flushNow(changed));
+    return writing;
+  };
+  return {
+    keep: ({ upstream, check, key }, result) => void pending.set(key, { ...result, upstream, name: check.id }),
+    flush,
+    flushSoon: () => {
+      if (isFlushDue) return;
+      isFlushDue = true;
+      void sleep(WRITE_MS, signal).then(() => {
+        isFlushDue = false;
+        return flush();
+      });
+    },
+  };
+}
+
+const OWN_FAULT = 'it could not be checked, because our own network did not work';
+
+export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): Checker {
+  const entries = toEntries(checks, deps.place);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const writer = createResultWriter(deps, signal);
+  const tryOnce = (own: OwnCheck): Promise<Try> => deps.tryOnce(own, signal);
+  const watch = createNetworkWatch<OwnCheck>(entries, { ...deps, tryOnce });
+  let fence: number | null = null;
+  let loading: Promise<void> = Promise.resolve();
+  let running: readonly Promise<void>[] = [];
+
+  async function load(): Promise<void> {
+    const known = new Map((await deps.read()).map((result) => [keyOf(result.upstream, result.name), result]));
+    for (const entry of entries) {
+      entry.last = known.get(entry.key) ?? null;
+      if (entry.last?.state === 'major_outage') watch.wasDown(entry);
+    }
+  }
+
+  async function run(entry: Entry): Promise<Finished> {
+    const { upstream, check, last: before } = entry;
+    const verdict = await runCheck(check, slowMsOf(check, before), {
+      now: deps.now,
+      sleep: (ms) => deps.sleep(ms, signal),
+      tryOnce: () => entry.inTurn(() => tryOnce(entry)).then((tried) => watch.saw(entry, tried)),
+      // While it is tried again, the state of before holds.
+      onRetry: () => {
+        if (entry.last !== null) writer.keep(entry, { ...entry.last, at: deps.now() });
+        writer.flushSoon();
+      },
+    });
+    const isDown = verdict.state === 'major_outage' && !verdict.hasAnswered;
+    const isOurs = isDown && (await watch.isOursAtFault(entry, verdict));
+    const settled: Verdict = isOurs ? { ...verdict, state: 'unknown', fault: OWN_FAULT } : verdict;
+    // What was broken off says nothing.
+    if (signal.aborted) return { upstream, check, verdict: settled };
+    entry.last = resultOf(check, settled, { place: deps.place, before });
+    writer.keep(entry, entry.last);
+    if (before?.state === settled.state) writer.flushSoon();
+    else await writer.flush([upstream]);
+    return { upstream, check, verdict: settled };
+  }
+
+  /** Whether this node makes the checks of its place. What another one found before counts. */
+  async function hasTurn(): Promise<boolean> {
+    const mine = deps.turn();
+    if (mine === null) return false;
+    if (mine !== fence) {
+      fence = mine;
+      loading = load();
+    }
+    await loading;
+    return true;
+  }
+
+  async function keepRunning(entry: Entry): Promise<void> {
+    const isFresh = entry.last !== null && deps.now() - entry.last.at < periodMsOf(entry.check);
+    let due = isFresh ? nextDue(entry, deps.now()) : toEpochMs(deps.now() + (entry.offsetMs % BEGIN_MS));
+    while (!signal.aborted) {
+      await deps.sleep(Math.max(0, due - deps.now()), signal);
+      try {
+        if (signal.aborted) return;
+        if (deps.now() - due > LATE_MS) await deps.onGap();
+        else if (await hasTurn()) await run(entry);
+      } catch (error) {
+        deps.onError(error);
+      }
+      due = nextDue(entry, deps.now());
+    }
+  }
+
+  return {
+    open: async () => {
+      await hasTurn().catch(deps.onError);
+      running = entries.filter(({ check }) => check.active).map(keepRunning);
+    },
+    runOnce: async (isAll) => {
+      await load();
+      const isDue = ({ check, last }: Entry): boolean =>
+        last === null || deps.now() - last.at >= periodMsOf(check) - LATE_MS;
+      const finished = await Promise.all(
+        entries.filter((entry) => entry.check.active && (isAll || isDue(entry))).map(run),
+      );
+      await writer.flush();
+      return finished;
+    },
+    close: async () => {
+      stopping.abort();
+      await Promise.all(running);
+      await writer.flush();
+    },
+  };
+}
+
+/** Checks of one period are spread over it evenly; the places are not at the same one at the same moment. */
+function toEntries(checks: readonly OwnCheck[], place: string): Entry[] {
+  const byHost = new Map<string, LimitFunction>();
+  const shift = [...place].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997, 0) / 997;
+  const entries = [...Map.groupBy(checks, ({ check }) => check.periodicity).values()].flatMap((same) =>
+    same.map(({ upstream, check }, index): Entry => {
+      const inTurn = byHost.getOrInsertComputed(hostOf(check), () => pLimit(PER_HOST));
+      const offsetMs = Math.floor(periodMsOf(check) * (index / same.length + (same.length > 1 ? shift : 0)));
+      return { upstream, check, key: keyOf(upstream, check.id), offsetMs, inTurn, last: null };
+    }),
+  );
+  return entries;
+}
+
+/** The first moment of the check after `now`. */
+function nextDue({ check, offsetMs }: Entry, now: EpochMs): EpochMs {
+  const periodMs = periodMsOf(check);
+  const passed = (now - offsetMs) % periodMs;
+  return toEpochMs(now - passed + periodMs);
+}

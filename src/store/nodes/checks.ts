@@ -1,0 +1,57 @@
+/** Results of the checks that this installation makes itself: the last of each check and place. */
+
+import { z } from 'zod';
+import { CHECK_STATES, type StoredCheck } from '../../model/check-result.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Reader, Writer } from '../database.ts';
+import { documentParser } from '../rows.ts';
+
+const InstantSchema = z.number() as unknown as z.ZodType<EpochMs>;
+
+const parseResult = documentParser<StoredCheck>(
+  'result of a check',
+  z.object({
+    upstream: z.string(),
+    name: z.string(),
+    place: z.string(),
+    at: InstantSchema,
+    state: z.enum(CHECK_STATES),
+    since: InstantSchema,
+    fault: z.string().nullable(),
+    totalMs: z.number().nullable(),
+    certificateEndsAt: InstantSchema.nullable(),
+    recent: z.array(z.object({ at: InstantSchema, ms: z.number() })),
+    usualMs: z.array(z.number()),
+  }),
+);
+
+/** Of one upstream, or of one place. */
+export async function readChecks(
+  reader: Reader,
+  [column, value]: readonly ['upstream' | 'place', string],
+): Promise<readonly StoredCheck[]> {
+  const sql = `SELECT document FROM check_result WHERE ${column} = ? ORDER BY upstream, name, place`;
+  return (await reader.lists(sql, [value])).map(([document]) => parseResult(document));
+}
+
+export function writeChecks(tx: Writer, results: readonly StoredCheck[]): Promise<void> {
+  return tx.runMany(
+    `INSERT INTO check_result (upstream, name, place, at, document) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (upstream, name, place) DO UPDATE SET at = excluded.at, document = excluded.document`,
+    results.map((result) => [result.upstream, result.name, result.place, result.at, JSON.stringify(result)]),
+  );
+}
+
+const TASK = 'checks/';
+
+/** Name of the lease that one node of a place holds, to make the checks of that place. */
+export function checksTask(place: string): string {
+  return `${TASK}${place}`;
+}
+
+/** Places whose checks some node makes now. */
+export async function runningPlaces(reader: Reader): Promise<readonly string[]> {
+  const now = await reader.time();
+  const rows = await reader.lists('SELECT name FROM lease WHERE name LIKE ? AND until_at > ?', [`${TASK}%`, now]);
+  return rows.map(([name]) => String(name).slice(TASK.length));
+}

@@ -1,0 +1,175 @@
+/**
+ * What the results of checks mean, from all places that make them: a monitor is down when more than half of the places that
+ * answered lately say so, and degraded when some do, or when more than half find it degraded.
+ */
+
+import { z } from 'zod';
+import { CHECK_STATES, type CheckResult } from '../../model/check-result.ts';
+import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
+import { toMonitorId } from '../../model/observation.ts';
+import type { State } from '../../model/state.ts';
+import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { ask, type Pull, type PullContext, type Question } from '../connector.ts';
+import { type Check, heldMsOf, periodMsOf, targetOf } from './check.ts';
+import { compareIds, note } from './items.ts';
+import { createDetail } from './measurements.ts';
+
+/** The place of a node that has no name for its own. It makes all checks, whatever places they name. */
+export const ONLY_PLACE = 'local';
+
+const InstantSchema = z.number() as unknown as z.ZodType<EpochMs>;
+const StoredSchema = z.object({
+  results: z.array(
+    z.object({
+      upstream: z.string(),
+      name: z.string(),
+      place: z.string(),
+      at: InstantSchema,
+      state: z.enum(CHECK_STATES),
+      since: InstantSchema,
+      fault: z.string().nullable(),
+      totalMs: z.number().nullable(),
+      certificateEndsAt: InstantSchema.nullable(),
+      recent: z.array(z.object({ at: InstantSchema, ms: z.number() })),
+      usualMs: z.array(z.number()),
+    }),
+  ),
+  places: z.array(z.string()),
+});
+
+/** What the database knows of an upstream's checks: their last results, and the places that some node checks from now. */
+type StoredChecks = z.output<typeof StoredSchema>;
+
+/** Asks the database for the last results of an upstream's checks. */
+export function* readResults(upstreamId: string): Pull<StoredChecks> {
+  const question: Question<StoredChecks> = {
+    name: 'read results of checks',
+    priority: 'list',
+    method: 'GET',
+    url: `store:checks/${upstreamId}`,
+    headers: {},
+    schema: StoredSchema,
+  };
+  return (yield* ask(question)).payload;
+}
+
+/** Places that checks name and no node has. */
+export function missingPlaces(checks: readonly Check[], places: readonly string[]): Problem[] {
+  const named = new Set(checks.flatMap(({ active, regions = [] }) => (active ? regions : [])));
+  return [...named]
+    .filter((place) => !places.includes(place))
+    .toSorted(compareIds)
+    .map((place) =>
+      note(
+        `regions ${place}`,
+        `no running node has this place. Set checks.place on a node there${places.includes(ONLY_PLACE) ? '; until then, a node without a place makes its checks' : ''}`,
+      ),
+    );
+}
+
+export interface Combined {
+  readonly state: State;
+  /** Null: it isn't known since when. */
+  readonly since: EpochMs | null;
+}
+
+/** Whether results of a place count for a check. */
+function isOfPlace({ regions = [] }: Check, place: string): boolean {
+  return regions.length === 0 || regions.includes(place) || place === ONLY_PLACE;
+}
+
+/** The state that the places agree on. Results that no longer hold, and those of a place without a network, count for nothing. */
+export function combinePlaces(check: Check, results: readonly CheckResult[], now: EpochMs): Combined {
+  const ours = results.filter(({ place }) => isOfPlace(check, place));
+  const answers = ours.filter(({ at, state }) => state !== 'unknown' && now - at <= heldMsOf(check));
+  const total = answers.length;
+  if (total === 0) {
+    const ends = ours.map(({ state, since, at }) => (state === 'unknown' ? since : toEpochMs(at + periodMsOf(check))));
+    return { state: 'unknown', since: ends.length === 0 ? null : later(...latest(ends)) };
+  }
+  const beganAt = (states: readonly string[]): EpochMs[] =>
+    answers.flatMap(({ state, since }) => (states.includes(state) ? [since] : [])).toSorted((a, b) => a - b);
+  const down = beganAt(['major_outage']);
+  const troubled = beganAt(['major_outage', 'degraded']);
+  const half = Math.floor(total / 2);
+  // Since the place after the first half has said so, it is more than half.
+  if (down.length > half) return { state: 'major_outage', since: down[half] ?? null };
+  if (down.length > 0 || troubled.length > half) return { state: 'degraded', since: down[0] ?? troubled[half] ?? null };
+  return { state: 'operational', since: beganAt(['operational']).at(-1) ?? null };
+}
+
+function latest(instants: readonly EpochMs[]): [EpochMs, EpochMs] {
+  const last = toEpochMs(Math.max(...instants));
+  return [last, last];
+}
+
+/** Details of checks without news are written this seldom. */
+const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+
+interface Projected {
+  readonly monitors: readonly MonitorObservation[];
+  readonly changedAt: Readonly<Record<MonitorId, EpochMs>>;
+  readonly details: readonly MonitorDetail[];
+  readonly problems: readonly Problem[];
+}
+
+/** Checks as monitors, each with its last answers by place; sorted by id. */
+export function projectChecks(
+  checks: readonly Check[],
+  { results, places }: StoredChecks,
+  { upstreamId, now, memory }: PullContext,
+): Projected {
+  const byName = Map.groupBy(results, ({ name }) => name);
+  const changedAt: Record<MonitorId, EpochMs> = {};
+  const details: MonitorDetail[] = [];
+  const monitors = checks.map((check): MonitorObservation => {
+    const own = (byName.get(check.id) ?? []).filter(
+      ({ place, at }) => isOfPlace(check, place) && at <= now + MINUTE_MS,
+    );
+    const { state, since } = check.active ? combinePlaces(check, own, now) : { state: 'paused' as const, since: null };
+    const id = toMonitorId(upstreamId, check.id);
+    if (since !== null) changedAt[id] = since;
+    const fetchedAt = memory.detailFetchedAt.get(check.id) ?? 0;
+    const isDue = now - fetchedAt >= DETAIL_AGE_MIN_MS || own.some((result) => result.since > fetchedAt);
+    if (own.length > 0 && isDue) details.push(detailOf(id, own, { now, fetchedAt }));
+    return {
+      id,
+      name: check.name,
+      description: check.description ?? null,
+      kind: check.type,
+      target: targetOf(check),
+      state,
+      isPublic: check.public ?? null,
+      createdAt: null,
+    };
+  });
+  const byId = (a: { readonly id: string }, b: { readonly id: string }): number => compareIds(a.id, b.id);
+  return {
+    monitors: monitors.toSorted(byId),
+    changedAt,
+    details: details.toSorted(byId),
+    problems: missingPlaces(checks, places),
+  };
+}
+
+function detailOf(
+  id: MonitorId,
+  results: readonly CheckResult[],
+  { now, fetchedAt }: { readonly now: EpochMs; readonly fetchedAt: number },
+): MonitorDetail {
+  const ends = results.flatMap(({ certificateEndsAt }) => certificateEndsAt ?? []);
+  return createDetail(id, now, {
+    uptime: {
+      ...{ periodDays: 0, checksTotal: null, checksUp: null, uptimeRatio: null, responseTimeAverageMs: null },
+      places: results
+        .toSorted((a, b) => compareIds(a.place, b.place))
+        .map(({ place, at, state, totalMs }) => ({ place, at, state, responseTimeMs: totalMs })),
+      ...(ends.length === 0 ? {} : { certificateEndsAt: toEpochMs(Math.min(...ends)) }),
+    },
+    // Results of other places may be stored after a pass that was later.
+    responseTimes: results
+      .flatMap(({ recent }) => recent)
+      .filter(({ at }) => at > fetchedAt - MINUTE_MS && at <= now)
+      .toSorted((a, b) => a.at - b.at),
+  });
+}

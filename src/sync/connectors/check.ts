@@ -1,0 +1,187 @@
+/**
+ * What a check is: the names and limits of the uptime service's monitors, so that its configuration can be taken over as it is.
+ * `src/checks` makes them; this is only their description.
+ */
+
+import { z } from 'zod';
+import { toSlug } from '../../model/slugs.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { FlagSchema, HeaderNameSchema, NumberSchema, SecretSchema } from './wire.ts';
+
+const PERIODS = ['30s', '1m', '5m', '10m', '30m', '1h'] as const;
+const PERIOD_MS: Readonly<Record<(typeof PERIODS)[number], number>> = {
+  '30s': 30 * SECOND_MS,
+  '1m': MINUTE_MS,
+  '5m': 5 * MINUTE_MS,
+  '10m': 10 * MINUTE_MS,
+  '30m': 30 * MINUTE_MS,
+  '1h': HOUR_MS,
+};
+const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const ORDER = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'] as const;
+const TEXT = ['contains', 'not_contains', 'eq', 'neq', 'empty', 'not_empty', 'gt', 'gte', 'lt', 'lte'] as const;
+const RECORDS = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const;
+export type Comparator = (typeof TEXT)[number];
+
+const TIMEOUT_DEFAULT_MS = 45_000;
+const CERTIFICATE_DAYS = 14;
+/** Headers that the connection decides about. */
+const OWN_HEADERS = ['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade'];
+
+const ms = NumberSchema.pipe(z.number().min(0).max(120_000));
+/** Names of places, as `checks.place` of a node has them. */
+export const PlaceSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'expected the name of a place: at most 64 letters, digits, - and _');
+
+const COMMON = {
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]{0,199}$/, 'expected at most 200 letters, digits, - _ and .')
+    .optional()
+    .describe('Part of the monitor’s name, <upstream id>/<id>. Default: made from the name.'),
+  name: z.string().min(1).max(256).describe('Name of the monitor.'),
+  periodicity: z.enum(PERIODS).describe('How often it is checked.'),
+  timeout: ms
+    .transform((timeout) => (timeout === 0 ? TIMEOUT_DEFAULT_MS : timeout))
+    .default(TIMEOUT_DEFAULT_MS)
+    .describe('Milliseconds that one try may take; 0 is the default.'),
+  degraded_at: NumberSchema.pipe(z.number().min(0))
+    .optional()
+    .describe('Slower answers, in milliseconds, are degraded. Default: computed from the check’s own past.'),
+  retry: NumberSchema.pipe(z.int().min(0).max(10)).default(3).describe('Further tries before a failure counts.'),
+  active: FlagSchema.default(true).describe('false: it isn’t checked, and its component is paused.'),
+  public: FlagSchema.optional().describe('false: never shown on a public page.'),
+  description: z.string().max(1_024).optional().describe('Description of the monitor.'),
+  regions: z.array(PlaceSchema).optional().describe('Places that it is checked from. Default: all.'),
+  ip_version: z
+    .union([z.literal(4), z.literal(6)], 'expected 4 or 6')
+    .optional()
+    .describe('Only this version of IP. Default: whichever connects first.'),
+};
+
+/** `empty` and `not_empty` compare with nothing. */
+const textAssertion = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object({ ...shape, target: z.string().default(''), comparator: z.enum(TEXT) });
+
+const HttpSchema = z.strictObject({
+  type: z.literal('http'),
+  ...COMMON,
+  url: z
+    .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
+    .max(2_048)
+    .refine(
+      (text) => (URL.parse(text)?.username ?? '') === '',
+      'expected an address without user name; put it into auth',
+    )
+    .describe('Address to request.'),
+  method: z.enum(METHODS).default('GET').describe('Method of the request.'),
+  headers: z
+    .array(
+      z.object({
+        key: HeaderNameSchema.refine(
+          (name) => !OWN_HEADERS.includes(name.toLowerCase()),
+          'this header is set by the connection itself; leave it out',
+        ),
+        value: SecretSchema,
+      }),
+    )
+    .max(20)
+    .default([])
+    .describe('Headers of the request. Values can be secrets: "${NAME}".'),
+  body: z.string().optional().describe('Body of the request, for POST, PUT and PATCH.'),
+  auth: z
+    .union(
+      [z.strictObject({ user: z.string().min(1), password: SecretSchema }), z.strictObject({ token: SecretSchema })],
+      'expected { user, password } for basic or { token } for bearer authentication',
+    )
+    .optional()
+    .describe('{ user, password } for basic authentication, { token } for bearer.'),
+  follow_redirects: FlagSchema.default(true).describe('false: a redirect is the answer.'),
+  certificate_days: NumberSchema.pipe(z.int().min(0).max(365))
+    .default(CERTIFICATE_DAYS)
+    .describe('Degraded when the certificate expires in fewer days than this; 0: never.'),
+  status_code_assertions: z
+    .array(z.object({ target: NumberSchema.pipe(z.number().min(100).max(599)), comparator: z.enum(ORDER) }))
+    .max(10)
+    .default([])
+    .describe('What the status has to be. Default: 2xx.'),
+  body_assertions: z
+    .array(textAssertion({}))
+    .max(10)
+    .default([])
+    .describe('What the first megabyte of the body has to hold.'),
+  header_assertions: z
+    .array(textAssertion({ key: HeaderNameSchema }))
+    .max(10)
+    .default([])
+    .describe('What headers of the response have to be.'),
+});
+
+const HOST_PORT = /^(?:\[[0-9a-f:.%\w]+\]|[^\s:/[\]]+):(\d{1,5})$/i;
+/** A host, or an address in brackets where it has colons, and a port. */
+export const HostPortSchema = z
+  .string()
+  .max(2_048)
+  .refine((text) => {
+    const port = Number(HOST_PORT.exec(text)?.[1] ?? 0);
+    return port >= 1 && port <= 65_535;
+  }, 'expected host:port, such as db.example.com:5432 or [2001:db8::1]:5432');
+
+const TcpSchema = z.strictObject({ type: z.literal('tcp'), ...COMMON, uri: HostPortSchema.describe('host:port.') });
+
+const DnsSchema = z.strictObject({
+  type: z.literal('dns'),
+  ...COMMON,
+  uri: z
+    .string()
+    .min(1)
+    .max(2_048)
+    .regex(/^[^\s:/]+$/, 'expected a domain name, such as example.com')
+    .describe('Domain name to look up.'),
+  record_assertions: z
+    .array(
+      z.object({
+        record: z.enum(RECORDS),
+        target: z.string(),
+        comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
+      }),
+    )
+    .max(10)
+    .default([])
+    .describe('What its records have to be. Default: it has an address.'),
+});
+
+export const CheckSchema = z
+  .discriminatedUnion('type', [HttpSchema, TcpSchema, DnsSchema], {
+    error: 'expected one of http, tcp, dns',
+  })
+  .transform((check, context) => {
+    const id = check.id ?? toSlug(check.name);
+    if (id === '')
+      context.addIssue({
+        code: 'custom',
+        path: ['id'],
+        message: 'missing; the name has no letters to make an id from',
+      });
+    return { ...check, id };
+  });
+
+/** One check, as configured. Header values and `auth` may be secrets: they go into requests and nowhere else. */
+export type Check = z.output<typeof CheckSchema>;
+export type HttpCheck = Extract<Check, { type: 'http' }>;
+export type DnsCheck = Extract<Check, { type: 'dns' }>;
+
+/** What a check is about, for people. */
+export function targetOf(check: Check): string {
+  return check.type === 'http' ? check.url : check.uri;
+}
+
+export function periodMsOf({ periodicity }: Pick<Check, 'periodicity'>): number {
+  return PERIOD_MS[periodicity];
+}
+
+/** How long a result holds: until the next would have come, one left out, and the slowest try. */
+export function heldMsOf(check: Check): number {
+  return 2 * periodMsOf(check) + check.timeout + 5 * SECOND_MS;
+}

@@ -1,0 +1,73 @@
+/**
+ * checks: HTTP, TCP and DNS checks that this installation makes itself.
+ *
+ * `src/checks` connects to the targets and stores what it finds; a pass asks the database for the last results
+ * (`store:checks/<id>`), which is its only question. No credentials, no paging, no limits. A changed state causes a pass at once.
+ */
+
+import { z } from 'zod';
+import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
+import { counted } from '../../../schema/counted.ts';
+import { type Connector, NO_LIMITS, type Probe, type Pull, type PullContext } from '../../connector.ts';
+import { type Check, CheckSchema } from '../check.ts';
+import { missingPlaces, projectChecks, readResults } from '../check-results.ts';
+import { toWarnings } from '../items.ts';
+
+const OptionsSchema = z.strictObject({
+  checks: z
+    .array(CheckSchema)
+    .min(1)
+    .max(10_000)
+    .superRefine((checks, context) => {
+      const seen = new Set<string>();
+      for (const [index, check] of checks.entries()) {
+        if (check !== undefined && seen.has(check.id))
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'id'],
+            message: `the id ${check.id} is used twice; give one of the checks another id`,
+          });
+        if (check !== undefined) seen.add(check.id);
+      }
+    })
+    .describe('What to check.'),
+});
+type Options = z.output<typeof OptionsSchema>;
+
+function* pull({ checks }: Options, context: PullContext): Pull<Learned> {
+  const results = yield* readResults(context.upstreamId);
+  return { ...NOTHING_LEARNED, ...projectChecks(checks, results, context), itemsTotal: checks.length };
+}
+
+function* probe({ checks }: Options, { upstreamId }: PullContext): Pull<Probe> {
+  const { places } = yield* readResults(upstreamId);
+  const active = checks.filter((check) => check.active).length;
+  return {
+    summary: `${counted(checks.length, 'checks')}${active === checks.length ? '' : `, ${active} of them active`}`,
+    warnings: toWarnings(missingPlaces(checks, places)),
+    monitorsTotal: checks.length,
+  };
+}
+
+// biome-ignore lint/correctness/useYield: it has nothing to ask.
+function* checks({ checks: configured }: Options): Pull<readonly Check[]> {
+  return configured;
+}
+
+export const ownChecks: Connector<Options> = {
+  kind: 'checks',
+  title: 'your own systems: HTTP, TCP and DNS checks that Pharos makes itself',
+  example: {
+    id: 'checks',
+    kind: 'checks',
+    checks: [{ name: 'Website', type: 'http', url: 'https://example.com', periodicity: '1m' }],
+  },
+  questions: [{ key: 'checks.url', words: 'Address to check' }],
+  optionsSchema: OptionsSchema,
+  limits: NO_LIMITS,
+  idField: 'name',
+  words: {},
+  checks,
+  pull,
+  probe,
+};
