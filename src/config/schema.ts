@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { NamedBadgesSchema } from '../badges/named.ts';
 import { BadgeOptionsSchema } from '../badges/options.ts';
-import { THEMES } from '../model/observation.ts';
+import { INCIDENT_STATUSES, THEMES } from '../model/observation.ts';
 import { PRESETS } from '../model/page.ts';
 import { isOwnPath, isPagePath } from '../model/slugs.ts';
 import { issueWords } from '../schema/issue-words.ts';
@@ -268,13 +268,14 @@ export const PageSchema = z
       })
       .optional()
       .describe('Automatic incidents.'),
-    templates: z
+    incident_templates: z
       .array(
         z.strictObject({
           name: z.string().min(1).max(60).describe('Name shown to operators.'),
           title: z.string().min(1).max(256).describe('Title of the incident or maintenance.'),
           body: z.string().max(10_000).default('').describe('First update, in Markdown.'),
           kind: z.enum(['incident', 'maintenance']).default('incident').describe('Form that it fills in.'),
+          status: z.enum(INCIDENT_STATUSES).default('investigating').describe('Status that an incident begins with.'),
           components: z
             .record(z.string(), z.enum(['degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']))
             .default({})
@@ -282,7 +283,7 @@ export const PageSchema = z
         }),
       )
       .optional()
-      .describe('Templates for the form at /-/ops/write.'),
+      .describe('Templates for frequent incidents, offered by the form at /-/ops/write and the API.'),
     publish_private_history: z
       .boolean()
       .optional()
@@ -372,6 +373,7 @@ export const PageSchema = z
 
 /** One page of the configuration, defaults filled in, snake_case as in the file. */
 export type PageConfig = z.output<typeof PageSchema>;
+export type IncidentTemplate = NonNullable<PageConfig['incident_templates']>[number];
 
 const HookSchema = z.strictObject({
   header: HeaderNameSchema.default('x-webhook-secret').describe('Header that carries the secret.'),

@@ -1,17 +1,18 @@
 /** The operators' form as it is drawn: what is open on a page, and the fields of what is being written. Pure. */
 
-import type { PageConfig } from '../config/schema.ts';
+import type { IncidentTemplate } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
-import { MAINTENANCE_STATUSES } from '../model/page.ts';
+import { MAINTENANCE_STATUSES, type PageIncident, type PageMaintenance } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import { hidesPrivate } from '../publish/page/page-inputs.ts';
 import type { Fault } from '../schema/issue-words.ts';
-import type { FormField, OpenStory } from '../views/operators/ops-write.ts';
+import { listSections } from '../views/model/sections.ts';
+import type { FormField, OpenStory, OpsWriteView } from '../views/operators/ops-write.ts';
+import { pickerView } from '../views/picker.ts';
+import { absoluteUrl, incidentPath, maintenancePath } from '../views/text/addresses.ts';
 import { statusOf } from './requests.ts';
 import { declaredBefore, type FormKind } from './write-form.ts';
 import { isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
-
-export type Template = NonNullable<PageConfig['templates']>[number];
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   '': 'Not affected',
@@ -39,38 +40,33 @@ interface FormInit {
   readonly writing: WritingPage;
   /** The post that is changed; null: a new one. */
   readonly own: WrittenStory | null;
-  readonly template: Template | null;
+  readonly template: IncidentTemplate | null;
   /** What was sent and is shown again; null: nothing was sent. */
   readonly sent: URLSearchParams | null;
   readonly faults: readonly Fault[];
 }
 
-/** The fields of a form, with what was sent, what is stored, or what a template says. */
-export function formFields({ kind, writing, own, template, sent, faults }: FormInit): readonly FormField[] {
-  const field = (init: Omit<FormField, 'fault' | 'value'> & { readonly value?: string }): FormField => ({
-    ...init,
-    value: sent?.get(init.name) ?? init.value ?? '',
-    fault: faults.find(({ path }) => path === init.name)?.message ?? null,
+type FormParts = Pick<OpsWriteView['form'], 'fields' | 'components' | 'last' | 'canDraft'>;
+
+/** What a form asks, with what was sent, what is stored, or what a template says. */
+export function formParts(init: FormInit): FormParts {
+  const { kind, writing, own, template, sent, faults } = init;
+  const field: MakeField = (made) => ({
+    ...made,
+    // A box that is not ticked is not sent.
+    value: sent === null ? (made.value ?? '') : (sent.get(made.name) ?? ''),
+    fault: faults.find(({ path }) => path === made.name)?.message ?? null,
   });
-  if (kind === 'override') return overrideFields(writing, field);
+  if (kind === 'override')
+    return { fields: overrideFields(writing, field), components: null, last: [], canDraft: false };
   const post = own?.document.post;
+  const canDraft = post === undefined || post.draft;
   const title = field({
     name: 'name',
     label: 'Title',
     type: 'text',
     isRequired: true,
     value: post?.title ?? template?.title ?? '',
-  });
-  const isDraft = post?.draft === true;
-  const publish = field({
-    name: 'published',
-    label: 'Publish',
-    type: 'select',
-    value: isDraft ? 'false' : 'true',
-    options: [
-      { value: 'true', text: 'Now' },
-      { value: 'false', text: 'Later (save as a draft)' },
-    ],
   });
   const body = field({
     name: 'body',
@@ -79,64 +75,85 @@ export function formFields({ kind, writing, own, template, sent, faults }: FormI
     hint: 'You can use Markdown.',
     value: own === null ? (template?.body ?? '') : '',
   });
-  if (kind === 'announcement') {
-    const level = field({
-      name: 'level',
-      label: 'Kind',
-      type: 'select',
-      options: words(['info', 'warning', 'success']),
-    });
-    const until = field({
+  if (kind === 'announcement')
+    return { fields: [title, body, ...announcementFields(writing, field)], components: null, last: [], canDraft };
+  const notify = field({
+    name: 'deliver_notifications',
+    label: 'Notify subscribers and channels',
+    type: 'check',
+    value: 'true',
+  });
+  const status = statusField({ kind, own, template }, field);
+  return {
+    fields: [
+      title,
+      ...(status === null ? [] : [status]),
+      body,
+      ...(kind === 'maintenance' ? timeFields(writing, own, field) : []),
+    ],
+    components: componentPicker({ ...init, kind }),
+    last: [notify],
+    canDraft,
+  };
+}
+
+/** An incident declares a state of each component; a maintenance only names them. */
+function componentPicker({
+  kind,
+  writing,
+  own,
+  template,
+  sent,
+}: FormInit & { readonly kind: 'incident' | 'maintenance' }): FormParts['components'] {
+  if (writing.model.components.length === 0) return null;
+  const before = declaredBefore(own);
+  const item = (name: string, label: string, known: string) => {
+    const value = sent === null ? known : (sent.get(name) ?? '');
+    const isChosen = value !== '';
+    if (kind === 'maintenance') return { name, label, value: 'named', isChosen };
+    return { name, label, value, isChosen, options: optionsOf(STATE_WORDS) };
+  };
+  const listed = listSections(writing.model).flatMap(({ group, members }) =>
+    members.map(({ definition: { id }, plainName, name }) => ({ id, name: group === null ? name : plainName, group })),
+  );
+  return pickerView(listed, {
+    legend: 'Components',
+    search: 'Find a component or group',
+    itemFor: ({ id, name }) =>
+      item(`components.${id}`, name, before.get(id) ?? (own === null ? template?.components[id] : undefined) ?? ''),
+    wholeFor: ({ id, name }) => {
+      const whole = item(`groups.${id}`, `All of ${name}`, '');
+      return kind === 'maintenance' ? whole : { ...whole, options: optionsOf({ ...STATE_WORDS, '': 'As below' }) };
+    },
+  });
+}
+
+function announcementFields(writing: WritingPage, field: MakeField): readonly FormField[] {
+  return [
+    field({ name: 'level', label: 'Kind', type: 'select', options: words(['info', 'warning', 'success']) }),
+    field({
       name: 'until',
       label: 'Until',
       type: 'time',
       hint: zoneHint(writing, 'Leave empty to show it until you remove it.'),
-    });
-    return [title, body, level, until, publish];
-  }
-  const notify = field({
-    name: 'deliver_notifications',
-    label: 'Notify subscribers',
-    type: 'select',
-    value: 'true',
-    options: [
-      { value: 'true', text: 'Yes' },
-      { value: 'false', text: 'No' },
-    ],
-  });
-  const before = declaredBefore(own);
-  const components = writing.model.components.map(({ definition, name }) =>
-    field({
-      name: `components.${definition.id}`,
-      label: name,
-      type: 'select',
-      value: before.get(definition.id) ?? template?.components[definition.id] ?? '',
-      options: optionsOf(kind === 'maintenance' ? { '': 'Not affected', named: 'Under maintenance' } : STATE_WORDS),
     }),
-  );
-  const status = statusField(kind, own, field);
-  return [
-    title,
-    ...(status === null ? [] : [status]),
-    body,
-    ...(kind === 'maintenance' ? timeFields(writing, own, field) : []),
-    ...components,
-    notify,
-    publish,
   ];
 }
 
 type MakeField = (init: Omit<FormField, 'fault' | 'value'> & { readonly value?: string }) => FormField;
 
 /** A maintenance begins and ends by itself; of one that is there somebody may say more. */
-function statusField(kind: 'incident' | 'maintenance', own: WrittenStory | null, field: MakeField): FormField | null {
+function statusField(
+  { kind, own, template }: Pick<FormInit, 'kind' | 'own' | 'template'>,
+  field: MakeField,
+): FormField | null {
   const known = own?.document.updates.findLast(({ status }) => status !== null)?.status ?? null;
   if (kind === 'incident')
     return field({
       name: 'status',
       label: 'Status',
       type: 'select',
-      value: known ?? 'investigating',
+      value: known ?? template?.status ?? 'investigating',
       options: words(INCIDENT_STATUSES),
     });
   if (own === null) return null;
@@ -189,9 +206,9 @@ function wallClock(text: string, { model }: WritingPage): string {
     .toString({ smallestUnit: 'minute' });
 }
 
-/** What is open, or not published, with where it is changed. */
+/** What is open, or not published, with where it is changed; then what others opened, which is only shown. */
 export function openStories(writing: WritingPage, now: EpochMs): readonly OpenStory[] {
-  return writing.written
+  const own = writing.written
     .filter((one) => isOpenPost(one, writing, now))
     .map((one): OpenStory => {
       const { row, document } = one;
@@ -203,21 +220,49 @@ export function openStories(writing: WritingPage, now: EpochMs): readonly OpenSt
         ...(story === null ? [] : [story.status.replaceAll('_', ' ')]),
         ...(post.draft ? ['draft'] : []),
         ...(isHidden ? ['hidden, because it was written while the page was private'] : []),
-        `changed ${toIso(row.updatedAt).slice(0, 16).replace('T', ' ')} UTC by ${row.actor}`,
+        `changed ${minuteOf(row.updatedAt)} by ${row.actor}`,
       ];
       const isStory = post.type === 'incident' || post.type === 'maintenance';
       return {
-        id: row.id,
-        version: row.version,
-        isHidden,
         title: post.title,
         facts: facts.join(', '),
         note: document.note ?? null,
         href: isStory ? `write?page=${writing.page.definition.slug}&kind=${post.type}&id=${row.id}` : null,
-        removal: post.type === 'override' ? 'Remove' : 'Delete',
+        own: { id: row.id, version: row.version, isHidden, removal: post.type === 'override' ? 'Remove' : 'Delete' },
       };
-    })
-    .toReversed();
+    });
+  return [...own.toReversed(), ...foreignStories(writing, now)];
+}
+
+function foreignStories(writing: WritingPage, now: EpochMs): readonly OpenStory[] {
+  const { model, written } = writing;
+  const own = new Set(written.map(({ row }) => storyOf(writing, row.id)));
+  return [...model.incidents, ...model.maintenances]
+    .filter((story) => !own.has(story) && isOpenStory(story, now))
+    .map((story): OpenStory => {
+      const plan = isPlan(story);
+      const isAutomatic = !plan && story.isAutomatic;
+      return {
+        title: story.title,
+        facts: [
+          plan ? 'Maintenance' : 'Incident',
+          story.status.replaceAll('_', ' '),
+          ...(plan
+            ? [`${minuteOf(story.startsAt)} to ${minuteOf(story.endsAt)}`]
+            : [`since ${minuteOf(story.startedAt)}`]),
+          isAutomatic ? 'detected automatically' : `from ${sourceOf(story)}`,
+          'read-only',
+        ].join(', '),
+        note: isAutomatic ? 'To take it over, publish an incident that names the same components.' : null,
+        href: absoluteUrl(model, plan ? maintenancePath(story.slug) : incidentPath(story.slug)),
+        own: null,
+      };
+    });
+}
+
+/** A story that took over a detected one keeps the id of that, which no longer names its upstream. */
+function sourceOf({ id }: PageIncident | PageMaintenance): string {
+  return id.includes('/') ? id.slice(0, id.indexOf('/')) : 'an upstream';
 }
 
 function isOpenPost({ row, document: { post } }: WrittenStory, writing: WritingPage, now: EpochMs): boolean {
@@ -225,8 +270,15 @@ function isOpenPost({ row, document: { post } }: WrittenStory, writing: WritingP
   if (post.type === 'override') return post.to === undefined;
   if (post.type === 'announcement') return post.to === undefined || post.to > toIso(now);
   const story = storyOf(writing, row.id);
-  if (story === null) return true;
+  return story === null || isOpenStory(story, now);
+}
+
+function isOpenStory(story: PageIncident | PageMaintenance, now: EpochMs): boolean {
   return isPlan(story) ? story.status !== 'completed' : story.endedAt === null || story.endedAt > now;
+}
+
+function minuteOf(at: EpochMs): string {
+  return `${toIso(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function capital(text: string): string {

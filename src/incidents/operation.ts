@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { RandomBytes } from '../access/digest.ts';
+import type { IncidentTemplate } from '../config/schema.ts';
 import type { AddressSeal } from '../notify/address-seal.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { Database } from '../store/database.ts';
@@ -21,6 +22,8 @@ export interface Call {
   readonly database: Database;
   /** A few letters and digits that nobody has had before. */
   readonly newSuffix: () => string;
+  /** Of the page, for frequent incidents. */
+  readonly templates: () => readonly IncidentTemplate[];
   /** The page as it is at this moment. */
   readonly load: () => Promise<WritingPage>;
   /** Every page that the token may read. */

@@ -46,7 +46,10 @@ const ABSENT: readonly Absent[] = [
   { path: `${PAGE}/components/{component}/page_access_groups`, status: 404, reason: ACCESS },
   { path: `${PAGE}/components/{component}/uptime`, status: 404, reason: UPTIME },
   { path: `${PAGE}/component-groups/{group}/uptime`, status: 404, reason: UPTIME },
-  { path: `${PAGE}/incident_templates`, status: 404, reason: 'Templates of a page are in the configuration.' },
+  {
+    ...{ path: `${PAGE}/incident_templates`, methods: ['POST'], status: 409 },
+    reason: 'Templates of a page are in the configuration. Add it there, to incident_templates.',
+  },
   { path: `${PAGE}/status_embed_config`, status: 404, reason: 'What is embedded takes its settings from its HTML.' },
   { path: `${PAGE}/incidents/{incident}/subscribers`, status: 404, reason: ONE_PAGE },
   { path: `${PAGE}/subscribers/count`, status: 404, reason: LISTED },

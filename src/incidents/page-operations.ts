@@ -68,6 +68,15 @@ function pageAnswer(page: ResolvedPage, stored: readonly StoredPage[], updatedAt
   };
 }
 
+const TemplateAnswerSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  title: z.string().describe('For `name` of an incident.'),
+  body: z.string(),
+  update_status: z.string().describe('For `status`; `scheduled`: of a maintenance.'),
+  components: z.record(z.string(), z.string()).describe('For `components`, by their id in the configuration.'),
+});
+
 export const PAGE_OPERATIONS: readonly Operation[] = [
   read({
     id: 'listPages',
@@ -91,5 +100,22 @@ export const PAGE_OPERATIONS: readonly Operation[] = [
       const { page, model } = await load();
       return pageAnswer(page, await readPages(database), v2Page(model).updated_at);
     },
+  }),
+  read({
+    id: 'listIncidentTemplates',
+    summary: 'Templates for frequent incidents, from incident_templates in the configuration',
+    path: 'pages/{page}/incident_templates',
+    answer: z.array(TemplateAnswerSchema),
+    query: ['page', 'per_page'],
+    differs: '`components` are states by component id',
+    run: async ({ templates, query, author }) =>
+      partOf(templates(), query).map(({ name, title, body, kind, status, components }) => ({
+        id: shortId('template', author.page.key, name),
+        name,
+        title,
+        body,
+        update_status: kind === 'incident' ? status : 'scheduled',
+        components,
+      })),
   }),
 ];

@@ -48,8 +48,9 @@ function toField({ path, message }: Fault): Fault {
 function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, context: FormContext): WrittenPost {
   const { writing, own, now } = context;
   const text = (name: string): string | undefined => form.get(name)?.trim() || undefined;
-  const chosen = writing.model.components.flatMap(({ definition: { id } }): [string, string][] => {
-    const state = form.get(`components.${id}`) ?? '';
+  const chosen = writing.model.components.flatMap(({ definition: { id, groupId } }): [string, string][] => {
+    // What is chosen for a group is chosen for each of its components.
+    const state = form.get(`groups.${groupId}`) || form.get(`components.${id}`) || '';
     return state === '' ? [] : [[id, state]];
   });
   const before = declaredBefore(own);
@@ -68,7 +69,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
           scheduled_repeat: text('scheduled_repeat') ?? null,
         }),
     deliver_notifications: form.get('deliver_notifications') === 'true',
-    published: form.get('published') !== 'false',
+    published: form.get('step') !== 'draft',
   };
   if (own === null) {
     const { incident } = checked(NewIncidentSchema, { incident: asked });
@@ -121,7 +122,7 @@ function announcementOf(form: URLSearchParams, { writing, now }: FormContext): W
     post: {
       type: 'announcement',
       title,
-      draft: form.get('published') === 'false',
+      draft: form.get('step') === 'draft',
       level: level satisfies (typeof ANNOUNCEMENT_LEVELS)[number],
       from: toIso(now),
       ...(until === undefined ? {} : { to: until }),

@@ -5,15 +5,19 @@ function distanceMax(name: string): number {
   return Math.max(1, Math.floor(name.length / 3));
 }
 
-/** The candidate that takes the fewest changes to get to from `name`; null: none is near. Of equally near ones the first. */
+/**
+ * The candidate that takes the fewest changes to get to from `name`, of equally near ones the first; else one that is `name`
+ * with a word before it. Null: none is near.
+ */
 export function nearestName(name: string, candidates: Iterable<string>): string | null {
+  const known = [...candidates];
   let best: { readonly candidate: string; readonly distance: number } | null = null;
-  for (const candidate of candidates) {
+  for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance <= distanceMax(name) && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { candidate, distance };
   }
-  return best?.candidate ?? null;
+  return best?.candidate ?? known.find((candidate) => candidate.endsWith(`_${name}`)) ?? null;
 }
 
 /** ` Did you mean X?`, to follow a sentence; empty when no candidate is near. */

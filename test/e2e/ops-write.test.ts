@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../helpers/browser.ts';
@@ -11,10 +12,26 @@ const CONFIG = WRITING_CONFIG.replace(
   '    title: Acme\n',
   `    title: Acme
     timezone: Europe/Berlin
-    templates:
-      - { name: Slow searches, title: Searches are slow, body: We are on it., components: { web: degraded_performance } }
+    incident_templates:
+      - { name: Slow searches, title: Searches are slow, body: We are on it., components: { web: degraded_performance }, status: identified }
 `,
-);
+)
+  .replace('pages:\n', 'upstreams: [{ id: posts, kind: markdown, path: ./posts }]\npages:\n')
+  .replace(
+    '  - slug: inner\n',
+    `  - slug: cloud
+    title: Cloud
+    groups: [{ id: eu, name: Frankfurt }, { id: us, name: Virginia }]
+    components:
+${['eu', 'us']
+  .flatMap((group) =>
+    ['Compute', 'Queues', 'Storage', 'Search', 'Mail', 'Logs', 'Keys'].map(
+      (name) => `      - { id: ${group}-${name.toLowerCase()}, type: static, name: ${name}, group_id: ${group} }\n`,
+    ),
+  )
+  .join('')}  - slug: inner
+`,
+  );
 
 describe('the form of operators', () => {
   const folder = temporaryFolder();
@@ -24,6 +41,11 @@ describe('the form of operators', () => {
   let page: Page;
 
   beforeAll(async () => {
+    mkdirSync(join(folder.path, 'posts'));
+    writeFileSync(
+      join(folder.path, 'posts', 'mail.md'),
+      '---\ntype: incident\ntitle: Mail is late\nimpact: minor\nstate: none\nstarted: 2026-11-20T08:00:00Z\npages: [cloud]\n---\n\n## 2026-11-20T08:00:00Z identified\n\nA queue is full.\n',
+    );
     [pharos, browser] = await Promise.all([startWritingSite(folder.path, CONFIG), launchBrowser()]);
     // A phone, and no script at all.
     context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
@@ -59,13 +81,14 @@ describe('the form of operators', () => {
     await page.getByLabel('Message for visitors').fill('We are **looking** into it.');
     await page.getByLabel('API').selectOption('Major outage');
     await press('Preview');
+    expect(new URL(page.url()).hash).toBe('#preview');
     await said('API: operational → major outage');
     await said('if the page has any, are notified');
     const preview = page.frameLocator('iframe');
     await preview.getByText('Errors at the API').first().waitFor();
     expect(await shown()).not.toContain('Errors at the API');
     expect(await page.getByLabel('Title').inputValue()).toBe('Errors at the API');
-    await press('Send');
+    await press('Publish incident');
     await said('Published.');
     expect(await shown()).toContain('Errors at the API');
     expect(await states()).toEqual(['API major_outage', 'Website operational']);
@@ -73,7 +96,7 @@ describe('the form of operators', () => {
     await page.getByRole('link', { name: 'Errors at the API' }).click();
     await page.getByLabel('Status').selectOption('Resolved');
     await page.getByLabel('Update', { exact: true }).fill('All is well again.');
-    await press('Send');
+    await press('Publish update');
     await said('Published.');
     await said('Nothing open on this page.');
     expect(await states()).toEqual(['API operational', 'Website operational']);
@@ -84,13 +107,13 @@ describe('the form of operators', () => {
     await write();
     await page.getByRole('link', { name: 'Slow searches' }).click();
     expect(await page.getByLabel('Title').inputValue()).toBe('Searches are slow');
-    await page.getByLabel('Publish').selectOption('Later (save as a draft)');
-    await press('Send');
+    expect(await page.getByLabel('Status').inputValue()).toBe('identified');
+    await press('Save draft');
     await said('Saved as a draft.');
     expect(await shown()).not.toContain('Searches are slow');
     await page.getByRole('link', { name: 'Searches are slow' }).click();
-    await page.getByLabel('Publish').selectOption('Now');
-    await press('Send');
+    await press('Publish incident');
+    await said('Published.');
     expect(await shown()).toContain('Searches are slow');
     expect(await states()).toEqual(['API operational', 'Website degraded_performance']);
     await page.getByRole('button', { name: 'Delete: Searches are slow' }).click();
@@ -104,12 +127,12 @@ describe('the form of operators', () => {
     await page.getByLabel('Starts').fill('2030-07-01T22:00');
     await page.getByLabel('Ends').fill('2030-07-01T21:00');
     await page.getByLabel('Repeats').selectOption('Every week');
-    await page.getByLabel('Website').selectOption('Under maintenance');
-    await press('Send');
+    await page.getByLabel('Website').check();
+    await press('Publish maintenance');
     await said('must be after scheduled_for');
     expect(await page.getByLabel('Starts').inputValue()).toBe('2030-07-01T22:00');
     await page.getByLabel('Ends').fill('2030-07-01T23:30');
-    await press('Send');
+    await press('Publish maintenance');
     await said('Published.');
     const [made] = (await callApi(pharos.url, 'GET', 'pages/acme/incidents/upcoming')).body;
     expect(made).toMatchObject({
@@ -123,10 +146,103 @@ describe('the form of operators', () => {
     await said('Deleted.');
   });
 
+  it('chooses a whole group, of many components that are folded, without script', async () => {
+    await page.goto(`${pharos.url}/-/ops/write?page=cloud`);
+    expect(await page.getByLabel('Queues').first().isVisible()).toBe(false);
+    await page.getByLabel('Title').fill('Frankfurt is slow');
+    await page.locator('summary', { hasText: 'Frankfurt' }).click();
+    await page.getByLabel('All of Frankfurt').selectOption('degraded_performance');
+    await press('Preview');
+    await said('Queues, Frankfurt: operational → degraded');
+    expect(await page.getByText('Queues, Virginia').count()).toBe(0);
+    await press('Publish incident');
+    await said('Published.');
+    const { components } = await (await fetch(`${pharos.url}/cloud/api/v2/components.json`)).json();
+    const slow = components.filter(({ status }: Record<string, string>) => status === 'degraded_performance');
+    expect(slow.map(({ name }: Record<string, string>) => name)).toEqual([
+      'Frankfurt',
+      'Compute',
+      'Queues',
+      'Storage',
+      'Search',
+      'Mail',
+      'Logs',
+      'Keys',
+    ]);
+    // What is declared is unfolded, and the whole group is a way to choose, not what is chosen.
+    await page.getByRole('link', { name: 'Frankfurt is slow' }).click();
+    expect(await page.getByLabel('Queues').first().isVisible()).toBe(true);
+    expect(await page.getByLabel('Queues').last().isVisible()).toBe(false);
+    expect(await page.getByLabel('All of Frankfurt').inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Delete: Frankfurt is slow' }).click();
+    await said('Deleted.');
+  });
+
+  it('with script finds components by name, keeps a group and its components in step, and previews in place', async () => {
+    const scripted = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const opened = await signIn(scripted);
+    const failed: string[] = [];
+    opened.on('console', (message) => message.type() === 'error' && failed.push(message.text()));
+    await opened.goto(`${pharos.url}/-/ops/write?page=cloud`);
+    const queues = opened.getByLabel('Queues');
+    await opened.getByLabel('Find a component or group').fill('queu');
+    expect([await queues.first().isVisible(), await queues.last().isVisible()]).toEqual([true, true]);
+    expect(await opened.getByLabel('Compute').first().isVisible()).toBe(false);
+    await opened.getByLabel('Find a component or group').fill('virg');
+    expect(await opened.getByLabel('Compute').last().isVisible()).toBe(true);
+    const whole = opened.getByLabel('All of Virginia');
+    await whole.selectOption('Partial outage');
+    expect(await opened.getByLabel('Compute').last().inputValue()).toBe('partial_outage');
+    await opened.getByLabel('Compute').last().selectOption('Not affected');
+    expect(await whole.inputValue()).toBe('');
+    await opened.getByLabel('Find a component or group').fill('');
+    expect(await opened.getByLabel('Compute').first().isVisible()).toBe(false);
+    await opened.getByLabel('Title').fill('Half of Virginia');
+    const [before, address] = [await opened.evaluate(() => scrollY), opened.url()];
+    // As Enter in a field does.
+    await opened.getByLabel('Title').press('Enter');
+    await opened.getByText('Queues, Virginia: operational → partial outage').waitFor();
+    await opened.frameLocator('iframe').getByText('Half of Virginia').first().waitFor();
+    expect(await opened.getByText('Compute, Virginia').count()).toBe(0);
+    expect([await opened.evaluate(() => scrollY), opened.url()]).toEqual([before, address]);
+    const box = async (selector: string) => (await opened.locator(selector).boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    const [form, preview] = [await box('form#write'), await box('#preview')];
+    expect(preview.x).toBeGreaterThanOrEqual(form.x + form.width);
+    // What is refused is said at its field, in the page of the server.
+    await opened.getByLabel('Title').fill(' ');
+    await opened.getByRole('button', { name: 'Preview' }).click();
+    await opened.locator('#f-name-fault').waitFor();
+    // The preview may run no script.
+    expect(failed.filter((text) => !/422|frame is sandboxed/.test(text))).toEqual([]);
+    await scripted.close();
+  });
+
+  it('lists what an upstream opened, with the way to read it and none to change it', async () => {
+    await page.goto(`${pharos.url}/-/ops/write?page=cloud`);
+    const item = page.getByRole('listitem').filter({ hasText: 'Mail is late' });
+    await item.getByText('Incident, identified, since 2026-11-20 08:00 UTC, from posts, read-only').waitFor();
+    expect(await item.getByRole('link').getAttribute('href')).toMatch(/\/cloud\/incidents\/[^/]+\/$/);
+    expect(await item.getByRole('button').count()).toBe(0);
+  });
+
+  it('gives its templates to programs too', async () => {
+    const { body } = await callApi(pharos.url, 'GET', 'pages/acme/incident_templates');
+    expect(body).toEqual([
+      expect.objectContaining({
+        name: 'Slow searches',
+        title: 'Searches are slow',
+        body: 'We are on it.',
+        update_status: 'identified',
+        components: { web: 'degraded_performance' },
+      }),
+    ]);
+    expect((await callApi(pharos.url, 'GET', 'pages/cloud/incident_templates')).body).toEqual([]);
+  });
+
   it('announces, and overrides a component until that is taken back', async () => {
     await write('&kind=announcement');
     await page.getByLabel('Title').fill('We have moved');
-    await press('Send');
+    await press('Publish announcement');
     await said('Published.');
     expect(await shown()).toContain('We have moved');
     await page.getByRole('button', { name: 'Delete: We have moved' }).click();
@@ -136,7 +252,7 @@ describe('the form of operators', () => {
     await write('&kind=override');
     await page.getByLabel('Component', { exact: true }).selectOption('Website');
     await page.getByLabel('State', { exact: true }).selectOption('Partial outage');
-    await press('Send');
+    await press('Publish override');
     await said('Published.');
     expect(await states()).toEqual(['API operational', 'Website partial_outage']);
     await page.getByRole('button', { name: 'Remove: Website' }).click();
@@ -147,21 +263,21 @@ describe('the form of operators', () => {
   it('tells an operator whose form is stale, and loses neither text', async () => {
     await write();
     await page.getByLabel('Title').fill('Two at once');
-    await press('Send');
+    await press('Publish incident');
     await said('Published.');
     await page.getByRole('link', { name: 'Two at once' }).click();
     const other = await context.newPage();
     await other.goto(page.url());
     await other.getByLabel('Update', { exact: true }).fill('The other was first.');
-    await other.getByRole('button', { name: 'Send' }).click();
+    await other.getByRole('button', { name: 'Publish update' }).click();
     await other.getByText('Published.').waitFor();
     await page.getByLabel('Update', { exact: true }).fill('I was second.');
-    await press('Send');
+    await press('Publish update');
     await said('Someone else changed it in the meantime.');
     expect(await shown()).toContain('The other was first.');
     expect(await shown()).not.toContain('I was second.');
     expect(await page.getByLabel('Update', { exact: true }).inputValue()).toBe('I was second.');
-    await press('Send');
+    await press('Publish update');
     await said('Published.');
     for (const words of ['The other was first.', 'I was second.']) expect(await shown()).toContain(words);
     await page.getByRole('button', { name: 'Delete: Two at once' }).click();

@@ -20,6 +20,7 @@ import { type OpsWriteView, opsWriteView } from '../../src/views/operators/ops-w
 import { embedView } from '../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../src/views/page/not-found.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
+import { pickerView } from '../../src/views/picker.ts';
 import { reportIndexView, reportView } from '../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';
 import { type SubscribeInit, subscribeView } from '../../src/views/subscribe/subscribe.ts';
@@ -216,7 +217,8 @@ export async function servePages(pages: Iterable<readonly [path: string, page: R
 function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
   const choice = { text: 'Acme', href: 'write?page=acme', isCurrent: true };
   const field = { value: '', fault: null, hint: 'Markdown.' };
-  const story = { version: 1, note: null, href: null, removal: 'Delete', isHidden: false };
+  const own = { id: 'a', version: 1, isHidden: false, removal: 'Delete' };
+  const group = { id: 'eu', name: 'Europe' };
   return {
     notice: 'Published.',
     faults: ['Someone else changed it in the meantime.'],
@@ -225,8 +227,9 @@ function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
     kinds: [{ ...choice, text: 'Incident' }],
     templates: [{ ...choice, text: 'Slow' }],
     open: [
-      { ...story, id: 'a', title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', isHidden: true },
-      { ...story, id: 'b', title: 'API', facts: 'Override', removal: 'Remove' },
+      { title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', own: { ...own, isHidden: true } },
+      { title: 'API', facts: 'Override', note: null, href: null, own: { ...own, removal: 'Remove' } },
+      { title: 'Mail is slow', facts: 'Incident, from edge', note: null, href: 'https://x.example/', own: null },
     ],
     form: {
       heading: 'New: Incident',
@@ -237,6 +240,24 @@ function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
         { ...field, name: 'status', label: 'Status', type: 'select', options: [{ value: '', text: 'Unchanged' }] },
         { ...field, name: 'until', label: 'Until', type: 'time' },
       ],
+      components: pickerView(
+        Array.from({ length: 20 }, (_, index) => ({ name: `Part ${index}`, group: index < 10 ? group : null })),
+        {
+          legend: 'Components',
+          search: 'Find',
+          itemFor: ({ name: label }) => ({
+            name: `components.${label}`,
+            label,
+            value: '',
+            isChosen: false,
+            options: [{ value: '', text: 'Not affected' }],
+          }),
+          wholeFor: ({ name }) => ({ name: 'groups.eu', label: `All of ${name}`, value: 'named', isChosen: false }),
+        },
+      ),
+      last: [{ ...field, name: 'deliver_notifications', label: 'Notify', type: 'check' }],
+      publish: 'Publish incident',
+      canDraft: true,
     },
     formToken: 'x',
     preview: { src: 'preview?id=x', colours: ['API: operational → major outage'], told: 'Feeds tell it.' },

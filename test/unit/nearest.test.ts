@@ -22,6 +22,11 @@ describe('the name that was probably meant', () => {
     expect(nearestName(name, ['api', 'server-monitor', 'de', 'acme/api'])).toBeNull();
   });
 
+  it('is one with a word before it, where none is near', () => {
+    expect(nearestName('templates', ['themes', 'incident_templates'])).toBe('incident_templates');
+    expect(nearestName('templates', ['incidenttemplates'])).toBeNull();
+  });
+
   it('is the nearest one, and of equally near ones the first', () => {
     expect(nearestName('beta', ['zeta', 'betas', 'beta2'])).toBe('zeta');
     expect(nearestName('betas2', ['zeta', 'betas', 'beta2'])).toBe('betas');

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
+import type { IncidentTemplate } from '../../config/schema.ts';
 import type { SubscriberParts } from '../../incidents/operation.ts';
 import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
@@ -69,6 +70,10 @@ export function newSuffix(): string {
   return [...systemRandom(SUFFIX_CHARS)].map((byte) => (byte % 32).toString(32)).join('');
 }
 
+function incidentTemplates({ base }: Pharos, slug: string): readonly IncidentTemplate[] {
+  return base.live.config().pages.find((page) => page.slug === slug)?.incident_templates ?? [];
+}
+
 /** The operators' form. */
 export function createForms(pharos: Pharos): WriteForms {
   return createWriteForms({
@@ -79,7 +84,7 @@ export function createForms(pharos: Pharos): WriteForms {
     clientOf: pharos.base.audit.clientOf,
     canRun: pharos.publishing.publisher !== null,
     pages: async () => (await pharos.serving.keeper.refresh(now())).resolved.pages.map(({ definition }) => definition),
-    templatesOf: (slug) => pharos.base.live.config().pages.find((page) => page.slug === slug)?.templates ?? [],
+    templatesOf: (slug) => incidentTemplates(pharos, slug),
     load: (slug, candidate) => writingPage(inForce(pharos), slug, candidate),
     publish: () => publishWritten(pharos.publishing),
   });
@@ -115,6 +120,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
       access: createApiAccess(createApiTokens(database), guard),
       version: packageJson.version,
       siteUrl: pharos.base.live.siteUrl,
+      templatesOf: (slug) => incidentTemplates(pharos, slug),
     }),
     intake: createIntakeRoute({
       ...shared,

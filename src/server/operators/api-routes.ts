@@ -29,6 +29,7 @@ export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 
   /** All that are shown now. */
   readonly pages: () => Promise<readonly ResolvedPage[]>;
   readonly load: (slug: string) => Promise<WritingPage | null>;
+  readonly templatesOf: (slug: string) => ReturnType<Call['templates']>;
   readonly publish: () => Promise<void>;
   readonly version: string;
   readonly siteUrl: () => string;
@@ -97,6 +98,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
   const call = { author, params, body, database, newSuffix, load, publish, subscribers, query };
   const value = await operation.run({
     ...call,
+    templates: () => (page === null ? [] : options.templatesOf(page.definition.slug)),
     version: versionOf(request.headers['if-match']),
     pages: all.filter(({ identity }) => verdict.may(identity.key, 'read') === 'granted'),
   });

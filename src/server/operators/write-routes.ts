@@ -2,7 +2,8 @@
 
 import { LRUCache } from 'lru-cache';
 import { newToken, type RandomBytes } from '../../access/digest.ts';
-import { formFields, openStories, type Template } from '../../incidents/form-view.ts';
+import type { IncidentTemplate } from '../../config/schema.ts';
+import { formParts, openStories } from '../../incidents/form-view.ts';
 import { idWords } from '../../incidents/post-id.ts';
 import { Refusal } from '../../incidents/refusal.ts';
 import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
@@ -30,7 +31,7 @@ interface WriteFormsOptions {
   readonly clientOf: (address: string) => string | null;
   readonly canRun: boolean;
   readonly pages: () => Promise<readonly { readonly slug: string; readonly title: string }[]>;
-  readonly templatesOf: (slug: string) => readonly Template[];
+  readonly templatesOf: (slug: string) => readonly IncidentTemplate[];
   readonly load: (
     slug: string,
     candidate?: { readonly id: string; readonly document: WrittenStory['document'] },
@@ -105,7 +106,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
       readonly notice?: string | null;
       readonly faults?: readonly Fault[];
       readonly sent?: URLSearchParams;
-      readonly template?: Template | null;
+      readonly template?: IncidentTemplate | null;
       readonly preview?: OpsWriteView['preview'];
     },
   ): Promise<OpsWriteView> {
@@ -116,8 +117,8 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
       key: newToken(options.random),
       ...(own === null ? {} : { id: own.row.id, version: sent?.get('version') ?? String(own.row.version) }),
     };
-    const fields = formFields({ kind, writing, own, template, sent, faults });
-    const placed = new Set(fields.map(({ name }) => name));
+    const parts = formParts({ kind, writing, own, template, sent, faults });
+    const placed = new Set([...parts.fields, ...parts.last].map(({ name }) => name));
     return opsWriteView({
       notice: drawn.notice ?? null,
       faults: faults.filter(({ path }) => !placed.has(path)).map(({ path, message }) => `${path} ${message}`.trim()),
@@ -141,7 +142,8 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
       form: {
         heading: own === null ? `New: ${KIND_WORDS[kind]}` : `Update: ${own.document.post.title}`,
         hidden: Object.entries(hidden).map(([name, value]) => ({ name, value })),
-        fields,
+        publish: own === null || own.document.post.draft ? `Publish ${kind}` : 'Publish update',
+        ...parts,
       },
       formToken: drawn.formToken,
       preview: drawn.preview ?? null,

@@ -1,6 +1,7 @@
 /** Where operators write: what is open on a page, one form, and what it would do before it is sent. In English. */
 
 import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import type { PickerView } from '../picker.ts';
 
 export interface Choice {
   readonly text: string;
@@ -11,7 +12,8 @@ export interface Choice {
 export interface FormField {
   readonly name: string;
   readonly label: string;
-  readonly type: 'text' | 'area' | 'select' | 'time';
+  readonly type: 'text' | 'area' | 'select' | 'time' | 'check';
+  /** Of a box: `true` when it is ticked. */
   readonly value: string;
   /** Of a select. */
   readonly options?: readonly { readonly value: string; readonly text: string }[];
@@ -24,14 +26,17 @@ export interface OpenStory {
   readonly title: string;
   readonly facts: string;
   readonly note: string | null;
-  /** Null: it is only taken away. */
+  /** Where it is changed, or read if it comes from elsewhere; null: it is only taken away. */
   readonly href: string | null;
-  readonly id: string;
-  readonly version: number;
-  /** Whether the page, now public, doesn't show it, because it was private when this was written. */
-  readonly isHidden: boolean;
-  /** What the button that takes it away or back says. */
-  readonly removal: string;
+  /** Null: it comes from elsewhere and is only shown here. */
+  readonly own: {
+    readonly id: string;
+    readonly version: number;
+    /** Whether the page, now public, doesn't show it, because it was private when this was written. */
+    readonly isHidden: boolean;
+    /** What the button that takes it away or back says. */
+    readonly removal: string;
+  } | null;
 }
 
 export interface OpsWriteView {
@@ -49,6 +54,14 @@ export interface OpsWriteView {
     readonly heading: string;
     readonly hidden: readonly { readonly name: string; readonly value: string }[];
     readonly fields: readonly FormField[];
+    /** Null: what is written names none. */
+    readonly components: PickerView | null;
+    /** Whom it reaches. */
+    readonly last: readonly FormField[];
+    /** What its main button says. */
+    readonly publish: string;
+    /** False: it is published already, or cannot be a draft. */
+    readonly canDraft: boolean;
   };
   readonly formToken: string;
   /** Null: it was not asked for. */

@@ -17,7 +17,16 @@ import type { PageSettings } from '../../model/index.ts';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const SHORT_ID_LENGTH = 12;
 
-type IdKind = 'page' | 'component' | 'group' | 'incident' | 'maintenance' | 'update' | 'source' | 'history';
+type IdKind =
+  | 'page'
+  | 'component'
+  | 'group'
+  | 'incident'
+  | 'maintenance'
+  | 'update'
+  | 'source'
+  | 'history'
+  | 'template';
 
 /** Every file of a page names the same few things, release after release. */
 const shortIds = new LRUCache<string, string>({ max: 4_096, memoMethod: makeShortId });

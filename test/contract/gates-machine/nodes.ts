@@ -142,6 +142,7 @@ function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer |
   const api = createApiRoutes({
     database: base.database,
     newSuffix,
+    templatesOf: () => [],
     isOn: () => true,
     access: createApiAccess(
       createApiTokens(base.database),

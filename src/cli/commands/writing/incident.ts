@@ -158,6 +158,7 @@ async function writeLocally(
       version: null,
       database: pharos.store.database,
       newSuffix,
+      templates: () => [],
       load: async () => {
         const writing = await writingPage(pharos, page);
         if (writing === null) throw unknownName('page', page, slugsOf(await pharos.readSite(now())));

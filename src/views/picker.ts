@@ -1,0 +1,67 @@
+/** Components to choose from, grouped as on their page: in the form of subscribers and in that of operators. */
+
+/** A box to tick or, with options, a choice of one. */
+export interface PickerItem {
+  readonly name: string;
+  readonly label: string;
+  /** Of a box: what is sent when it is ticked. Of a choice: the option that is chosen. */
+  readonly value: string;
+  readonly isChosen: boolean;
+  readonly options?: readonly { readonly value: string; readonly text: string }[];
+}
+
+interface PickerSection {
+  /** Null: components in no group. */
+  readonly legend: string | null;
+  /** For all of them at once: the server puts it in place of each. Null: there are no two. */
+  readonly whole: PickerItem | null;
+  readonly items: readonly PickerItem[];
+  readonly isOpen: boolean;
+}
+
+export interface PickerView {
+  readonly legend: string;
+  /** Label of the box that finds components by name; null: there are few. */
+  readonly search: string | null;
+  readonly sections: readonly PickerSection[];
+}
+
+interface PickerGroup {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface PickerInit<Component> {
+  readonly legend: string;
+  readonly search: string;
+  readonly itemFor: (component: Component) => PickerItem;
+  readonly wholeFor: (group: PickerGroup) => PickerItem;
+}
+
+/** More than these are found by name, and their groups are folded. */
+const SHORT_MAX = 12;
+
+/** @param components  in the order of the page, where a group's stand together */
+export function pickerView<Component extends { readonly group?: PickerGroup | null }>(
+  components: readonly Component[],
+  { legend, search, itemFor, wholeFor }: PickerInit<Component>,
+): PickerView {
+  const isShort = components.length <= SHORT_MAX;
+  const sections: { group: PickerGroup | null; items: PickerItem[] }[] = [];
+  for (const component of components) {
+    const group = component.group ?? null;
+    const last = sections.at(-1);
+    if (last !== undefined && last.group?.id === group?.id) last.items.push(itemFor(component));
+    else sections.push({ group, items: [itemFor(component)] });
+  }
+  return {
+    legend,
+    search: isShort ? null : search,
+    sections: sections.map(({ group, items }) => ({
+      legend: group?.name ?? null,
+      whole: group === null || items.length < 2 ? null : wholeFor(group),
+      items,
+      isOpen: isShort || items.some(({ isChosen }) => isChosen),
+    })),
+  };
+}
