@@ -15,6 +15,7 @@ import {
   upstreamOf,
 } from '../model/index.ts';
 import type { PageIdentity } from '../model/slugs.ts';
+import { listSections } from '../views/model/sections.ts';
 import { incidentPath, maintenancePath, shortId, stableUuid } from '../views/text/addresses.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
 import { textOfMarkdown } from '../views/text/safe-html.ts';
@@ -38,7 +39,12 @@ export interface PageNotice {
 export interface PageNews {
   readonly page: PageIdentity;
   /** The page's components, for its subscription form. */
-  readonly components: readonly { readonly id: string; readonly name: string }[];
+  readonly components: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** Absent in what was stored by earlier versions. */
+    readonly group?: { readonly id: string; readonly name: string } | null;
+  }[];
   /** The page, and the lists of its upstreams that have been read. */
   readonly origins: readonly string[];
   /** Every update of the last day, oldest first. */
@@ -61,10 +67,13 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
   ].map(({ notice }) => notice);
   return {
     page,
-    components: model.components.map((component) => ({
-      id: component.definition.id,
-      name: cleanLine(component.name),
-    })),
+    components: listSections(model).flatMap(({ group, members }) =>
+      members.map(({ definition: { id }, name, plainName }) => ({
+        id,
+        name: cleanLine(group === null ? name : plainName),
+        group: group === null ? null : { id: group.id, name: cleanLine(group.name) },
+      })),
+    ),
     origins: [`page:${definition.id}`, ...sources.flatMap(answeredLists)],
     notices: notices.toSorted((a, b) => a.notice.at - b.notice.at),
   };

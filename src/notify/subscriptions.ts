@@ -111,15 +111,20 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
   };
 }
 
+/** Longer than any address. */
+const EMAIL_CHARS_MAX = 320;
+
 /** Shows the form, with the page's components. */
 async function showForm(call: Call): Promise<GateResponse | null> {
   return call.seen === null ? null : askAgain(call, {}, 200);
 }
 
 async function askAgain(call: Call, over: Partial<SubscribeInit>, status: number): Promise<GateResponse> {
-  const { options, known, show } = call;
+  const { options, known, show, request } = call;
   const components = known === null ? [] : await readFormComponents(options.database, known.identity);
-  return show({ step: 'ask', components: components.map((one) => ({ ...one, isChosen: false })), ...over }, status);
+  const email = (request.form.get('email') ?? '').slice(0, EMAIL_CHARS_MAX);
+  const ask = { components: components.map((one) => ({ ...one, isChosen: false })), email };
+  return show({ step: 'ask', ...ask, ...over }, status);
 }
 
 /** Records the request and responds. Neither the response nor its timing reveals whether an email is sent. */
@@ -164,9 +169,9 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
 /** The selected components. All of them is the same as none, and includes components that are added later. */
 async function chosenComponents({ options, request, known }: Call): Promise<readonly string[]> {
   const components = known === null ? [] : await readFormComponents(options.database, known.identity);
-  const ticked = new Set(request.form.getAll('component'));
-  const chosen = components.map(({ id }) => id).filter((id) => ticked.has(id));
-  return chosen.length === components.length ? [] : chosen;
+  const [ticked, groups] = [new Set(request.form.getAll('component')), new Set(request.form.getAll('group'))];
+  const chosen = components.filter(({ id, group }) => ticked.has(id) || (group != null && groups.has(group.id)));
+  return chosen.length === components.length ? [] : chosen.map(({ id }) => id);
 }
 
 async function showConfirm(call: Call): Promise<GateResponse | null> {

@@ -105,7 +105,9 @@ describe('policies', () => {
     for (const page of onePageOfEachKind()) {
       const { html, csp } = await render(renderer, page);
       expect(csp, page.kind).toMatch(/^default-src 'none';/);
-      expect(csp).not.toMatch(/unsafe|\*|http:|https:|'self'[^;]*'sha256|strict-dynamic/);
+      expect(csp.replace(/form-action [^;]*/, '')).not.toMatch(
+        /unsafe|\*|http:|https:|'self'[^;]*'sha256|strict-dynamic/,
+      );
       expect(csp.match(/script-src ([^;]*)/)?.[1]).toMatch(/^('none'|'sha256-[\w+/=]+'( 'sha256-[\w+/=]+')*)$/);
       const inline = html.match(/<(?:style|script)[^>]*>/g) ?? [];
       expect(csp.match(/'sha256-/g)?.length, 'each style and script of the page is allowed').toBe(inline.length);
@@ -121,12 +123,23 @@ describe('policies', () => {
     expect(csp.split("'sha256-").length).toBe(without.split("'sha256-").length + 1);
   });
 
-  it('forbid sending forms except for signing in, subscribing and for operators', async () => {
+  it('forbid sending forms except for signing in, for operators, and to where visitors subscribe', async () => {
+    const seen = new Set<string>();
     for (const page of onePageOfEachKind()) {
       const { csp } = await render(renderer, page);
       const hasForms = ['login', 'ops', 'ops-sign-in', 'ops-write', 'subscribe'].includes(page.kind);
-      expect(csp).toContain(hasForms ? "form-action 'self'" : "form-action 'none'");
+      const { subscribeHref } = page.view.shell;
+      const elsewhere = subscribeHref === null ? "'none'" : new URL(subscribeHref).origin;
+      const [, allowed = ''] = /form-action ([^;]*)/.exec(csp) ?? [];
+      expect([page.kind, allowed]).toEqual([page.kind, hasForms ? "'self'" : elsewhere]);
+      seen.add(allowed);
     }
+    expect(seen.size).toBe(3);
+    // A private page has a link there instead.
+    const gated = calm({ definition: { ...calm().definition, access: 'password' } });
+    const { csp, html } = await renderer.render('status-page', statusPageView(gated));
+    expect(csp).toContain("form-action 'none'");
+    expect(html).not.toContain('<form');
   });
 });
 

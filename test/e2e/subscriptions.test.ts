@@ -85,6 +85,52 @@ describe('subscribing to a page', () => {
     },
   );
 
+  it.each([true, false])('begins in the header of every public page, with script: %s', async (javaScriptEnabled) => {
+    // At the address that the site has for its visitors.
+    const { host } = new URL(site.url());
+    const browser = await launchBrowser({ args: [`--host-resolver-rules=MAP 127.0.0.1:4321 ${host}`] });
+    const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
+    const email = `header-${javaScriptEnabled}@mail.example`;
+    await page.goto('http://127.0.0.1:4321/acme/history/');
+    await page.getByText('Subscribe', { exact: true }).first().click();
+    await page.getByLabel('Email address').fill(email);
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.waitForURL('**/acme/subscribe/sent/');
+    linkIn(await site.mailTo(email), 'confirm');
+    await browser.close();
+  });
+
+  it('shows the form again, with the address, to who sends it from a copy of the page elsewhere', async () => {
+    const answer = await site.post('/acme/subscribe/', [['email', 'copy@mail.example']], {
+      'sec-fetch-site': 'cross-site',
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.body).toContain('value="copy@mail.example"');
+    const cookie = await signIn('inner', 'open the other page');
+    expect((await site.get('/inner/', { cookie })).body).not.toContain('type="email"');
+    expect((await site.get('/inner/', { cookie })).headers.get('content-security-policy')).toContain(
+      "form-action 'none'",
+    );
+  });
+
+  it('groups components, and takes a whole group at once', async () => {
+    const manage = await site.subscribe('cloud', 'groups@mail.example', { groups: ['us'] });
+    const opened = (link: string) => site.get(`${pathOf(link)}?token=${tokenOf(link)}`);
+    const { body } = await opened(manage);
+    const chosen = [...body.matchAll(/name="component" value="([^"]+)" checked/g)].map(([, id]) => id);
+    expect(chosen).toEqual(['us-api', 'us-web']);
+    expect(body).toMatch(/<legend[^>]*>America<\/legend>/);
+    expect(body).toContain('All of America');
+    await declare(site.url(), 'cloud', { name: 'The API is slow', component_ids: ['us-api'], body: 'Why?' });
+    const mail = await site.mailTo('groups@mail.example', 1);
+    expect(mail.text).toContain('Affects API, America');
+    // Every component of every group is the whole page, with what is added later.
+    const all = await site.subscribe('cloud', 'all@mail.example', { groups: ['us', 'eu'] });
+    const whole = await opened(all);
+    expect(whole.body).toContain('name="component" value="us-api"');
+    expect(whole.body).not.toMatch(/value="[^"]+" checked/);
+  });
+
   it('answers new, known, unsubscribed and refused addresses with the same bytes, status and headers', async () => {
     await site.subscribe('acme', 'known@mail.example');
     const left = await site.subscribe('acme', 'left@mail.example');

@@ -18,6 +18,14 @@ pages:
     components:
       - { id: api, type: static, name: API }
       - { id: web, type: static, name: Website }
+  - slug: cloud
+    title: Cloud
+    groups: [{ id: eu, name: Europe }, { id: us, name: America }]
+    components:
+      - { id: eu-api, type: static, name: API, group_id: eu }
+      - { id: eu-web, type: static, name: Website, group_id: eu }
+      - { id: us-api, type: static, name: API, group_id: us }
+      - { id: us-web, type: static, name: Website, group_id: us }
   - slug: inner
     title: Inner
     password: "\${PASSWORD}"
@@ -59,7 +67,7 @@ export interface SubscribingSite {
   readonly subscribe: (
     slug: string,
     email: string,
-    init?: { readonly components?: readonly string[]; readonly cookie?: string },
+    init?: { readonly components?: readonly string[]; readonly groups?: readonly string[]; readonly cookie?: string },
   ) => Promise<string>;
   /** The next mail to an address that has come since there were `before` of them; fails when none comes. */
   readonly mailTo: (address: string, before?: number) => Promise<ReceivedMail>;
@@ -105,10 +113,14 @@ export async function startSubscribingSite(edit: (text: string) => string = (tex
         headers: { 'x-forwarded-for': `203.0.${Math.floor(clients / 250)}.${clients % 250}`, ...headers },
       });
     },
-    subscribe: async (slug, email, { components = [], cookie } = {}) => {
+    subscribe: async (slug, email, { components = [], groups = [], cookie } = {}) => {
       const before = sink.to(email).length;
       const headers = cookie === undefined ? {} : { cookie };
-      const fields = [['email', email] as const, ...components.map((id) => ['component', id] as const)];
+      const fields = [
+        ['email', email] as const,
+        ...components.map((id) => ['component', id] as const),
+        ...groups.map((id) => ['group', id] as const),
+      ];
       const sent = await site.post(`/${slug}/subscribe/`, fields, headers);
       if (sent.status !== 303) throw new Error(`the form was answered with ${sent.status}: ${sent.body}`);
       const link = linkIn(await site.mailTo(email, before), 'confirm');

@@ -52,8 +52,8 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
     version: programVersion(own),
     render: async (kind, view) => {
       const page = await drawn(built, { kind, view } as Handed, placeOf);
-      const { themeCss } = view.shell;
-      const policy = policies(kind, page, themeCss);
+      const { themeCss, subscribeHref, isGated } = view.shell;
+      const policy = policies(kind, page, { themeCss, formHref: isGated ? null : subscribeHref });
       const html = page.replace(CHARSET, `${CHARSET}${policy.meta}`);
       return { html: themeCss === null ? html : withTheme(html, themeCss), csp: policy.header };
     },
@@ -78,16 +78,17 @@ async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => 
 /** Number of themes whose policies are kept. */
 const POLICIES_MAX = 1_000;
 
-/** Policies by kind and theme, each computed once: every page of a kind has the same styles and scripts. */
-function cachePolicies(built: Built): (kind: ViewKind, page: string, themeCss: string | null) => Policy {
+/** Policies by kind and page, each computed once: every page of a kind has the same styles, and scripts by what is on it. */
+function cachePolicies(built: Built): (kind: ViewKind, page: string, shell: PolicyShell) => Policy {
   const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
-  return (kind, page, themeCss) => {
-    const key = `${kind} ${themeCss ?? ''}`;
+  return (kind, page, shell) => {
+    const scripts = built.scripts.filter((content) => page.includes(content));
+    const numbers = scripts.map((content) => built.scripts.indexOf(content)).join();
+    const key = `${kind} ${numbers} ${shell.formHref ?? ''} ${shell.themeCss ?? ''}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const styles = built.stylesByKind.get(kind) ?? [];
-    const scripts = built.scripts.filter((content) => page.includes(content));
-    const made = makePolicy(kind, { styles, scripts }, themeCss);
+    const made = makePolicy(kind, { styles, scripts }, shell);
     known.set(key, made);
     return made;
   };
@@ -108,6 +109,13 @@ interface Policy {
   readonly meta: string;
 }
 
+interface PolicyShell {
+  /** The operator's variables, the one style that the build does not know. */
+  readonly themeCss: string | null;
+  /** Where the form in the header of public pages goes; null: there is none. */
+  readonly formHref: string | null;
+}
+
 /** Contents of the inlined styles and scripts that the build made for one kind of page. */
 interface BuiltContents {
   readonly styles: readonly string[];
@@ -122,10 +130,11 @@ const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
 /**
  * The strictest policy under which pages of a kind work. It follows from the build and not from the page: a style or a
  * script that got into a page in any other way stays without effect.
- *
- * @param themeCss  the operator's variables, the one style that the build does not know
  */
-function makePolicy(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss: string | null): Policy {
+function makePolicy(kind: ViewKind, { styles, scripts }: BuiltContents, shell: PolicyShell): Policy {
+  const { themeCss, formHref } = shell;
+  const elsewhere = formHref === null ? "'none'" : new URL(formHref).origin;
+  const forms = KINDS_WITH_FORMS.has(kind) ? "'self'" : elsewhere;
   const directives = [
     "default-src 'none'",
     `script-src ${sourceList(scripts)}`,
@@ -134,7 +143,7 @@ function makePolicy(kind: ViewKind, { styles, scripts }: BuiltContents, themeCss
     "connect-src 'self'",
     "manifest-src 'self'",
     ...(KINDS_WITH_FRAMES.has(kind) ? ["frame-src 'self'"] : []),
-    `form-action ${KINDS_WITH_FORMS.has(kind) ? "'self'" : "'none'"}`,
+    `form-action ${forms}`,
     "base-uri 'none'",
   ].join(';');
   return {

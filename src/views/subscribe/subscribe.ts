@@ -1,6 +1,7 @@
 /** The pages by which visitors subscribe to a status page, confirm that it was them, choose, pause and leave. */
 
 import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { type PickerView, pickerView } from '../picker.ts';
 import { fill, findWords, type Words } from '../words/index.ts';
 
 /**
@@ -21,6 +22,8 @@ export interface SubscribeInit {
   readonly base: string;
   /** Of the mailed link; empty: none was. */
   readonly token: string;
+  /** What was typed into the form before, as it is shown again. */
+  readonly email?: string;
   readonly components: readonly SubscribeComponent[];
   /** `stopped`: its owner may not see the page as things are. */
   readonly state: 'active' | 'paused' | 'stopped';
@@ -30,6 +33,7 @@ export interface SubscribeInit {
 interface SubscribeComponent {
   readonly id: string;
   readonly name: string;
+  readonly group?: { readonly id: string; readonly name: string } | null;
   readonly isChosen: boolean;
 }
 
@@ -46,8 +50,8 @@ export interface SubscribeForm {
   readonly action: string;
   readonly body: string | null;
   readonly hidden: readonly { readonly name: string; readonly value: string }[];
-  readonly email: { readonly label: string; readonly isFaulty: boolean } | null;
-  readonly components: { readonly legend: string; readonly items: readonly SubscribeComponent[] } | null;
+  readonly email: { readonly label: string; readonly value: string; readonly isFaulty: boolean } | null;
+  readonly components: PickerView | null;
   readonly submit: string;
 }
 
@@ -121,10 +125,10 @@ function listForms(init: SubscribeInit, words: Words): readonly SubscribeForm[] 
     components: null,
     submit,
   });
-  const components = init.components.length < 2 ? null : { legend: words.subscribeComponents, items: init.components };
+  const components = init.components.length < 2 ? null : componentPicker(init.components, words);
   const leave = form('leave/', words.subscribeLeave);
   if (step === 'ask') {
-    const email = { label: words.loginEmail, isFaulty: init.fault === 'invalid' };
+    const email = { label: words.loginEmail, value: init.email ?? '', isFaulty: init.fault === 'invalid' };
     return [{ ...form('', words.subscribe), email, components }];
   }
   if (step === 'confirm') return [form('confirm/', words.subscribeConfirm)];
@@ -137,6 +141,20 @@ function listForms(init: SubscribeInit, words: Words): readonly SubscribeForm[] 
     state === 'paused' ? resume : form('manage/', words.subscribePause, 'pause'),
     { ...leave, body: words.subscribeLeaveBody },
   ];
+}
+
+function componentPicker(components: readonly SubscribeComponent[], words: Words): PickerView {
+  return pickerView(components, {
+    legend: words.subscribeComponents,
+    search: words.filter,
+    itemFor: ({ id, name, isChosen }) => ({ name: 'component', label: name, value: id, isChosen }),
+    wholeFor: ({ id, name }) => ({
+      name: 'group',
+      label: fill(words.wholeGroup, { name }),
+      value: id,
+      isChosen: false,
+    }),
+  });
 }
 
 function nextLink({ step, base, token }: SubscribeInit, words: Words): SubscribeView['link'] {

@@ -267,6 +267,9 @@ export const de: Words = {
   subscribeBody:
     'Wir benachrichtigen Sie, wenn auf dieser Seite eine Störung oder Wartung beginnt, sich ändert oder endet.',
   subscribeComponents: 'Nur für diese Komponenten (leer lassen für alle)',
+  wholeGroup: 'Alles in {name}',
+  subscribeChoose: 'Komponenten wählen',
+  feeds: 'Feeds',
   subscribeSent:
     'Wenn diese Adresse Benachrichtigungen zu dieser Seite erhalten kann, haben wir ihr eine E-Mail gesendet. Öffnen Sie zur Bestätigung den Link darin.',
   subscribeConfirmTitle: 'Abonnement bestätigen',

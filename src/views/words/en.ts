@@ -261,6 +261,9 @@ export const en = {
   subscribeTitle: 'Get updates by email',
   subscribeBody: 'We’ll email you when an incident or maintenance on this page starts, changes or ends.',
   subscribeComponents: 'Only for these components (leave empty for all)',
+  wholeGroup: 'All of {name}',
+  subscribeChoose: 'Choose components',
+  feeds: 'Feeds',
   subscribeSent:
     'If this address can receive updates from this page, we’ve sent it an email. Open the link in it to confirm.',
   subscribeConfirmTitle: 'Confirm your subscription',

@@ -273,6 +273,9 @@ export const es: Words = {
   subscribeBody:
     'Le enviaremos un correo cuando un incidente o un mantenimiento de esta página comience, cambie o termine.',
   subscribeComponents: 'Solo para estos componentes (déjelo vacío para todos)',
+  wholeGroup: 'Todo {name}',
+  subscribeChoose: 'Elegir componentes',
+  feeds: 'Fuentes',
   subscribeSent:
     'Si esta dirección puede recibir actualizaciones de esta página, le hemos enviado un correo. Abra el enlace que contiene para confirmar.',
   subscribeConfirmTitle: 'Confirmar la suscripción',

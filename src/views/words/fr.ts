@@ -274,6 +274,9 @@ export const fr: Words = {
   subscribeBody:
     'Nous vous écrivons lorsqu’un incident ou une maintenance de cette page commence, évolue ou se termine.',
   subscribeComponents: 'Uniquement pour ces composants (laissez vide pour tous)',
+  wholeGroup: 'Tout {name}',
+  subscribeChoose: 'Choisir les composants',
+  feeds: 'Flux',
   subscribeSent:
     'Si cette adresse peut recevoir les mises à jour de cette page, nous lui avons envoyé un e-mail. Ouvrez le lien qu’il contient pour confirmer.',
   subscribeConfirmTitle: 'Confirmer votre abonnement',

@@ -264,6 +264,9 @@ export const ja: Words = {
   subscribeTitle: 'メールで更新情報を受け取る',
   subscribeBody: 'このページの障害やメンテナンスの開始、変更、終了をメールでお知らせします。',
   subscribeComponents: '選択したコンポーネントのみ（未選択の場合はすべて）',
+  wholeGroup: '{name} のすべて',
+  subscribeChoose: 'コンポーネントを選ぶ',
+  feeds: 'フィード',
   subscribeSent:
     'このアドレスがこのページの更新情報を受信できる場合は、メールを送信しました。メール内のリンクを開いて、購読の登録を完了してください。',
   subscribeConfirmTitle: '購読の確認',

@@ -271,6 +271,9 @@ export const ptBr: Words = {
   subscribeTitle: 'Receber atualizações por e-mail',
   subscribeBody: 'Enviaremos um e-mail quando um incidente ou uma manutenção desta página começar, mudar ou terminar.',
   subscribeComponents: 'Somente para estes componentes (deixe em branco para todos)',
+  wholeGroup: 'Tudo em {name}',
+  subscribeChoose: 'Escolher componentes',
+  feeds: 'Feeds',
   subscribeSent:
     'Se este endereço pode receber atualizações desta página, enviamos um e-mail a ele. Abra o link da mensagem para confirmar.',
   subscribeConfirmTitle: 'Confirmar a assinatura',
