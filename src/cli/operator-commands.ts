@@ -238,7 +238,7 @@ function addPageCommands(program: Command, done: (status: number) => void): void
   const pages = program.command('pages').description('show which page is which, and what is kept for removed ones');
   pages
     .command('list')
-    .description('list pages, removed ones too, with the posts, tokens and subscribers kept for each')
+    .description('list pages, removed ones too, with what is kept for each')
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos pages list')

@@ -1,8 +1,10 @@
 /** Operations on incidents and maintenances, and on what was said of each. */
 
 import { z } from 'zod';
+import type { PageIncident } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
+import { isOpen } from '../views/incident/events.ts';
 import { shortId } from '../views/text/addresses.ts';
 import {
   findStories,
@@ -27,7 +29,9 @@ import { idWords } from './post-id.ts';
 import { faultAt, Refusal } from './refusal.ts';
 import {
   IncidentChangeSchema,
+  type IncidentRequest,
   isSet,
+  type NewIncidentRequest,
   NewIncidentSchema,
   PostmortemSchema,
   PublishPostmortemSchema,
@@ -36,7 +40,7 @@ import {
   UpdateChangeSchema,
 } from './requests.ts';
 import { changePost, createPost, removePost } from './writer.ts';
-import { findStory, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
+import { findStory, isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 const LISTS: readonly (readonly [ListName, path: string, summary: string, differs?: string])[] = [
   ['all', '', 'Incidents and maintenances, newest first', 'also lists what was detected, and what upstreams report'],
@@ -100,9 +104,14 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     body: IncidentChangeSchema,
     status: 200,
     answer: IncidentAnswerSchema,
-    differs: '409 for what was detected, and for what upstreams report',
+    differs: 'what was detected becomes an incident of yours, with its id; 409 for what upstreams report',
     run: async (call) => {
       const { incident } = readIncident(IncidentChangeSchema, call.body);
+      const writing = await call.load();
+      const found = findStory(writing, call.params['incident'] ?? '');
+      const detected = found !== null && 'foreign' in found ? found.foreign : null;
+      if (detected !== null && !isPlan(detected) && detected.isAutomatic && isOpen(detected))
+        return takeOver(call, writing, detected, incident);
       return answerFor(
         ...(await change(call, 'incident-update', (document, seen) => changedPost(document, incident, seen))),
       );
@@ -213,8 +222,11 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
 
 async function createIncident(call: Call): Promise<unknown> {
   const { incident } = readIncident(NewIncidentSchema, call.body);
+  return create(call, await call.load(), incident);
+}
+
+async function create(call: Call, writing: WritingPage, incident: NewIncidentRequest): Promise<IncidentAnswer> {
   const { author } = call;
-  const writing = await call.load();
   const document = newPost(incident, { writing, now: author.now });
   const { id } = await done(call, async (tx) => {
     const fresh = `${idWords(incident.name, author.now)}-${call.newSuffix()}`;
@@ -222,6 +234,17 @@ async function createIncident(call: Call): Promise<unknown> {
     return fresh;
   });
   return answerFor(...(await storyAfter(call, id)));
+}
+
+/** An incident that was detected goes on as one that was written here: it has the same components, so it gets its id. */
+function takeOver(
+  call: Call,
+  writing: WritingPage,
+  { title, status, componentIds }: PageIncident,
+  { scheduled_for: _, scheduled_until: __, backfilled: ___, ...request }: IncidentRequest,
+): Promise<IncidentAnswer> {
+  const { name = title, status: wanted = status, component_ids: named = [] } = request;
+  return create(call, writing, { ...request, name, status: wanted, component_ids: [...componentIds, ...named] });
 }
 
 interface Seen {
@@ -320,7 +343,7 @@ function ownStory(writing: WritingPage, id: string): WrittenStory {
   if ('foreign' in found)
     throw new Refusal(
       409,
-      'It wasn’t created here: it comes from an upstream or was detected automatically. To take it over, declare an incident with the same components.',
+      'It wasn’t created here: it comes from an upstream or was detected automatically. While a detected incident is open, PATCH takes it over.',
     );
   return found;
 }

@@ -45,9 +45,6 @@ describe('an outage that was detected', () => {
     const [detected] = await eventually(published, (found) => found.length === 1);
     const { body: listed } = await api('GET', 'incidents/unresolved');
     expect(listed.map(({ id, version }: Story) => [id, version])).toEqual([[detected?.id, null]]);
-    const foreign = await api('PATCH', `incidents/${detected?.id}`, { incident: { body: 'Mine?' } });
-    expect([foreign.status, foreign.body.error[0]]).toEqual([409, expect.stringContaining('take it over')]);
-
     const { components } = await (await fetch(`${pharos.url}/acme/api/v2/components.json`)).json();
     const down = components.filter(({ status, group }: Record<string, unknown>) => status === 'major_outage' && !group);
     const declared = await api('POST', 'incidents', {
@@ -64,5 +61,29 @@ describe('an outage that was detected', () => {
     sandbox.world.force('website', null);
     const over = await api('PATCH', `incidents/${detected?.id}`, { incident: { status: 'resolved' } });
     expect([over.body.id, over.body.status]).toEqual([detected?.id, 'resolved']);
+  });
+
+  it('is taken over by whoever updates it under its id, as a bridge that looks for open incidents does', async () => {
+    sandbox.world.force('api', 'down');
+    const [detected] = await eventually(published, (found) => found.length === 1);
+    const { body: listed } = await api('GET', 'incidents/unresolved');
+    const [{ components, page_id: page }] = listed;
+    expect(listed.map(({ id, version }: Story) => [id, version])).toEqual([[detected?.id, null]]);
+    const at = (id: string | undefined) => `pages/${page}/incidents/${id}`;
+    const update = (incident: unknown) =>
+      callApi(pharos.url, 'PATCH', at(detected?.id), { token: token(), body: { incident } });
+    const [{ id: component }] = components;
+    const taken = await update({
+      status: 'identified',
+      body: 'A certificate.',
+      components: { [component]: 'major_outage' },
+    });
+    expect([taken.status, taken.body.id, taken.body.version]).toEqual([200, detected?.id, 1]);
+    expect(taken.body).toMatchObject({ name: detected?.name, status: 'identified', shortlink: detected?.shortlink });
+    expect((await published()).map(({ id }) => id)).toEqual([detected?.id]);
+    sandbox.world.force('api', null);
+    const over = await update({ status: 'resolved', components: { [component]: 'operational' } });
+    expect([over.status, over.body.id, over.body.status]).toEqual([200, detected?.id, 'resolved']);
+    expect((await callApi(pharos.url, 'DELETE', at(detected?.id), { token: token() })).status).toBe(200);
   });
 });

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { ComponentDefinition, MonitorObservation, PageDefinition } from '../../../src/model/observation.ts';
 import { toMonitorId } from '../../../src/model/observation.ts';
+import { toPageKey } from '../../../src/model/slugs.ts';
+import { toEpochMs } from '../../../src/model/time.ts';
 import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
+import type { PlacedComponent } from '../../../src/store/written/components.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { inPageOrder } from '../../../src/views/model/sections.ts';
 
@@ -74,6 +77,7 @@ function resolve(input: {
   monitors?: MonitorObservation[];
   home?: string;
   undecided?: string[];
+  made?: PlacedComponent[];
 }) {
   const monitors = new Map((input.monitors ?? [monitor(1)]).map((item) => [item.id, item]));
   return resolvePages({
@@ -81,9 +85,59 @@ function resolve(input: {
     pages: input.yaml === undefined ? [] : pagesOf(input.yaml),
     upstreamDefinitions: input.definitions ?? [],
     undecidedUpstreams: new Set(input.undecided ?? []),
+    made: input.made,
     monitors,
   });
 }
+
+/** Made over the API on the page of the upstream. */
+function made(id: string, over: Partial<PlacedComponent> = {}): PlacedComponent {
+  return {
+    ...{ page: toPageKey('acme', 1), slug: 'acme', origin: 'svc/1', id, kind: 'component', name: id, groupId: null },
+    ...{ description: null, showcase: true, onlyIfDegraded: false, startDate: null, createdAt: toEpochMs(0) },
+    ...over,
+  };
+}
+
+describe('components that were made over the API', () => {
+  const placed = (init: Parameters<typeof resolve>[0]) =>
+    resolve(init).pages.map(({ definition: page }) => [
+      page.slug,
+      ...inPageOrder(page).components.map(({ id, groupId }) => (groupId === null ? id : `${groupId}/${id}`)),
+    ]);
+
+  it('stand after all others, or at the end of their group', () => {
+    const yaml = `  - slug: acme
+    from: svc
+    groups: [{ id: core, name: Core }, { id: empty, name: Empty }]
+    components:
+      - { id: a, type: static, name: A, group_id: core, order: 900 }
+      - { id: b, type: static, name: B, order: 7.5 }`;
+    const own = [made('x'), made('y', { groupId: 'core' }), made('g', { kind: 'group' }), made('z', { groupId: 'g' })];
+    expect(placed({ yaml, definitions: [definition()], made: own })).toEqual([
+      ['acme', 'b', 'core/a', 'core/y', 'x', 'g/z'],
+    ]);
+  });
+
+  it('are on the page that they were made on, and no other of its slug', () => {
+    const definitions = [definition(), definition({ id: 'svc/2', slug: 'other' })];
+    expect(placed({ definitions, made: [made('x')] })).toEqual([
+      ['acme', '1', 'x'],
+      ['other', '1'],
+    ]);
+    for (const over of [{ origin: 'config/acme' }, { slug: 'other' }])
+      expect(placed({ definitions, made: [made('x', over)] })).toEqual([
+        ['acme', '1'],
+        ['other', '1'],
+      ]);
+  });
+
+  it('give way to what has their id elsewhere', () => {
+    expect(placed({ definitions: [definition()], made: [made('1', { name: 'Mine' }), made('2')] })).toEqual([
+      ['acme', '1', '2'],
+    ]);
+  });
+});
 
 describe('which pages there are', () => {
   it('is one public page with every monitor, by name, when nothing defines one', () => {

@@ -78,31 +78,30 @@ function findFormer(pages: readonly StoredPage[], name: string): PageKey {
   return found.key;
 }
 
-interface Kept {
-  readonly posts: number;
-  readonly tokens: number;
-  readonly subscribers: number;
-}
+/** What there may be for a page. */
+const KEPT = ['posts', 'tokens', 'subscribers', 'components'] as const;
+type Kept = Readonly<Record<(typeof KEPT)[number], number>>;
 
-const NOTHING: Kept = { posts: 0, tokens: 0, subscribers: 0 };
+const NOTHING: Kept = { posts: 0, tokens: 0, subscribers: 0, components: 0 };
 
 async function keptCounts(database: Database): Promise<ReadonlyMap<string, Kept>> {
   const rows = await database.all(
-    `SELECT page, SUM(posts) AS posts, SUM(tokens) AS tokens, SUM(subscribers) AS subscribers FROM (
-       SELECT page, COUNT(*) AS posts, 0 AS tokens, 0 AS subscribers FROM written WHERE deleted_at IS NULL GROUP BY page
-       UNION ALL SELECT page, 0, COUNT(*), 0 FROM api_token WHERE revoked_at IS NULL GROUP BY page
-       UNION ALL SELECT page, 0, COUNT(*), 0 FROM access_badge_token GROUP BY page
-       UNION ALL SELECT page, 0, 0, COUNT(*) FROM subscriber GROUP BY page
-     ) AS kept GROUP BY page`,
+    `SELECT page, kind, COUNT(*) AS count FROM (
+       SELECT page, 'posts' AS kind FROM written WHERE deleted_at IS NULL
+       UNION ALL SELECT page, 'tokens' FROM api_token WHERE revoked_at IS NULL
+       UNION ALL SELECT page, 'tokens' FROM access_badge_token
+       UNION ALL SELECT page, 'subscribers' FROM subscriber
+       UNION ALL SELECT page, 'components' FROM component
+     ) AS kept GROUP BY page, kind`,
   );
-  return new Map(
-    rows.map((row) => [
-      String(row['page']),
-      { posts: Number(row['posts']), tokens: Number(row['tokens']), subscribers: Number(row['subscribers']) },
-    ]),
-  );
+  const pages = Map.groupBy(rows, ({ page }) => String(page));
+  const countsOf = (those: typeof rows): Kept => ({
+    ...NOTHING,
+    ...Object.fromEntries(those.map(({ kind, count }) => [String(kind), Number(count)])),
+  });
+  return new Map([...pages].map(([page, those]) => [page, countsOf(those)]));
 }
 
-function kept({ posts, tokens, subscribers }: Kept): string {
-  return [counted(posts, 'posts'), counted(tokens, 'tokens'), counted(subscribers, 'subscribers')].join(', ');
+function kept(counts: Kept): string {
+  return KEPT.map((kind) => counted(counts[kind], kind)).join(', ');
 }
