@@ -33,6 +33,7 @@ function addSetupCommands(program: Command, done: (status: number) => void): voi
     .command('init')
     .description('answer a few questions and write a first pharos.yaml')
     .option('-o, --out <file>', 'file to write; must not exist yet', 'pharos.yaml')
+    .option('--check <address>', 'ask nothing: write a page that checks this address')
     .option('--name <name>', 'name of the site')
     .option('--url <address>', 'public address of the site')
     .option('--kind <kind>', 'kind of upstream, or none')
@@ -47,7 +48,7 @@ function addSetupCommands(program: Command, done: (status: number) => void): voi
     .option('-y, --yes', 'accept every default without asking')
     .addHelpText(
       'after',
-      '\nExamples:\n  pharos init\n  pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
+      '\nExamples:\n  pharos init --check https://example.com\n  pharos init\n  pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
     )
     .action(run(async () => (await import('./commands/init.ts')).init));
   program

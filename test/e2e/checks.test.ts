@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
+const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
 const folder = temporaryFolder();
 let status = 200;
 let shop: Server;
@@ -28,7 +32,11 @@ beforeAll(async () => {
         {
           id: 'checks',
           kind: 'checks',
-          checks: [website, { ...website, name: 'Old', active: false }, { ...website, name: 'Far', regions: ['fra'], periodicity: '1h' }],
+          checks: [
+            website,
+            { ...website, name: 'Old', active: false },
+            { ...website, name: 'Far', regions: ['fra'], periodicity: '1h' },
+          ],
         },
       ],
     }),
@@ -86,12 +94,63 @@ describe('pharos build', () => {
   async function built(): Promise<{ readonly components: Readonly<Record<string, string>> }> {
     const result = await run('build', '--out', 'site', '--json');
     expect(result.stderr).toBe('');
-    const { readFileSync } = await import('node:fs');
     const summary = JSON.parse(readFileSync(join(folder.path, 'site/status/api/v2/components.json'), 'utf8')) as {
       components: { name: string; status: string }[];
     };
     return { components: Object.fromEntries(summary.components.map(({ name, status: is }) => [name, is])) };
   }
+});
+
+describe('pharos init --check', () => {
+  it('asks nothing, and its workflow publishes a page without any other service', async () => {
+    const repository = temporaryFolder();
+    let answer = 200;
+    const site = createServer((_, response) => response.writeHead(answer).end('fine')).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    try {
+      const made = await runPharos(['init', '--check', addressOf(site), '--deploy', 'github-pages'], {
+        cwd: repository.path,
+      });
+      expect([made.status, made.stderr]).toEqual([0, '']);
+      expect(made.stdout).not.toContain('export ');
+      const workflow = parse(readFileSync(join(repository.path, '.github/workflows/pharos.yml'), 'utf8')) as {
+        jobs: { build: { steps: { run?: string; if?: string; env?: object | null }[] } };
+      };
+      const { steps } = workflow.jobs.build;
+      expect(steps.filter(({ env }) => env !== undefined)).toEqual([]);
+      const scripts = steps.flatMap(({ run: script, if: when }) =>
+        script === undefined || when !== undefined || script.startsWith('npm ci') ? [] : [script],
+      );
+      expect(scripts).toHaveLength(2);
+      // What `npm ci` installs.
+      const bin = join(repository.path, 'bin');
+      mkdirSync(bin);
+      writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${BIN}" "$@"\n`, { mode: 0o755 });
+      const runWorkflow = async (): Promise<string> => {
+        for (const script of scripts)
+          await promisify(execFile)('bash', ['-e', '-c', script], {
+            cwd: repository.path,
+            env: { ...process.env, PATH: `${bin}:${process.env['PATH']}` },
+          });
+        const file = join(repository.path, '_site/status/api/v2/components.json');
+        return (
+          (JSON.parse(readFileSync(file, 'utf8')) as { components: { status: string }[] }).components[0]?.status ?? ''
+        );
+      };
+      expect(await runWorkflow()).toBe('operational');
+      answer = 500;
+      // As if the next run came ten minutes later.
+      const database = new DatabaseSync(join(repository.path, 'data/pharos.db'));
+      database.exec(
+        "UPDATE check_result SET document = json_set(document, '$.at', json_extract(document, '$.at') - 600000)",
+      );
+      database.close();
+      expect(await runWorkflow()).toBe('major_outage');
+    } finally {
+      site.close();
+      repository.remove();
+    }
+  });
 });
 
 describe('pharos start', () => {

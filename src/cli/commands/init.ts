@@ -31,24 +31,27 @@ export interface InitOptions extends Omit<Given, 'set'> {
   readonly deploy?: string;
   /** Take every suggestion and ask nothing. */
   readonly yes?: boolean;
+  /** Address of what is to be checked: everything else is taken as suggested, without an operator token. */
+  readonly check?: string;
 }
 
 const SCHEMA = fileURLToPath(new URL('../../../docs/pharos.schema.json', import.meta.url));
 
 /** Asks a few questions (none of those that options answer), tries the upstream, and writes a first configuration. Never over a file. */
-export async function init(options: InitOptions): Promise<number> {
+export async function init(given: InitOptions): Promise<number> {
+  const options = withCheck(given);
   const file = resolve(options.out);
   requireFree([{ path: file }]);
   const isAsking = options.yes !== true && process.stdin.isTTY === true;
   const asker = isAsking ? createTerminalAsker() : createSilentAsker();
   try {
-    const given = { ...options, set: new Map((options.set ?? []).map(parsePair)) };
+    const answered = { ...options, set: new Map((options.set ?? []).map(parsePair)) };
     const choosing = { file, asker: isAsking ? asker : null };
     // A template whose files are there already is refused before anything is asked.
     const wanted = options.deploy === undefined ? null : await chooseDeployment(options.deploy, choosing);
-    const { answers, probed, isTold } = await gatherAndTry(given, { asker, isAsking, folder: dirname(file) });
+    const { answers, probed, isTold } = await gatherAndTry(answered, { asker, isAsking, folder: dirname(file) });
     const plan = planOf(answers, file, wanted ?? (await chooseDeployment(undefined, choosing)));
-    const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA);
+    const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA, scheduleOf(plan.deployment));
     const files = [{ path: file, text }, ...plannedFiles(plan)];
     requireFree(files);
     if (plan.posts !== null) mkdirSync(resolve(dirname(file), plan.posts), { recursive: true });
@@ -61,6 +64,26 @@ export async function init(options: InitOptions): Promise<number> {
   } finally {
     asker.close();
   }
+}
+
+/** `--check` answers everything. */
+function withCheck({ check, ...options }: InitOptions): InitOptions {
+  if (check === undefined) return options;
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(check) ? check : `https://${check}`;
+  const name = URL.parse(url)?.hostname ?? 'Status';
+  return {
+    name,
+    ...options,
+    kind: 'checks',
+    set: [...(options.set ?? []), `checks.url=${url}`],
+    token: false,
+    yes: true,
+  };
+}
+
+/** A workflow runs when GitHub starts it, and what it finds holds until then. */
+function scheduleOf(deployment: Deployment): string | undefined {
+  return deployment === 'github-pages' ? '*/10 * * * *' : undefined;
 }
 
 interface Asking {

@@ -128,9 +128,14 @@ function template(name: string): string {
 /** The workflow with the variables of this configuration instead of those of the example. */
 function workflow(config: string, variables: readonly string[]): string {
   const lines = variables.map((name) => `          ${name}: \${{ secrets.${name} }}\n`).join('');
-  return template('github-actions.yml')
-    .replaceAll(/^ {10}\w+: \$\{\{ secrets\.\w+ \}\}\n(?: {10}\w+: \$\{\{ secrets\.\w+ \}\}\n)*/gm, lines)
-    .replaceAll('--config pharos.yaml', `--config ${config}`);
+  const env = / {8}env:\n(?: {10}\w+: \$\{\{ secrets\.\w+ \}\}\n)+/g;
+  return (
+    template('github-actions.yml')
+      // A step that begins with its variables begins with what follows, if there are none.
+      .replaceAll(/ {6}- env:\n(?: {10}\w+: .*\n)+ {8}/g, lines === '' ? '      - ' : `      - env:\n${lines}        `)
+      .replaceAll(env, lines === '' ? '' : `        env:\n${lines}`)
+      .replaceAll('--config pharos.yaml', `--config ${config}`)
+  );
 }
 
 /** Names of variables alone: Compose takes their values from .env or the shell. */

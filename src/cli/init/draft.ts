@@ -17,12 +17,15 @@ export interface Answers {
     /** By the key of its question; empty: left out. For secrets the name of the variable. */
     readonly options: ReadonlyMap<string, string>;
   } | null;
-  /** Name of the variable with the operator token. */
-  readonly tokenVariable: string;
+  /** Name of the variable with the operator token; null: operators have none. */
+  readonly tokenVariable: string | null;
 }
 
+/** How often it is synced: every minute, unless something else decides how often it runs. */
+const EVERY_MINUTE = '* * * * *';
+
 /** What a first configuration says; the caller parses it before it is written. @param schema address or path for editors */
-export function draftOf(answers: Answers, schema: string): string {
+export function draftOf(answers: Answers, schema: string, schedule: string = EVERY_MINUTE): string {
   const { siteName, siteUrl, home, posts, upstream, tokenVariable } = answers;
   const upstreams = [
     ...(upstream === null ? [] : [upstreamDraft(upstream)]),
@@ -38,7 +41,7 @@ export function draftOf(answers: Answers, schema: string): string {
     part({ site: { url: siteUrl, name: siteName, ...(home === null ? {} : { home }), timezone: 'UTC', locale: 'en' } }),
     '',
     '# When to sync upstreams: cron in UTC. Each upstream can have its own schedule.',
-    part({ schedule: '* * * * *' }),
+    part({ schedule }),
     '',
     part({ upstreams }),
     '',
@@ -50,8 +53,7 @@ export function draftOf(answers: Answers, schema: string): string {
     `#       - { type: monitor, monitor: ${upstream?.id ?? 'edge'}/1, name: API }`,
     '#       - { type: static, name: Support desk }',
     '',
-    part({ operators: { token: referenceTo(tokenVariable) } }),
-    '',
+    ...(tokenVariable === null ? [] : [part({ operators: { token: referenceTo(tokenVariable) } }), '']),
   ].join('\n');
 }
 
@@ -66,10 +68,11 @@ const OTHER_POSTS_ID = 'own-posts';
 
 /** Names of the environment variables that it takes its secrets from. */
 export function variablesOf({ upstream, tokenVariable }: Answers): string[] {
-  if (upstream === null) return [tokenVariable];
+  const token = tokenVariable === null ? [] : [tokenVariable];
+  if (upstream === null) return token;
   const { introduction, options } = upstream;
   const secrets = introduction.questions.filter((question) => variableOf(introduction, question) !== null);
-  return [...secrets.map(({ key }) => options.get(key) ?? '').filter((name) => name !== ''), tokenVariable];
+  return [...secrets.map(({ key }) => options.get(key) ?? '').filter((name) => name !== ''), ...token];
 }
 
 /** The variable that the example takes this option from; null: the option is no secret. */

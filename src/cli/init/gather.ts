@@ -17,6 +17,8 @@ export interface Given {
   readonly kind?: string;
   readonly id?: string;
   readonly posts?: string;
+  /** False: no operator token. Default: one, in PHAROS_TOKEN. */
+  readonly token?: boolean;
   /** Options of the upstream by their keys. */
   readonly set: ReadonlyMap<string, string>;
 }
@@ -75,7 +77,7 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
     home: null,
     posts: posts === NONE ? null : posts,
     upstream,
-    tokenVariable: 'PHAROS_TOKEN',
+    tokenVariable: given.token === false ? null : 'PHAROS_TOKEN',
   };
 }
 

@@ -34,7 +34,7 @@ export interface Probed {
 export async function tryUpstream(config: Config, answers: Answers, folder: string): Promise<Probed> {
   const { upstream } = answers;
   if (upstream === null) return { isOk: true, words: 'No upstream yet: add one under upstreams.', home: ONLY_PAGE };
-  const missing = variablesOf({ ...answers, tokenVariable: '' }).filter(
+  const missing = variablesOf({ ...answers, tokenVariable: null }).filter(
     (name) => name !== '' && (process.env[name] ?? '') === '',
   );
   if (missing.length > 0) {

@@ -167,6 +167,13 @@ export const CheckSchema = z
     return { ...check, id };
   });
 
+const FIELDS = { http: HttpSchema.shape, tcp: TcpSchema.shape, dns: DnsSchema.shape };
+
+/** Whether checks of a type have a field of this name. */
+export function isCheckField(type: keyof typeof FIELDS, name: string): boolean {
+  return Object.hasOwn(FIELDS[type], name);
+}
+
 /** One check, as configured. Header values and `auth` may be secrets: they go into requests and nowhere else. */
 export type Check = z.output<typeof CheckSchema>;
 export type HttpCheck = Extract<Check, { type: 'http' }>;

@@ -22,8 +22,11 @@ import {
   type PullContext,
   type Question,
 } from '../../connector.ts';
+import type { Check } from '../check.ts';
+import { missingPlaces, projectChecks, readResults } from '../check-results.ts';
 import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
+import { checksIn, withStates } from './checks.ts';
 import type { Document, Origin } from './document.ts';
 import { type ModuleFiles, readFolder, readModulesOf, sourceFileSchema } from './hcl.ts';
 import { JsonDocumentSchema } from './plan.ts';
@@ -52,6 +55,14 @@ const OptionsSchema = z
       .min(1)
       .optional()
       .describe('Id of the upstream whose monitors the components show, if the service is an upstream too.'),
+    checks: z
+      .boolean()
+      .default(false)
+      .describe('true: Pharos makes the checks of the HTTP, TCP and DNS monitors itself (docs/upstreams/checks.md).'),
+  })
+  .refine(({ checks, monitorUpstream }) => !checks || monitorUpstream === undefined, {
+    path: ['checks'],
+    error: 'the monitors come from monitorUpstream already; set one of the two',
   })
   .refine(({ path, url }) => (path === undefined) !== (url === undefined), 'set either path or url');
 type Options = z.output<typeof OptionsSchema>;
@@ -86,15 +97,34 @@ function originOf(options: Options, { upstreamId }: PullContext): Origin {
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
-  return { ...NOTHING_LEARNED, ...projectDocument(yield* readDocument(options), originOf(options, context)) };
+  const document = yield* readDocument(options);
+  const origin = originOf(options, context);
+  const learned = { ...NOTHING_LEARNED, ...projectDocument(document, origin) };
+  if (!options.checks) return learned;
+  const found = checksIn(document, origin);
+  const { monitors, problems, ...made } = projectChecks(found.checks, yield* readResults(context.upstreamId), context);
+  return {
+    ...learned,
+    ...made,
+    monitors: withStates(learned.monitors, monitors, found),
+    problems: [...learned.problems, ...found.problems, ...problems],
+  };
 }
+
+function* checks(options: Options, context: PullContext): Pull<readonly Check[]> {
+  return options.checks ? checksIn(yield* readDocument(options), originOf(options, context)).checks : [];
+}
+
+const NO_CHECKS: ReturnType<typeof checksIn> = { checks: [], unmade: new Set(), problems: [] };
 
 function* probe(options: Options, context: PullContext): Pull<Probe> {
   const document = yield* readDocument(options);
   const { monitors, pages, channels, problems } = projectDocument(document, originOf(options, context));
+  const found = options.checks ? checksIn(document, originOf(options, context)) : NO_CHECKS;
+  const places = options.checks ? (yield* readResults(context.upstreamId)).places : [];
   return {
     summary: `${counted(pages.length, 'pages')}, ${counted(monitors.length, 'monitors')}, ${counted(channels.length, 'channels')} in ${counted(document.resources.length, 'resources')}`,
-    warnings: toWarnings(problems),
+    warnings: toWarnings([...problems, ...found.problems, ...missingPlaces(found.checks, places)]),
     monitorsTotal: monitors.length,
     learned: { monitors, pages },
   };
@@ -115,6 +145,7 @@ export const terraform: Connector<Options> = {
   idField: ID_FIELD,
   words: WORDS,
   fileOption: 'path',
+  checks,
   pull,
   probe,
   channels,
