@@ -75,6 +75,9 @@ const TemplateAnswerSchema = z.object({
   body: z.string(),
   update_status: z.string().describe('For `status`; `scheduled`: of a maintenance.'),
   components: z.record(z.string(), z.string()).describe('For `components`, by their id in the configuration.'),
+  group_id: z.null(),
+  should_tweet: z.literal(false),
+  should_send_notifications: z.literal(true),
 });
 
 export const PAGE_OPERATIONS: readonly Operation[] = [
@@ -116,6 +119,7 @@ export const PAGE_OPERATIONS: readonly Operation[] = [
         body,
         update_status: kind === 'incident' ? status : 'scheduled',
         components,
+        ...{ group_id: null, should_tweet: false, should_send_notifications: true },
       })),
   }),
 ];

@@ -3,7 +3,10 @@ import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
+import { settlePages } from '../../src/store/pages.ts';
+import { readRevision } from '../../src/store/revisions.ts';
 import { findAlert, keepAlert } from '../../src/store/written/alerts.ts';
+import { deleteMade, type MadeComponent, readMade, readPlaced, saveMade } from '../../src/store/written/components.ts';
 import {
   deleteWritten,
   findRequest,
@@ -58,6 +61,36 @@ describe.each(DATABASES)('what operators write in %s', (kind) => {
     // What was deleted goes with the history of its time; what is there stays, however old.
     await createStore(database).retain(later(DAY_MS));
     expect(await database.all('SELECT id FROM written')).toEqual([{ id: 'b' }]);
+  });
+
+  it('has components of their page, which is another with every change', async () => {
+    const claims = { pages: [{ slug: 'acme', origin: 'config/acme', access: 'public' }] } as const;
+    await settlePages(database, { ...claims, held: new Set(), isComplete: true }, { mine: null, now: AT });
+    const one: MadeComponent = {
+      ...{ page: ACME, id: 'search', kind: 'component', name: '検索', description: null, groupId: null },
+      ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: AT },
+    };
+    const group: MadeComponent = { ...one, id: 'core', kind: 'group', description: 'é', createdAt: later(1) };
+    await database.transaction(async (tx) => {
+      await saveMade(tx, one);
+      await saveMade(tx, group);
+      await saveMade(tx, { ...one, page: OTHER });
+    });
+    expect(await readMade(database, ACME)).toEqual([one, group]);
+    const place = { slug: 'acme', origin: 'config/acme' };
+    // The other page is none that is shown.
+    expect(await readPlaced(database)).toEqual([
+      { ...one, ...place },
+      { ...group, ...place },
+    ]);
+    const before = await readRevision(database);
+    const changed = { ...one, groupId: 'core', startDate: '2026-01-02', showcase: false, onlyIfDegraded: true };
+    await database.transaction((tx) => saveMade(tx, changed));
+    expect(await readMade(database, ACME)).toEqual([changed, group]);
+    await database.transaction((tx) => deleteMade(tx, one));
+    expect(await readMade(database, ACME)).toEqual([group]);
+    expect(await readMade(database, OTHER)).toEqual([{ ...one, page: OTHER }]);
+    expect(await createStore(database).changesSince(before)).toMatchObject({ hasNewDefinitions: true });
   });
 
   it('is not there at all when its transaction fails', async () => {

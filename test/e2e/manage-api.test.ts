@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runHere } from '../helpers/in-process.ts';
-import { type MailSink, startMailSink } from '../helpers/mail-sink.ts';
+import { type MailSink, type ReceivedMail, startMailSink } from '../helpers/mail-sink.ts';
 import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { linkIn, pathOf, tokenOf } from '../helpers/subscribing-site.ts';
 import {
   type ApiAnswer,
   callApi,
@@ -307,8 +308,14 @@ describe('the manage API', () => {
       async () => mails.mails.filter(({ to }) => to.toLowerCase() === 'ann@example.org'),
       (found) => found.length > 0,
     );
-    expect(mail?.text).toContain('/acme/subscribe/confirm');
     expect((await call('GET', `subscribers/${added.id}`)).body).toEqual(added);
+    const link = linkIn(mail as ReceivedMail, 'confirm');
+    const pressed = await fetch(pharos.url + pathOf(link), {
+      method: 'POST',
+      body: new URLSearchParams({ token: tokenOf(link) }),
+    });
+    expect(pressed.status).toBe(200);
+    expect((await call('GET', 'subscribers')).body).toEqual([{ ...added, state: 'active' }]);
     const stranger = await callApi(pharos.url, 'GET', `pages/inner/subscribers/${added.id}`);
     expect(stranger.status).toBe(404);
     expect((await call('DELETE', `subscribers/${added.id}`)).body.id).toBe(added.id);
