@@ -333,7 +333,9 @@ export async function rollBack({ nodes, folder }: Site, slug: string): Promise<b
 
 /** Main uploads what it serves, and the node that takes it has it. */
 export async function bringToWeb({ nodes: { main, web } }: Site): Promise<void> {
-  const { base, serving } = main.pharos;
+  const { base, serving, publishing } = main.pharos;
+  // A release that is replaced meanwhile is uploaded by the next look.
+  await publishing.publisher?.settled();
   const config = base.live.config();
   const bucket = releaseBucket(config, base.proxy);
   if (bucket === null) throw new Error('there is no bucket');

@@ -17,7 +17,7 @@ import { readWritten } from '../../../src/store/written/posts.ts';
 import { createApiTokens } from '../../../src/store/written/tokens.ts';
 import { projectWritten } from '../../../src/sync/connectors/markdown/written.ts';
 import { newWord, type Site } from './machine.ts';
-import { baseOf, isOpenTo, pagesThere, type Reader, type Seen } from './world.ts';
+import { baseOf, freePages, isOpenTo, type Reader, type Seen } from './world.ts';
 
 /** A page for as long as it is the same page: of which database, at which slug, the how manieth there. */
 export type Era = string;
@@ -78,8 +78,7 @@ export function countEras({ configured, known, posts }: Site): void {
   const base = baseOf(known.pages, over);
   const claims = new Map<string, string[]>();
   const claim = (slug: string, origin: string): void => void claims.getOrInsert(slug, []).push(origin);
-  for (const [kind, page] of pagesThere(known.pages)) {
-    if (kind === base?.[0]) continue;
+  for (const [kind, page] of freePages(known.pages, over)) {
     for (const _ of [page, ...(page.shape?.others ?? [])]) claim(page.slug, kind);
   }
   if (over !== undefined && base !== undefined) claim(over.slug, base[0]);

@@ -189,6 +189,12 @@ export function pagesThere(pages: Known['pages']): [Kind | Asked, UpstreamPage][
   );
 }
 
+/** Pages there whose slug is free: one of the configuration that builds on another page takes it. */
+export function freePages(pages: Known['pages'], over: ConfigPage | undefined): [Kind | Asked, UpstreamPage][] {
+  const base = baseOf(pages, over);
+  return pagesThere(pages).filter(([kind, { slug }]) => kind !== base?.[0] && slug !== over?.slug);
+}
+
 /** What the configuration says of access. Over a page of an asked upstream nothing, so that doubt decides alone. */
 export function configGateOf({ from, gate }: ConfigPage): ConfigGate {
   return from === null || from.startsWith(`${UPSTREAM}/`) ? gate : {};
@@ -228,15 +234,13 @@ export function definitionOf(kind: Kind, { slug, gate, word, domain = null }: Up
 export function seenBy(configured: Configured, known: Known | null, before: Seen): Seen {
   if (known === null) return leftOf(configured, before);
   const seen = new Map<string, { gate: string; words: readonly string[] }>();
-  const there = pagesThere(known.pages);
   const claims = new Map<string, number>();
   const claim = (slug: string): void => void claims.set(slug, (claims.get(slug) ?? 0) + 1);
   const pages: { slug: string; gate: string | null; words: readonly string[] }[] = [];
   const { over, own } = configured;
   const base = baseOf(known.pages, over);
   const textOf = (kind: Kind | Asked): string[] => (isKind(kind) ? [known.texts[kind]] : []);
-  for (const [kind, page] of there) {
-    if (kind === base?.[0]) continue;
+  for (const [kind, page] of freePages(known.pages, over)) {
     for (const _ of [page, ...(page.shape?.others ?? [])]) claim(page.slug);
     pages.push({ slug: page.slug, gate: gateOf(page, null), words: [page.word, ...textOf(kind)] });
   }
