@@ -55,7 +55,12 @@ export interface Site {
 }
 
 export interface SiteFolder {
-  readonly open: (over?: Partial<AccessOptions>, visitors?: OidcClient) => Promise<Site>;
+  /** @param watched  the database as the site has it */
+  readonly open: (
+    over?: Partial<AccessOptions>,
+    visitors?: OidcClient,
+    watched?: (database: Database) => Database,
+  ) => Promise<Site>;
   readonly file: string;
   readonly remove: () => void;
 }
@@ -85,8 +90,8 @@ export function siteFolder(): SiteFolder {
   const file = join(folder, 'pharos.db');
   return {
     file,
-    open: async (over = {}, visitors) => {
-      const { database } = openEmptySqlite(file, T0);
+    open: async (over = {}, visitors, watched = (database) => database) => {
+      const database = watched(openEmptySqlite(file, T0).database);
       const mails: Mail[] = [];
       const errors: unknown[] = [];
       const site: Site = {

@@ -92,14 +92,18 @@ function terraform(path: string): Giver {
     return null;
   };
   const pageOf = (fields: Row): Row => ({ id: '1', access_type: 'public', ...fields });
+  const monitorOf = (fields: Row) =>
+    resourceOf({ id: '9', name: 'm', url: 'https://x.test', ...fields }, 'svc_http_monitor', 'monitor');
   return {
     options: { path },
     give: (base, fields, others = []) =>
-      write(
-        [pageOf({ ...base, ...fields }), ...others.map((other) => pageOf({ ...base, ...again(base), ...other }))].map(
-          (attributes, index) => resourceOf(attributes, 'svc_status_page', `page_${index}`),
-        ),
-      ),
+      write([
+        monitorOf({}),
+        ...[
+          pageOf({ ...base, ...fields }),
+          ...others.map((other) => pageOf({ ...base, ...again(base), ...other })),
+        ].map((attributes, index) => resourceOf(attributes, 'svc_status_page', `page_${index}`)),
+      ]),
     doubts: [
       ['a password', { password: 'x' }],
       ['an object as password', { password: { value: 'x' } }],
@@ -121,10 +125,7 @@ function terraform(path: string): Giver {
       [
         'a monitor that breaks the rules',
         (base) =>
-          write([
-            resourceOf(pageOf({ ...base, access_type: 'password', password: null })),
-            resourceOf({ id: '9', name: 'm', retry: 11 }, 'svc_http_monitor', 'monitor'),
-          ]),
+          write([resourceOf(pageOf({ ...base, access_type: 'password', password: null })), monitorOf({ retry: 11 })]),
       ],
     ],
   };
