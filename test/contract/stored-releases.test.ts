@@ -414,6 +414,26 @@ describe('a node that takes releases out of a bucket', () => {
     expect(node.read('acme', 'index.html')).toBe(site.served('acme', 'index.html'));
   });
 
+  it('follows a page that opens, and one that closes, whatever folders it has', async () => {
+    const place = await startReleasePlace();
+    ends.push(place.close);
+    const folders = testFolders();
+    ends.push(folders.remove);
+    const uploader = uploaderOf({ folders }, place);
+    const node = webNode(place);
+    for (const access of ['password', 'public', 'password', 'public'] as const) {
+      // Nothing stands directly in `components`.
+      const files = [drawn('index.html', htmlOf(access)), drawn('components/a/index.html', htmlOf(access))];
+      const input = inputOf(files, { access });
+      const release = { disk: DISK, folders, nextNumber: releaseNumbersFrom() };
+      const { number } = await writeRelease(release, input, currentManifest(folders, 'acme'));
+      await switchTo({ disk: DISK, folders }, { slug: 'acme', number, isPublic: access === 'public' });
+      await uploader.update();
+      await node.takeAll();
+      expect(node.read('acme', 'components/a/index.html')).toContain(access);
+    }
+  });
+
   it('goes on without it, and after a restart with what it has', async () => {
     const place = await startPlace();
     const { site } = await publishedSite();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import pLimit from 'p-limit';
 import { DISK } from '../releases/disk.ts';
-import { type ReleaseFolders, releaseFolder } from '../releases/folders.ts';
+import { poolFolder, type ReleaseFolders, releaseFolder } from '../releases/folders.ts';
 import { type FileRecord, filePlaces, type Manifest, parseManifest } from '../releases/manifest.ts';
 import { chooseModes, makePageFolders } from '../releases/modes.ts';
 import { isInside } from './ledger.ts';
@@ -58,6 +58,9 @@ export function createFileTaker(store: ObjectStore, folders: ReleaseFolders): Fi
     makePageFolders({ disk: DISK, folders }, slug, modes);
     const folder = releaseFolder(folders, slug, manifest.number);
     mkdirSync(join(folder, 'files'), { recursive: true, mode: modes.folder });
+    // One that has folders and no files of its own would not be made with a file.
+    for (const id of Object.values(manifest.folders))
+      mkdirSync(join(poolFolder(folders, slug), id), { recursive: true, mode: modes.folder });
     const files = Object.entries(manifest.files).map(([path, record]) => [
       path,
       { ...record, variants: isStoredCompressed(record) ? ['br'] : [] },
