@@ -80,7 +80,7 @@ export interface MailFacts {
 }
 
 /** From the most private to the most open. */
-export const BY_PRIVACY = [
+const BY_PRIVACY = [
   'closed',
   'oidc',
   'email-domain',

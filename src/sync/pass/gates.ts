@@ -3,7 +3,6 @@
  * This is decided here for all connectors. Pure.
  */
 
-import { BY_PRIVACY } from '../../model/access.ts';
 import type { Learned, PageDefinition, Problem } from '../../model/observation.ts';
 
 /** What an answer says of pages. */
@@ -50,15 +49,19 @@ function doubtsIn(problems: readonly Problem[]): (page: PageDefinition, isShown:
 }
 
 function moreGuarded(page: PageDefinition, shown: PageDefinition): PageDefinition {
-  const rank = ({ access }: PageDefinition): number => BY_PRIVACY.indexOf(access);
   const published = page.published && shown.published;
-  const isSame = shown.access === page.access && shown.access === 'email-domain';
-  const emailDomains = isSame
-    ? page.emailDomains.filter((domain) => shown.emailDomains.includes(domain))
-    : page.emailDomains;
-  if (rank(shown) < rank(page)) return { ...page, access: shown.access, emailDomains: shown.emailDomains, published };
-  if (published === page.published && emailDomains.length === page.emailDomains.length) return page;
-  return { ...page, published, emailDomains };
+  const { access, emailDomains } = narrower(page, shown);
+  const isSame = access === page.access && emailDomains.length === page.emailDomains.length;
+  return isSame && published === page.published ? page : { ...page, access, emailDomains, published };
+}
+
+/** Who may see both. */
+function narrower(one: PageDefinition, two: PageDefinition): Pick<PageDefinition, 'access' | 'emailDomains'> {
+  if (two.access === 'public') return one;
+  if (one.access === 'public') return two;
+  // Another kind of gate lets other people in.
+  if (one.access !== two.access) return closed(one);
+  return { ...one, emailDomains: one.emailDomains.filter((domain) => two.emailDomains.includes(domain)) };
 }
 
 function closed(page: PageDefinition): PageDefinition {

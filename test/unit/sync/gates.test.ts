@@ -56,6 +56,15 @@ describe('an answer that is not taken', () => {
     expect(settled([page('a'), page('b')])).toBe(known);
   });
 
+  it('closes a page that it shows behind another kind of gate, which would let other people in', () => {
+    expect(gates(settled([page('b', { access: 'password' })]))).toEqual(['a public', 'b closed']);
+    const behind = tightenGates([page('c', { access: 'password' })], {
+      pages: [page('c', { access: 'email-domain', emailDomains: ['x.example'] })],
+      problems: [],
+    });
+    expect(gates(behind)).toEqual(['c closed']);
+  });
+
   it('closes pages that it should show and does not, and no page of which it says nothing', () => {
     expect(gates(settled([page('a')], doubt(null)))).toEqual(['a public', 'b closed']);
     expect(gates(settled([], doubt('a')))).toEqual(['a closed', 'b email-domain']);
