@@ -6,7 +6,7 @@ import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
 import { incidentView } from '../../src/views/incident/incident.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { onePageOfEachKind, render } from '../helpers/every-page.ts';
-import { calm, longHistory, manyComponents, outage } from '../helpers/page-scenes.ts';
+import { calm, longHistory, manyComponents, outage, troubledWorld } from '../helpers/page-scenes.ts';
 import { judge } from './budget.ts';
 
 /** 50 components × 90 days without the scripts, and the scripts, compressed as well as can be; held by pages-weight.test.ts. */
@@ -73,6 +73,8 @@ export async function run(): Promise<void> {
     ),
     without,
     weigh('300 components', await draw('status-page', statusPageView(manyComponents(300)))),
+    weigh('50 components, 150 incidents in 80 days', await draw('status-page', statusPageView(troubledWorld(50, 150)))),
+    weigh('300 components, 900 incidents', await draw('status-page', statusPageView(troubledWorld(300, 900)))),
     weigh('10 components, outage', await draw('status-page', statusPageView(outage()))),
   ];
   for (const page of onePageOfEachKind(calm()).filter(({ kind }) => kind !== 'status-page'))

@@ -148,7 +148,7 @@ const CASES = {
   },
   'incident that ends': {
     next: () => incidentPage(later, true, [...updates, update(8, 'resolved')]),
-    focus: (page: Page) => page.locator('#u-u2 h3 a'),
+    focus: (page: Page) => page.locator('#u-u2 .head a'),
     news: 'Number 8. What we know',
   },
   'maintenance that ends': {

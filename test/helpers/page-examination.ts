@@ -34,6 +34,7 @@ export function openMenu(page: Page, index: number): Promise<boolean> {
       if (sections && !sections.checkVisibility()) sections.showPopover();
       const menus = [...root.querySelectorAll<HTMLDetailsElement>('.menu')].filter((one) => one.checkVisibility());
       for (const [n, one] of menus.entries()) one.open = n === at;
+      if (at >= menus.length && sections?.matches(':popover-open')) sections.hidePopover();
       return at < menus.length;
     },
     index,

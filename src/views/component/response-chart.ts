@@ -102,7 +102,7 @@ function periodView(
     width: count - 1,
     ticks: Array.from({ length: ticks + 1 }, (_, index) => {
       const at = toEpochMs(drawn.from + ((to - drawn.from) * index) / ticks);
-      const { iso, text } = format[index === ticks ? 'zoned' : 'plain'].clock(at);
+      const { iso, text } = format.plain.clock(at);
       return { iso, text: id === '24h' ? text : format.dayInYear(dayOf(at, model.settings.timezone)) };
     }),
     values: [axisValue(topMs), axisValue(topMs / 2), axisValue(0)],

@@ -88,9 +88,9 @@ const NOTHING: DayDetail = { spans: '', incidents: NO_INCIDENTS };
 const SPANS_MAX = 4;
 
 /**
- * When the day was in which state but the usual one, for `writeSpans`: a letter, the minutes of its start and end on the clock
- * of the zone, and its length where that is not between them. Without an end it goes on; without a start it is the sum of many,
- * or has gone on since before. Empty where the day says it all.
+ * When the day was in which state but the usual one, for `writeSpans`: a letter, the minute of its start on the clock of the
+ * zone, and its length, before which its end stands where clocks were changed. Without a length it goes on; without a start it
+ * is the sum of many, or has gone on since before. Empty where the day says it all.
  */
 function packSpans(timeline: readonly TimelineSpan[], cell: DayCell, zone: string): string {
   const { interval, elapsedMs, msByState, state } = cell;
@@ -116,9 +116,10 @@ function packSpans(timeline: readonly TimelineSpan[], cell: DayCell, zone: strin
     .map(({ state, from, to }) => {
       const [start, end] = [minuteOf(from), minuteOf(to)];
       if (isToday && to === now) return `${LOOKS[state].letter}${start}`;
-      const ms = to - from;
-      const isLength = end === start || Math.abs((end - start) * MINUTE_MS - ms) > MINUTE_MS;
-      return `${LOOKS[state].letter}${start}${end === start ? '' : `-${end}`}${isLength ? packLength(ms) : ''}`;
+      const [ms, shownMs] = [to - from, (end - start) * MINUTE_MS];
+      const isShifted = Math.abs(shownMs - ms) > MINUTE_MS;
+      const length = packLength(isShifted || end === start ? ms : shownMs);
+      return `${LOOKS[state].letter}${start}${isShifted ? `-${end}` : ''}${length}`;
     })
     .join(' ');
 }

@@ -26,11 +26,12 @@ export function writeSpans(
   const isNamed = spans.every((span) => span[0] === dayLetter.toLowerCase());
   const write = (span: string) => {
     const [, letter = '', from = '', to, count, unit] = /(\D)(\d*)(?:-(\d+))?(?:\+(\d+)(s?))?/.exec(span) ?? [];
-    const minutes = count ? Number(count) / (unit ? 60 : 1) : to ? Number(to) - Number(from) : 0;
-    const long = minutes > 0 ? duration(minutes * MINUTE_MS) : '';
-    const [start, end] = [from, to ?? ''].map((minute) => minute && clock.format(Number(minute) * MINUTE_MS));
-    const when =
-      start && (end || minutes === 0) ? `${start} – ${end || ongoing}` : start || (minutes > 0 ? '' : ongoing);
+    const length = Number(count ?? 0);
+    const timeAt = (minute: number) => clock.format(minute * MINUTE_MS);
+    const end = length === 0 ? ongoing : timeAt(Number(to ?? Number(from) + length));
+    // Within a minute one time is enough; of a sum, and of what began before, there is none.
+    const when = from === '' ? (length > 0 ? '' : ongoing) : timeAt(Number(from)) + (unit ? '' : ` – ${end}`);
+    const long = length > 0 ? duration((length * MINUTE_MS) / (unit ? 60 : 1)) : '';
     return [isNamed ? '' : stateWord(letter), when, when && long ? `(${long})` : long].filter(Boolean).join(' ');
   };
   return spans.map(write).join(', ');

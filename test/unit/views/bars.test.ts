@@ -43,7 +43,7 @@ describe('ninety days', () => {
       endedAt: ago(29 * HOUR_MS),
     });
     const bar = barWith([{ state: 'major_outage', startedAgoMs: 30 * HOUR_MS, forMs: HOUR_MS }], [outage]);
-    expect(packNotes(bar.runs)).toBe('88\tm211-271\ta~20~fire');
+    expect(packNotes(bar.runs)).toBe('88\tm211+60\ta~20~fire');
     expect(bar.rows).toEqual([
       {
         days: 'Nov 20',
