@@ -16,7 +16,7 @@ import type { ServeParts } from './build-serve.ts';
 import type { StoreParts } from './build-store.ts';
 import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
-import type { Log } from './log.ts';
+import { createNews, type Log } from './log.ts';
 import { createChecksKeeper, ownChecksTask } from './nodes/checks.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
 import { askTask } from './nodes/turns.ts';
@@ -265,6 +265,7 @@ function createUploads(base: StoreParts, { keeper }: ServeParts, elections: Elec
 /** Keeps the places in `output` current after each run. */
 function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts, elections: Elections): TargetKeeper {
   const { live, log } = base;
+  const newsOf = createNews();
   return createTargetKeeper({
     config: live.config,
     make: (config) =>
@@ -280,17 +281,26 @@ function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts
       return name === null || elections.leaseOf(name) !== null;
     },
     onReport: (report, run) => {
-      logTarget(log, report, run);
+      logTarget(log, { report, run, newsOf });
       metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
       events.announce();
     },
   });
 }
 
-function logTarget(log: Log, report: TargetReport, run: string): void {
+function logTarget(
+  log: Log,
+  {
+    report,
+    run,
+    newsOf,
+  }: { readonly report: TargetReport; readonly run: string; readonly newsOf: ReturnType<typeof createNews> },
+): void {
   const { kind: target, place, filesWritten: written, filesRemoved: removed, durationMs, message, warnings } = report;
-  for (const warning of warnings) log.warn({ run, target }, warning);
-  if (message !== null) log.error({ run, target, written, removed }, message);
-  else if (written + removed > 0)
+  for (const warning of newsOf(`warnings ${place}`, warnings)) log.warn({ run, target }, warning);
+  for (const line of newsOf(`failed ${place}`, message === null ? [] : [message]))
+    log.error({ run, target, written, removed }, line);
+  if (message !== null) return;
+  if (written + removed > 0)
     log.info({ run, target, place, written, removed, ms: Math.round(durationMs) }, 'output updated');
 }

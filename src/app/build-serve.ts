@@ -14,6 +14,7 @@ import { createOpsEvents } from '../server/operators/ops-events.ts';
 import { loginMail, loginView } from '../views/login/login.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
+import { createErrorLog } from './log.ts';
 import { createTaking } from './nodes/take-releases.ts';
 import { createSiteKeeper } from './site-keeper.ts';
 import { releaseBucket } from './targets.ts';
@@ -36,7 +37,7 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
   /** Renders a page that belongs to no release. A renderer of this thread is loaded at the first call. */
   const draw: Renderer['render'] = async (kind, view) =>
     (publishing.publisher ?? (await ownRenderer())).render(kind, view);
-  const onError = (error: unknown, where: string): void => log.error({ where }, messageOf(error));
+  const onError = createErrorLog(log);
   const way = createDispatcher({ ...PROVIDER_LIMITS, proxy: base.proxy });
   closing.defer(() => way.close());
   const fetch = createFetch(way);

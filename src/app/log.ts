@@ -2,6 +2,8 @@
 
 import { createRequire } from 'node:module';
 import { type Logger, pino } from 'pino';
+import { messageOf } from '../errors.ts';
+import { HOUR_MS } from '../model/time.ts';
 
 export type Log = Logger;
 
@@ -32,6 +34,31 @@ export function createLog(options: { readonly isQuiet: boolean; readonly secrets
 /** Loaded for a terminal only: servers have none, and would keep it for good. */
 function pretty(): typeof import('pino-pretty') {
   return createRequire(import.meta.url)('pino-pretty');
+}
+
+/** Remembers what was said: of the lines about something, returns those that weren't among its last ones. */
+export function createNews(): (about: string, lines: readonly string[]) => ReadonlySet<string> {
+  const said = new Map<string, ReadonlySet<string>>();
+  return (about, lines) => {
+    const before = said.get(about);
+    said.set(about, new Set(lines));
+    return new Set(lines.filter((line) => before?.has(line) !== true));
+  };
+}
+
+/** Logs errors of work that is tried again and again: the same one once in an hour. */
+export function createErrorLog(
+  log: Pick<Log, 'error'>,
+  now: () => number = () => performance.now(),
+): (error: unknown, where: string) => void {
+  const said = new Map<string, { readonly message: string; readonly at: number }>();
+  return (error, where) => {
+    const message = messageOf(error);
+    const last = said.get(where);
+    if (last?.message === message && now() - last.at < HOUR_MS) return;
+    said.set(where, { message, at: now() });
+    log.error({ where }, message);
+  };
 }
 
 /** Fields that tell events of one run apart for machines, and say nothing to a person. */

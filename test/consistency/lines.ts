@@ -42,10 +42,9 @@ export function lineOf(component: WorldComponent, inputs: LineInputs): Line {
   const { known, asOf, sources } = inputs;
   const { monitor } = component;
   const history = historyOf(component, inputs);
-  const told = [history.observed, history.outages, history.declared ?? [], history.watched ?? []].flat();
-  // Of what nothing else is known, a window that runs is the beginning.
-  const starts = told.length > 0 ? told : history.maintenances.filter(({ from, to }) => from <= asOf && asOf < to);
-  const first = Math.min(asOf, ...starts.map(({ from }) => from as number));
+  const { observed, outages, declared = [], watched = [], maintenances } = history;
+  const told = [observed, outages, declared, watched, maintenances].flat();
+  const first = Math.min(asOf, ...told.map(({ from }) => from as number));
   const window = { from: Math.max(first, asOf - HISTORY_DAYS * DAY_MS), to: asOf + 1 } as Interval;
   const pieces = piecesOf(history, window, window.to - window.from);
   const state = pieces.at(-1)?.state ?? 'unknown';

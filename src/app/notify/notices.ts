@@ -6,7 +6,6 @@ import { createAttempts } from '../../access/attempts/attempts.ts';
 import { systemRandom } from '../../access/digest.ts';
 import type { Config } from '../../config/load.ts';
 import type { Secret } from '../../config/secret.ts';
-import { messageOf } from '../../errors.ts';
 import type { SendMail } from '../../mail/mail.ts';
 import { createPrintingMailer, createSmtpPool, type MailPool } from '../../mail/mailer.ts';
 import type { PageKey } from '../../model/slugs.ts';
@@ -25,7 +24,7 @@ import { once } from '../../once.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Database } from '../../store/database.ts';
-import type { Log } from '../log.ts';
+import { createErrorLog, type Log } from '../log.ts';
 
 /** Longer than a healthy upstream takes to answer. */
 const CHANNELS_WAIT_MS = 10 * SECOND_MS;
@@ -74,6 +73,8 @@ export function createNotices(deps: NoticesDeps): Notices {
   const pageKept = (page: PageKey) => subscribable(deps.pageKept(page));
   const seal = createAddressSeal(key, random);
   const mails = createMails(deps);
+  const logError = createErrorLog(log);
+  const onError = (error: unknown): void => logError(error, 'notices');
   /** Whether the write-ahead log may still contain deleted data; unknown after a start. */
   let isLogStale = true;
   /**
@@ -81,9 +82,7 @@ export function createNotices(deps: NoticesDeps): Notices {
    * delay the others.
    */
   const channelsKnown = once(() =>
-    Promise.race([deps.knowChannels(), wait(CHANNELS_WAIT_MS, undefined, { ref: false })]).catch((error: unknown) =>
-      log.error({ where: 'notices' }, messageOf(error)),
-    ),
+    Promise.race([deps.knowChannels(), wait(CHANNELS_WAIT_MS, undefined, { ref: false })]).catch(onError),
   );
 
   function subscribable(page: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
@@ -124,7 +123,7 @@ export function createNotices(deps: NoticesDeps): Notices {
     channels: deps.channels,
     prepare,
     onResult: deps.onResult,
-    onError: (error) => log.error({ where: 'notices' }, messageOf(error)),
+    onError,
   });
 
   const wake = (delayMs?: number): void => {

@@ -1,13 +1,14 @@
 /** Writes the report of a run to the log. What is wrong with an upstream is said once, and again when it changes. */
 
 import type { UpstreamReport } from '../../sync/pass/pass.ts';
-import type { Log } from '../log.ts';
+import { createNews, type Log } from '../log.ts';
 import type { RunReport } from './engine.ts';
 
 /** @returns writes one report */
 export function createReportLog(log: Log): (report: RunReport) => void {
   const failures = new Map<string, string>();
-  const problems = new Map<string, ReadonlySet<string>>();
+  const newsOf = createNews();
+  let pagesTold: readonly string[] = [];
 
   function writeUpstream(run: object, item: UpstreamReport): void {
     const { upstreamId: upstream } = item;
@@ -24,17 +25,16 @@ export function createReportLog(log: Log): (report: RunReport) => void {
       if (item.changed.monitors.length > 0)
         log.info({ ...run, upstream, monitors: item.changed.monitors.length }, 'monitors changed');
     }
-    const said = problems.get(upstream);
     const lines = item.problems.map(({ place, message }) => `${place}: ${message}`);
-    for (const line of new Set(lines)) if (said?.has(line) !== true) log.warn({ ...run, upstream }, printable(line));
-    problems.set(upstream, new Set(lines));
+    for (const line of newsOf(`upstream ${upstream}`, lines)) log.warn({ ...run, upstream }, printable(line));
   }
 
   return (report) => {
     const run = { run: report.id, ...(report.traces.length === 0 ? {} : { traces: report.traces }) };
     for (const item of report.pass?.upstreams ?? []) writeUpstream(run, item);
     for (const page of report.publish?.pages ?? []) {
-      if (page.kind === 'failed') log.error({ ...run, page: page.slug }, page.message ?? 'failed');
+      const failed = page.kind === 'failed' ? [page.message ?? 'failed'] : [];
+      for (const line of newsOf(`failed ${page.slug}`, failed)) log.error({ ...run, page: page.slug }, line);
       if (page.kind === 'published')
         log.info(
           {
@@ -47,7 +47,13 @@ export function createReportLog(log: Log): (report: RunReport) => void {
           'published',
         );
     }
-    for (const { slug, message } of report.publish?.problems ?? []) log.warn({ ...run, page: slug }, message);
+    if (report.publish === null) return;
+    const found = Map.groupBy(report.publish.problems, ({ slug }) => slug);
+    for (const slug of new Set([...pagesTold, ...found.keys()])) {
+      const lines = (found.get(slug) ?? []).map(({ message }) => message);
+      for (const line of newsOf(`page ${slug}`, lines)) log.warn({ ...run, page: slug }, line);
+    }
+    pagesTold = [...found.keys()];
   };
 }
 

@@ -31,6 +31,8 @@ export interface DoctorOptions {
   readonly network: boolean;
 }
 
+const isFullDisk = ({ name, result }: Finding): boolean => name === 'disk space' && result === 'fault';
+
 /** A clock that is further off makes times on pages look wrong. */
 const SKEW_WARN_MS = 5_000;
 
@@ -40,7 +42,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   if (config === null) return machineOnly(options);
   const progress = createProgress(options.quiet ?? options.json ?? false);
   try {
-    const here = [
+    const found = [
       ...versionFindings(),
       proxyFinding(process.env),
       ...settingFindings(config, now()),
@@ -53,6 +55,8 @@ export async function doctor(options: DoctorOptions): Promise<number> {
         ? [skipped('database', 'not checked without the network')]
         : []),
     ];
+    // It is behind whatever else fails.
+    const here = found.toSorted((a, b) => Number(isFullDisk(b)) - Number(isFullDisk(a)));
     const isSound = !here.some(
       ({ name, result }) => result === 'fault' && ['database', 'data folder', 'disk space'].includes(name),
     );

@@ -124,9 +124,8 @@ function drawLine(
     .flatMap((incident) => declaredSpans(incident, named, after(asOf)));
   const watched = definition.monitor === null ? watchedIntervals(definition, inputs) : [];
   const told = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched];
-  // Of what nothing else is known, the window that runs is the beginning: it did not begin with each look.
-  const running = sightings.maintenances.filter((window) => window.from <= asOf && asOf < window.to);
-  const first = (told.length > 0 ? told : running).reduce<number>(
+  // A window may be entered afterwards, for a day before anything else is known.
+  const first = [...told, ...sightings.maintenances].reduce<number>(
     (earliest, { from }) => Math.min(earliest, from),
     asOf,
   );

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { lineText } from '../../../src/app/log.ts';
+import { createErrorLog, lineText } from '../../../src/app/log.ts';
+import { HOUR_MS } from '../../../src/model/time.ts';
+
+it('says once in an hour what goes wrong again and again, and at once what is new', () => {
+  const lines: string[] = [];
+  let at = 0;
+  const onError = createErrorLog({ error: (_: object, text: string) => void lines.push(text) } as never, () => at);
+  for (const text of ['full', 'full', 'away', 'full', 'full']) onError(new Error(text), 'notices');
+  onError(new Error('full'), 'gates');
+  at += HOUR_MS;
+  onError(new Error('full'), 'notices');
+  expect(lines).toEqual(['full', 'away', 'full', 'full', 'full']);
+});
 
 describe('an event on a terminal', () => {
   it('is one line: the message and its fields, without what only machines need', () => {

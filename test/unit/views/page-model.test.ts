@@ -4,7 +4,7 @@ import { toMonitorId } from '../../../src/model/observation.ts';
 import type { PageSettings, SourceFreshness } from '../../../src/model/page.ts';
 import type { MonitorPast } from '../../../src/model/reported.ts';
 import type { State } from '../../../src/model/state.ts';
-import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { type PageInputs, pageModel } from '../../../src/views/model/page-model.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 5, 1, 12));
@@ -264,6 +264,16 @@ describe('the model of a page', () => {
     });
     expect(other.state).toBe('partial_outage');
     expect(model({ maintenances: [maintenance()] }).maintenances[0]?.status).toBe('in_progress');
+  });
+
+  it('was in maintenance also on a day before it was known, if that is entered afterwards', () => {
+    const window = { from: earlier(9 * DAY_MS), to: earlier(9 * DAY_MS - HOUR_MS) };
+    const entered = maintenance({ startsAt: window.from, endsAt: window.to });
+    const [api] = model({ maintenances: [entered] }).components;
+    expect(api?.timeline.slice(0, 2)).toMatchObject([
+      { ...window, state: 'maintenance' },
+      { from: window.to, state: 'unknown' },
+    ]);
   });
 
   it('holds a state heard in time to the instant shown, and says nothing of the time after a silence', () => {

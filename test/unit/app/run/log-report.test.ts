@@ -39,6 +39,26 @@ describe('the log of runs', () => {
     );
   });
 
+  it('says what is wrong with a page once, until it changes or comes back', () => {
+    const lines: string[] = [];
+    const write =
+      (level: string) =>
+      ({ page }: { page?: string }, text: string) =>
+        void lines.push(`${level} ${page} ${text}`);
+    const writeReport = createReportLog({ info: write('info'), warn: write('warn'), error: write('error') } as never);
+    const run = (problems: readonly object[], pages: readonly object[] = []) => {
+      writeReport({ id: 'r', traces: [], pass: null, publish: { pages, problems } } as never);
+      lines.push('-');
+    };
+    const gone = { slug: 'acme', message: 'a' };
+    const failed = { slug: 'acme', kind: 'failed', message: 'full' };
+    for (const problems of [[gone], [gone], [gone, { slug: 'beta', message: 'a' }], [], [gone]]) run(problems);
+    for (const kind of [failed, failed, { ...failed, kind: 'unchanged' }, failed]) run([gone], [kind]);
+    expect(lines.join(' ')).toBe(
+      'warn acme a - - warn beta a - - warn acme a - error acme full - - - error acme full -',
+    );
+  });
+
   it('writes no control characters of an upstream', () => {
     expect(written(ok('a\u001b[31m\nb\u202e'))[0]).toBe('warn monitors[3]: a [31m b ');
   });
