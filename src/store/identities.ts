@@ -43,11 +43,11 @@ export interface PageFirsts {
   readonly entries: readonly Omit<StoredEntry, 'firstSeenAt'>[];
 }
 
-/** Remembers what is published for the first time; what is known already stays as it is. */
+/** Remembers what is published for the first time; what is known already stays as it is, unless that is in the future. */
 export async function rememberFirsts(database: Database, { page, at, subjects, entries }: PageFirsts): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.runMany(
-      'INSERT INTO first_seen (subject, at) VALUES (?, ?) ON CONFLICT (subject) DO NOTHING',
+      'INSERT INTO first_seen (subject, at) VALUES (?, ?) ON CONFLICT (subject) DO UPDATE SET at = excluded.at WHERE first_seen.at > excluded.at',
       subjects.map((subject) => [subject, at]),
     );
     await tx.runMany(

@@ -38,15 +38,15 @@ const SURFACES = {
 };
 
 /** @param before the publish before of the same world; null: this is the first */
-export function examine(world: World, { now, files }: Published, before: Check | null): Check {
-  if (before !== null && isSame(before.files, files)) {
+export function examine(world: World, { now, upTo, isSetBack, files }: Published, before: Check | null): Check {
+  if (before !== null && !isSetBack && isSame(before.files, files)) {
     const check: Check = { ...before, differences: [] };
-    checkAge(check, { now, heartbeat: heartbeatOf(files), hadOne: true });
+    checkAge(check, { now, upTo, heartbeat: heartbeatOf(files), hadOne: true });
     return check;
   }
   const asOf = Date.parse(jsonOf<{ as_of: string }>({ files } as Check, 'build.json').as_of);
-  const definedAt = before?.expected.definedAt ?? now;
-  const expected = expectedAt(world, { now, asOf, definedAt });
+  const definedAt = Math.min(before?.expected.definedAt ?? now, now);
+  const expected = expectedAt(world, { now, upTo, asOf, definedAt });
   const heartbeat = heartbeatOf(files);
   const check: Check = {
     expected,
@@ -56,15 +56,15 @@ export function examine(world: World, { now, files }: Published, before: Check |
     addresses: new Map(),
     ids: new Map(),
   };
-  checkAge(check, { now, heartbeat, hadOne: before !== null });
+  checkAge(check, { now, upTo, heartbeat, hadOne: before !== null });
   for (const [surface, checkSurface] of Object.entries(SURFACES))
     try {
       checkSurface(check);
     } catch (error) {
       check.differences.push(`${surface}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     }
-  checkGone(check, now);
-  if (before !== null) checkSequence(before, check);
+  checkGone(check);
+  if (before !== null && !isSetBack) checkSequence(before, check);
   return check;
 }
 
@@ -80,7 +80,12 @@ function todayState(pieces: Line['pieces'], at: number, zone: string): State | u
 /** A page is as of now, or of its last heartbeat or news since which nothing happened. */
 function checkAge(
   { expected, differences }: Check,
-  { now, heartbeat, hadOne }: { readonly now: number; readonly heartbeat: number; readonly hadOne: boolean },
+  {
+    now,
+    upTo,
+    heartbeat,
+    hadOne,
+  }: { readonly now: number; readonly upTo: number; readonly heartbeat: number; readonly hadOne: boolean },
 ): void {
   const { asOf, world, definedAt } = expected;
   if (asOf > now || asOf <= now - HEARTBEAT_MS || (!hadOne && asOf !== now))
@@ -88,7 +93,7 @@ function checkAge(
   if (heartbeat > asOf || heartbeat <= asOf - HEARTBEAT_MS)
     differences.push(`the heartbeat is ${iso(heartbeat)} at ${iso(asOf)}`);
   if (asOf === now) return;
-  const [shown, present] = [expected, expectedAt(world, { now, asOf: now, definedAt })].map(
+  const [shown, present] = [expected, expectedAt(world, { now, upTo, asOf: now, definedAt })].map(
     ({ lines, stories, plans, asOf: at }) =>
       JSON.stringify([
         lines.map(({ state }) => state),

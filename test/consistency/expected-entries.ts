@@ -49,7 +49,8 @@ export function automaticStories(
     incidents: declared.map(({ story: { item, endedAt, componentIds }, id }) => ({
       id,
       from: tickOf(item.startedAt),
-      to: endedAt === null ? null : tickOf(endedAt),
+      // One that an upstream of another clock ends later than now is open at every tick.
+      to: endedAt === null || endedAt > (times.at(-1) ?? 0) ? null : tickOf(endedAt),
       components: componentIds.map((one) => lines.findIndex(({ component }) => component.id === one)),
     })),
     after: world.afterMs / TICK_MS,

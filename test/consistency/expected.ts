@@ -13,6 +13,8 @@ import { upstreamOf, type World } from './world.ts';
 
 export interface Expected {
   readonly world: World;
+  /** Index of the step that looks. */
+  readonly upTo: number;
   readonly asOf: number;
   readonly known: Known;
   readonly state: State;
@@ -28,9 +30,9 @@ export interface Expected {
 
 export function expectedAt(
   world: World,
-  { now, asOf, definedAt }: { now: number; asOf: number; definedAt: number },
+  { now, upTo, asOf, definedAt }: { now: number; upTo: number; asOf: number; definedAt: number },
 ): Expected {
-  const known = knownAt(world, now);
+  const known = knownAt(world, now, upTo);
   const stories = known.incidents.flatMap((story) => pageStory(world, story, asOf));
   const plans = expectedPlans(world, known, asOf);
   const sources = sourcesOf(world, known, stories);
@@ -47,6 +49,7 @@ export function expectedAt(
   const state = combined(lines.map((line) => line.state));
   return {
     world,
+    upTo,
     asOf,
     known,
     state,

@@ -36,8 +36,9 @@ export interface Known {
   readonly freshness: ReadonlyMap<string, Freshness>;
 }
 
-export function knownAt(world: World, now: number): Known {
-  const answers = world.steps.filter((step): step is Answer => step.kind === 'answer' && step.at <= now);
+/** @param upTo index of the step that looks */
+export function knownAt(world: World, now: number, upTo: number): Known {
+  const answers = world.steps.slice(0, upTo).filter((step): step is Answer => step.kind === 'answer');
   const freshness = new Map(world.upstreams.map((one) => [one.id, freshnessOf(answers, one, now)]));
   return {
     freshness,
@@ -57,8 +58,11 @@ export function knownAt(world: World, now: number): Known {
 /** Stale: older than two intervals, or never heard. */
 function freshnessOf(answers: readonly Answer[], { id, intervalMs }: WorldUpstream, now: number): Freshness {
   const own = answers.filter(({ upstream }) => upstream === id);
-  const monitorsAt = own.findLast(({ states }) => states !== null)?.at ?? null;
-  const incidentsAt = own.findLast(({ incidents }) => incidents !== null)?.at ?? null;
+  // After the clock was set back, nothing was heard later than now.
+  const lastAt = (isRead: (answer: Answer) => boolean): number | null =>
+    own.reduce<number | null>((at, one) => (isRead(one) ? one.at : at === null ? null : Math.min(at, one.at)), null);
+  const monitorsAt = lastAt(({ states }) => states !== null);
+  const incidentsAt = lastAt(({ incidents }) => incidents !== null);
   const isStale = (at: number | null): boolean => at === null || now - at > 2 * intervalMs;
   return {
     monitorsAt,
@@ -81,16 +85,28 @@ function seenOf(
   const silenceMs = 2 * upstream.intervalMs + Math.min(upstream.intervalMs / 2, 30_000);
   const spans: SeenSpan[] = [];
   for (const { at, states, upstream: id } of answers) {
+    if (id !== upstream.id) continue;
+    cutAt(spans, at);
     const state = states?.[monitor];
-    if (id !== upstream.id || state === undefined) continue;
+    if (state === undefined) continue;
     const last = spans.at(-1);
     const goesOn = last !== undefined && at - last.to <= silenceMs;
     if (goesOn) last.to = at;
+    if (last?.from === at && last.state !== state) spans.pop();
     if (!goesOn || last.state !== state) spans.push({ state, from: at, to: at });
   }
   const last = spans.at(-1);
   if (last !== undefined && isFresh) last.to = Infinity;
   return spans;
+}
+
+/** The clock was set back: what was seen later than now was not, but the state that was seen last holds. */
+function cutAt(spans: SeenSpan[], at: number): void {
+  const last = spans.at(-1);
+  if (last === undefined || last.to <= at) return;
+  const kept = spans.slice(0, -1).filter(({ from }) => from < at);
+  for (const span of kept) span.to = Math.min(span.to, at);
+  spans.splice(0, spans.length, ...kept, { state: last.state, from: Math.min(last.from, at), to: at });
 }
 
 interface Row<Item> {

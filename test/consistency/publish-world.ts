@@ -28,6 +28,10 @@ import { type Answer, internalName, type World } from './world.ts';
 export interface Published {
   /** When it was published. */
   readonly now: number;
+  /** Index of that step. */
+  readonly upTo: number;
+  /** Whether the clock was set back since the publish before. */
+  readonly isSetBack: boolean;
   /** By path below the page. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -51,7 +55,11 @@ export async function publishWorld(
   const memory = createSiteMemory(store);
   let previous: { asOf: number; eventKey: string; slug: string } | null = null;
   let served = new Map<string, Served>();
-  for (const step of world.steps) {
+  let lastAt = 0;
+  let isSetBack = false;
+  for (const [upTo, step] of world.steps.entries()) {
+    isSetBack ||= step.at < lastAt;
+    lastAt = step.at;
     if (step.kind === 'answer') {
       await takeAnswer(store, world, step);
       continue;
@@ -70,7 +78,8 @@ export async function publishWorld(
       ...badgeFiles(model, { options: { locale: 'en' }, named: [] }),
     ].filter(({ path }) => !LEFT_OUT.test(path) && (!path.includes('badges/') || READ_BADGE.test(path)));
     served = await drawn(entries, served, renderer);
-    look({ now: step.at, files: new Map([...served].map(([path, { text }]) => [path, text])) });
+    look({ now: step.at, upTo, isSetBack, files: new Map([...served].map(([path, { text }]) => [path, text])) });
+    isSetBack = false;
   }
 }
 
@@ -93,6 +102,7 @@ async function takeAnswer(store: Store, world: World, answer: Answer): Promise<v
   const upstream = world.upstreams.find(({ id }) => id === answer.upstream);
   if (upstream === undefined) throw new Error(`no upstream ${answer.upstream}`);
   const learned = learnedOf(world, answer);
+  await store.cutFuture(upstream.id, toEpochMs(answer.at));
   const last = (await store.upstreamTimes()).get(upstream.id)?.monitorsAt ?? null;
   const recorded =
     answer.states === null

@@ -57,10 +57,31 @@ export function randomWorld(seed: number): World {
     components,
     upstreams,
     afterMs: chance(random, 0.1) ? null : pickOne(random, [90_000, 3 * MINUTE, 3 * MINUTE, 5 * MINUTE]),
-    steps: [...answers, ...publishes].sort(
-      (a, b) => a.at - b.at || (a.kind === 'publish' ? 1 : 0) - (b.kind === 'publish' ? 1 : 0),
+    steps: withSteppedClock(
+      randomOf(seed * 31 + 7),
+      [...answers, ...publishes].sort(
+        (a, b) => a.at - b.at || (a.kind === 'publish' ? 1 : 0) - (b.kind === 'publish' ? 1 : 0),
+      ),
     ),
   };
+}
+
+const CLOCK_STEPS = [-2 * HOUR, -4 * MINUTE, -TICK_MS, TICK_MS, 4 * MINUTE, 2 * HOUR];
+
+/** In some worlds the clock is set, and in some of these it is set right again later. Pages are looked at once all upstreams answered. */
+function withSteppedClock(random: Random, steps: readonly Step[]): readonly Step[] {
+  if (!chance(random, 0.2) || steps.length < 4) return steps;
+  const byMs = pickOne(random, CLOCK_STEPS);
+  const first = 1 + integerBelow(random, steps.length - 2);
+  const second = chance(random, 0.5) ? first + 1 + integerBelow(random, steps.length - first - 1) : steps.length;
+  const ahead = (index: number): number => (index >= first && index < second ? byMs : 0);
+  const stepped = steps.map((step, index): Step => ({ ...step, at: step.at + ahead(index) }));
+  const ids = new Set(steps.flatMap((step) => (step.kind === 'answer' ? [step.upstream] : [])));
+  const isHeard = (from: number, until: number): boolean =>
+    [...ids].every((id) => steps.slice(from, until).some((step) => step.kind === 'answer' && step.upstream === id));
+  const isSettled = (index: number): boolean =>
+    [first, second].every((at) => index < at || isHeard(at, index) || ahead(at) >= ahead(at - 1));
+  return stepped.filter((step, index) => step.kind === 'answer' || isSettled(index));
 }
 
 function randomComponents(

@@ -71,9 +71,9 @@ function hasFall({ falls }: ExpectedStory, fall: string | undefined): boolean {
 }
 
 /** What was told once and is no more, or is not of this page, is named by no file. */
-export function checkGone(check: Check, now: number): void {
-  const { world, stories, plans } = check.expected;
-  const told = world.steps.filter((step): step is Answer => step.kind === 'answer' && step.at <= now);
+export function checkGone(check: Check): void {
+  const { world, upTo, stories, plans } = check.expected;
+  const told = world.steps.slice(0, upTo).filter((step): step is Answer => step.kind === 'answer');
   const titles = new Set(
     told.flatMap(({ incidents, maintenances }) => [
       ...(incidents ?? []).filter(({ isOutage }) => !isOutage).map(({ title }) => title.replace(' (edited)', '')),

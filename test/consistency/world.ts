@@ -21,7 +21,7 @@ export interface World {
   readonly upstreams: readonly WorldUpstream[];
   /** How long a component is down before an incident opens by itself; null: never. */
   readonly afterMs: number | null;
-  /** In the order of time; at one instant answers come before publishes. */
+  /** In the order in which they happen; at one instant answers come before publishes. Instants go back where the clock is set back. */
   readonly steps: readonly Step[];
 }
 

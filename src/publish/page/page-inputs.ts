@@ -152,7 +152,7 @@ function definedSubjects(page: ResolvedPage): readonly { readonly id: string; re
 /** What is published for the first time: the page, its components, and entries under their ids. */
 export function collectFirsts({ definition, firstSeenAt }: UndatedInputs, model: PageModel, now: EpochMs): PageFirsts {
   const { id, components } = definition;
-  const isNew = (of: string): boolean => firstSeenAt?.has(of) !== true;
+  const isNew = (of: string): boolean => (firstSeenAt?.get(of) ?? Infinity) > now;
   return {
     page: id,
     at: now,

@@ -57,7 +57,7 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
   const past = definition.monitor === null ? undefined : pasts.get(definition.monitor);
   const sightings = listSightings(definition, past, inputs);
   const timeline = drawLine(definition, { past, sightings }, inputs);
-  const firstSeenAt = inputs.firstSeenAt.get(definition.id) ?? asOf;
+  const firstSeenAt = seenFrom(definition, inputs);
   const plainName = definition.name ?? monitor?.name ?? definition.id;
   return {
     component: {
@@ -139,10 +139,16 @@ function after(asOf: EpochMs): EpochMs {
 }
 
 /** People would have said if something was wrong, from the definition of a component to the last word from upstreams. */
-function watchedIntervals({ id }: ComponentDefinition, { sources, firstSeenAt, asOf }: LineInputs): Interval[] {
+function watchedIntervals(definition: ComponentDefinition, inputs: LineInputs): Interval[] {
+  const { sources, asOf } = inputs;
   const silent = sources.filter(({ isIncidentsStale }) => isIncidentsStale);
   const to = silent.reduce<number>((last, { incidentsAt }) => Math.min(last, incidentsAt ?? 0), after(asOf));
-  return [{ from: firstSeenAt.get(id) ?? asOf, to: toEpochMs(to) }];
+  return [{ from: seenFrom(definition, inputs), to: toEpochMs(to) }];
+}
+
+/** Not later than now, though it was recorded before the clock was set back. */
+function seenFrom({ id }: ComponentDefinition, { firstSeenAt, asOf }: LineInputs): EpochMs {
+  return toEpochMs(Math.min(firstSeenAt.get(id) ?? asOf, asOf));
 }
 
 function isStale(definition: ComponentDefinition, { sources }: LineInputs): boolean {
