@@ -1,6 +1,7 @@
 /**
  * Random worlds, published by the real path and read back from every surface: no two surfaces differ, and none differs from
- * what the rules say. A world that fails is named by its number: `PHAROS_WORLD=17 npx vitest run test/consistency` shows it alone.
+ * what the rules say. A world that fails is named by its number: `PHAROS_WORLD=17 npx vitest run test/consistency` shows it
+ * alone, and `PHAROS_WORLD=500-999` runs some of many.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -58,7 +59,8 @@ async function differencesIn(worlds: readonly World[]): Promise<string[]> {
   return found;
 }
 
-const seeds = ONLY === undefined ? Array.from({ length: WORLDS }, (_, seed) => seed) : [Number(ONLY)];
+const [first = 0, last = first] = ONLY === undefined ? [0, WORLDS - 1] : ONLY.split('-').map(Number);
+const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 it(
   `tells one story on every surface in ${seeds.length} random worlds`,

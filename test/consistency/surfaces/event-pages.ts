@@ -30,12 +30,7 @@ function checkComponentPage(check: Check, line: Line): void {
   const as = countedTo(check, page, where);
   const head = byId(page, 'state');
   same(check, `${where}: state`, stateClass(one(page, 'html')), state);
-  same(
-    check,
-    `${where}: word`,
-    textOf(one(head, 'div')).split(/ since | In this | runs on | Checked /)[0],
-    STATE_WORDS[state],
-  );
+  same(check, `${where}: word`, textOf(one(one(head, 'div'), 'p')), STATE_WORDS[state]);
   same(
     check,
     `${where}: since`,
@@ -46,7 +41,7 @@ function checkComponentPage(check: Check, line: Line): void {
   );
   checkBar(check, one(page, 'main'), { page, line, where, as });
   const periods = all(page, 'table').find((table) => textOf(table).startsWith('Period'));
-  const rows = (periods === undefined ? [] : all(periods, 'td')).filter((_, index) => index % 3 === 0);
+  const rows = (periods === undefined ? [] : all(periods, 'tr')).flatMap((row) => all(row, 'td').slice(0, 1));
   const uptimes = PERIODS.map((days) => {
     const { from, to } = periodWindow(as.asOf, days);
     return percentText(sumsIn(line.pieces, from, to, 'counted'));
@@ -130,7 +125,7 @@ export function checkEventPages(check: Check): void {
 
 /** What the page of an open story says of components is what they are in now. */
 function checkAffected(check: Check, main: ReturnType<typeof one>, title: string): void {
-  for (const item of all(one(main, 'div', 'side'), 'li')) {
+  for (const item of all(one(main, 'div', 'beside'), 'li').filter((one) => stateClass(one) !== 'none')) {
     const name = textOf(one(item, 'a'));
     const line = check.expected.lines.find(({ component }) => component.name === name);
     same(check, `page of ${title}: ${name}`, stateClass(item), line?.state);
