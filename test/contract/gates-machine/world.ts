@@ -183,7 +183,7 @@ export function baseOf(
 }
 
 /** Pages that an upstream has: one whose slug can't be read is none. */
-export function pagesThere(pages: Known['pages']): [Kind | Asked, UpstreamPage][] {
+function pagesThere(pages: Known['pages']): [Kind | Asked, UpstreamPage][] {
   return (Object.entries(pages) as [Kind | Asked, UpstreamPage][]).filter(
     ([, { shape }]) => shape?.fields['slug'] === undefined,
   );
