@@ -103,6 +103,20 @@ const UptimeComponentSchema = z.strictObject({
     })
     .nullable()
     .describe('Figures from the monitoring service itself.'),
+  checks: z
+    .strictObject({
+      certificate_expires_at: InstantSchema.nullable().describe('The first of its certificates; null: it has none.'),
+      places: z.array(
+        z.strictObject({
+          place: z.string(),
+          at: InstantSchema,
+          state: StateSchema,
+          response_time_ms: z.number().nullable().describe('null: it did not answer.'),
+        }),
+      ),
+    })
+    .nullable()
+    .describe('Last answer to each place that checks it; null: Pharos does not check it itself, or has not yet.'),
   days: z
     .strictObject({
       state: z.array(StateSchema).describe('The state that colours the day.'),

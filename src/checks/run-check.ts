@@ -92,6 +92,7 @@ export function resultOf(
   return {
     ...{ place, at, state, fault, totalMs },
     since: goesOn ? toEpochMs(Math.min(before.since, since)) : since,
+    foundAt: goesOn ? before.foundAt : at,
     certificateEndsAt: certificateEndsAt ?? before?.certificateEndsAt ?? null,
     recent: [...(before?.recent ?? []), ...answer].slice(-RECENT_MAX),
     usualMs: [...(before?.usualMs ?? []), ...(state === 'operational' && totalMs !== null ? [totalMs] : [])].slice(

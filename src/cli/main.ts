@@ -36,7 +36,18 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Run:': ['start', 'sync', 'build', 'serve', 'rebuild', 'sandbox'],
   'Set up and check:': ['init', 'import', 'check', 'checks', 'doctor', 'diff', 'preview', 'completion'],
   'Write:': ['incident', 'maintenance', 'announcement', 'posts', 'tokens'],
-  'Operate:': ['store', 'backup', 'rollback', 'pages', 'subscribers', 'notify', 'exports', 'audit', 'keys'],
+  'Operate:': [
+    'store',
+    'backup',
+    'rollback',
+    'pages',
+    'components',
+    'subscribers',
+    'notify',
+    'exports',
+    'audit',
+    'keys',
+  ],
   'Badges:': ['badge', 'badges'],
 };
 

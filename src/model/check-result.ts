@@ -15,6 +15,8 @@ export interface CheckResult {
   readonly state: CheckState;
   /** The first try that showed this state, in a row without gaps. */
   readonly since: EpochMs;
+  /** The last try of the run that found it out. */
+  readonly foundAt: EpochMs;
   /** Why it isn't operational, in our words; null: it is. */
   readonly fault: string | null;
   /** Of the last verdict, in milliseconds; null: there was no answer. */

@@ -48,7 +48,8 @@ export interface MonitorDetail {
 }
 
 export interface UpstreamUptime {
-  readonly periodDays: number;
+  /** Null: it counts nothing over a period. */
+  readonly periodDays: number | null;
   readonly checksTotal: number | null;
   readonly checksUp: number | null;
   /** 0 to 1, as the upstream gives it. */
@@ -312,6 +313,8 @@ export interface Learned {
   readonly monitors: readonly MonitorObservation[];
   /** When monitors came into the state they are in, by their id, where their upstream tells; absent: it does not. */
   readonly changedAt?: Readonly<Record<MonitorId, EpochMs>>;
+  /** When that was found out, where it took several tries; absent: it was known at once. */
+  readonly foundAt?: Readonly<Record<MonitorId, EpochMs>>;
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   readonly announcements: readonly Announcement[];

@@ -16,6 +16,8 @@ export interface Sighting {
   readonly state: State;
   /** When the upstream says that it came into this state; null or absent: it does not say. */
   readonly changedAt?: EpochMs | null;
+  /** How early that may be; absent: at the last answer, which still said otherwise. */
+  readonly earliest?: EpochMs;
 }
 
 export interface Pass {
@@ -45,7 +47,7 @@ export interface PassRecord {
    * `broken`: open spans end at `lastAt`, nothing is said of the time since, and every monitor seen begins a span at `at`.
    */
   readonly continuity: 'continuous' | 'broken';
-  /** Empty when broken. At most one for each monitor, at or after `lastAt`. */
+  /** Empty when broken. At most one for each monitor, at or after `lastAt` or its `earliest`. */
   readonly spanChanges: readonly SpanChange[];
 }
 
@@ -63,10 +65,10 @@ export function recordPass({ at, lastAt, lastStates, seen, silenceMs }: Pass): P
   if (lastAt === null || at - lastAt > silenceMs) return { at, continuity: 'broken', spanChanges: [] };
   const spanChanges: SpanChange[] = [];
   const listed = worstById(seen);
-  for (const { id, state, changedAt } of listed.values()) {
+  for (const { id, state, changedAt, earliest = lastAt } of listed.values()) {
     const before = lastStates.get(id);
     if (before === state) continue;
-    const isBetween = before !== undefined && changedAt != null && changedAt >= lastAt && changedAt <= at;
+    const isBetween = before !== undefined && changedAt != null && changedAt >= earliest && changedAt <= at;
     spanChanges.push({ monitor: id, at: isBetween ? changedAt : at, state });
   }
   for (const monitor of lastStates.keys()) if (!listed.has(monitor)) spanChanges.push({ monitor, at, state: null });

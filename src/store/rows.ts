@@ -149,7 +149,7 @@ const ChannelSchema: z.ZodType<NotificationChannel> = z.object({
 });
 
 const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
-  periodDays: z.number(),
+  periodDays: z.number().nullable(),
   checksTotal: z.number().nullable(),
   checksUp: z.number().nullable(),
   uptimeRatio: z.number().nullable(),

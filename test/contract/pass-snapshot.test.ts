@@ -76,6 +76,36 @@ describe('a pass', () => {
     ]);
   });
 
+  it('begins a fall with its first failed try, though a pass came before it was found out', async () => {
+    const start = clock.now();
+    const at = (seconds: number) => toEpochMs(start + seconds * SECOND_MS);
+    const saying = (state: 'operational' | 'degraded' | 'major_outage', since: number, found: number): Upstream => ({
+      ...edge,
+      pull: function* (context) {
+        const learned = yield* edge.pull(context);
+        const monitors = learned.monitors.map((one) => ({ ...one, state }));
+        return { ...learned, monitors, changedAt: { [id(0)]: at(since) }, foundAt: { [id(0)]: at(found) } };
+      },
+    });
+    const passes = [
+      saying('operational', -600, -600),
+      saying('operational', -600, -600),
+      // Its tries went on from 40 to 90 seconds, and the pass before it was at 60.
+      saying('major_outage', 40, 90),
+      // What was known before, and only counts more now, changes nothing of what was said then.
+      saying('degraded', 50, 95),
+      // Nor does it begin before the state that it ends.
+      saying('major_outage', -300, 230),
+    ];
+    for (const upstream of passes) await pass(upstream, sound(toyMonitors(1)));
+    const spans = (await observed(0))?.map(({ state, from, to }) => [state, (from - start) / 1e3, (to - start) / 1e3]);
+    expect(spans).toEqual([
+      ['operational', 0, 40],
+      ['major_outage', 40, 120],
+      ['major_outage', 120, 240],
+    ]);
+  });
+
   it('keeps monitors that were not read as unknown, however many they are, and they are not gone', async () => {
     const partial: Upstream = {
       ...edge,

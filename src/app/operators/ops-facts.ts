@@ -12,6 +12,7 @@ import { currentNumber, type ReleaseFolders, releaseNumbers, unpublishedOf } fro
 import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
+import { lastChecked } from '../../store/nodes/checks.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import type { Upstream } from '../../sync/upstream.ts';
@@ -198,6 +199,7 @@ async function upstreamFacts(
     monitorsTotal: read?.item.monitorsTotal ?? null,
     quota,
     circuit,
+    places: upstream.checks === undefined ? [] : await lastChecked(store.database, upstream.id),
     lastError:
       failed === undefined ? null : { at: failed.at, code: failed.item.code, message: redact(failed.item.message) },
     notes: (read?.item.problems ?? []).map(({ place, message }) => redact(`${place}: ${message}`)),

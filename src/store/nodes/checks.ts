@@ -17,6 +17,7 @@ const parseResult = documentParser<StoredCheck>(
     at: InstantSchema,
     state: z.enum(CHECK_STATES),
     since: InstantSchema,
+    foundAt: InstantSchema,
     fault: z.string().nullable(),
     totalMs: z.number().nullable(),
     certificateEndsAt: InstantSchema.nullable(),
@@ -32,6 +33,18 @@ export async function readChecks(
 ): Promise<readonly StoredCheck[]> {
   const sql = `SELECT document FROM check_result WHERE ${column} = ? ORDER BY upstream, name, place`;
   return (await reader.lists(sql, [value])).map(([document]) => parseResult(document));
+}
+
+/** When each place last checked something of an upstream. */
+export async function lastChecked(
+  reader: Reader,
+  upstream: string,
+): Promise<readonly { readonly place: string; readonly at: EpochMs }[]> {
+  const sql = 'SELECT place, MAX(at) FROM check_result WHERE upstream = ? GROUP BY place ORDER BY place';
+  return (await reader.lists(sql, [upstream])).map(([place, at]) => ({
+    place: String(place),
+    at: Number(at) as EpochMs,
+  }));
 }
 
 export function writeChecks(tx: Writer, results: readonly StoredCheck[]): Promise<void> {

@@ -8,7 +8,7 @@ import { CHECK_STATES, type CheckResult } from '../../model/check-result.ts';
 import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
 import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
-import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, later, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import { ask, type Pull, type PullContext, type Question } from '../connector.ts';
 import { type Check, heldMsOf, periodMsOf, targetOf } from './check.ts';
 import { compareIds, note } from './items.ts';
@@ -27,6 +27,7 @@ const StoredSchema = z.object({
       at: InstantSchema,
       state: z.enum(CHECK_STATES),
       since: InstantSchema,
+      foundAt: InstantSchema,
       fault: z.string().nullable(),
       totalMs: z.number().nullable(),
       certificateEndsAt: InstantSchema.nullable(),
@@ -71,6 +72,8 @@ export interface Combined {
   readonly state: State;
   /** Null: it isn't known since when. */
   readonly since: EpochMs | null;
+  /** Absent: it was known at once. */
+  readonly foundAt?: EpochMs;
 }
 
 /** Whether results of a place count for a check. */
@@ -87,15 +90,17 @@ export function combinePlaces(check: Check, results: readonly CheckResult[], now
     const ends = ours.map(({ state, since, at }) => (state === 'unknown' ? since : toEpochMs(at + periodMsOf(check))));
     return { state: 'unknown', since: ends.length === 0 ? null : later(...latest(ends)) };
   }
-  const beganAt = (states: readonly string[]): EpochMs[] =>
-    answers.flatMap(({ state, since }) => (states.includes(state) ? [since] : [])).toSorted((a, b) => a - b);
-  const down = beganAt(['major_outage']);
-  const troubled = beganAt(['major_outage', 'degraded']);
+  const those = (states: readonly string[]): CheckResult[] =>
+    answers.filter(({ state }) => states.includes(state)).toSorted((a, b) => a.since - b.since);
+  const down = those(['major_outage']);
+  const troubled = those(['major_outage', 'degraded']);
   const half = Math.floor(total / 2);
+  const combined = (state: State, decisive: CheckResult | undefined): Combined =>
+    decisive === undefined ? { state, since: null } : { state, since: decisive.since, foundAt: decisive.foundAt };
   // Since the place after the first half has said so, it is more than half.
-  if (down.length > half) return { state: 'major_outage', since: down[half] ?? null };
-  if (down.length > 0 || troubled.length > half) return { state: 'degraded', since: down[0] ?? troubled[half] ?? null };
-  return { state: 'operational', since: beganAt(['operational']).at(-1) ?? null };
+  if (down.length > half) return combined('major_outage', down[half]);
+  if (down.length > 0 || troubled.length > half) return combined('degraded', down[0] ?? troubled[half]);
+  return combined('operational', those(['operational']).at(-1));
 }
 
 function latest(instants: readonly EpochMs[]): [EpochMs, EpochMs] {
@@ -103,12 +108,15 @@ function latest(instants: readonly EpochMs[]): [EpochMs, EpochMs] {
   return [last, last];
 }
 
-/** Details of checks without news are written this seldom. */
+/** Details of checks without news are written this seldom. A state that was found after retries may be older than the last ones. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+/** What a place answered before is no longer listed: it may be gone. */
+const ANSWER_AGE_MAX_MS = DAY_MS;
 
 interface Projected {
   readonly monitors: readonly MonitorObservation[];
   readonly changedAt: Readonly<Record<MonitorId, EpochMs>>;
+  readonly foundAt: Readonly<Record<MonitorId, EpochMs>>;
   readonly details: readonly MonitorDetail[];
   readonly problems: readonly Problem[];
 }
@@ -121,17 +129,21 @@ export function projectChecks(
 ): Projected {
   const byName = Map.groupBy(results, ({ name }) => name);
   const changedAt: Record<MonitorId, EpochMs> = {};
+  const foundAt: Record<MonitorId, EpochMs> = {};
   const details: MonitorDetail[] = [];
   const monitors = checks.map((check): MonitorObservation => {
     const own = (byName.get(check.id) ?? []).filter(
       ({ place, at }) => isOfPlace(check, place) && at <= now + MINUTE_MS,
     );
-    const { state, since } = check.active ? combinePlaces(check, own, now) : { state: 'paused' as const, since: null };
+    const paused: Combined = { state: 'paused', since: null };
+    const { state, since, foundAt: found } = check.active ? combinePlaces(check, own, now) : paused;
     const id = toMonitorId(upstreamId, check.id);
     if (since !== null) changedAt[id] = since;
+    if (found !== undefined) foundAt[id] = found;
     const fetchedAt = memory.detailFetchedAt.get(check.id) ?? 0;
-    const isDue = now - fetchedAt >= DETAIL_AGE_MIN_MS || own.some((result) => result.since > fetchedAt);
-    if (own.length > 0 && isDue) details.push(detailOf(id, own, { now, fetchedAt }));
+    const isNews = own.some((result) => result.since > fetchedAt - DETAIL_AGE_MIN_MS);
+    if (own.length > 0 && (isNews || now - fetchedAt >= DETAIL_AGE_MIN_MS))
+      details.push(detailOf(id, own, { now, fetchedAt }));
     return {
       id,
       name: check.name,
@@ -147,6 +159,7 @@ export function projectChecks(
   return {
     monitors: monitors.toSorted(byId),
     changedAt,
+    foundAt,
     details: details.toSorted(byId),
     problems: missingPlaces(checks, places),
   };
@@ -160,8 +173,9 @@ function detailOf(
   const ends = results.flatMap(({ certificateEndsAt }) => certificateEndsAt ?? []);
   return createDetail(id, now, {
     uptime: {
-      ...{ periodDays: 0, checksTotal: null, checksUp: null, uptimeRatio: null, responseTimeAverageMs: null },
+      ...{ periodDays: null, checksTotal: null, checksUp: null, uptimeRatio: null, responseTimeAverageMs: null },
       places: results
+        .filter(({ at }) => now - at <= ANSWER_AGE_MAX_MS)
         .toSorted((a, b) => compareIds(a.place, b.place))
         .map(({ place, at, state, totalMs }) => ({ place, at, state, responseTimeMs: totalMs })),
       ...(ends.length === 0 ? {} : { certificateEndsAt: toEpochMs(Math.min(...ends)) }),

@@ -1,10 +1,11 @@
 /** One upstream's part of a pass: queried, checked and committed as a whole, or not at all. */
 
 import { isStatusError, StatusError } from '../../errors.ts';
-import type { Announcement, Learned, MonitorObservation, PageDefinition } from '../../model/observation.ts';
+import type { Announcement, Learned, MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import { recordPass, type Sighting } from '../../model/reported.ts';
+import type { State } from '../../model/state.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
-import { readMonitorStates } from '../../store/monitor-states.ts';
+import { readMonitorStates, readOpenSince } from '../../store/monitor-states.ts';
 import type { Lease } from '../../store/nodes/leases.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { PullMemory } from '../connector.ts';
@@ -133,7 +134,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
     at: startedAt,
     lastAt,
     lastStates,
-    seen: sightingsOf(learned, lastAt),
+    seen: await listSightings(store, { learned, lastAt, lastStates }),
     silenceMs: silenceMsOf(upstream.intervalMs),
   });
   const result = await store.commitPass({
@@ -148,12 +149,27 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
   return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
 }
 
-/** What changed before the last answer, which was kept on its way, changed with it at the earliest: till then it was heard otherwise. */
-function sightingsOf({ monitors, changedAt = {} }: Learned, lastAt: EpochMs | null): readonly Sighting[] {
-  return monitors.map(({ id, state }) => {
-    const at = changedAt[id] ?? null;
-    return { id, state, changedAt: at === null || lastAt === null ? at : later(at, lastAt) };
-  });
+/**
+ * What changed before the last answer changed with it at the earliest: till then it was heard otherwise. But a fall that was only
+ * found out after it, in further tries, began with the first of them.
+ */
+function listSightings(
+  { database }: Store,
+  {
+    learned: { monitors, changedAt = {}, foundAt = {} },
+    lastAt,
+    lastStates,
+  }: { learned: Learned; lastAt: EpochMs | null; lastStates: ReadonlyMap<MonitorId, State> },
+): Promise<readonly Sighting[]> {
+  return Promise.all(
+    monitors.map(async ({ id, state }): Promise<Sighting> => {
+      const at = changedAt[id] ?? null;
+      if (at === null || lastAt === null || at >= lastAt) return { id, state, changedAt: at };
+      const isLate = (foundAt[id] ?? 0) > lastAt && lastStates.get(id) !== state;
+      const earliest = isLate ? ((await readOpenSince(database, id)) ?? lastAt) : lastAt;
+      return { id, state, changedAt: later(at, earliest), earliest };
+    }),
+  );
 }
 
 function changedBy(result: CommitResult, learned: Learned, record: UpstreamRecord | null): Changed {

@@ -2,6 +2,8 @@
 
 import {
   type ComponentModel,
+  DAY_MS,
+  dayOf,
   type PageModel,
   type State,
   UPTIME_PERIODS,
@@ -18,7 +20,8 @@ import { buildShell, createContext, type ShellView, type ViewContext, type ViewO
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
 import { absoluteUrl, componentPath, HISTORY_PATH } from '../text/addresses.ts';
-import { fill, type Words } from '../words/index.ts';
+import type { TimeView } from '../text/format.ts';
+import { count, fill, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { buildResponseChart, type ResponseChartView } from './response-chart.ts';
 
@@ -88,6 +91,45 @@ function upstreamResponseText(
   });
 }
 
+/** What its checks showed last, where Pharos makes them. */
+interface ChecksView {
+  /** Several places check it, so that each is named. */
+  readonly hasPlaces: boolean;
+  readonly rows: readonly {
+    readonly place: string;
+    readonly state: State;
+    readonly stateWord: string;
+    /** A dash where it did not answer. */
+    readonly responseTime: string;
+    readonly checked: TimeView;
+  }[];
+  /** Until when its certificate is valid; null: it has none. */
+  readonly certificate: string | null;
+}
+
+function checksView(
+  { model, words, format }: ViewContext<DatedPage>,
+  { upstreamUptime }: ComponentModel,
+): ChecksView | null {
+  const { places, certificateEndsAt: endsAt } = upstreamUptime ?? {};
+  if (places === undefined) return null;
+  const days = Math.max(0, Math.floor(((endsAt ?? 0) - model.asOf) / DAY_MS));
+  return {
+    hasPlaces: places.length > 1,
+    rows: places.map(({ place, state, responseTimeMs: ms, at }) => ({
+      ...{ place, state, stateWord: stateWord(state, words), checked: format.zoned.time(at) },
+      responseTime: ms === null ? '–' : fill(words.milliseconds, { n: format.number(ms) }),
+    })),
+    certificate:
+      endsAt === undefined
+        ? null
+        : fill(words.certificate, {
+            date: format.day(dayOf(endsAt, model.settings.timezone)),
+            days: count(words.badgeDays, days, model.settings.locale),
+          }),
+  };
+}
+
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;
 
@@ -114,6 +156,7 @@ export interface ComponentView {
   /** Its average response time by its upstream, where there is no chart. */
   readonly upstreamResponse: string | null;
   readonly responseChart: ResponseChartView | null;
+  readonly checks: ChecksView | null;
   readonly incidents: readonly EventView[];
   readonly noIncidentsText: string;
   readonly maintenances: readonly EventView[];
@@ -168,6 +211,7 @@ export function componentView(
     upstreamSays: upstreamUptimeText(context, component),
     upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,
     responseChart,
+    checks: checksView(context, component),
     incidents: incidents
       .filter((one) => one.startedAt <= model.asOf)
       .slice(0, INCIDENTS_MAX)

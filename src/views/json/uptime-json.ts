@@ -90,6 +90,17 @@ interface UptimeComponent extends ComponentHead {
     readonly uptime_ratio: number | null;
     readonly response_time_average_ms: number | null;
   } | null;
+  /** What the checks showed last, of a component that Pharos checks itself; null: it is none, or it was not checked yet. */
+  readonly checks: {
+    readonly certificate_expires_at: string | null;
+    readonly places: readonly {
+      readonly place: string;
+      readonly at: string;
+      readonly state: State;
+      /** Null: it did not answer. */
+      readonly response_time_ms: number | null;
+    }[];
+  } | null;
   readonly days: UptimeDays;
 }
 
@@ -157,6 +168,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       uptime_basis: component.definition.monitor === null ? 'reported_incidents' : 'monitoring',
       periods: figuresByPeriod(settings, (period) => periods[period]),
       upstream: upstreamFigures(component, settings),
+      checks: lastChecks(component),
       days: uptimeDays(cells),
     })),
   };
@@ -179,12 +191,23 @@ function findSourceId(model: PageModel, { definition }: ComponentModel): string 
 
 function upstreamFigures(component: ComponentModel, { showUptime }: PageSettings): UptimeComponent['upstream'] {
   const { upstreamUptime } = component;
-  if (upstreamUptime === null) return null;
+  if (upstreamUptime === null || upstreamUptime.periodDays === null) return null;
   const ratio = upstreamRatio(component);
   return {
     period_days: upstreamUptime.periodDays,
     uptime_ratio: ratio === null || !showUptime ? null : floorTo(ratio, 6),
     response_time_average_ms: upstreamUptime.responseTimeAverageMs,
+  };
+}
+
+function lastChecks({ upstreamUptime }: ComponentModel): UptimeComponent['checks'] {
+  const { places, certificateEndsAt } = upstreamUptime ?? {};
+  if (places === undefined) return null;
+  return {
+    certificate_expires_at: certificateEndsAt === undefined ? null : toIso(certificateEndsAt),
+    places: places.map(({ place, at, state, responseTimeMs }) => ({
+      ...{ place, at: toIso(at), state, response_time_ms: responseTimeMs },
+    })),
   };
 }
 

@@ -48,6 +48,8 @@ export interface UpstreamFacts {
   readonly circuit: CircuitFacts;
   /** Of the last pass over it that failed, since then or not answered; null: none that is remembered. */
   readonly lastError: { readonly at: EpochMs; readonly code: string; readonly message: string } | null;
+  /** When each place last checked something of it; empty: Pharos makes none of its checks. */
+  readonly places: readonly { readonly place: string; readonly at: EpochMs }[];
   /** What the last pass that read it left out or could not read, each with its place. */
   readonly notes: readonly string[];
 }

@@ -129,6 +129,8 @@ interface UpstreamRow {
   readonly age: string;
   readonly quota: string;
   readonly circuit: string;
+  /** Places that check something of it, and when they last did; null: there are none. */
+  readonly places: string | null;
   readonly error: { readonly at: TimeView; readonly code: string; readonly message: string } | null;
   /** Null: there are none. */
   readonly notes: { readonly title: string; readonly items: readonly string[] } | null;
@@ -268,7 +270,7 @@ function listAttention(facts: OpsFacts): string[] {
 }
 
 function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
-  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal, notes } = upstream;
+  const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal, notes, places } = upstream;
   const asked = `synced every ${format.duration(intervalMs)}`;
   const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
   return {
@@ -290,6 +292,7 @@ function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): U
             )
             .join(', '),
     circuit: circuitWords(circuit, moment),
+    places: places.length === 0 ? null : places.map(({ place, at }) => `${place} (${moment(at).text})`).join(', '),
     error: lastError === null ? null : { ...lastError, at: moment(lastError.at) },
     notes: notes.length === 0 ? null : { title: notesTitle(notes.length), items: notes },
   };

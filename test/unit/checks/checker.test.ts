@@ -171,7 +171,7 @@ describe('checks', () => {
     const since = toEpochMs(START + 20_000);
     world.stored.set('shop', {
       ...{ upstream: 'checks', name: 'shop', place: 'fra', at: toEpochMs(START + 55_000), state: 'operational' },
-      ...{ since, fault: null, totalMs: 5, certificateEndsAt: null, recent: [], usualMs: [] },
+      ...{ since, foundAt: since, fault: null, totalMs: 5, certificateEndsAt: null, recent: [], usualMs: [] },
     });
     world.fence = 7;
     await world.time.pass(31_000);

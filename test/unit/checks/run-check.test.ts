@@ -111,7 +111,8 @@ describe('a result', () => {
     const second = recorded(first, verdictAt(30, 'operational'));
     expect([second.since, second.at, second.totalMs]).toEqual([at(0), at(30), 40]);
     const third = recorded(second, verdictAt(62, 'major_outage', 60));
-    expect([third.since, third.totalMs]).toEqual([at(60), null]);
+    expect([third.since, third.foundAt, third.totalMs]).toEqual([at(60), at(62), null]);
+    expect(recorded(third, verdictAt(90, 'major_outage')).foundAt).toBe(at(62));
     expect(recorded(third, verdictAt(90, 'major_outage')).since).toBe(at(60));
   });
 

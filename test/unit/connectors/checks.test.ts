@@ -14,7 +14,16 @@ const ago = (seconds: number): EpochMs => toEpochMs(NOW - seconds * 1_000);
 
 function resultAt(place: string, state: CheckResult['state'], fields: Partial<CheckResult> = {}): CheckResult {
   return {
-    ...{ place, state, at: ago(10), since: ago(600), fault: null, totalMs: 40, certificateEndsAt: null },
+    ...{
+      place,
+      state,
+      at: ago(10),
+      since: ago(600),
+      foundAt: ago(600),
+      fault: null,
+      totalMs: 40,
+      certificateEndsAt: null,
+    },
     ...{ recent: [], usualMs: [], ...fields },
   };
 }
@@ -29,10 +38,11 @@ describe('the places', () => {
         resultAt('fra', 'major_outage', { since: ago(90) }),
         resultAt('iad', 'operational'),
       ),
-    ).toEqual({ state: 'major_outage', since: ago(90) });
+    ).toEqual({ state: 'major_outage', since: ago(90), foundAt: ago(600) });
     expect(combine(resultAt('ams', 'major_outage', { since: ago(60) }))).toEqual({
       state: 'major_outage',
       since: ago(60),
+      foundAt: ago(600),
     });
   });
 
@@ -40,6 +50,7 @@ describe('the places', () => {
     expect(combine(resultAt('ams', 'major_outage', { since: ago(60) }), resultAt('fra', 'operational'))).toEqual({
       state: 'degraded',
       since: ago(60),
+      foundAt: ago(600),
     });
     expect(combine(resultAt('ams', 'degraded'), resultAt('fra', 'operational')).state).toBe('operational');
     expect(
@@ -77,7 +88,7 @@ describe('the places', () => {
         );
         const lately = results.filter(({ at, state }) => state !== 'unknown' && NOW - at <= heldMsOf(CHECK));
         const share = (state: string): number => lately.filter((one) => one.state === state).length;
-        const { state, since } = combinePlaces(CHECK, results, NOW);
+        const { state, since, foundAt } = combinePlaces(CHECK, results, NOW);
         const down = share('major_outage');
         expect(state === 'unknown').toBe(lately.length === 0);
         expect(state === 'major_outage').toBe(down * 2 > lately.length);
@@ -86,7 +97,7 @@ describe('the places', () => {
         if (state === 'degraded') expect(down + share('degraded')).toBeGreaterThan(0);
         if (lately.length > 0) expect(lately.map((one) => one.since)).toContain(since);
         // The order in which they are read makes no difference.
-        expect(combinePlaces(CHECK, results.toReversed(), NOW)).toEqual({ state, since });
+        expect(combinePlaces(CHECK, results.toReversed(), NOW)).toEqual({ state, since, foundAt });
       }),
     );
   });
@@ -118,6 +129,7 @@ describe('a pass', () => {
       knows(
         stored('website', { state: 'major_outage', since: ago(20), totalMs: null, certificateEndsAt: end }),
         { ...stored('website', { recent: [{ at: ago(30), ms: 41 }] }), place: 'ams' },
+        { ...stored('website', { at: ago(90_000) }), place: 'closed-down' },
         stored('gone', {}),
       ),
     );
@@ -127,6 +139,7 @@ describe('a pass', () => {
     ]);
     expect(result.changedAt).toEqual({ 'up/website': ago(20) });
     expect(result.details).toHaveLength(1);
+    expect(result.details[0]?.uptime?.periodDays).toBeNull();
     expect(result.details[0]).toMatchObject({
       responseTimes: [{ at: ago(30), ms: 41 }],
       uptime: {
@@ -172,6 +185,8 @@ describe('a pass', () => {
         )
       ).result.details.length;
     expect([await details(60, ago(600)), await details(301, ago(600)), await details(60, ago(30))]).toEqual([0, 1, 1]);
+    // A fall that was retried while the last details were written began before them.
+    expect(await details(60, ago(150))).toBe(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { pageFiles } from '../../../src/publish/files/files.ts';
 import { machineFiles } from '../../../src/publish/files/machine-files.ts';
 import { pageFacts } from '../../../src/publish/files/page-facts.ts';
 import { sitemapView } from '../../../src/views/site/crawlers.ts';
-import { componentModel, withOneDown } from '../../helpers/page-model.ts';
+import { ago, componentModel, withOneDown } from '../../helpers/page-model.ts';
 import { calm, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
 
@@ -190,20 +190,24 @@ describe('what is published', () => {
   });
 });
 
-const UPSTREAM_UPTIME = { periodDays: 30, checksTotal: 10, checksUp: 9, uptimeRatio: 0.9, responseTimeAverageMs: 4 };
+const UPSTREAM_UPTIME = {
+  ...{ periodDays: 30, checksTotal: 10, checksUp: 9, uptimeRatio: 0.9, responseTimeAverageMs: 4 },
+  places: [{ place: 'fra', at: ago(0), state: 'operational', responseTimeMs: 4 }],
+} as const;
 
 /** The allow-list. What is added here is published to everybody. */
 const PUBLIC_KEYS = (
-  '24h 30d 365d 7d 90d affected_components announcements as_of authors blip_floor_seconds body code ' +
-  'components content_html counted_seconds counts coverage coverage_ratio created_at custom_tweet date_modified ' +
-  'date_published day_seconds days degraded deliver_notifications description display_at ended_at ends_at ' +
-  'feed_url formula formula_version from group group_id groups home_page_url id impact incident_count ' +
-  'incident_id incident_updates incidents incidents_at incidents_stale indicator interval_seconds is_over ' +
-  'items language locale maintenance maintenances major_outage monitoring_at monitors_at monitors_stale ' +
-  'month name new_status old_status only_show_if_degraded open_incidents operational page page_id ' +
-  'partial_outage paused period_days periods pharos position provenance reminder_intervals resolved_at ' +
-  'response_time_average_ms scheduled_for scheduled_maintenances scheduled_until seconds sentence shortlink showcase since snapshots ' +
-  'source_id sources stale stale_after start_date started_at state state_text status summary tags text ' +
-  'time_zone title to tweet_id unknown updated_at upstream uptime uptime_basis uptime_formula uptime_ratio ' +
+  '24h 30d 365d 7d 90d affected_components announcements as_of at authors blip_floor_seconds body ' +
+  'certificate_expires_at checks code components content_html counted_seconds counts coverage coverage_ratio ' +
+  'created_at custom_tweet date_modified date_published day_seconds days degraded deliver_notifications ' +
+  'description display_at ended_at ends_at feed_url formula formula_version from group group_id groups ' +
+  'home_page_url id impact incident_count incident_id incident_updates incidents incidents_at incidents_stale ' +
+  'indicator interval_seconds is_over items language locale maintenance maintenances major_outage monitoring_at ' +
+  'monitors_at monitors_stale month name new_status old_status only_show_if_degraded open_incidents operational ' +
+  'page page_id partial_outage paused period_days periods pharos place places position provenance ' +
+  'reminder_intervals resolved_at response_time_average_ms response_time_ms scheduled_for ' +
+  'scheduled_maintenances scheduled_until seconds sentence shortlink showcase since snapshots source_id sources ' +
+  'stale stale_after start_date started_at state state_text status summary tags text time_zone title to ' +
+  'tweet_id unknown updated_at upstream uptime uptime_basis uptime_formula uptime_ratio ' +
   'uptime_ratio_with_maintenance url v2_id version versions'
 ).split(' ');

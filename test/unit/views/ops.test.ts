@@ -105,9 +105,17 @@ describe('the operators’ page in words', () => {
           circuit: { kind: 'open', why: 'waiting', until: ago(-1_800) },
         },
         { ...edge, circuit: { kind: 'open', why: 'refused', until: ago(-3_600) } },
+        {
+          ...edge,
+          places: [
+            { place: 'ams', at: ago(30) },
+            { place: 'fra', at: ago(90) },
+          ],
+        },
       ],
     });
-    expect(upstreams.map(({ age, quota, circuit, state }) => [age, quota, circuit, state])).toEqual([
+    expect(upstreams.map(({ places }) => places)).toEqual([null, null, null, 'ams (09:29:30), fra (09:28:30)']);
+    expect(upstreams.slice(0, 3).map(({ age, quota, circuit, state }) => [age, quota, circuit, state])).toEqual([
       [
         'never answered, synced every 1 min',
         '57 of 60 left this minute, 420 of 1,000 left this hour',

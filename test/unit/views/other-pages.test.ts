@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/access.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
+import type { UpstreamUptime } from '../../../src/model/observation.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../../src/views/component/component.ts';
 import { listMonths } from '../../../src/views/days/months.ts';
@@ -158,6 +159,33 @@ describe('a component’s page', () => {
     expect(
       componentView(pageModel({ components: [component] }), component, { badges: partBadges() }).upstreamSays,
     ).toBe('The monitoring service reports 90.00% over 30 days.');
+  });
+
+  it('shows each place’s last answer and how long the certificate is valid, where Pharos checks it', () => {
+    const uptime = {
+      ...{ periodDays: null, checksTotal: null, checksUp: null, uptimeRatio: null, responseTimeAverageMs: null },
+      places: [
+        { place: 'ams', at: ago(MINUTE_MS), state: 'operational', responseTimeMs: 1_240 },
+        { place: 'fra', at: ago(2 * MINUTE_MS), state: 'major_outage', responseTimeMs: null },
+      ],
+      certificateEndsAt: ago(-20.5 * DAY_MS),
+    } as const;
+    const viewed = (upstreamUptime: UpstreamUptime) => {
+      const component = componentModel({ upstreamUptime });
+      return componentView(pageModel({ components: [component] }), component, { badges: partBadges() });
+    };
+    const { checks, upstreamSays, upstreamResponse } = viewed(uptime);
+    expect([upstreamSays, upstreamResponse]).toEqual([null, null]);
+    expect(checks?.hasPlaces).toBe(true);
+    expect(checks?.certificate).toBe('Certificate valid until Dec 11, 2026 (20 days).');
+    expect(checks?.rows.map(({ place, stateWord, responseTime }) => [place, stateWord, responseTime])).toEqual([
+      ['ams', 'Operational', '1,240 ms'],
+      ['fra', 'Major outage', '–'],
+    ]);
+    expect(checks?.rows[0]?.checked.iso).toBe(new Date(ago(MINUTE_MS)).toISOString());
+    const { certificateEndsAt: _, ...plain } = { ...uptime, places: uptime.places.slice(0, 1) };
+    expect(viewed(plain).checks).toMatchObject({ hasPlaces: false, certificate: null });
+    expect(viewed({ ...plain, certificateEndsAt: ago(DAY_MS) }).checks?.certificate).toMatch(/\(0 days\)\.$/);
   });
 
   it('keeps its target to itself unless the model has it', () => {
