@@ -84,6 +84,7 @@ describe('resources with checks: true', () => {
         ...{ upstream: 'up', name: 'http_monitor.shop', place: 'local', at: NOW - 5_000, state: 'major_outage' },
         ...{
           since: NOW - 60_000,
+          foundAt: NOW - 60_000,
           fault: 'status 500',
           totalMs: null,
           certificateEndsAt: null,
