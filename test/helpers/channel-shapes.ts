@@ -90,6 +90,7 @@ export function readDiscord(wire: string): { readonly text: string; readonly lin
     const escaped = /^\\[^0-9A-Za-z\s]/u.exec(rest)?.[0];
     if (link !== undefined) links.push(link);
     else if (escaped === undefined && /^[\\*_~`|[<@]|^[#>+-]/.test(rest)) return null;
+    else if (/(^|\n) *$/.test(read) && /^\d+\. /.test(rest)) return null;
     const taken = link ?? escaped ?? [...rest][0] ?? '';
     read += escaped === undefined ? taken : escaped.slice(1);
     rest = rest.slice(taken.length);

@@ -85,7 +85,9 @@ const DISCORD_ADDRESS = /https?:\/\/[^\s<\\]+[^<.,:; "'\]\s\\]/g;
  * before `<` and `\`, also with punctuation between.
  */
 function escapeDiscord(text: string): string {
-  const quote = (part: string): string => part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&');
+  // A number with a point begins a list, whose numbers Discord counts anew.
+  const quote = (part: string): string =>
+    part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&').replace(/^([^\S\n]*\d+)\.(?=[^\S\n])/gm, '$1\\.');
   let end = 0;
   let written = '';
   for (const match of text.matchAll(DISCORD_ADDRESS)) {
