@@ -147,8 +147,10 @@ const NOBODY_ALLOWED = 'names nobody; list emails, domains or groups';
 const namesAnybody = (allow: z.output<z.ZodObject<typeof ALLOW>>): boolean =>
   [allow.emails, allow.domains, allow.groups].some((list) => list.length > 0);
 
-/** Who is let in, of those who sign in by an identity provider: whoever is on one of the lists. */
-const AllowSchema = z.strictObject(ALLOW).refine(namesAnybody, NOBODY_ALLOWED);
+const AllowSchema = z
+  .strictObject(ALLOW)
+  .refine(namesAnybody, NOBODY_ALLOWED)
+  .describe('Who is let in: whoever is on one of the lists.');
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 function isIssuer(text: string): boolean {
