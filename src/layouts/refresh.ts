@@ -10,7 +10,7 @@ export const all = <E extends Element>(selector: string, within: ParentNode = do
 
 const FOCUSABLE = 'a,input,select,summary,button,[tabindex]';
 /** Boxes that may have been scrolled sideways. */
-const WIDE = '#body :is(.year,pre,[tabindex])';
+const WIDE = '#body :is(pre,[tabindex])';
 /** What stays what it is from one version to the next, of which there is always some in sight. */
 const READ = '#body :is(h2,h3,h4,[id])';
 

@@ -27,7 +27,7 @@ function writeLength(ms: number): string {
 
 /** Half of the width that a target of a finger has at least. */
 const REACH_PX = 12;
-const ROWS = 7;
+const COLUMNS = 7;
 
 /** Where the pop-over is. Kept by element and index, so that a page that is refreshed meanwhile harms nothing. */
 let bar: HTMLElement | null = null;
@@ -51,18 +51,36 @@ const lines = (text: string | undefined) => (text ?? '').split('\n').map((line) 
 
 /** The line of the day `index`, by the days that it is about. */
 function readNote(element: HTMLElement, index: number): string[] | undefined {
+  const day = index + Number(element.dataset['from'] ?? 0);
   return lines(element.dataset['notes']).find(([days = '']) => {
     const [from, to = from] = days.split('-');
-    return days !== '' && Number(from) <= index && index <= Number(to);
+    return days !== '' && Number(from) <= day && day <= Number(to);
   });
 }
 
+/** A day by its distance from the first of a bar; in a calendar it may be in another month. */
+function locate(element: HTMLElement, index: number): [HTMLElement, number] {
+  const months = [...document.querySelectorAll<HTMLElement>('.cells')].reverse();
+  let [month, day] = [element, index];
+  for (let step = Math.sign(index); step !== 0; ) {
+    const count = readLetters(month).length;
+    const next = months[months.indexOf(month) + step];
+    if ((day >= 0 && day < count) || !months.includes(month) || !next) break;
+    day += step < 0 ? readLetters(next).length : -count;
+    month = next;
+  }
+  return [month, Math.max(0, Math.min(readLetters(month).length - 1, day))];
+}
+
 /** The next day in a direction of which there is more to say than that all was well; where there is none, the same day. */
-function findTrouble(element: HTMLElement, step: number): number {
-  const letters = readLetters(element);
-  for (let index = at + step; letters[index] !== undefined; index += step)
-    if (!/[ou]/.test(letters[index] ?? '') || readNote(element, index)) return index;
-  return at;
+function findTrouble(element: HTMLElement, step: number): [HTMLElement, number] {
+  let [month, day] = [element, at];
+  for (;;) {
+    const [next, index] = locate(month, day + step);
+    if (next === month && index === day) return [element, at];
+    [month, day] = [next, index];
+    if (!/[ou]/.test(readLetters(month)[day] ?? '') || readNote(month, day)) return [month, day];
+  }
 }
 
 interface Place {
@@ -73,25 +91,29 @@ interface Place {
 /** The box of a day in the window. */
 function dayBox(element: HTMLElement, index: number): DOMRect {
   const { left, top, width, height } = element.getBoundingClientRect();
-  const first = element.dataset['row'];
-  if (first === undefined) {
+  if (element.dataset['column'] === undefined) {
     const step = width / readLetters(element).length;
     const from = root.dir === 'rtl' ? left + width - (index + 1) * step : left + index * step;
     return new DOMRect(from, top, step, height);
   }
-  const cell = height / (ROWS + 1);
-  const { column, row } = dayPlace(index + Number(first));
+  const cell = height / COLUMNS;
+  const { column, row } = dayPlace(element, index);
   return new DOMRect(left + column * cell, top + (row + 1) * cell, cell, cell);
 }
 
-const dayPlace = (index: number): Place => ({ column: Math.floor(index / ROWS), row: index % ROWS });
+/** As `cellAt` in `views/days/bar-paths.ts` has drawn it. */
+function dayPlace(element: HTMLElement, index: number): Place {
+  const cell = index + Number(element.dataset['column'] ?? 0);
+  const column = cell % COLUMNS;
+  return { column: root.dir === 'rtl' ? COLUMNS - 1 - column : column, row: Math.floor(cell / COLUMNS) };
+}
 
 /** The day at a point; by finger the nearest one within reach of which there is something to say. */
 function dayAt(element: HTMLElement, { clientX, clientY, pointerType }: PointerEvent): number {
   const letters = readLetters(element);
   const away = (index: number) => {
     const box = dayBox(element, index);
-    const isCalendar = element.dataset['row'] !== undefined;
+    const isCalendar = element.dataset['column'] !== undefined;
     return Math.hypot(
       Math.abs(clientX - box.x - box.width / 2),
       isCalendar ? Math.abs(clientY - box.y - box.height / 2) : 0,
@@ -107,21 +129,21 @@ function dayAt(element: HTMLElement, { clientX, clientY, pointerType }: PointerE
   return (notable ?? nearest)?.index ?? 0;
 }
 
-function show(element: HTMLElement, index: number, pin = isPinned): void {
+function show(from: HTMLElement, index: number, pin = isPinned): void {
+  const [element, day] = locate(from, index);
   const tip = document.getElementById('day');
   if (!tip?.showPopover) return;
   if (bar !== element) hide();
   clearTimeout(leaving);
   const letters = readLetters(element);
   bar = element;
-  at = Math.max(0, Math.min(letters.length - 1, index));
+  at = day;
   isPinned = pin;
   tip.toggleAttribute('data-pinned', pin);
   fill(tip, element, letters[at] ?? 'u');
   mark(element, letters.length);
   // Beside the bar in the document, so that the tab key goes from one to the other.
-  const beside = element.closest('.year') ?? element;
-  if (tip.previousElementSibling !== beside) beside.after(tip);
+  if (tip.previousElementSibling !== element) element.after(tip);
   tip.showPopover();
   place(tip, dayBox(element, at));
 }
@@ -137,7 +159,7 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
     duration: writeLength,
     ongoing: tip.dataset['ongoing'] ?? '',
   });
-  const last = Date.parse(tip.dataset['until'] ?? '');
+  const last = Date.parse(element.dataset['until'] ?? tip.dataset['until'] ?? '');
   const day = date.format(last - (readLetters(element).length - 1 - at) * DAY_MS);
   const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', title = '']) => [slug, title]));
   if (!when || !was || !parts || !list) return;
@@ -167,7 +189,7 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
 }
 
 function mark(element: HTMLElement, count: number): void {
-  const { column, row } = dayPlace(at + Number(element.dataset['row'] ?? 0));
+  const { column, row } = dayPlace(element, at);
   element.dataset['open'] = '';
   for (const [name, value] of Object.entries({ at, count, column, row }))
     element.style.setProperty(`--${name}`, String(value));
@@ -213,7 +235,8 @@ document.addEventListener('click', (event) => {
   const { step, trouble } = (event.target as Element).closest?.<HTMLElement>('#day [data-step]')?.dataset ?? {};
   if (over) show(over, event.detail === 0 ? at : dayAt(over, event as PointerEvent), true);
   else if (bar && step === '0') close();
-  else if (bar && step) show(bar, trouble === undefined ? at + Number(step) : findTrouble(bar, Number(step)), true);
+  else if (bar && step)
+    show(...(trouble === undefined ? locate(bar, at + Number(step)) : findTrouble(bar, Number(step))), true);
   else if (!isTip(event.target)) hide();
 });
 
@@ -235,30 +258,25 @@ document.addEventListener('keydown', (event) => {
   const over = findBar(event.target);
   if (!over || event.altKey || event.ctrlKey || event.metaKey) return;
   const count = readLetters(over).length;
-  const isCalendar = over.dataset['row'] !== undefined;
-  const forward = root.dir === 'rtl' && !isCalendar ? -1 : 1;
+  const forward = root.dir === 'rtl' ? -1 : 1;
+  const week = over.dataset['column'] === undefined ? -1 : COLUMNS;
   const steps: Record<string, number> = {
-    ArrowLeft: -forward * (isCalendar ? ROWS : 1),
-    ArrowRight: forward * (isCalendar ? ROWS : 1),
-    ArrowUp: isCalendar ? -1 : 1,
-    ArrowDown: isCalendar ? 1 : -1,
+    ArrowLeft: -forward,
+    ArrowRight: forward,
+    ArrowUp: -week,
+    ArrowDown: week,
     PageUp: 7,
     PageDown: -7,
-    Home: -count,
-    End: count,
+    Home: -at,
+    End: count - 1 - at,
   };
   const step = steps[event.key];
   const isEnter = event.key === 'Enter' || event.key === ' ';
   if (step === undefined && !isEnter) return;
   event.preventDefault();
   show(over, (bar === over ? at : count - 1) + (step ?? 0), isPinned || isEnter);
-  const box = dayBox(over, at);
-  const scroller = over.parentElement;
-  if (isCalendar && scroller) {
-    const { left, right } = scroller.getBoundingClientRect();
-    scroller.scrollLeft += Math.min(0, box.left - left - box.width) + Math.max(0, box.right - right + box.width);
-    show(over, at);
-  }
+  // In a calendar the day may be in another month.
+  if (bar && bar !== over) bar.focus();
   if (isEnter) document.querySelector<HTMLElement>('#day :is(a, button)')?.focus();
 });
 
@@ -270,8 +288,6 @@ function upgrade(): void {
     const count = String(readLetters(element).length);
     element.removeAttribute('href');
     element.tabIndex = 0;
-    // Without script it is the box that is scrolled by key.
-    element.closest('.year')?.removeAttribute('tabindex');
     for (const [name, value] of [
       ['role', 'slider'],
       ['aria-valuemin', '1'],

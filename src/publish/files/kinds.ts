@@ -14,11 +14,10 @@ import { PUBLIC_TYPES } from '../../model/slugs.ts';
 import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
 import type { FaviconView, SocialView } from '../../views/badges/social.ts';
 import { componentView } from '../../views/component/component.ts';
-import type { IncidentHead } from '../../views/days/day-notes.ts';
 import { type FeedInputs, feedView } from '../../views/feeds/feeds.ts';
 import type { PageAge, PageFrame, Settled } from '../../views/frame/page-frame.ts';
 import { type HistoryPage, historyView } from '../../views/history/history.ts';
-import { uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
+import { type CalendarIncident, uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
 import type { ViewByKind, ViewKind } from '../../views/html.ts';
 import { incidentView } from '../../views/incident/incident.ts';
 import { maintenanceView } from '../../views/incident/maintenance.ts';
@@ -141,7 +140,7 @@ export interface CalendarInputs {
   /** When the page entered that state. */
   readonly since: EpochMs | null;
   readonly components: readonly ComponentModel[];
-  readonly incidents: readonly IncidentHead[];
+  readonly incidents: readonly CalendarIncident[];
 }
 
 export const UPTIME_CALENDAR = htmlKind('uptime-calendar', ({ frame, age, ...page }: CalendarInputs) =>

@@ -74,7 +74,13 @@ export function pageFacts(model: PageModel): PageFacts {
     ...historyFacts(model, frame),
     uptimeCalendar: () => {
       const { state, since, components, incidents } = atHeartbeat();
-      const heads = incidents.map(({ slug, title, startedAt, endedAt }) => ({ slug, title, startedAt, endedAt }));
+      const heads = incidents.map(({ slug, title, startedAt, endedAt, componentIds }) => ({
+        slug,
+        title,
+        startedAt,
+        endedAt,
+        componentIds,
+      }));
       return { frame: frame(), age: heartbeatAge(), state, since, components, incidents: heads };
     },
     report: (month) => ({ frame: frame(), months: reportMonths(), ...monthOfReport(atHeartbeat(), month) }),

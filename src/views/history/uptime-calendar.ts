@@ -1,17 +1,21 @@
 /** A year at a glance: every day as a cell, every month as a figure for each component. */
 
+import { LOOKS } from '../../looks/states.ts';
 import {
   type ComponentModel,
   combinedUptime,
   type Day,
+  dayOf,
   type Interval,
+  type PageIncident,
   type PageModel,
+  STATES,
   type State,
   toEpochMs,
   uptimeOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
-import { barCells, barDays } from '../days/day-bar.ts';
+import { barCells, barDays, buildDayBar } from '../days/day-bar.ts';
 import {
   type DayDetail,
   type DayRowView,
@@ -22,7 +26,7 @@ import {
   type IncidentHead,
   listDayRows,
 } from '../days/day-notes.ts';
-import { addMonths, intervalOfMonth, monthOf } from '../days/months.ts';
+import { addMonths, intervalOfMonth } from '../days/months.ts';
 import type { MeasuredComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
 import {
   buildShell,
@@ -32,15 +36,20 @@ import {
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
-import { countedComponents } from '../model/page-state.ts';
+import { countedComponents, countedTexts } from '../model/page-state.ts';
+import type { LegendView } from '../page/status-page.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
+import { fill } from '../words/index.ts';
+import { stateWord } from '../words/state-words.ts';
 
-const CALENDAR_DAYS = 365;
 const MONTHS = 12;
 
 export interface UptimeCalendarView {
   readonly shell: ShellView;
-  readonly calendar: CalendarGridView;
+  readonly calendar: CalendarView;
+  readonly legend: readonly LegendView[];
+  /** When its days begin. */
+  readonly daysIn: string;
   readonly dayRows: readonly DayRowView[];
   readonly dayTip: DayTipView;
   /** Oldest first. */
@@ -48,17 +57,33 @@ export interface UptimeCalendarView {
   /** None where uptime is not shown. */
   readonly rows: readonly MonthRowView[];
   readonly total: readonly string[];
-  readonly counted: string;
+  readonly counted: readonly string[];
 }
 
-export interface CalendarGridView {
-  /** A letter a day, oldest first. */
+export interface CalendarView {
+  /** All components together, then each of them. */
+  readonly subjects: readonly [CalendarSubjectView, ...CalendarSubjectView[]];
+  /** Oldest first. */
+  readonly months: readonly CalendarMonthView[];
+  /** As few letters as a language has for them, in the order of its weeks. */
+  readonly weekdays: readonly string[];
+}
+
+interface CalendarSubjectView {
+  readonly name: string;
+  /** A letter a day of all months, oldest first. */
   readonly letters: string;
   readonly runs: readonly DayRun[];
-  /** Row of the first day: 0 is the day that weeks begin with. */
-  readonly firstRow: number;
-  /** Months by the column in which they begin. */
-  readonly monthLabels: readonly { readonly column: number; readonly text: string }[];
+}
+
+interface CalendarMonthView {
+  readonly name: string;
+  /** Its days among those of all months; the end is the day after. */
+  readonly from: number;
+  readonly to: number;
+  readonly until: Day;
+  /** Of its first day: 0 is the day that weeks begin with. */
+  readonly firstColumn: number;
 }
 
 interface MonthRowView {
@@ -68,19 +93,22 @@ interface MonthRowView {
   readonly figures: readonly string[];
 }
 
+/** With what it is about. */
+export type CalendarIncident = IncidentHead & Pick<PageIncident, 'componentIds'>;
+
 /** A page as far as its calendar is concerned. */
 interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {
   readonly components: readonly (MeasuredComponent & Pick<ComponentModel, 'state'>)[];
-  readonly incidents: readonly IncidentHead[];
+  readonly incidents: readonly CalendarIncident[];
 }
 
 export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}): UptimeCalendarView {
   const context = createContext(model, { base: '../', ...options });
   const { words, format } = context;
-  const { days, texts } = barDays(context, CALENDAR_DAYS);
-  const calendar = buildGrid(context, days);
-  const current = monthOf(model.asOf, model.settings.timezone);
-  const months = Array.from({ length: MONTHS }, (_, index) => addMonths(current, index - MONTHS + 1));
+  const today = dayOf(model.asOf, model.settings.timezone);
+  const months = Array.from({ length: MONTHS }, (_, index) => addMonths(today.slice(0, 7), index - MONTHS + 1));
+  const { days, texts } = barDays(context, Temporal.PlainDate.from(`${months[0]}-01`).until(today).days + 1);
+  const calendar = buildCalendar(context, days);
   const uptimes = new Map(model.components.map((component) => [component, monthUptimes(model, component, months)]));
   const counted = countedComponents(model.components);
   const shown = model.settings.showUptime ? model.components : [];
@@ -94,8 +122,14 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
       present: model,
     }),
     calendar,
-    dayRows: listDayRows(context, texts, calendar.runs),
-    dayTip: dayTip(context, days, [calendar.runs]),
+    legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
+    daysIn: fill(words.daysIn, { zone: format.zone }),
+    dayRows: listDayRows(context, texts, calendar.subjects[0].runs),
+    dayTip: dayTip(
+      context,
+      days,
+      calendar.subjects.map(({ runs }) => runs),
+    ),
     months: months.map((month) => format.monthShort(month)),
     rows: shown.map((component) => ({
       component: { href: context.base + componentPath(component.definition.id), text: component.name },
@@ -107,7 +141,7 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
           write(combinedUptime(counted.flatMap((component) => uptimes.get(component)?.[at] ?? [])).ratio),
         )
       : [],
-    counted: words.countedUptime,
+    counted: countedTexts(model.settings, model.components, words),
   };
 }
 
@@ -122,20 +156,46 @@ function monthUptimes(
   });
 }
 
-function buildGrid(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarGridView {
-  const { model, format, locale } = context;
-  const members = countedComponents(model.components).map((component) => ({
-    component,
-    cells: barCells(component, days, model),
-  }));
-  const letters = combinedDays(members, days.length);
+function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarView {
+  const { model, words, format, locale } = context;
+  const measured = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
+  const counted = new Set(countedComponents(model.components));
+  const letters = combinedDays(
+    measured.filter(({ component }) => counted.has(component)),
+    days.length,
+  );
   const details = days.map((_, index) => ({
     spans: '',
-    incidents: incidentsOfDay(model, members[0]?.cells[index]?.interval),
+    incidents: incidentsOfDay(model, measured[0]?.cells[index]?.interval),
   }));
-  const firstRow = weekdayRow(days[0], locale);
-  const monthLabels = listLabels(days, firstRow, format.monthShort);
-  return { letters, runs: dayRuns(letters, details), firstRow, monthLabels };
+  const { firstDay } = new Intl.Locale(locale).getWeekInfo();
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'narrow', timeZone: 'UTC' });
+  return {
+    subjects: [
+      { name: words.allComponents, letters, runs: dayRuns(letters, details) },
+      ...measured.map(({ component, cells }) => ({
+        name: component.name,
+        ...buildDayBar(
+          model,
+          component,
+          cells,
+          model.incidents.filter(({ componentIds }) => componentIds.includes(component.definition.id)),
+        ),
+      })),
+    ],
+    months: [...Map.groupBy(days.entries(), ([, day]) => day.slice(0, 7))].map(([month, inside]) => {
+      const [[from, first] = [0, '' as Day]] = inside;
+      return {
+        name: format.month(month),
+        from,
+        to: from + inside.length,
+        until: inside.at(-1)?.[1] ?? first,
+        firstColumn: (Temporal.PlainDate.from(first).dayOfWeek - firstDay + 7) % 7,
+      };
+    }),
+    // 5 January 1970 was a Monday.
+    weekdays: Array.from({ length: 7 }, (_, at) => weekday.format(Date.UTC(1970, 0, 4 + firstDay + at))),
+  };
 }
 
 function incidentsOfDay({ incidents, asOf }: CalendarPage, day: Interval | undefined): DayDetail['incidents'] {
@@ -143,21 +203,4 @@ function incidentsOfDay({ incidents, asOf }: CalendarPage, day: Interval | undef
   return incidents
     .filter(({ startedAt, endedAt }) => startedAt < day.to && (endedAt ?? asOf) >= day.from)
     .map(({ slug, title }) => ({ slug, title }));
-}
-
-/** Days since the one that weeks begin with where `locale` is spoken. */
-function weekdayRow(day: Day | undefined, locale: string): number {
-  if (day === undefined) return 0;
-  const { firstDay } = new Intl.Locale(locale).getWeekInfo();
-  return (Temporal.PlainDate.from(day).dayOfWeek - firstDay + 7) % 7;
-}
-
-function listLabels(
-  days: readonly Day[],
-  firstRow: number,
-  write: (month: string) => string,
-): { column: number; text: string }[] {
-  return days.flatMap((day, index) =>
-    day.endsWith('-01') ? [{ column: Math.floor((index + firstRow + 6) / 7), text: write(day.slice(0, 7)) }] : [],
-  );
 }

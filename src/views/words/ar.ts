@@ -210,7 +210,6 @@ export const ar: Words = {
   historyOf: 'أعطال {month}',
   months: 'الأشهر',
   uptimeTitle: 'نسبة التوفر حسب الشهر',
-  calendarLabel: 'آخر {n} يومًا',
   reportTitle: 'تقرير {month}',
   reportIntro: 'من {from} إلى {to}.',
   download: 'تنزيل بصيغة {formats}',

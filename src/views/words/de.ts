@@ -140,7 +140,6 @@ export const de: Words = {
   historyOf: 'Störungen im {month}',
   months: 'Monate',
   uptimeTitle: 'Verfügbarkeit nach Monaten',
-  calendarLabel: 'Die letzten {n} Tage',
   reportTitle: 'Bericht für {month}',
   reportIntro: '{from} bis {to}.',
   download: 'Als {formats} herunterladen',

@@ -138,7 +138,6 @@ export const en = {
   historyOf: 'Incidents in {month}',
   months: 'Months',
   uptimeTitle: 'Uptime by month',
-  calendarLabel: 'Last {n} days',
   reportTitle: 'Report for {month}',
   reportIntro: '{from} to {to}.',
   download: 'Download as {formats}',

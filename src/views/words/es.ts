@@ -148,7 +148,6 @@ export const es: Words = {
   historyOf: 'Incidentes de {month}',
   months: 'Meses',
   uptimeTitle: 'Disponibilidad por mes',
-  calendarLabel: 'Los últimos {n} días',
   reportTitle: 'Informe de {month}',
   reportIntro: 'Del {from} al {to}.',
   download: 'Descargar como {formats}',

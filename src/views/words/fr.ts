@@ -148,7 +148,6 @@ export const fr: Words = {
   historyOf: 'Incidents – {month}',
   months: 'Mois',
   uptimeTitle: 'Disponibilité par mois',
-  calendarLabel: 'Les {n} derniers jours',
   reportTitle: 'Rapport – {month}',
   reportIntro: 'Du {from} au {to}.',
   download: 'Télécharger en {formats}',

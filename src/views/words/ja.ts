@@ -140,7 +140,6 @@ export const ja: Words = {
   historyOf: '{month}の障害',
   months: '月',
   uptimeTitle: '月別の稼働率',
-  calendarLabel: '過去{n}日間',
   reportTitle: '{month}のレポート',
   reportIntro: '{from}から{to}まで。',
   download: '{formats}でダウンロード',

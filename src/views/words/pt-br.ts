@@ -148,7 +148,6 @@ export const ptBr: Words = {
   historyOf: 'Incidentes de {month}',
   months: 'Meses',
   uptimeTitle: 'Disponibilidade por mês',
-  calendarLabel: 'Os últimos {n} dias',
   reportTitle: 'Relatório de {month}',
   reportIntro: '{from} a {to}.',
   download: 'Baixar como {formats}',

@@ -140,7 +140,6 @@ export const zhHans: Words = {
   historyOf: '{month}的故障',
   months: '月份',
   uptimeTitle: '每月可用率',
-  calendarLabel: '过去 {n} 天',
   reportTitle: '{month}报告',
   reportIntro: '{from} 至 {to}。',
   download: '下载为 {formats}',

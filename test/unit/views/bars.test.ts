@@ -164,8 +164,14 @@ describe('drawing', () => {
     ]);
   });
 
-  it('puts a year into weeks', () => {
-    const [path] = calendarPaths('ooo', 6);
-    expect(path?.d).toBe('M3.5 120h9M19.5 24h9M19.5 40h9');
+  it('puts a month into weeks, from right to left where it is read so', () => {
+    expect(calendarPaths('oo', 6)).toEqual([{ letter: 'o', d: 'M99.5 19.5h9v9h-9zM3.5 35.5h9v9h-9z' }]);
+    expect(calendarPaths('oo', 6, true)).toEqual([{ letter: 'o', d: 'M3.5 19.5h9v9h-9zM99.5 35.5h9v9h-9z' }]);
+  });
+
+  it('gives every state of a calendar a shape of its own', () => {
+    const shapes = STATES.map((state) => calendarPaths(LOOKS[state].letter, 0)[0]?.d);
+    expect(new Set(shapes).size).toBe(STATES.length);
+    expect(shapes).not.toContain(undefined);
   });
 });

@@ -173,7 +173,7 @@ describe("a vendor's past", () => {
     const calendar = uptimeCalendarView(model);
     return {
       calendar: calendar.total.at(-1),
-      calendarToday: calendar.calendar.letters.at(-1),
+      calendarToday: calendar.calendar.subjects[0].letters.at(-1),
       report: reportView({ ...facts.report(month).frame, ...facts.report(month) }, month).rows[0]?.cells[0],
       reportJson: facts.reportDocument(month).uptime.uptime_ratio,
       json: uptimeDocument(model).periods['24h'].uptime_ratio,

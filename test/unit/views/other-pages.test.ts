@@ -200,15 +200,28 @@ describe('a component’s page', () => {
 describe('uptime by month', () => {
   it('has twelve months for every component and a cell for every day', () => {
     const view = uptimeCalendarView(calm());
-    expect(view.calendar.letters).toHaveLength(365);
+    // From 1 December 2025 to 21 November 2026.
+    for (const { letters } of view.calendar.subjects) expect(letters).toHaveLength(356);
+    expect(view.calendar.subjects.map(({ name }) => name)).toEqual([
+      'All components',
+      ...calm().components.map(({ name }) => name),
+    ]);
+    expect(view.calendar.months.map(({ name, from, to }) => [name, to - from]).at(-2)).toEqual(['October 2026', 31]);
+    expect(view.calendar.months.at(-1)).toMatchObject({ name: 'November 2026', to: 356, until: '2026-11-21' });
     expect(view.months).toEqual('Dec Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov'.split(' '));
     expect(view.rows.every((row) => row.figures.length === 12)).toBe(true);
     expect(view.rows.find((row) => row.component.text === 'Mobile push')?.figures[0]).toBe('–');
   });
 
   it('begins weeks on the day that the locale begins them with', () => {
-    expect(uptimeCalendarView(calm({ settings: { locale: 'en-US' } })).calendar.firstRow).toBe(6);
-    expect(uptimeCalendarView(calm({ settings: { locale: 'de' } })).calendar.firstRow).toBe(5);
+    expect(uptimeCalendarView(calm({ settings: { locale: 'en-US' } })).calendar).toMatchObject({
+      weekdays: [...'SMTWTFS'],
+      months: expect.arrayContaining([expect.objectContaining({ name: 'November 2026', firstColumn: 0 })]),
+    });
+    expect(uptimeCalendarView(calm({ settings: { locale: 'de' } })).calendar).toMatchObject({
+      weekdays: [...'MDMDFSS'],
+      months: expect.arrayContaining([expect.objectContaining({ name: 'November 2026', firstColumn: 6 })]),
+    });
   });
 });
 
