@@ -223,7 +223,7 @@ export const PageSchema = z
         'Email domains whose addresses can sign in (exact match). Makes the page private even without access_type.',
       ),
     oidc: z
-      .strictObject({ allow: AllowSchema })
+      .strictObject({ allow: AllowSchema.describe('Whoever is on one of these lists is let in.') })
       .optional()
       .describe('Whom the identity provider of access.oidc lets in. Makes the page private even without access_type.'),
     allow_ips: z
