@@ -43,7 +43,10 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
   const fetch = createFetch(way);
   const oidc = createOidc({
     ...{ key, random: systemRandom, fetch },
-    clients: { visitors: () => live.config().access.oidc ?? null, operators: () => null },
+    clients: {
+      visitors: () => live.config().access.oidc ?? null,
+      operators: () => live.config().operators.oidc ?? null,
+    },
     identities: createIdentities({ database, key, fetch, onError, random: systemRandom }),
   });
   const access = createAccess({

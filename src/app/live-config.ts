@@ -1,6 +1,7 @@
 /** The configuration that is in force, and what follows from it; another may take its place while the process runs. */
 
 import type { Config } from '../config/load.ts';
+import { hasOperators } from '../config/rules.ts';
 import type { SendMail } from '../mail/mail.ts';
 import { createPrintingMailer, createSmtpMailer } from '../mail/mailer.ts';
 import { WRITTEN_ID } from '../model/observation.ts';
@@ -147,9 +148,7 @@ function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bo
       upstream: bindUpstream(connectorOf(kind), { id, options, limits, ca, intervalMs: intervalMsOf(schedule) }),
     };
   });
-  return config.operators.token === undefined && !showsDrafts
-    ? configured
-    : [...configured, bindWritten(config, showsDrafts, before)];
+  return !hasOperators(config) && !showsDrafts ? configured : [...configured, bindWritten(config, showsDrafts, before)];
 }
 
 /** What operators write, beside the upstreams that are configured. */

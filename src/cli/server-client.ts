@@ -26,7 +26,7 @@ export interface OperatedServer {
  * there is no token for it.
  */
 export function findServer(config: Config | null, url: string | undefined): OperatedServer | null {
-  const token = config === null ? process.env['PHAROS_TOKEN'] : config.operators.token?.reveal();
+  const token = config?.operators.token?.reveal() ?? process.env['PHAROS_TOKEN'];
   const base = url ?? (config === null ? null : originOf(config.server));
   return token === undefined || token === '' || base === null ? null : { base, token };
 }

@@ -3,14 +3,28 @@
 import emailAddresses from 'email-addresses';
 import { z } from 'zod';
 import { PayrollOptionsSchema } from '../exports/options.ts';
-import { HttpUrlSchema, LinkSchema, LocaleSchema, TimezoneSchema } from '../schema/scalars.ts';
+import { HttpUrlSchema, IdSchema, LinkSchema, LocaleSchema, SlugSchema, TimezoneSchema } from '../schema/scalars.ts';
 import { HostPortSchema, PlaceSchema } from '../sync/connectors/check.ts';
 import { IntakeSchema } from './intake.ts';
 import { NotificationSchema } from './notifications.ts';
 import { OutputSchema, ReleasesSchema } from './output.ts';
-import { type ConnectorOptions, LOOK, OidcClientSchema, PageSchema, ScheduleSchema, upstreamSchema } from './schema.ts';
+import {
+  AllowOnPagesSchema,
+  AllowSchema,
+  type ConnectorOptions,
+  LOOK,
+  OidcClientSchema,
+  PageSchema,
+  ScheduleSchema,
+  upstreamSchema,
+} from './schema.ts';
 import { SecretSchema } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
+
+/** What operators may be. */
+const ROLES = ['admin', 'writer', 'reader'] as const;
+/** 128 bits as the shortest usual spelling, base64. */
+const TOKEN_LENGTH_MIN = 22;
 
 const SecuritySchema = z.strictObject({
   contact: z
@@ -130,6 +144,45 @@ const ChecksSchema = z
   })
   .prefault({});
 
+const PagesSchema = z.array(SlugSchema).min(1);
+
+const OperatorsSchema = z
+  .strictObject({
+    token: SecretSchema.optional().describe(
+      'Token of the operator, who may do everything: rebuild, metrics, API and /-/ops. Works also while an identity provider is down.',
+    ),
+    oidc: OidcClientSchema.optional().describe(
+      'Identity provider that operators sign in by at /-/ops; roles says what they may do. docs/operating.md.',
+    ),
+    roles: z
+      .strictObject({
+        admin: AllowSchema.optional().describe('Who may do everything.'),
+        writer: z
+          .union([AllowOnPagesSchema, z.array(AllowOnPagesSchema)])
+          .transform((writers) => [writers].flat())
+          .optional()
+          .describe('Who declares incidents on which pages, and sees nothing else; one entry or a list.'),
+        reader: AllowSchema.optional().describe('Who sees /-/ops and the metrics, and changes nothing.'),
+      })
+      .prefault({})
+      .describe('Who may do what, of those who sign in by operators.oidc.'),
+    tokens: z
+      .array(
+        z.strictObject({
+          name: IdSchema.describe('Name in the audit and in the history of incidents.'),
+          token: SecretSchema.describe('The token: "${NAME}", at least 22 characters.').refine(
+            (token) => token.reveal().length >= TOKEN_LENGTH_MIN,
+            `expected at least ${TOKEN_LENGTH_MIN} characters: openssl rand -base64 32`,
+          ),
+          role: z.enum(ROLES).describe('What whoever has it may do.'),
+          pages: PagesSchema.optional().describe('Slugs of the pages that a writer writes on.'),
+        }),
+      )
+      .default([])
+      .describe('More tokens, each for one person or program.'),
+  })
+  .prefault({});
+
 /** Each value by itself; what they mean together is checked in rules.ts. */
 export function createFileSchema(connectors: readonly ConnectorOptions[]) {
   return z.strictObject({
@@ -164,13 +217,7 @@ export function createFileSchema(connectors: readonly ConnectorOptions[]) {
     output: OutputSchema,
     releases: ReleasesSchema,
     access: AccessSchema,
-    operators: z
-      .strictObject({
-        token: SecretSchema.optional().describe(
-          'Token for operators: rebuild, metrics, API and /-/ops. Without it, these are disabled.',
-        ),
-      })
-      .prefault({}),
+    operators: OperatorsSchema,
   });
 }
 

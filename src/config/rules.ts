@@ -6,6 +6,7 @@ import { didYouMean } from '../schema/nearest.ts';
 import { type ConfigFile, createFileSchema } from './file-schema.ts';
 import { notificationFaults } from './notifications.ts';
 import type { ConnectorOptions } from './schema.ts';
+import { Secret } from './secret.ts';
 
 interface RuleFault {
   readonly path: readonly (string | number)[];
@@ -25,6 +26,7 @@ const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
   mailFaults,
   writingFaults,
   providerFaults,
+  operatorFaults,
   placeFaults,
   ({ notifications, upstreams, access }) =>
     notificationFaults(notifications, idsOf(upstreams), access.smtp !== undefined).map(({ path, message }) => ({
@@ -97,6 +99,32 @@ function providerFaults({ pages, access }: ConfigFile): RuleFault[] {
   );
 }
 
+/** Roles that nobody could have, and operators without any. */
+function operatorFaults({ operators: { oidc, roles, tokens, token } }: ConfigFile): RuleFault[] {
+  const hasRoles = Object.values(roles).some((role) => role !== undefined);
+  const path = ['operators', 'tokens'];
+  return [
+    ...(hasRoles && oidc === undefined
+      ? [{ path: ['operators', 'roles'], message: 'nobody can have them without operators.oidc; set it' }]
+      : []),
+    ...(oidc !== undefined && !hasRoles
+      ? [{ path: ['operators', 'oidc'], message: 'nobody could do anything; set operators.roles' }]
+      : []),
+    ...repeated(tokens, ({ name }) => name).map(([index, name]) => twice([...path, index, 'name'], 'name', name)),
+    ...repeated([token, ...tokens.map((one) => one.token)], (secret) =>
+      secret instanceof Secret ? secret.reveal() : null,
+    ).map(([index]) => ({
+      path: [...path, index - 1, 'token'],
+      message: 'another token of operators is the same; make one for each',
+    })),
+    ...tokens.flatMap(({ role, pages }, index) => {
+      if ((role === 'writer') === (pages !== undefined)) return [];
+      const message = role === 'writer' ? 'missing; a writer writes on some pages' : 'only a writer has pages';
+      return [{ path: [...path, index, 'pages'], message }];
+    }),
+  ];
+}
+
 function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[] {
   const reserved = upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
   return [
@@ -108,12 +136,13 @@ function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[
             message: `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`,
           },
         ]),
-    ...(intake.length === 0 || operators.token !== undefined
+    ...(intake.length === 0 || hasOperators({ operators })
       ? []
       : [
           {
             path: ['intake'],
-            message: 'an intake needs operators.token, because nothing can be written over HTTP without it',
+            message:
+              'an intake needs operators.token (or operators.tokens, or operators.oidc), because nothing can be written over HTTP without operators',
           },
         ]),
   ];
@@ -173,4 +202,9 @@ interface S3Place {
 function isSameOrWithin(one: string, other: string): boolean {
   const [a, b] = [one, other].map((path) => `${resolve('/configuration', path)}/`) as [string, string];
   return a.startsWith(b) || b.startsWith(a);
+}
+
+/** Whether there is anybody who may write over HTTP and see `/-/ops`. */
+export function hasOperators({ operators: { token, tokens, oidc } }: Pick<ConfigFile, 'operators'>): boolean {
+  return token !== undefined || tokens.length > 0 || oidc !== undefined;
 }

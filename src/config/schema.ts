@@ -147,10 +147,15 @@ const NOBODY_ALLOWED = 'names nobody; list emails, domains or groups';
 const namesAnybody = (allow: z.output<z.ZodObject<typeof ALLOW>>): boolean =>
   [allow.emails, allow.domains, allow.groups].some((list) => list.length > 0);
 
-const AllowSchema = z
+/** Who is let in, of those who sign in by an identity provider: whoever is on one of the lists. */
+export const AllowSchema = z
   .strictObject(ALLOW)
   .refine(namesAnybody, NOBODY_ALLOWED)
   .describe('Who is let in: whoever is on one of the lists.');
+/** The same, for some pages only. */
+export const AllowOnPagesSchema = z
+  .strictObject({ ...ALLOW, pages: z.array(SlugSchema).min(1).describe('Slugs of the pages.') })
+  .refine(namesAnybody, NOBODY_ALLOWED);
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 function isIssuer(text: string): boolean {
@@ -223,7 +228,7 @@ export const PageSchema = z
         'Email domains whose addresses can sign in (exact match). Makes the page private even without access_type.',
       ),
     oidc: z
-      .strictObject({ allow: AllowSchema.describe('Whoever is on one of these lists is let in.') })
+      .strictObject({ allow: AllowSchema })
       .optional()
       .describe('Whom the identity provider of access.oidc lets in. Makes the page private even without access_type.'),
     allow_ips: z

@@ -136,19 +136,28 @@ export interface SubscribablePage {
   readonly gated: GatedPage;
 }
 
-/** Version of the password gate that a new subscriber has passed; empty: there is none. */
-export function gateVersion({ gated }: SubscribablePage): string {
-  return gated.gate.kind === 'password' ? gated.gate.version : '';
+/** Version of the gate that a new subscriber has passed; empty: their address tells whether they still would. */
+export function gateVersion({ gated: { gate } }: Pick<SubscribablePage, 'gated'>): string {
+  return gate.kind === 'public' || gate.kind === 'email-domain' ? '' : gate.version;
 }
 
 /**
- * Whether the owner of an address may still see the page: behind a password, if they passed the current one; behind email
- * domains, if the address has one of them. Null: the page doesn't exist, so nobody may.
+ * Whether the owner of an address may still see the page: behind a password or ranges of addresses, if they passed the current
+ * ones; behind email domains, if the address has one of them; behind an identity provider, if the page names the address or its
+ * domain, since groups can't be asked for. Null: the page doesn't exist, so nobody may.
  */
 export function mayReceive(page: SubscribablePage | null, address: string, gate: string): boolean {
   if (page === null) return false;
   const { kind } = page.gated.gate;
   if (kind === 'public') return true;
-  if (kind === 'password') return gate === gateVersion(page);
-  return domainsOf(page.page).includes(address.slice(address.lastIndexOf('@') + 1));
+  const { oidc } = page.page;
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  const isOfDomains = domainsOf(page.page).includes(domain);
+  if (kind === 'email-domain') return isOfDomains;
+  if (gate !== gateVersion(page)) return false;
+  if (kind !== 'oidc') return true;
+  const isNamed =
+    oidc?.domains.includes(domain) === true ||
+    oidc?.emails.some((email) => email.toLowerCase() === address.toLowerCase()) === true;
+  return isNamed && (page.page.emailDomains.length === 0 || isOfDomains);
 }

@@ -3,12 +3,17 @@
 import type { Access } from '../access/access.ts';
 import { CALLBACK_PATH, LOGOUT_PATH, type Oidc } from '../access/oidc/oidc.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { SignInResult } from '../store/audit.ts';
 import { type Answer, json, NEVER_CACHED, type OwnRequest } from './answer.ts';
-import { gateReply, returnRequest } from './visitors/gate-answer.ts';
+import { gateReply, returnRequest, signInResultOf } from './visitors/gate-answer.ts';
 
 interface OidcRoutesOptions {
   readonly oidc: Oidc;
   readonly access: Pick<Access, 'returned'>;
+  /** Answers an operator's browser. */
+  readonly returned: (request: OwnRequest) => Promise<Answer>;
+  /** Every try to get into a page, whether there is such a page or not. */
+  readonly onSignIn: (slug: string, result: SignInResult) => void;
   /** Path of the site, with a slash at the end. */
   readonly sitePath: () => string;
   readonly now: () => EpochMs;
@@ -36,6 +41,12 @@ export function createOidcRoutes(options: OidcRoutesOptions) {
         headers: { location: request.isSiteHost ? options.sitePath() : '/', 'cache-control': NEVER_CACHED },
         body: null,
       };
-    return gateReply(await options.access.returned(returnRequest(request, options.now())));
+    const asked = returnRequest(request, options.now());
+    const place = oidc.pending(asked)?.place;
+    if (place?.purpose === 'operators') return options.returned(request);
+    const answer = await options.access.returned(asked);
+    const result = signInResultOf(asked.path, answer);
+    if (result !== null) options.onSignIn(place?.slug ?? '', result);
+    return gateReply(answer);
   };
 }

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import { type Answer, json, type OwnRequest } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
-import { bearerFrom, type OperatorGuard, type SecretVerdict } from './operators/ops-guard.ts';
+import type { Operator } from './operators/operator.ts';
+import { bearerFrom, type OperatorGuard } from './operators/ops-guard.ts';
 
 interface OwnRoutesOptions {
   readonly guard: OperatorGuard;
@@ -16,6 +17,7 @@ interface OwnRoutesOptions {
   readonly submit: (
     page: string | null,
     request: Pick<OwnRequest, 'clientAddress' | 'trace'>,
+    actor: string,
   ) => {
     readonly id: string;
     readonly report: Promise<{ readonly hasFailed: boolean }>;
@@ -73,7 +75,7 @@ function verdict(
   { word, reasons }: { readonly word: string; readonly reasons: readonly string[] },
 ): Answer {
   if (reasons.length === 0) return json(200, { status: word });
-  const isTold = tokenRefusal(options, request) === null;
+  const isTold = 'seesAll' in askedBy(options, request);
   return json(503, { status: `not ${word}`, ...(isTold ? { reasons } : {}) });
 }
 
@@ -82,8 +84,8 @@ function verdict(
  * forward anyone's request.
  */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const refused = tokenRefusal(options, request);
-  if (refused !== null) return refused;
+  const operator = askedBy(options, request);
+  if (!('seesAll' in operator)) return operator;
   const { text, contentType } = await options.metrics();
   return {
     status: 200,
@@ -103,8 +105,9 @@ async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: 
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const refused = tokenRefusal(options, request);
-  if (refused !== null) return refused;
+  const operator = askedBy(options, request);
+  if (!('seesAll' in operator)) return operator;
+  if (!operator.isAdmin) return json(403, { message: 'This token’s role may not rebuild; an admin’s may.' });
   if (!options.canRun) return servesOnly();
   const text = (await request.body()).toString('utf8').trim();
   const body = RebuildSchema.safeParse(text === '' ? {} : parsed(text));
@@ -112,7 +115,7 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
     return json(400, { message: 'The body must be a JSON object with an optional "page" (a page slug).' });
   const page = body.data.page ?? null;
   if (page !== null && !options.hasPage(page)) return json(404, { message: 'No such page.' });
-  const { id, report } = options.submit(page, request);
+  const { id, report } = options.submit(page, request, operator.actor);
   if ((request.query.get('wait') ?? '0') === '0')
     return json(202, { run: id, message: 'Run queued. Add ?wait=1 to wait for its report.' });
   try {
@@ -142,13 +145,13 @@ function servesOnly(): Answer {
   });
 }
 
-/** Null: the request carries the operator token. */
-function tokenRefusal({ guard, now }: OwnRoutesOptions, request: OwnRequest): Answer | null {
+/** Whose token the request carries, if they see everything; else why it is refused. */
+function askedBy({ guard, now }: OwnRoutesOptions, request: OwnRequest): Operator | Answer {
   const given = bearerFrom(request.headers.authorization);
   // No token was sent, so nothing is counted.
-  const verdict: SecretVerdict =
+  const verdict: ReturnType<OperatorGuard['check']> =
     given === '' ? { kind: 'wrong' } : guard.check(given, { address: request.clientAddress, now: now() });
-  if (verdict.kind === 'right') return null;
+  if (verdict.kind === 'right' && verdict.operator.seesAll) return verdict.operator;
   if (verdict.kind === 'limited') return limited(verdict.retryAfterMs, 'operator token');
   return json(
     401,

@@ -7,7 +7,9 @@ interface OperatorSession {
   readonly idHash: string;
   /** Made under a `__Host-` cookie, and found under no other. */
   readonly isSecure: boolean;
-  /** Of the operator token it was exchanged for. */
+  /** What it was exchanged for: `operator`, `named:<name>`, `api:<id>` or `oidc:<identity>`. */
+  readonly credential: string;
+  /** Of a token of the configuration; another one ends the session. Empty: it was none. */
   readonly tokenFingerprint: string;
   readonly seenAt: EpochMs;
   readonly untilAt: EpochMs;
@@ -25,11 +27,11 @@ export interface OperatorSessions {
 /** Makes them over a database. */
 export function createOperatorSessions(database: Database): OperatorSessions {
   return {
-    begin: async ({ idHash, isSecure, tokenFingerprint, seenAt, untilAt }) => {
+    begin: async ({ idHash, isSecure, credential, tokenFingerprint, seenAt, untilAt }) => {
       await database.transaction((tx) =>
         tx.run(
-          'INSERT INTO operator_session (id_hash, is_secure, token_fingerprint, seen_at, until_at) VALUES (?, ?, ?, ?, ?)',
-          [idHash, Number(isSecure), tokenFingerprint, seenAt, untilAt],
+          'INSERT INTO operator_session (id_hash, is_secure, credential, token_fingerprint, seen_at, until_at) VALUES (?, ?, ?, ?, ?, ?)',
+          [idHash, Number(isSecure), credential, tokenFingerprint, seenAt, untilAt],
         ),
       );
     },
@@ -39,6 +41,7 @@ export function createOperatorSessions(database: Database): OperatorSessions {
       return {
         idHash,
         isSecure: Number(row['is_secure']) === 1,
+        credential: String(row['credential']),
         tokenFingerprint: String(row['token_fingerprint']),
         seenAt: Number(row['seen_at']) as EpochMs,
         untilAt: Number(row['until_at']) as EpochMs,

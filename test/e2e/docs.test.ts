@@ -126,6 +126,8 @@ describe('configurations in documents', () => {
     if (name === 'SIGNING_SECRET') return `whsec_${Buffer.alloc(32).toString('base64')}`;
     if (name === 'TELEGRAM_BOT_TOKEN') return '123456:value-value-value';
     if (name === 'CA') return certificate;
+    // A secret of its own for each, as long as secrets are.
+    if (name.endsWith('_TOKEN')) return `a long enough secret for ${name}`;
     return name === 'DATABASE_URL' ? 'postgres://value' : 'smtp://value';
   }
 

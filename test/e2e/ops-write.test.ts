@@ -60,7 +60,7 @@ describe('the form of operators', () => {
   async function signIn(within: BrowserContext): Promise<Page> {
     const opened = await within.newPage();
     await opened.goto(`${pharos.url}/-/ops`);
-    await opened.getByLabel('Operator token').fill(OPERATOR);
+    await opened.getByLabel('Token').fill(OPERATOR);
     await opened.getByRole('button', { name: 'Sign in' }).click();
     await opened.getByRole('heading', { name: 'Upstreams' }).waitFor();
     return opened;

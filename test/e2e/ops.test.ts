@@ -102,7 +102,7 @@ server: { trustedProxyHops: 1 }
     const asking = await asked({});
     expect([asking.status, asking.headers.get('content-encoding')]).toEqual([401, 'br']);
     expect(Number(asking.headers.get('content-length'))).toBeLessThan(14_600);
-    expect(asking.text).toContain('Operator token');
+    expect(asking.text).toContain('Token');
     const plain = await asked({ headers: { 'accept-encoding': 'identity' } });
     expect([plain.headers.get('content-encoding'), plain.text]).toEqual([null, asking.text]);
     const { cookie } = await signIn();
@@ -260,7 +260,7 @@ server: { trustedProxyHops: 1 }
     expect(entries[0]).toMatch(/operator\s+rebuild acme\s+[\w-]{12}\s+(no change|published)/);
     expect(entries[1]).toMatch(/operator\s+pull edge\s+[\w-]{12}\s+(no change|published)/);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Operator token').waitFor();
+    await page.getByLabel('Token').waitFor();
     await context.close();
   });
 
@@ -404,10 +404,10 @@ server: { trustedProxyHops: 1 }
 
   async function signedIn(page: Page): Promise<Page> {
     await page.goto(`${pharos.url}/-/ops`);
-    await page.getByLabel('Operator token').fill('not the token');
+    await page.getByLabel('Token').fill('not the token');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('Incorrect operator token.').waitFor();
-    await page.getByLabel('Operator token').fill(token());
+    await page.getByText('Incorrect token.').waitFor();
+    await page.getByLabel('Token').fill(token());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
     return page;

@@ -1,6 +1,7 @@
 /** Names of the tasks that one node does for all, and what a node has to catch up on when it takes over. */
 
 import type { Config } from '../../config/load.ts';
+import { hasOperators } from '../../config/rules.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Store } from '../../store/store.ts';
@@ -18,7 +19,7 @@ export function upstreamsIn(names: readonly string[]): readonly string[] {
 /** Cron expressions by upstream id, including the upstream of operators' posts. */
 export function cronExpressions(config: Config): ReadonlyMap<string, string> {
   const expressions = new Map(schedulesOf(config));
-  if (config.operators.token !== undefined) expressions.set(WRITTEN_ID, config.schedule);
+  if (hasOperators(config)) expressions.set(WRITTEN_ID, config.schedule);
   return expressions;
 }
 

@@ -88,12 +88,12 @@ export function createNotices(deps: NoticesDeps): Notices {
   function subscribable(page: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
     if (page === null || !page.settings.subscriptions) return null;
     const { definition, settings, password, identity } = page;
-    const { slug, title, access, emailDomains } = definition;
+    const { slug, title, access, emailDomains, oidc } = definition;
     const gated = deps.access.pageOf(slug);
     if (access === 'closed' || gated?.key !== identity.key) return null;
     const { locale, url, timezone } = settings;
     const { key } = identity;
-    return { identity, page: { key, slug, title, locale, url, access, password, emailDomains }, gated, timezone };
+    return { identity, page: { key, slug, title, locale, url, access, password, emailDomains, oidc }, gated, timezone };
   }
 
   async function prepare(): Promise<void> {

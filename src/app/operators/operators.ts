@@ -1,11 +1,26 @@
 /** The operators' page over a composed Pharos: what it shows, and what its buttons do. */
 
 import { systemRandom } from '../../access/digest.ts';
+import { CALLBACK_PATH } from '../../access/oidc/oidc.ts';
+import { ProviderFault } from '../../access/oidc/provider.ts';
+import type { Config } from '../../config/load.ts';
+import { hasOperators } from '../../config/rules.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
+import type { Answer, OwnRequest } from '../../server/answer.ts';
+import { TOKEN_PREFIX, tokenHash } from '../../server/operators/api-access.ts';
+import { apiOperator, type Operator, personOperator, tokenOperators } from '../../server/operators/operator.ts';
 import { createOperatorGuard, type OperatorGuard } from '../../server/operators/ops-guard.ts';
-import { createOpsRoutes, type OpsActions, type OpsPage } from '../../server/operators/ops-routes.ts';
+import {
+  createOpsRoutes,
+  type OpsActions,
+  type OpsPage,
+  type OpsProvider,
+  returnedOperator,
+} from '../../server/operators/ops-routes.ts';
 import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
 import { createOperatorSessions } from '../../store/operator-sessions.ts';
+import { createApiTokens, isInForce } from '../../store/written/tokens.ts';
 import type { ServeParts } from '../build-serve.ts';
 import { now, sleep } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
@@ -16,26 +31,111 @@ import { createForms } from './writing.ts';
 interface Operators {
   readonly guard: OperatorGuard;
   readonly routes: ReturnType<typeof createOpsRoutes>;
+  /** Answers an operator's browser that comes back from the identity provider. */
+  readonly returned: (request: OwnRequest) => Promise<Answer>;
 }
 
 /** Makes the page and the guard that it shares with the other addresses for operators. */
 export function createOperators(pharos: Pharos): Operators {
   const { database } = pharos.base.store;
-  const token = () => pharos.base.live.config().operators.token ?? null;
-  const guard = createOperatorGuard(token);
+  const { oidc } = pharos.serving;
+  const configured = () => pharos.base.live.config().operators;
+  const tokens = () => tokenOperators(configured());
+  const apiTokens = createApiTokens(database);
+  const guard = createOperatorGuard(tokens);
   const facts = createOpsFacts(pharos, (text) => redact(text, pharos.base.live.config().secrets));
-  const routes = createOpsRoutes({
-    hasToken: () => token() !== null,
-    guard,
-    sessions: createOperatorSessionService({ sessions: createOperatorSessions(database), token, random: systemRandom }),
+
+  /** Who a credential of a session stands for now. */
+  async function resolve(credential: string, at: EpochMs): Promise<Operator | null> {
+    const [, kind, id = ''] = /^(api|oidc):(.*)$/.exec(credential) ?? [];
+    if (kind === 'oidc') {
+      const person = await oidc.identities.current(oidc.client('operators'), id, at);
+      return person === null ? null : personOperator(configured(), person);
+    }
+    const token = kind === 'api' ? await apiTokens.findById(id) : null;
+    return token !== null &&
+      isInForce(token, at) &&
+      (token.scopes.includes('incidents') || token.scopes.includes('components'))
+      ? apiOperator(token)
+      : null;
+  }
+
+  const options: Parameters<typeof createOpsRoutes>[0] = {
+    hasOperators: () => hasOperators(pharos.base.live.config()),
+    authenticate: async (given, client) => {
+      const isOurs = given.startsWith(TOKEN_PREFIX) ? await apiTokens.find(tokenHash(given)) : null;
+      const credential = isOurs === null ? null : `api:${isOurs.id}`;
+      const operator = credential === null ? null : await resolve(credential, client.now);
+      if (credential !== null && operator !== null) return { kind: 'right', credential, operator };
+      const verdict = guard.check(given, client);
+      return verdict.kind === 'right' ? { ...verdict, credential: verdict.operator.credential } : verdict;
+    },
+    provider: providerOf(pharos),
+    sessions: createOperatorSessionService({
+      ...{ tokens, resolve, random: systemRandom },
+      sessions: createOperatorSessions(database),
+    }),
     events: pharos.serving.events,
     facts: facts.facts,
     render: (page) => drawn(pharos.serving, page),
     actions: actionsOf(pharos),
     forms: createForms(pharos),
     now,
-  });
-  return { guard, routes };
+  };
+  return {
+    guard,
+    routes: createOpsRoutes(options),
+    returned: async (request) => returnedOperator(options, request, await identified(pharos, request, configured())),
+  };
+}
+
+/** Who came back from the identity provider, as an operator. */
+async function identified(
+  { base, serving: { oidc } }: Pharos,
+  { query, headers, isSecure }: OwnRequest,
+  operators: Config['operators'],
+): Promise<Parameters<typeof returnedOperator>[2]> {
+  const at = now();
+  const pending = oidc.pending({ cookie: headers.cookie ?? null, isSecure, now: at });
+  if (pending?.place.purpose !== 'operators') return 'refused';
+  try {
+    const { client, ...known } = await oidc.finish(pending, query);
+    const operator = personOperator(operators, known.person);
+    if (operator === null) return 'no-role';
+    const id = await base.database.transaction((tx) => oidc.identities.keep(tx, client, known, at));
+    return { credential: `oidc:${id}`, operator };
+  } catch (error) {
+    if (!(error instanceof ProviderFault)) throw error;
+    base.log.error({ where: 'identity provider' }, error.message);
+    return error.kind;
+  }
+}
+
+function providerOf({ base, serving: { oidc } }: Pharos): OpsProvider {
+  const redirectUri = (): string => `${base.live.siteUrl().replace(/\/$/, '')}/-/${CALLBACK_PATH}`;
+  return {
+    isOn: () => oidc.client('operators') !== null,
+    begin: async ({ isSecure }) => {
+      const client = oidc.client('operators');
+      if (client === null) return null;
+      const place = { purpose: 'operators', slug: '', base: '/', to: '' } as const;
+      try {
+        return await oidc.begin(client, place, { isSecure, now: now(), redirectUri: redirectUri() });
+      } catch (error) {
+        if (!(error instanceof ProviderFault)) throw error;
+        base.log.error({ where: 'identity provider' }, error.message);
+        return null;
+      }
+    },
+    signOut: async (credential) => {
+      const client = oidc.client('operators');
+      if (client === null || !credential.startsWith('oidc:')) return null;
+      const id = credential.slice('oidc:'.length);
+      const url = await oidc.identities.signOutUrl(client, id, redirectUri());
+      await oidc.identities.end(id);
+      return url;
+    },
+  };
 }
 
 function drawn({ draw }: ServeParts, page: OpsPage): ReturnType<ServeParts['draw']> {
@@ -47,28 +147,31 @@ function drawn({ draw }: ServeParts, page: OpsPage): ReturnType<ServeParts['draw
 function actionsOf(pharos: Pharos): OpsActions {
   const { audit } = pharos.base;
   const { engine } = pharos.publishing;
-  const by = (address: string) => ({ actor: 'operator', client: audit.clientOf(address) });
+  const noted = ({ operator, address }: Parameters<OpsActions['signedIn']>[0]) => ({
+    actor: operator.actor,
+    client: audit.clientOf(address),
+  });
   return {
-    pull: (upstreamId, address) => {
+    pull: (upstreamId, by) => {
       if (pharos.publishing.publisher === null) return false;
       if (upstreamId !== null && !pharos.base.live.upstreams().some(({ id }) => id === upstreamId)) return false;
       const upstreams = upstreamId === null ? {} : { upstreams: [upstreamId] };
-      engine.submit({ trigger: 'rebuild', isUrgent: true, ...by(address), ...upstreams });
+      engine.submit({ trigger: 'rebuild', isUrgent: true, ...noted(by), ...upstreams });
       return true;
     },
-    rebuild: (slug, address) => {
+    rebuild: (slug, by) => {
       if (pharos.publishing.publisher === null || pharos.serving.access.pageOf(slug) === null) return false;
-      engine.submit({ trigger: 'rebuild', page: slug, ...by(address) });
+      engine.submit({ trigger: 'rebuild', page: slug, ...noted(by) });
       return true;
     },
-    rollback: async (slug, release, address) => {
+    rollback: async (slug, release, by) => {
       const { number } = await rollbackTo(
         { database: pharos.base.store.database, folders: pharos.base.folders, now, sleep },
         { slug, release },
       );
-      audit.note({ ...by(address), action: 'rollback', subject: slug, outcome: `release ${number}` });
+      audit.note({ ...noted(by), action: 'rollback', subject: slug, outcome: `release ${number}` });
     },
-    signedIn: async (address) => audit.note({ ...by(address), action: 'sign-in' }),
-    signedOut: async (address) => audit.note({ ...by(address), action: 'sign-out' }),
+    signedIn: async (by) => audit.note({ ...noted(by), action: 'sign-in' }),
+    signedOut: async (by) => audit.note({ ...noted(by), action: 'sign-out' }),
   };
 }

@@ -3,11 +3,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
+import { hasOperators } from '../../config/rules.ts';
 import type { IncidentTemplate } from '../../config/schema.ts';
 import type { SubscriberParts } from '../../incidents/operation.ts';
 import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import { createAddressSeal } from '../../notify/address-seal.ts';
+import { gateVersion } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { createApiAccess } from '../../server/operators/api-access.ts';
 import { createApiRoutes } from '../../server/operators/api-routes.ts';
@@ -83,7 +85,11 @@ export function createForms(pharos: Pharos): WriteForms {
     now,
     clientOf: pharos.base.audit.clientOf,
     canRun: pharos.publishing.publisher !== null,
-    pages: async () => (await pharos.serving.keeper.refresh(now())).resolved.pages.map(({ definition }) => definition),
+    pages: async () =>
+      (await pharos.serving.keeper.refresh(now())).resolved.pages.map(({ definition: { slug, title }, identity }) => ({
+        ...{ slug, title },
+        key: identity.key,
+      })),
     templatesOf: (slug) => incidentTemplates(pharos, slug),
     load: (slug, candidate) => writingPage(inForce(pharos), slug, candidate),
     publish: () => publishWritten(pharos.publishing),
@@ -111,11 +117,11 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
   return {
     api: createApiRoutes({
       ...shared,
-      isOn: () => pharos.base.live.config().operators.token !== undefined,
+      isOn: () => hasOperators(pharos.base.live.config()),
       pages: async () => (await inForce(pharos).readSite(now())).resolved.pages,
       subscribers: subscriberParts(pharos.base, (slug) => {
-        const gate = pharos.serving.access.pageOf(slug)?.gate;
-        return gate?.kind === 'password' ? gate.version : '';
+        const gated = pharos.serving.access.pageOf(slug);
+        return gated === null ? '' : gateVersion({ gated });
       }),
       access: createApiAccess(createApiTokens(database), guard),
       version: packageJson.version,

@@ -9,6 +9,7 @@ import { createOidcRoutes } from '../../server/oidc-routes.ts';
 import { createOwnRoutes } from '../../server/own-routes.ts';
 import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
+import type { SignInResult } from '../../store/audit.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { createLatest, type Latest } from '../latest.ts';
@@ -98,10 +99,7 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
     onError: (error, where) => log.error({ where }, messageOf(error)),
     onAnswered: pharos.serving.metrics.requestAnswered,
     accessLog: () => accessLog(pharos.base.live.config().server.accessLog),
-    onSignIn: (slug, result) => {
-      pharos.serving.metrics.signInTried(result);
-      pharos.base.audit.signIn(slug, result);
-    },
+    onSignIn: signInNoted(pharos),
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, place)));
@@ -156,7 +154,7 @@ function ownRoutesOf(
   const { audit } = pharos.base;
   const { access, metrics } = pharos.serving;
   const { engine } = pharos.publishing;
-  const { guard, routes } = createOperators(pharos);
+  const { guard, routes, returned } = createOperators(pharos);
   const gauges = createGaugeReader(pharos, served);
   const takeHook = createHookHandler({
     guard,
@@ -178,10 +176,10 @@ function ownRoutesOf(
     guard,
     canRun: pharos.publishing.publisher !== null,
     now,
-    submit: (page, { clientAddress, trace }) =>
+    submit: (page, { clientAddress, trace }, actor) =>
       engine.submit({
         trigger: 'rebuild',
-        actor: 'operator',
+        actor,
         client: audit.clientOf(clientAddress),
         ...(trace === null ? {} : { traces: [trace] }),
         ...(page === null ? {} : { page }),
@@ -202,9 +200,16 @@ function ownRoutesOf(
     },
     ops: routes,
     oidc: createOidcRoutes({
-      ...{ oidc: pharos.serving.oidc, access, now },
+      ...{ oidc: pharos.serving.oidc, access, now, returned, onSignIn: signInNoted(pharos) },
       sitePath: () => `${new URL(pharos.base.live.siteUrl()).pathname.replace(/\/$/, '')}/`,
     }),
     ...createWritingRoutes(pharos, guard, log),
   });
+}
+
+function signInNoted({ serving, base }: Pharos): (slug: string, result: SignInResult) => void {
+  return (slug, result) => {
+    serving.metrics.signInTried(result);
+    base.audit.signIn(slug, result);
+  };
 }

@@ -78,7 +78,7 @@ function previewConfig(config: Config, data: string): Config {
     store: undefined,
     schedule: NEVER,
     exports: [],
-    operators: {},
+    operators: { roles: {}, tokens: [] },
     intake: [],
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,

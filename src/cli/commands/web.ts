@@ -48,7 +48,7 @@ function forWeb(config: Config): Config {
     ...config,
     pages: config.pages.map(({ subscriptions: _, ...page }) => page),
     subscriptions: false,
-    operators: {},
+    operators: { roles: {}, tokens: [] },
     intake: [],
     notifications: [],
     exports: [],

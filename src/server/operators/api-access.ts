@@ -1,10 +1,10 @@
-/** Who may use the API: a token of one page with its scopes, or the operator token, which may do everything. */
+/** Who may use the API: whoever has a token of one page with its scopes, or one of the configuration with its role. */
 
 import { LRUCache } from 'lru-cache';
 import { digest, isToken } from '../../access/digest.ts';
-import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
-import type { ApiScope, ApiTokens } from '../../store/written/tokens.ts';
+import { type ApiTokens, isInForce } from '../../store/written/tokens.ts';
+import { apiOperator, type Operator } from './operator.ts';
 import type { OperatorGuard } from './ops-guard.ts';
 
 /** Requests per minute for one token; a client that needs more has a bug. */
@@ -14,11 +14,9 @@ export const TOKEN_PREFIX = 'pharos_';
 const COUNTED_MAX = 10_000;
 
 export type ApiVerdict =
-  | { readonly kind: 'right'; readonly actor: string; readonly may: (page: PageKey, scope: ApiScope) => Permission }
+  | { readonly kind: 'right'; readonly operator: Operator }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
-/** `elsewhere`: a token of another page, answered like a page that doesn't exist. */
-type Permission = 'granted' | 'elsewhere' | 'scope';
 
 export interface ApiAccess {
   readonly check: (
@@ -56,20 +54,12 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
       const token = isOurs ? await tokens.find(tokenHash(given)) : null;
       if (token === null) {
         const kind = given.startsWith(TOKEN_PREFIX) ? 'API token' : 'operator over API';
-        const verdict = guard.check(given, { address, now }, kind);
-        return verdict.kind === 'right' ? { kind: 'right', actor: 'operator', may: () => 'granted' } : verdict;
+        return guard.check(given, { address, now }, kind);
       }
-      if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return { kind: 'wrong' };
+      if (!isInForce(token, now)) return { kind: 'wrong' };
       const retryAfterMs = waitOf(token.id, now);
       if (retryAfterMs !== null) return { kind: 'limited', retryAfterMs };
-      return {
-        kind: 'right',
-        actor: `token:${token.name}/${token.id}`,
-        may: (page, scope) => {
-          if (page !== token.page) return 'elsewhere';
-          return scope === 'read' || token.scopes.includes(scope) ? 'granted' : 'scope';
-        },
-      };
+      return { kind: 'right', operator: apiOperator(token) };
     },
   };
 }

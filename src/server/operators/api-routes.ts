@@ -11,15 +11,16 @@ import { pageId } from '../../incidents/page-operations.ts';
 import { Refusal } from '../../incidents/refusal.ts';
 import { type Author, authorPage } from '../../incidents/writer.ts';
 import type { WritingPage } from '../../incidents/writing-page.ts';
-import { noPageKey, type PageKey } from '../../model/slugs.ts';
+import { noPageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import type { ApiScope } from '../../store/written/tokens.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
-import type { ApiAccess, ApiVerdict } from './api-access.ts';
+import type { ApiAccess } from './api-access.ts';
+import type { Operator } from './operator.ts';
 
 export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 'subscribers'> {
-  /** False: no operator token is configured, so writing is off. */
+  /** False: no operators are configured, so writing is off. */
   readonly isOn: () => boolean;
   readonly access: ApiAccess;
   /** False: this process only serves and doesn't publish. */
@@ -69,12 +70,18 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
       'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)),
     });
   const path = rest.filter((part, index) => part !== '' || index < rest.length - 1).map(withoutSuffix);
+  const { operator } = verdict;
   const { operation, absent, methods, params } = matchOperation(request.method, path);
   const all = await options.pages();
   const name = params['page'];
-  const page = name === undefined ? null : pageNamed(all, name, verdict);
+  const page = name === undefined ? null : pageNamed(all, name, operator);
   if (operation === null && absent === null) throw methods.length === 0 ? notFound() : notAllowed(methods);
-  if (name !== undefined) permit(verdict, page?.identity.key ?? noPageKey(name), operation?.scope ?? 'read');
+  if (name !== undefined)
+    permit(
+      operator,
+      { slug: page?.definition.slug ?? name, key: page?.identity.key ?? noPageKey(name) },
+      operation?.scope ?? 'read',
+    );
   if (name !== undefined && page === null) throw notFound();
   if (operation === null) throw absent === null ? notFound() : new Refusal(absent.status, absent.reason);
   const isWrite = operation.methods[0] !== 'GET';
@@ -82,7 +89,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
   const body = operation.body === null ? null : decodeBody(await request.body(), request.headers['content-type'] ?? '');
   const author: Author = {
-    actor: verdict.actor,
+    actor: operator.actor,
     client: options.clientOf(request.clientAddress),
     now,
     page: page === null ? { key: noPageKey(''), slug: '', isPrivate: true } : authorPage(page),
@@ -100,7 +107,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     ...call,
     templates: () => (page === null ? [] : options.templatesOf(page.definition.slug)),
     version: versionOf(request.headers['if-match']),
-    pages: all.filter(({ identity }) => verdict.may(identity.key, 'read') === 'granted'),
+    pages: all.filter((one) => operator.may(named(one), 'read') === 'granted'),
   });
   const headers = { 'cache-control': 'no-store' };
   return operation.status === 204 ? { status: 204, headers, body: null } : json(operation.status, value, tagOf(value));
@@ -122,8 +129,8 @@ function notFound(): Refusal {
 }
 
 /** By its slug, or by the id that answers contain. */
-function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: RightVerdict): ResolvedPage | null {
-  const isReadable = ({ identity }: ResolvedPage): boolean => may(identity.key, 'read') === 'granted';
+function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: Operator): ResolvedPage | null {
+  const isReadable = (page: ResolvedPage): boolean => may(named(page), 'read') === 'granted';
   return (
     pages.find(({ definition }) => definition.slug === name) ??
     pages.find((page) => pageId(page) === name && isReadable(page)) ??
@@ -131,11 +138,13 @@ function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: RightV
   );
 }
 
-type RightVerdict = ApiVerdict & { readonly kind: 'right' };
+function named({ definition: { slug }, identity: { key } }: ResolvedPage): Parameters<Operator['may']>[0] {
+  return { slug, key };
+}
 
 /** With a token for another page, a page looks as if it didn't exist. */
-function permit(verdict: RightVerdict, page: PageKey, scope: ApiScope): void {
-  const permission = verdict.may(page, scope);
+function permit(operator: Operator, page: Parameters<Operator['may']>[0], scope: ApiScope): void {
+  const permission = operator.may(page, scope);
   if (permission === 'elsewhere') throw notFound();
   if (permission === 'scope') throw new Refusal(403, `This token does not have the scope ${scope}.`);
 }

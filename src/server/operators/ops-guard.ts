@@ -8,9 +8,16 @@ import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../../access/attempts/client-address.ts';
 import type { Revealing } from '../../access/digest.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import type { OperatorToken } from './operator.ts';
 
 export type SecretVerdict =
   | { readonly kind: 'right' }
+  | { readonly kind: 'wrong' }
+  /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+type TokenVerdict =
+  | { readonly kind: 'right'; readonly operator: OperatorToken }
   | { readonly kind: 'wrong' }
   /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
@@ -25,8 +32,8 @@ interface Client {
 }
 
 export interface OperatorGuard {
-  /** Whether a text is the operator token. Without one in the configuration, nothing is. */
-  readonly check: (given: string, client: Client, kind?: SecretKind) => SecretVerdict;
+  /** Whose token of the configuration a text is. Without any, nothing is. */
+  readonly check: (given: string, client: Client, kind?: SecretKind) => TokenVerdict;
   /** Compares any other secret, unless the client has sent too many wrong ones. */
   readonly judge: (kind: SecretKind, client: Client, isRight: () => boolean) => SecretVerdict;
 }
@@ -38,7 +45,7 @@ const OF_UNKNOWN = { max: 100, windowMs: MINUTE_MS };
 /** Clients that are counted at most; beyond, those seen longest ago are forgotten. */
 const CLIENTS_MAX = 10_000;
 
-export function createOperatorGuard(token: () => Revealing | null): OperatorGuard {
+export function createOperatorGuard(tokens: () => readonly OperatorToken[]): OperatorGuard {
   /** Times of wrong secrets, oldest first, as many as are allowed at most. */
   const wrong = new LRUCache<string, EpochMs[]>({ max: CLIENTS_MAX, memoMethod: () => [] });
 
@@ -54,7 +61,17 @@ export function createOperatorGuard(token: () => Revealing | null): OperatorGuar
     return { kind: 'wrong' };
   }
 
-  return { judge, check: (given, client, kind = 'operator') => judge(kind, client, () => isSame(given, token())) };
+  return {
+    judge,
+    check: (given, client, kind = 'operator') => {
+      // Every token is compared, so that how long it takes tells nothing.
+      const right = tokens().filter(({ token }) => isSame(given, token));
+      const verdict = judge(kind, client, () => right.length > 0);
+      const [operator] = right;
+      if (verdict.kind !== 'right') return verdict;
+      return operator === undefined ? { kind: 'wrong' } : { kind: 'right', operator };
+    },
+  };
 }
 
 /** Compares a text with the secret in constant time. Without a secret, nothing matches. */

@@ -6,20 +6,30 @@ import { isStatusError, messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type OpsView, opsView } from '../../views/operators/ops.ts';
 import type { OpsFacts } from '../../views/operators/ops-facts.ts';
-import { type OpsSignInFault, type OpsSignInView, opsSignInView } from '../../views/operators/ops-sign-in.ts';
+import {
+  type OpsSignInFault,
+  type OpsSignInView,
+  opsLeadView,
+  opsSignInView,
+} from '../../views/operators/ops-sign-in.ts';
 import type { OpsWriteView } from '../../views/operators/ops-write.ts';
 import type { StatusPageView } from '../../views/page/status-page.ts';
 import type { Answer, OwnRequest } from '../answer.ts';
 import { compressed } from '../compressed.ts';
+import type { Operator } from './operator.ts';
 import type { OpsEvents } from './ops-events.ts';
-import type { OperatorGuard } from './ops-guard.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
 import type { WriteForms } from './write-routes.ts';
 
 interface OpsRoutesOptions {
-  /** Whether there is an operator token: without one there is no such page. */
-  readonly hasToken: () => boolean;
-  readonly guard: OperatorGuard;
+  /** Whether there are operators: without any there is no such page. */
+  readonly hasOperators: () => boolean;
+  /** What a text that somebody signs in with stands for. */
+  readonly authenticate: (
+    given: string,
+    client: { readonly address: string; readonly now: EpochMs },
+  ) => Promise<SignInVerdict>;
+  readonly provider: OpsProvider;
   readonly sessions: OperatorSessionService;
   readonly events: OpsEvents;
   readonly facts: (now: EpochMs) => Promise<OpsFacts>;
@@ -36,16 +46,35 @@ export type OpsPage =
   /** As visitors would see it. */
   | { readonly kind: 'status-page'; readonly view: StatusPageView };
 
-/** What operators do; each is entered into the audit with the client's address, hashed. */
+export type SignInVerdict =
+  | { readonly kind: 'right'; readonly credential: string; readonly operator: Operator }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+/** Signing in by an identity provider. */
+export interface OpsProvider {
+  readonly isOn: () => boolean;
+  /** Null: it is away. */
+  readonly begin: (request: OwnRequest) => Promise<{ readonly url: string; readonly cookie: string } | null>;
+  /** Ends the identity here; where one signs out at the provider too, null: nowhere. */
+  readonly signOut: (credential: string) => Promise<string | null>;
+}
+
+interface Actor {
+  readonly operator: Operator;
+  readonly address: string;
+}
+
+/** What operators do; each is entered into the audit with who it was and the client's address, hashed. */
 export interface OpsActions {
   /** Queues a pull of one upstream, or of all, and a publish. False: there is no such upstream. */
-  readonly pull: (upstreamId: string | null, clientAddress: string) => boolean;
+  readonly pull: (upstreamId: string | null, by: Actor) => boolean;
   /** Queues a pull and a publish of one page. False: there is no such page. */
-  readonly rebuild: (slug: string, clientAddress: string) => boolean;
+  readonly rebuild: (slug: string, by: Actor) => boolean;
   /** Serves another release of a page. @throws StatusError when there is no such release, or it cannot be served */
-  readonly rollback: (slug: string, release: number, clientAddress: string) => Promise<void>;
-  readonly signedIn: (clientAddress: string) => Promise<void>;
-  readonly signedOut: (clientAddress: string) => Promise<void>;
+  readonly rollback: (slug: string, release: number, by: Actor) => Promise<void>;
+  readonly signedIn: (by: Actor) => Promise<void>;
+  readonly signedOut: (by: Actor) => Promise<void>;
 }
 
 const NEVER_KEPT: OutgoingHttpHeaders = {
@@ -71,7 +100,7 @@ export function createOpsRoutes(
   options: OpsRoutesOptions,
 ): (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null> {
   return async (request, rest) => {
-    if (!request.isSiteHost || !options.hasToken()) return null;
+    if (!request.isSiteHost || !options.hasOperators()) return null;
     try {
       return await answer(options, request, rest.join('/'));
     } catch (error) {
@@ -84,6 +113,7 @@ export function createOpsRoutes(
 async function answer(options: OpsRoutesOptions, request: OwnRequest, path: string): Promise<Answer | null> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path === '') return isRead ? show(options, request) : notAllowed('GET, HEAD');
+  if (path === 'oidc') return isRead ? askProvider(options, request) : notAllowed('GET, HEAD');
   if (path === 'events') return isRead ? events(options, request) : notAllowed('GET, HEAD');
   if (isRead && path === 'write') return writeForm(options, request);
   if (isRead && path === 'preview') return preview(options, request);
@@ -95,13 +125,16 @@ async function answer(options: OpsRoutesOptions, request: OwnRequest, path: stri
 async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   const session = await options.sessions.find(presented(options, request));
   if (session === null) return signInPage(options, request, { status: 401, fault: null });
+  const { operator, formToken } = session;
+  if (!operator.seesAll) return goTo('ops/write');
   const facts = await options.facts(options.now());
   const notice = NOTICES[request.query.get('did') ?? ''] ?? null;
-  return page(options, 200, { kind: 'ops', view: opsView(facts, { formToken: session.formToken, notice }) });
+  return page(options, 200, { kind: 'ops', view: opsView(facts, { formToken, notice, canAct: operator.isAdmin }) });
 }
 
 async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const isAllowed = async (): Promise<boolean> => (await options.sessions.find(presented(options, request))) !== null;
+  const isAllowed = async (): Promise<boolean> =>
+    (await options.sessions.find(presented(options, request)))?.operator.seesAll === true;
   if (!(await isAllowed())) return plain(401, 'Sign in first.');
   if (request.method === 'HEAD') return { ...plain(200, ''), body: '' };
   return {
@@ -118,30 +151,32 @@ type Act = (options: OpsRoutesOptions, request: OwnRequest) => Promise<Answer>;
 
 const POSTS: Readonly<Record<string, Act>> = {
   'sign-in': signIn,
-  'sign-out': withForm(async (options, request) => {
+  'sign-out': withForm(async (options, request, _form, { operator, credential }) => {
+    const next = await options.provider.signOut(credential);
     const cleared = await options.sessions.end(presented(options, request));
-    await options.actions.signedOut(request.clientAddress);
-    return goTo('../ops', { 'set-cookie': cleared });
+    await options.actions.signedOut({ operator, address: request.clientAddress });
+    const headers = { 'set-cookie': cleared };
+    return next === null ? goTo('../ops', headers) : goOn(options, { next, text: SIGNED_OUT }, headers);
   }),
-  write: withForm(async (options, request, form, { formToken }) => {
-    const result = await options.forms.submit(form, { formToken, address: request.clientAddress });
+  write: withForm(async (options, request, form, { formToken, operator }) => {
+    const result = await options.forms.submit(form, { formToken, operator, address: request.clientAddress });
     if (result === null) return goTo('../ops?did=unknown');
     if (result.kind === 'done') return goTo(result.location);
     return page(options, result.status, { kind: 'ops-write', view: result.view });
   }),
-  pull: withForm(async ({ actions }, request, form) => {
-    const isQueued = actions.pull(form.get('upstream'), request.clientAddress);
+  pull: adminForm(async ({ actions }, form, by) => {
+    const isQueued = actions.pull(form.get('upstream'), by);
     return goTo(`../ops?did=${isQueued ? 'pulling' : 'unknown'}`);
   }),
-  rebuild: withForm(async ({ actions }, request, form) => {
-    const isQueued = actions.rebuild(form.get('page') ?? '', request.clientAddress);
+  rebuild: adminForm(async ({ actions }, form, by) => {
+    const isQueued = actions.rebuild(form.get('page') ?? '', by);
     return goTo(`../ops?did=${isQueued ? 'rebuilding' : 'unknown'}`);
   }),
-  rollback: withForm(async ({ actions }, request, form) => {
+  rollback: adminForm(async ({ actions }, form, by) => {
     const release = form.get('release') ?? '';
     if (!/^\d{1,9}$/.test(release)) return goTo('../ops?did=unknown');
     try {
-      await actions.rollback(form.get('page') ?? '', Number(release), request.clientAddress);
+      await actions.rollback(form.get('page') ?? '', Number(release), by);
     } catch (error) {
       if (!isStatusError(error)) throw error;
       return goTo('../ops?did=no-rollback');
@@ -153,7 +188,7 @@ const POSTS: Readonly<Record<string, Act>> = {
 async function writeForm(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
   const session = await options.sessions.find(presented(options, request));
   if (session === null) return signInPage(options, request, { status: 401, fault: null });
-  const view = await options.forms.show(request.query, session.formToken);
+  const view = await options.forms.show(request.query, session);
   return view === null ? null : page(options, 200, { kind: 'ops-write', view });
 }
 
@@ -167,7 +202,7 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
   if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
   const form = await formOf(request);
   const now = options.now();
-  const verdict = options.guard.check(form.get('token') ?? '', { address: request.clientAddress, now });
+  const verdict = await options.authenticate(form.get('token') ?? '', { address: request.clientAddress, now });
   if (verdict.kind === 'wrong') return signInPage(options, request, { status: 403, fault: 'wrong' });
   if (verdict.kind === 'limited') {
     const limited = await signInPage(options, request, {
@@ -180,9 +215,45 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
       headers: { ...limited.headers, 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
     };
   }
-  const cookie = await options.sessions.begin(presented(options, request));
-  await options.actions.signedIn(request.clientAddress);
+  const cookie = await options.sessions.begin(presented(options, request), verdict.credential);
+  await options.actions.signedIn({ operator: verdict.operator, address: request.clientAddress });
   return goTo('../ops', { 'set-cookie': cookie });
+}
+
+async function askProvider(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
+  if (!options.provider.isOn()) return null;
+  const begun = await options.provider.begin(request);
+  if (begun === null) return signInPage(options, request, { status: 503, fault: 'provider-away' });
+  return goTo(begun.url, { 'set-cookie': begun.cookie });
+}
+
+const SIGNED_OUT = 'You’re signed out here. Sign out of your organisation’s account too';
+
+/** A page that leads on by itself: a redirect after a form would be blocked, and one from another site has no cookie. */
+async function goOn(
+  options: OpsRoutesOptions,
+  { next, text }: { readonly next: string; readonly text: string },
+  headers: OutgoingHttpHeaders,
+): Promise<Answer> {
+  const answer = await page(options, 200, { kind: 'ops-sign-in', view: opsLeadView(next, text) });
+  return { ...answer, headers: { ...answer.headers, ...headers, refresh: `0; url=${next}` } };
+}
+
+/** Begins the session of whoever came back from the identity provider. Null: none of the roles is theirs, or they are nobody. */
+export async function returnedOperator(
+  options: OpsRoutesOptions,
+  request: OwnRequest,
+  returned: { readonly credential: string; readonly operator: Operator } | 'away' | 'refused' | 'no-role',
+): Promise<Answer> {
+  if (returned === 'away') return signInPage(options, request, { status: 503, fault: 'provider-away' });
+  if (typeof returned === 'string')
+    return signInPage(options, request, {
+      status: 403,
+      fault: returned === 'no-role' ? 'no-role' : 'provider-refused',
+    });
+  const cookie = await options.sessions.begin(presented(options, request), returned.credential);
+  await options.actions.signedIn({ operator: returned.operator, address: request.clientAddress });
+  return goOn(options, { next: '../ops', text: 'Signed in. Continue' }, { 'set-cookie': cookie });
 }
 
 /** Does what a form asks for if its session is alive, it carries that session's token, and no other site sent it. */
@@ -202,6 +273,15 @@ function withForm(
       return signInPage(options, request, { status: 403, fault: 'refused' });
     return act(options, request, form, session);
   };
+}
+
+/** The same for what only an admin may do. */
+function adminForm(act: (options: OpsRoutesOptions, form: URLSearchParams, by: Actor) => Promise<Answer>): Act {
+  return withForm(async (options, request, form, { operator }) =>
+    operator.isAdmin
+      ? act(options, form, { operator, address: request.clientAddress })
+      : plain(403, 'Your role may not do this.'),
+  );
 }
 
 function isFromHere(request: OwnRequest): boolean {
@@ -229,7 +309,10 @@ async function signInPage(
   { status, ...init }: { readonly status: number; readonly fault: OpsSignInFault | null; readonly minutes?: number },
 ): Promise<Answer> {
   const up = request.path === 'ops' ? '' : '../';
-  const answer = await page(options, status, { kind: 'ops-sign-in', view: opsSignInView({ ...init, up }) });
+  const answer = await page(options, status, {
+    kind: 'ops-sign-in',
+    view: opsSignInView({ ...init, up, hasProvider: options.provider.isOn() }),
+  });
   return compressed(answer, request.headers['accept-encoding']?.toString());
 }
 

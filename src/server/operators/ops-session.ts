@@ -1,9 +1,10 @@
-/** Sessions of operators: the token is sent once and exchanged for a cookie that lasts for a working day at most. */
+/** Sessions of operators: a token or an identity is exchanged for a cookie that lasts for a working day at most. */
 
 import { readCookie, setCookie } from '../../access/cookies.ts';
-import { digest, isToken, newToken, type RandomBytes, type Revealing } from '../../access/digest.ts';
+import { digest, isToken, newToken, type RandomBytes } from '../../access/digest.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import type { OperatorSessions } from '../../store/operator-sessions.ts';
+import type { Operator, OperatorToken } from './operator.ts';
 import { isSame } from './ops-guard.ts';
 
 /** A session ends after this time, and after an hour without requests. */
@@ -16,6 +17,8 @@ const TOUCH_MS = MINUTE_MS;
 export interface OperatorSession {
   /** Goes with every form, and is worth nothing without the cookie. */
   readonly formToken: string;
+  readonly operator: Operator;
+  readonly credential: string;
 }
 
 /** The cookie as it came, and the name it must have come under. */
@@ -26,9 +29,9 @@ export interface PresentedCookie {
 }
 
 export interface OperatorSessionService {
-  /** Begins a session; the Set-Cookie header for it. The caller has checked the operator token. */
-  readonly begin: (presented: PresentedCookie) => Promise<string>;
-  /** Null: nobody is signed in by this cookie, or with a token that is no longer the configured one. */
+  /** Begins a session; the Set-Cookie header for it. The caller has checked the credential. */
+  readonly begin: (presented: PresentedCookie, credential: string) => Promise<string>;
+  /** Null: nobody is signed in by this cookie, or by what stands for nobody any more. */
   readonly find: (presented: PresentedCookie) => Promise<OperatorSession | null>;
   /** Ends the session, if there is one; the Set-Cookie header that clears the cookie. */
   readonly end: (presented: PresentedCookie) => Promise<string>;
@@ -36,32 +39,37 @@ export interface OperatorSessionService {
 
 interface OperatorSessionOptions {
   readonly sessions: OperatorSessions;
-  readonly token: () => Revealing | null;
+  /** Whoever holds a token of the configuration. */
+  readonly tokens: () => readonly OperatorToken[];
+  /** Who a token of the API or an identity stands for now; null: nobody. */
+  readonly resolve: (credential: string, now: EpochMs) => Promise<Operator | null>;
   readonly random: RandomBytes;
 }
 
-/** Makes the service. Another operator token ends every session. */
+/** Makes the service. Who it is and what they may do is asked with every request, so a role that goes is gone at once. */
 export function createOperatorSessionService({
   sessions,
-  token,
+  tokens,
+  resolve,
   random,
 }: OperatorSessionOptions): OperatorSessionService {
+  const tokenOf = (credential: string): OperatorToken | undefined =>
+    tokens().find((token) => token.credential === credential);
   // The id is in it, which is stored nowhere: from the fingerprint alone no token can be guessed.
-  const tokenFingerprintFor = (id: string): string | null => {
-    const secret = token();
-    return secret === null ? null : digest('operator-token', secret.reveal(), id);
-  };
+  const fingerprint = (token: OperatorToken | undefined, id: string): string =>
+    token === undefined ? '' : digest('operator-token', token.token.reveal(), id);
   const presentedId = ({ cookie, isSecure }: PresentedCookie): string | null =>
     readCookie(cookie, 'operator', isSecure);
 
   return {
-    begin: async ({ isSecure, now }) => {
+    begin: async ({ isSecure, now }, credential) => {
       const id = newToken(random);
       await sessions.forget(now, toEpochMs(now - IDLE_MS));
       await sessions.begin({
         idHash: sessionHash(id),
         isSecure,
-        tokenFingerprint: tokenFingerprintFor(id) ?? '',
+        credential,
+        tokenFingerprint: fingerprint(tokenOf(credential), id),
         seenAt: now,
         untilAt: toEpochMs(now + LIFE_MS),
       });
@@ -74,10 +82,13 @@ export function createOperatorSessionService({
       const session = await sessions.find(sessionHash(id));
       if (session === null || session.isSecure !== isSecure) return null;
       if (session.untilAt <= now || session.seenAt <= now - IDLE_MS) return null;
-      const fingerprint = tokenFingerprintFor(id);
-      if (fingerprint === null || fingerprint !== session.tokenFingerprint) return null;
+      const { credential, tokenFingerprint } = session;
+      const token = tokenOf(credential);
+      if (tokenFingerprint !== fingerprint(token, id)) return null;
+      const operator = token ?? (await resolve(credential, now));
+      if (operator === null) return null;
       if (now - session.seenAt >= TOUCH_MS) await sessions.touch(session.idHash, now);
-      return { formToken: digest('operator-form', id) };
+      return { formToken: digest('operator-form', id), operator, credential };
     },
     end: async (presented) => {
       const id = presentedId(presented);

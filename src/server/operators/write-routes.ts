@@ -17,11 +17,14 @@ import {
   writeOnce,
 } from '../../incidents/writer.ts';
 import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Fault } from '../../schema/issue-words.ts';
 import type { Database } from '../../store/database.ts';
+import type { ApiScope } from '../../store/written/tokens.ts';
 import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
+import type { Operator } from './operator.ts';
 
 interface WriteFormsOptions {
   readonly database: Database;
@@ -30,7 +33,7 @@ interface WriteFormsOptions {
   readonly now: () => EpochMs;
   readonly clientOf: (address: string) => string | null;
   readonly canRun: boolean;
-  readonly pages: () => Promise<readonly { readonly slug: string; readonly title: string }[]>;
+  readonly pages: () => Promise<readonly FormPage[]>;
   readonly templatesOf: (slug: string) => readonly IncidentTemplate[];
   readonly load: (
     slug: string,
@@ -39,18 +42,27 @@ interface WriteFormsOptions {
   readonly publish: () => Promise<void>;
 }
 
+interface FormPage {
+  readonly slug: string;
+  readonly title: string;
+  readonly key: PageKey;
+}
+
+/** Whoever sits before the form. */
+interface Writing {
+  readonly formToken: string;
+  readonly operator: Operator;
+}
+
 type FormResult =
   | { readonly kind: 'page'; readonly status: number; readonly view: OpsWriteView }
   | { readonly kind: 'done'; readonly location: string };
 
 export interface WriteForms {
-  /** Null: there is no page to write on. */
-  readonly show: (query: URLSearchParams, formToken: string) => Promise<OpsWriteView | null>;
+  /** Null: there is no page that the operator may write on. */
+  readonly show: (query: URLSearchParams, by: Writing) => Promise<OpsWriteView | null>;
   /** Null: as of `show`. The caller has checked that the form is the session's own. */
-  readonly submit: (
-    form: URLSearchParams,
-    client: { readonly formToken: string; readonly address: string },
-  ) => Promise<FormResult | null>;
+  readonly submit: (form: URLSearchParams, by: Writing & { readonly address: string }) => Promise<FormResult | null>;
   /** What was previewed lately; null: nothing under this id. */
   readonly preview: (id: string) => StatusPageView | null;
 }
@@ -89,20 +101,33 @@ interface Subject {
 export function createWriteForms(options: WriteFormsOptions): WriteForms {
   const previews = new LRUCache<string, StatusPageView>({ max: PREVIEWS_MAX, ttl: PREVIEW_LIFE_MS });
 
-  async function subjectOf(fields: URLSearchParams): Promise<Subject | null> {
-    const slug = fields.get('page') ?? (await options.pages())[0]?.slug ?? '';
+  /** The pages that an operator may write on as far as a scope goes. */
+  async function pagesOf({ may }: Operator, scope: ApiScope): Promise<readonly FormPage[]> {
+    return (await options.pages()).filter((page) => may(page, scope) === 'granted');
+  }
+
+  /** Null: there is nothing that this operator may write on. */
+  async function subjectOf(fields: URLSearchParams, operator: Operator): Promise<Subject | null> {
+    const pages = await pagesOf(operator, scopeOf(fields.get('kind')));
+    const slug = fields.get('page') ?? pages[0]?.slug ?? '';
+    if (!pages.some((page) => page.slug === slug)) return null;
     const writing = await options.load(slug);
     if (writing === null) return null;
     const own = writing.written.find(({ row }) => row.id === fields.get('id')) ?? null;
-    const asked = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind')));
-    return { writing, kind: asked ?? 'incident', own };
+    const kind = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind'))) ?? 'incident';
+    // What is written already has a kind of its own.
+    const page = pages.find((one) => one.slug === slug);
+    return page === undefined || operator.may(page, scopeOf(kind)) !== 'granted' ? null : { writing, kind, own };
   }
 
   /** What is drawn around the form, and the form itself. */
   async function viewOf(
     { writing, kind, own }: Subject,
-    drawn: {
-      readonly formToken: string;
+    {
+      formToken,
+      operator,
+      ...drawn
+    }: Writing & {
       readonly notice?: string | null;
       readonly faults?: readonly Fault[];
       readonly sent?: URLSearchParams;
@@ -123,7 +148,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
       notice: drawn.notice ?? null,
       faults: faults.filter(({ path }) => !placed.has(path)).map(({ path, message }) => `${path} ${message}`.trim()),
       page: slug,
-      pages: (await options.pages()).map((page) => ({
+      pages: (await pagesOf(operator, scopeOf(kind))).map((page) => ({
         text: page.title,
         href: `write?page=${page.slug}`,
         isCurrent: page.slug === slug,
@@ -145,7 +170,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
         publish: own === null || own.document.post.draft ? `Publish ${kind}` : 'Publish update',
         ...parts,
       },
-      formToken: drawn.formToken,
+      formToken,
       preview: drawn.preview ?? null,
     });
   }
@@ -194,11 +219,11 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
     });
   }
 
-  function authorOf({ writing }: Subject, form: URLSearchParams, address: string): Author {
+  function authorOf({ writing }: Subject, form: URLSearchParams, by: Writing & { address: string }): Author {
     const key = form.get('key') ?? '';
     return {
-      actor: 'operator',
-      client: options.clientOf(address),
+      actor: by.operator.actor,
+      client: options.clientOf(by.address),
       now: options.now(),
       page: authorPage(writing.page),
       // The same form sent twice is one; what it says may not differ, since going back to it gives another key.
@@ -207,15 +232,15 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
   }
 
   return {
-    show: async (query, formToken) => {
-      const subject = await subjectOf(query);
+    show: async (query, by) => {
+      const subject = await subjectOf(query, by.operator);
       if (subject === null) return null;
       const template = options.templatesOf(subject.writing.model.definition.slug)[Number(query.get('template') ?? -1)];
       const notice = DONE[query.get('did') ?? ''] ?? null;
-      return viewOf(subject, { formToken, notice, template: template ?? null });
+      return viewOf(subject, { ...by, notice, template: template ?? null });
     },
-    submit: async (form, { formToken, address }) => {
-      const subject = await subjectOf(form);
+    submit: async (form, by) => {
+      const subject = await subjectOf(form, by.operator);
       if (subject === null) return null;
       const { slug } = subject.writing.model.definition;
       const back = (did: string): FormResult => ({ kind: 'done', location: `write?page=${slug}&did=${did}` });
@@ -226,11 +251,11 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
         if (form.get('step') === 'preview') {
           const context = { writing: subject.writing, own: subject.own, now: options.now() };
           const preview = await previewOf(subject, postOfForm(subject.kind, form, context));
-          return { kind: 'page', status: 200, view: await viewOf(subject, { formToken, sent: form, preview }) };
+          return { kind: 'page', status: 200, view: await viewOf(subject, { ...by, sent: form, preview }) };
         }
         if (!options.canRun)
           throw new Refusal(409, 'This process only serves pages. Use the one that runs `pharos start`.');
-        const author = authorOf(subject, form, address);
+        const author = authorOf(subject, form, by);
         const act = STEPS[form.get('step') ?? ''];
         if (act !== undefined && subject.own !== null) {
           const { id } = subject.own.row;
@@ -247,7 +272,7 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
         return back(document.post.draft ? 'draft' : 'sent');
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        return refusedForm(subject, form, { formToken, error });
+        return refusedForm(subject, form, { ...by, error });
       }
     },
     preview: (id) => previews.get(id) ?? null,
@@ -257,17 +282,22 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
   async function refusedForm(
     subject: Subject,
     form: URLSearchParams,
-    { formToken, error }: { readonly formToken: string; readonly error: Refusal },
+    { error, ...by }: Writing & { readonly error: Refusal },
   ): Promise<FormResult> {
     const sent = new URLSearchParams(form);
     if (error.status === 412) sent.delete('version');
     const faults = error.issues.length > 0 ? error.issues : [{ path: '', message: error.message }];
-    const current = (await subjectOf(form)) ?? subject;
-    return { kind: 'page', status: error.status, view: await viewOf(current, { formToken, sent, faults }) };
+    const current = (await subjectOf(form, by.operator)) ?? subject;
+    return { kind: 'page', status: error.status, view: await viewOf(current, { ...by, sent, faults }) };
   }
 }
 
 function versionIn(form: URLSearchParams): number | null {
   const version = form.get('version') ?? '';
   return /^\d{1,9}$/.test(version) ? Number(version) : null;
+}
+
+/** What a form of a kind takes: overrides of components are a scope of their own. */
+function scopeOf(kind: string | null): ApiScope {
+  return kind === 'override' ? 'components' : 'incidents';
 }

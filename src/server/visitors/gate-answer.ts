@@ -84,7 +84,7 @@ export function returnRequest(request: OwnRequest, now: EpochMs): GateRequest {
 }
 
 /** How a try to get in ended, by what it is answered; null: no try, or none that is decided yet. */
-function signInResultOf(path: string, { status, headers }: GateResponse): SignInResult | null {
+export function signInResultOf(path: string, { status, headers }: GateResponse): SignInResult | null {
   if (!path.startsWith('login')) return null;
   if (status === 429) return 'limited';
   if (status === 403) return 'refused';

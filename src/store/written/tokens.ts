@@ -25,6 +25,7 @@ export interface ApiTokens {
   readonly create: (token: ApiToken, hash: string) => Promise<void>;
   /** Whatever has become of it; null: there was never one of this hash. */
   readonly find: (hash: string) => Promise<ApiToken | null>;
+  readonly findById: (id: string) => Promise<ApiToken | null>;
   /** Newest first. */
   readonly list: () => Promise<readonly ApiToken[]>;
   /** False: there is none of this id that was in force. */
@@ -46,6 +47,10 @@ export function createApiTokens(database: Database): ApiTokens {
       const [row] = await database.all('SELECT * FROM api_token WHERE hash = ?', [hash]);
       return row === undefined ? null : toToken(row);
     },
+    findById: async (id) => {
+      const [row] = await database.all('SELECT * FROM api_token WHERE id = ?', [id]);
+      return row === undefined ? null : toToken(row);
+    },
     list: async () => (await database.all('SELECT * FROM api_token ORDER BY created_at DESC, id')).map(toToken),
     revoke: async (id, at) =>
       (await database.transaction((tx) =>
@@ -65,4 +70,8 @@ function toToken(row: Row): ApiToken {
     expiresAt: parseInstant(row['expires_at']),
     revokedAt: parseInstant(row['revoked_at']),
   };
+}
+
+export function isInForce({ revokedAt, expiresAt }: ApiToken, now: EpochMs): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
 }

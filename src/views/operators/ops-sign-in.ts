@@ -3,15 +3,17 @@
 import { buildPlainShell, type ShellView } from '../frame/shell.ts';
 
 /** `wrong`: the token; `limited`: too many tries; `refused`: the form came from elsewhere, or its session had ended. */
-export type OpsSignInFault = 'wrong' | 'limited' | 'refused';
+export type OpsSignInFault = 'wrong' | 'limited' | 'refused' | 'no-role' | 'provider-refused' | 'provider-away';
 
 export interface OpsSignInView {
   readonly shell: ShellView;
   readonly heading: string;
-  readonly body: string;
+  readonly body: string | null;
   readonly fault: string | null;
-  /** Where the form is sent. */
-  readonly action: string;
+  /** Where the form is sent; null: there is none. */
+  readonly action: string | null;
+  /** To the identity provider, or on. */
+  readonly link: { readonly href: string; readonly text: string } | null;
 }
 
 interface OpsSignInInit {
@@ -19,21 +21,40 @@ interface OpsSignInInit {
   /** Of the wait. */
   readonly minutes?: number;
   /** From the address that shows it to that of the operators' page: `''`, or `'../'` below it. */
-  readonly up: '' | '../';
+  readonly up: string;
+  /** Whether operators sign in by an identity provider. */
+  readonly hasProvider?: boolean;
 }
 
 /** The form to sign in. */
-export function opsSignInView({ fault, minutes = 15, up }: OpsSignInInit): OpsSignInView {
+export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: OpsSignInInit): OpsSignInView {
   const faults: Record<OpsSignInFault, string> = {
-    wrong: 'Incorrect operator token.',
+    wrong: 'Incorrect token.',
     limited: `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
     refused: 'Nothing was changed: the form came from another site, or your session expired. Sign in again.',
+    'no-role': 'This account has none of the roles in operators.roles.',
+    'provider-refused': 'Signing in with your organisation didn’t work. Try again.',
+    'provider-away':
+      'Your organisation’s sign-in service can’t be reached. Try again in a few minutes, or use the operator token.',
   };
   return {
     shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
     heading: 'Operators',
-    body: 'Sign in with the operator token (operators.token in the configuration). The session lasts up to eight hours.',
+    body: 'Sign in with a token of operators or of the API. The session lasts up to eight hours.',
     fault: fault === null ? null : faults[fault],
     action: `${up}ops/sign-in`,
+    link: hasProvider ? { href: `${up}ops/oidc`, text: 'Sign in with your organisation' } : null,
+  };
+}
+
+/** Leads on to another address, by itself and by a link. */
+export function opsLeadView(href: string, text: string): OpsSignInView {
+  return {
+    shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: '../../' }),
+    heading: 'Operators',
+    body: null,
+    fault: null,
+    action: null,
+    link: { href, text },
   };
 }

@@ -105,6 +105,8 @@ export interface OpsView {
   readonly formToken: string;
   /** Whether pulls and rebuilds can be asked for. */
   readonly canRun: boolean;
+  /** Why there are no buttons. */
+  readonly idle: string;
   readonly asOf: TimeView;
   readonly version: string;
   readonly upstreams: readonly UpstreamRow[];
@@ -170,7 +172,11 @@ interface Words {
 /** `notice`: what the last button did. */
 export function opsView(
   facts: OpsFacts,
-  { formToken, notice }: { readonly formToken: string; readonly notice: string | null },
+  {
+    formToken,
+    notice,
+    canAct = true,
+  }: { readonly formToken: string; readonly notice: string | null; readonly canAct?: boolean },
 ): OpsView {
   const format = formatIn('en', facts.timezone);
   const moment = createTimeViews(facts.now, facts.timezone);
@@ -187,7 +193,10 @@ export function opsView(
     notice,
     attention,
     formToken,
-    canRun: facts.canRun,
+    canRun: facts.canRun && canAct,
+    idle: canAct
+      ? 'This process only serves pages. It does not sync or publish.'
+      : 'Your role sees this page and changes nothing.',
     asOf: format.zoned.time(facts.now),
     version: facts.version,
     upstreams: facts.upstreams.map((upstream) => upstreamRow(upstream, words)),

@@ -13,6 +13,7 @@ import type { Answer as OwnAnswer, OwnRequest } from '../../../src/server/answer
 import { createFrontDoor } from '../../../src/server/front-door.ts';
 import { createApiAccess } from '../../../src/server/operators/api-access.ts';
 import { createApiRoutes } from '../../../src/server/operators/api-routes.ts';
+import { tokenOperators } from '../../../src/server/operators/operator.ts';
 import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
@@ -138,7 +139,7 @@ export async function startNode(name: string, config: Config, role: 'publishes' 
 function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer | null> {
   const { base, serving } = pharos;
   const place = { store: base.store, readSite: serving.keeper.refresh };
-  const { token } = base.live.config().operators;
+  const { operators } = base.live.config();
   const api = createApiRoutes({
     database: base.database,
     newSuffix,
@@ -146,7 +147,7 @@ function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer |
     isOn: () => true,
     access: createApiAccess(
       createApiTokens(base.database),
-      createOperatorGuard(() => token ?? null),
+      createOperatorGuard(() => tokenOperators(operators)),
     ),
     canRun: pharos.publishing.publisher !== null,
     now,

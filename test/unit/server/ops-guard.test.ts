@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/config/secret.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
+import { tokenOperators } from '../../../src/server/operators/operator.ts';
 import { bearerFrom, createOperatorGuard, isSame } from '../../../src/server/operators/ops-guard.ts';
 
 const START = toEpochMs(1_000_000);
@@ -8,7 +10,8 @@ const secret = (text: string) => ({ reveal: () => text });
 type Kind = Parameters<ReturnType<typeof createOperatorGuard>['judge']>[0];
 
 function rig(token: string | null = 'the-token') {
-  const guard = createOperatorGuard(() => (token === null ? null : secret(token)));
+  const configured = { tokens: [], roles: {}, ...(token === null ? {} : { token: new Secret(token) }) };
+  const guard = createOperatorGuard(() => tokenOperators(configured));
   const check = (given: string, { address = '203.0.113.1', afterMs = 0, kind = 'operator' as Kind } = {}) =>
     guard.check(given, { address, now: toEpochMs(START + afterMs) }, kind).kind;
   const guess = (times: number, over: Parameters<typeof check>[1] = {}): string[] =>

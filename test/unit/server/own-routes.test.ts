@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/config/secret.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { OwnRequest } from '../../../src/server/answer.ts';
+import { tokenOperators } from '../../../src/server/operators/operator.ts';
 import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
 import { createOwnRoutes } from '../../../src/server/own-routes.ts';
 
@@ -9,7 +11,7 @@ async function answered(
   request: Partial<OwnRequest>,
 ): Promise<[number, unknown]> {
   const routes = createOwnRoutes({
-    guard: createOperatorGuard(() => ({ reveal: () => 'right' })),
+    guard: createOperatorGuard(() => tokenOperators({ token: new Secret('right'), tokens: [], roles: {} })),
     canRun: true,
     now: () => toEpochMs(0),
     submit: () => ({ id: 'run-1', report: Promise.resolve({ hasFailed: false }) }),

@@ -5,6 +5,7 @@ import { newToken, systemRandom } from '../../../access/digest.ts';
 import { now } from '../../../app/clock.ts';
 import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
 import { newSuffix, pageNamed } from '../../../app/operators/writing.ts';
+import { hasOperators } from '../../../config/rules.ts';
 import { readPageKey } from '../../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
 import { didYouMean } from '../../../schema/nearest.ts';
@@ -36,7 +37,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
       `--scope expects one of ${API_SCOPES.join(', ')}; got "${unknown}".${didYouMean(unknown, API_SCOPES)}`,
     );
   const config = requireConfig(options.config);
-  if (config.operators.token === undefined)
+  if (!hasOperators(config))
     throw new UsageError(
       'operators.token is not set, so the server does not accept API requests. Set it in the configuration first.',
     );
