@@ -30,6 +30,8 @@ describe('subscribing', () => {
       });
       const header = await page.getByRole('banner').boundingBox();
       expect(header?.height, 'one row').toBeLessThan(80);
+      const marker = page.locator('#sections').evaluate((list) => getComputedStyle(list).listStyleType);
+      expect(await marker, 'no bullets between sections').toBe('none');
       if (width < 500) await page.getByRole('button', { name: 'Sections' }).click();
       await page.getByText('Subscribe', { exact: true }).first().click();
       expect(await page.getByLabel('Email address').isVisible()).toBe(true);
