@@ -14,6 +14,8 @@ interface ImportCommand {
   readonly run: (places: readonly string[], options: ImportOptions) => Promise<number>;
 }
 
+const withChecks = (command: Command) => command.option('--checks', 'write its checks too, for Pharos to make them');
+
 const load = () => import('./commands/import/import.ts');
 
 const IMPORTS: readonly ImportCommand[] = [
@@ -39,7 +41,8 @@ const IMPORTS: readonly ImportCommand[] = [
     placeWords: 'folder of the repository, which contains .upptimerc.yml',
     description: 'an Upptime repository and its GitHub issues',
     examples: ['./upptime --page acme', './upptime --issues issues.json'],
-    extend: (command) => command.option('--issues <file>', 'issues from `gh issue list --json` (default: from GitHub)'),
+    extend: (command) =>
+      withChecks(command).option('--issues <file>', 'issues from `gh issue list --json` (default: from GitHub)'),
     run: async ([folder = ''], options) => (await load()).importUpptime(folder, options),
   },
   {
@@ -48,7 +51,8 @@ const IMPORTS: readonly ImportCommand[] = [
     placeWords: 'kuma.db from its data folder, or the address of a status page',
     description: 'a status page of Uptime Kuma',
     examples: ['./data/kuma.db --status-page default --page acme', 'https://kuma.example.com/status/default'],
-    extend: (command) => command.option('--status-page <slug>', 'the status page to import (default: the only one)'),
+    extend: (command) =>
+      withChecks(command).option('--status-page <slug>', 'the status page to import (default: the only one)'),
     run: async ([place = ''], options) => (await load()).importUptimeKuma(place, options),
   },
   {
@@ -56,7 +60,8 @@ const IMPORTS: readonly ImportCommand[] = [
     place: '<place...>',
     placeWords: 'its configuration, its SQLite database, its address, or several of them',
     description: 'a Gatus',
-    examples: ['config.yaml data.db --page acme', 'https://gatus.example.com'],
+    examples: ['config.yaml data.db --page acme', 'config.yaml --checks', 'https://gatus.example.com'],
+    extend: withChecks,
     run: async (places, options) => (await load()).importGatus(places, options),
   },
 ];

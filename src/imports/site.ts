@@ -12,6 +12,8 @@ export interface ImportContext {
   /** Time zone (IANA) of times without an offset. */
   readonly zone: string;
   readonly now: EpochMs;
+  /** Whether Pharos is to make the checks itself, so that the other program isn't needed any more. */
+  readonly makesChecks?: boolean;
 }
 
 export interface ImportedSite {
@@ -24,7 +26,7 @@ export interface ImportedSite {
   readonly groups: readonly ImportedGroup[];
   readonly components: readonly ImportedComponent[];
   /** What its components are watched by, as an entry of `upstreams`; null: it watches nothing that can be asked from here. */
-  readonly upstream: (Readonly<Record<string, string>> & { readonly id: string; readonly kind: string }) | null;
+  readonly upstream: (Readonly<Record<string, unknown>> & { readonly id: string; readonly kind: string }) | null;
   readonly posts: readonly ImportedPost[];
   /** Addresses of what is no post, and what they lead to here, both below the page. */
   readonly redirects: Readonly<Record<string, string>>;

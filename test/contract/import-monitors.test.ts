@@ -291,6 +291,28 @@ describe('pharos import uptime-kuma', () => {
     await expectNothingNew(...args);
   });
 
+  it('takes over its checks with --checks, from the database alone', async () => {
+    const database = databaseOf(`${TABLES}
+      ALTER TABLE monitor ADD type TEXT; ALTER TABLE monitor ADD url TEXT; ALTER TABLE monitor ADD interval INTEGER;
+      UPDATE monitor SET type = 'http', url = 'https://crane.example', interval = 120 WHERE id = 11;
+      UPDATE monitor SET type = 'docker', interval = 60 WHERE id = 12;`);
+    const result = await run('uptime-kuma', database, '--status-page', 'main', '--checks');
+    expect([result.status, result.stderr]).toEqual([0, '']);
+    const { fragment, page } = read();
+    expect(fragment.upstreams.map(({ kind }) => kind)).toEqual(['checks', 'markdown']);
+    expect(fragment.upstreams[0]?.['checks']).toEqual([
+      { id: 'crane', name: 'Crane', periodicity: '1m', type: 'http', url: 'https://crane.example', retry: 0 },
+    ]);
+    expect(page?.['components']).toMatchObject([
+      { id: 'monitor-11', monitor: 'checks/crane' },
+      { id: 'monitor-12', type: 'static' },
+    ]);
+    expect(result.stdout).toContain('✗ monitor "Rails": it has no check: Pharos has no check of the type docker');
+    expect(result.stdout).not.toContain('upstreams[0].url');
+    const refused = await run('uptime-kuma', 'https://kuma.example.com/status/main', '--checks');
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('pass kuma.db from its data folder')]);
+  });
+
   it('says which page is meant, and what is no database of it', async () => {
     const database = databaseOf(TABLES);
     expect((await run('uptime-kuma', database)).stderr).toContain('choose one with --status-page: main, staff');

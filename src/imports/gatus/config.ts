@@ -1,7 +1,7 @@
 /** What a place tells of a Gatus, and its configuration as such a place. */
 
 import { z } from 'zod';
-import type { EpochMs } from '../../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import { quoted } from '../names.ts';
 import { dropped, type ImportNote } from '../site.ts';
@@ -30,6 +30,20 @@ export interface GatusEndpoint {
   readonly group: string;
   /** Changes of it that are remembered. */
   readonly events: readonly { readonly type: string; readonly at: EpochMs }[];
+  /** How it is checked. Absent: the place does not say. */
+  readonly config?: object | undefined;
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS };
+
+/** `1h30m` as Go reads it, in ms; null: it is none. */
+export function parseLength(text: string): number | null {
+  if (!/^(?:\d{1,6}(?:\.\d{1,3})?[hms])+$/.test(text)) return null;
+  const ms = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)].reduce(
+    (sum, [, amount, unit = '']) => sum + Number(amount) * (UNITS_MS[unit] ?? 0),
+    0,
+  );
+  return ms > 0 ? ms : null;
 }
 
 const EndpointSchema = z.object({
@@ -150,7 +164,8 @@ export function gatusConfig(name: string, value: unknown): GatusPart {
     }
     const key = gatusKey(endpoint.group ?? '', endpoint.name);
     windows.push(...endpoint['maintenance-windows'].map((one) => ({ key, value: one })));
-    return [{ key, name: endpoint.name, group: endpoint.group ?? '', events: [] }];
+    const config = index < endpoints.length ? (item as object) : undefined;
+    return [{ key, name: endpoint.name, group: endpoint.group ?? '', events: [], config }];
   });
   if (suites.length > 0) notes.push(dropped(`${suites.length} suites`, 'the gatus upstream doesn’t read suites'));
   if (remote != null)

@@ -6,10 +6,11 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { toSlug } from '../../model/slugs.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { TimezoneSchema } from '../../schema/scalars.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
+import { type CheckList, createCheckList } from '../checks.ts';
 import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,
@@ -19,7 +20,8 @@ import {
   type ImportedSite,
   type ImportNote,
 } from '../site.ts';
-import type { GatusEndpoint, GatusPart } from './config.ts';
+import { gatusCheck } from './checks.ts';
+import { type GatusEndpoint, type GatusPart, parseLength } from './config.ts';
 
 /** A maintenance of Gatus: a time of the day and how long it lasts, on some days of the week or on all. */
 
@@ -41,8 +43,6 @@ const WindowSchema = z.object({
   every: z.array(z.enum(Object.keys(WEEKDAYS) as [string, ...string[]])).nullish(),
 });
 
-const UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS };
-
 interface RepeatedWindow {
   readonly starts: string;
   readonly ends: string;
@@ -58,7 +58,7 @@ function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string |
   const { start, duration, every } = parsed.data;
   const timezone = parsed.data.timezone ?? 'UTC';
   const lasts = parseLength(duration);
-  if (lasts === null)
+  if (lasts === null || lasts > DAY_MS)
     return `duration: expected a duration such as 1h30m, got ${JSON.stringify(duration.slice(0, 40))}`;
   const year = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).year;
   const first = Temporal.PlainDateTime.from(`${year}-01-01T${start}`).toZonedDateTime(timezone);
@@ -70,16 +70,6 @@ function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string |
     repeat: days.length === 0 ? 'FREQ=DAILY' : `FREQ=WEEKLY;BYDAY=${[...new Set(days)].join(',')}`,
     timezone,
   };
-}
-
-/** `1h30m` as Go reads it, in ms; null: it is none, or more than a day. */
-function parseLength(text: string): number | null {
-  if (!/^(?:\d{1,6}(?:\.\d{1,3})?[hms])+$/.test(text)) return null;
-  const ms = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)].reduce(
-    (sum, [, amount, unit = '']) => sum + Number(amount) * (UNITS_MS[unit] ?? 0),
-    0,
-  );
-  return ms > 0 && ms <= 24 * HOUR_MS ? ms : null;
 }
 
 /** Id of the upstream that goes on reading what Gatus checks. */
@@ -114,18 +104,20 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
     name: same[0]?.name ?? '',
     group: same[0]?.group ?? '',
     events: same.flatMap(({ events }) => events).toSorted((a, b) => a.at - b.at),
+    config: same.find(({ config }) => config !== undefined)?.config,
   }));
+  const checks = context.makesChecks === true ? createCheckList(notes) : null;
   const groupIds = createIds('group');
   const groups = [...new Set(endpoints.map(({ group }) => group))]
     .filter((name) => name !== '')
     .map((name) => ({ id: groupIds(name, name), name }));
   const ids = createIds('component');
-  const components = endpoints.map(({ key, name, group }) => ({
+  const components = endpoints.map(({ key, name, group, config }) => ({
     id: ids(name, key),
     name,
     description: null,
     groupId: groups.find((one) => one.name === group)?.id ?? null,
-    monitor: `${UPSTREAM_ID}/${key}`,
+    monitor: checks === null ? `${UPSTREAM_ID}/${key}` : addCheck(checks, { name, config }),
   }));
   const idByKey = new Map(endpoints.map(({ key }, index) => [key, components[index]?.id ?? '']));
   const placed = { ...context, idByKey };
@@ -137,17 +129,24 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
     ...endpoints.flatMap((endpoint) => listOutages(endpoint, placed, notes)),
   ];
   const url = parts.find((part) => part.url !== null)?.url ?? null;
-  if (url === null) notes.push(changed('upstreams[0].url', 'the address of Gatus is unknown; enter it there'));
+  if (url === null && checks === null)
+    notes.push(changed('upstreams[0].url', 'the address of Gatus is unknown; enter it there'));
   return {
     title: parts.find((part) => part.title !== null)?.title ?? null,
     description: parts.find((part) => part.description !== null)?.description ?? null,
     groups,
     components,
-    upstream: { id: UPSTREAM_ID, kind: 'gatus', url: url ?? 'https://gatus.example.com' },
+    upstream:
+      checks === null ? { id: UPSTREAM_ID, kind: 'gatus', url: url ?? 'https://gatus.example.com' } : checks.upstream(),
     posts: [...new Map(posts.map((post) => [post.name, post])).values()],
     redirects: Object.fromEntries([...idByKey].map(([key, id]) => [`/endpoints/${key}/`, `/components/${id}/`])),
     notes,
   };
+}
+
+function addCheck(checks: CheckList, { name, config }: Pick<GatusEndpoint, 'name' | 'config'>): string | null {
+  const draft = config === undefined ? 'only its configuration says how it is checked' : gatusCheck(config);
+  return checks.add(`endpoint ${quoted(name)}`, name, draft);
 }
 
 /** `2026-08-18T10:00:00Z`; as Go writes times into a database: `2026-08-18 10:00:00.123456789 +0000 UTC`. */
@@ -269,7 +268,7 @@ function listOutages(
     notes.push(
       dropped(
         `endpoint ${quoted(name)}`,
-        `it has been down since ${toIso(downAt)}; the gatus upstream shows that from its first pass on`,
+        `it has been down since ${toIso(downAt)}; Pharos shows that from its first pass on`,
       ),
     );
   return posts;

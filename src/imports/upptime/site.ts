@@ -10,6 +10,7 @@ import { toSlug } from '../../model/slugs.ts';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
+import { type CheckList, createCheckList } from '../checks.ts';
 import { createIds, quoted, toTitle } from '../names.ts';
 import {
   changed,
@@ -22,6 +23,7 @@ import {
 } from '../site.ts';
 import type { SourceFile } from '../source.ts';
 import { type Reasons, unreadKeys } from '../unread.ts';
+import { upptimeCheck } from './checks.ts';
 import type { Issue, UpptimeIssues } from './issues.ts';
 
 const WordSchema = z.string().nullish().catch(null);
@@ -29,7 +31,8 @@ const WordSchema = z.string().nullish().catch(null);
 const ConfigSchema = z.object({
   owner: WordSchema,
   repo: WordSchema,
-  sites: z.array(z.object({ name: z.string().min(1), slug: WordSchema })).nullish(),
+  sites: z.array(z.looseObject({ name: z.string().min(1), slug: WordSchema })).nullish(),
+  workflowSchedule: z.unknown().optional(),
   'status-website': z
     .object({
       name: WordSchema,
@@ -91,12 +94,17 @@ const KEYS: Reasons = {
 };
 
 /** The configuration of a repository; null: there is none that can be read. */
-export function upptimeConfig(files: readonly SourceFile[], notes: ImportNote[] = []): UpptimeConfig | null {
+export function upptimeConfig(
+  files: readonly SourceFile[],
+  notes: ImportNote[] = [],
+  makesChecks = false,
+): UpptimeConfig | null {
   const file = files.find(({ path }) => /^\.upptimerc\.ya?ml$/.test(path));
   if (file === undefined) return null;
   try {
     const document: unknown = parse(file.text);
-    notes.push(...unreadKeys(file.path, document, ConfigSchema, KEYS));
+    const taken = Object.entries(KEYS).map(([key, why]) => [key, makesChecks && why === CHECKS ? null : why]);
+    notes.push(...unreadKeys(file.path, document, ConfigSchema, Object.fromEntries(taken) as Reasons));
     return ConfigSchema.safeParse(document).data ?? null;
   } catch {
     return null;
@@ -120,9 +128,10 @@ export function upptimeSite(
   context: ImportContext,
 ): ImportedSite {
   const notes: ImportNote[] = [...told];
-  const config = upptimeConfig(files, notes);
+  const config = upptimeConfig(files, notes, context.makesChecks);
+  const checks = context.makesChecks === true ? createCheckList(notes) : null;
   const website = config?.['status-website'];
-  const sites = listSites(files, config, notes);
+  const sites = listSites(files, config, { notes, checks });
   const bySlug = new Map(sites.map((site) => [site.slug, site]));
   const posts = issues
     .toSorted((a, b) => a.number - b.number)
@@ -144,7 +153,7 @@ export function upptimeSite(
     settings: pageSettings(website),
     groups: [],
     components: sites.map(({ component }) => component),
-    upstream: null,
+    upstream: checks?.upstream() ?? null,
     posts,
     redirects: Object.fromEntries(
       sites.map(({ slug, component }) => [`/history/${slug}/`, `/components/${component.id}/`]),
@@ -159,15 +168,22 @@ interface Site {
   readonly component: ImportedComponent;
 }
 
-function listSites(files: readonly SourceFile[], config: UpptimeConfig | null, notes: ImportNote[]): Site[] {
+function listSites(
+  files: readonly SourceFile[],
+  config: UpptimeConfig | null,
+  { notes, checks }: { readonly notes: ImportNote[]; readonly checks: CheckList | null },
+): Site[] {
   if (config === null)
     notes.push(dropped('.upptimerc.yml', 'it is unreadable, so components come from history/summary.json'));
   const summary = readSummary(files);
   const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
   const ids = createIds('component');
-  return names.map(({ name, slug: given }) => {
+  const { uptime: schedule } = (config?.workflowSchedule ?? {}) as { readonly uptime?: unknown };
+  return names.map(({ name, slug: given, ...site }) => {
     const slug = given ?? summary.find((one) => one.name === name)?.slug ?? toUpptimeSlug(name);
-    return { slug, component: { id: ids(slug, name), name, description: null, groupId: null, monitor: null } };
+    const draft = config === null ? 'only .upptimerc.yml says how it is checked' : upptimeCheck(site, schedule);
+    const monitor = checks?.add(`site ${quoted(name)}`, name, draft) ?? null;
+    return { slug, component: { id: ids(slug, name), name, description: null, groupId: null, monitor } };
   });
 }
 

@@ -29,7 +29,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
   const used = Object.fromEntries(Object.entries(page).filter(([, value]) => isSet(value)));
   const notes: ImportNote[] = unreadKeys('status page', used, RowSchema, PAGE_KEYS);
   const placed = await select(
-    `SELECT g.id AS group_id, g.name AS group_name, m.id, m.name FROM "group" g
+    `SELECT m.*, g.id AS group_id, g.name AS group_name FROM "group" g
      LEFT JOIN monitor_group mg ON mg.group_id = g.id LEFT JOIN monitor m ON m.id = mg.monitor_id
      WHERE g.status_page_id = ? ORDER BY g.weight, g.id, mg.weight, m.id`,
     [id],
@@ -143,7 +143,7 @@ function readGroups(rows: readonly Row[]): KumaGroup[] {
     name: String(members[0]?.['group_name']),
     monitors: members
       .filter((row) => row['id'] !== null)
-      .map((row) => ({ id: String(row['id']), name: String(row['name']) })),
+      .map((row) => ({ id: String(row['id']), name: String(row['name']), row })),
   }));
 }
 

@@ -10,6 +10,7 @@ import { check, faultText } from '../../schema/issue-words.ts';
 import { IMPACTS } from '../../sync/connectors/uptime-kuma/project.ts';
 import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, parseInstant } from '../../sync/connectors/wire.ts';
+import { createCheckList } from '../checks.ts';
 import { quoted, toTitle } from '../names.ts';
 import {
   changed,
@@ -19,6 +20,7 @@ import {
   type ImportedSite,
   type ImportNote,
 } from '../site.ts';
+import { kumaCheck } from './checks.ts';
 import { listWindows, MaintenanceSchema } from './windows.ts';
 
 /** Id of the upstream that goes on watching what Uptime Kuma watches. */
@@ -42,7 +44,14 @@ export interface KumaPage {
 export interface KumaGroup {
   readonly id: string;
   readonly name: string;
-  readonly monitors: readonly { readonly id: string; readonly name: string }[];
+  readonly monitors: readonly KumaMonitor[];
+}
+
+interface KumaMonitor {
+  readonly id: string;
+  readonly name: string;
+  /** How it is checked, as the database has it. Absent: the source doesn't say. */
+  readonly row?: Readonly<Record<string, unknown>>;
 }
 
 const WhenSchema = z.string().nullish().catch(null);
@@ -55,9 +64,9 @@ const RowSchema = IncidentSchema.extend({
 /** The page as posts and components. Never throws. */
 export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [...page.notes];
-  const shown = new Map<string, { readonly id: string; readonly name: string; readonly groupId: string }>();
+  const shown = new Map<string, KumaMonitor & { readonly groupId: string }>();
   for (const { id: groupId, name: group, monitors } of page.groups)
-    for (const { id, name } of monitors)
+    for (const { id, name, row = {} } of monitors)
       if (shown.has(id))
         notes.push(
           dropped(
@@ -65,45 +74,46 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
             'it is in another group too; in Pharos a component has one group',
           ),
         );
-      else shown.set(id, { id, name, groupId });
+      else shown.set(id, { id, name, groupId, row });
   const placed = { ...context, shown: new Set(shown.keys()) };
   const posts = [
     ...page.incidents.flatMap((row, index) => toIncident(row, index, context, notes)),
     ...page.maintenances.flatMap((row, index) => toMaintenance(row, index, placed, notes)),
   ];
+  const checks = context.makesChecks === true ? createCheckList(notes) : null;
+  const addCheck = ({ name, row = {} }: KumaMonitor): string | null =>
+    checks?.add(`monitor ${quoted(name)}`, name, kumaCheck(row)) ?? null;
   notes.push(
     dropped(
       'beats',
-      'for the time before today, Pharos has the heartbeats that the upstream still shows, and the imported incidents',
+      `for the time before today, Pharos has ${checks === null ? 'the heartbeats that the upstream still shows, and ' : ''}the imported incidents`,
     ),
   );
+  const isAddressMissing = page.url === null && checks === null;
   return {
     title: page.title,
     description: page.description,
     ...(page.settings === undefined ? {} : { settings: page.settings }),
     groups: page.groups.map(({ id, name }) => ({ id: `group-${toSlug(id)}`, name })),
-    components: [...shown.values()].map(({ id, name, groupId }) => ({
-      id: idOfMonitor(id),
-      name,
+    components: [...shown.values()].map((monitor) => ({
+      id: idOfMonitor(monitor.id),
+      name: monitor.name,
       description: null,
-      groupId: `group-${toSlug(groupId)}`,
-      monitor: `${UPSTREAM_ID}/${id}`,
+      groupId: `group-${toSlug(monitor.groupId)}`,
+      monitor: checks === null ? `${UPSTREAM_ID}/${monitor.id}` : addCheck(monitor),
     })),
-    upstream: {
-      id: UPSTREAM_ID,
-      kind: 'uptime-kuma',
-      url: page.url ?? 'https://kuma.example.com',
-      page: page.slug,
-    },
+    upstream:
+      checks === null
+        ? { id: UPSTREAM_ID, kind: 'uptime-kuma', url: page.url ?? 'https://kuma.example.com', page: page.slug }
+        : checks.upstream(),
     posts,
     redirects: { [`/status/${page.slug}/`]: '/', [`/status/${page.slug}/rss/`]: '/feed.rss' },
-    notes:
-      page.url === null
-        ? [
-            ...notes,
-            changed('upstreams[0].url', 'the database doesn’t contain the address of Uptime Kuma; enter it there'),
-          ]
-        : notes,
+    notes: isAddressMissing
+      ? [
+          ...notes,
+          changed('upstreams[0].url', 'the database doesn’t contain the address of Uptime Kuma; enter it there'),
+        ]
+      : notes,
   };
 }
 

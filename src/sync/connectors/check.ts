@@ -8,7 +8,7 @@ import { toSlug } from '../../model/slugs.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { FlagSchema, HeaderNameSchema, NumberSchema, SecretSchema } from './wire.ts';
 
-const PERIODS = ['30s', '1m', '5m', '10m', '30m', '1h'] as const;
+export const PERIODS = ['30s', '1m', '5m', '10m', '30m', '1h'] as const;
 const PERIOD_MS: Readonly<Record<(typeof PERIODS)[number], number>> = {
   '30s': 30 * SECOND_MS,
   '1m': MINUTE_MS,

@@ -82,6 +82,10 @@ export async function importUptimeKuma(place: string, options: ImportOptions): P
 }
 
 function kumaAt(place: string, options: ImportOptions): ReturnType<typeof kumaFromApi> {
+  if (options.checks === true)
+    throw new UsageError(
+      `${place} doesn’t say how Uptime Kuma checks. With --checks, pass kuma.db from its data folder instead.`,
+    );
   const [, base = place, inPath] = /^(.*?)\/status\/([^/?#]+)\/?$/.exec(place) ?? [];
   const slug = options.statusPage ?? inPath;
   if (slug === undefined)

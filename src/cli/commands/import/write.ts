@@ -25,14 +25,16 @@ export interface ImportOptions {
   readonly issues?: string;
   /** Of Uptime Kuma: slug of its page; default: the only one. */
   readonly statusPage?: string;
+  /** Of a monitoring tool: Pharos makes its checks from now on. */
+  readonly checks?: boolean;
   readonly json?: boolean;
 }
 
 /** What the command line says, checked. @throws UsageError */
-export function contextOf({ page, timezone, upstream }: ImportOptions): ImportContext {
+export function contextOf({ page, timezone, upstream, checks }: ImportOptions): ImportContext {
   checked('--page', SlugSchema, page);
   checked('--upstream', IdSchema, upstream);
-  return { page, zone: checked('--timezone', TimezoneSchema, timezone), now: now() };
+  return { page, zone: checked('--timezone', TimezoneSchema, timezone), now: now(), makesChecks: checks === true };
 }
 
 function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {

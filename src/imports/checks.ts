@@ -1,0 +1,139 @@
+/** Checks of other programs in our words. What can't be said in them is named, and secrets are left to variables. */
+
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/time.ts';
+import { check, faultText } from '../schema/issue-words.ts';
+import { CheckSchema, PERIODS, periodMsOf } from '../sync/connectors/check.ts';
+import { createIds } from './names.ts';
+import { changed, dropped, type ImportedSite, type ImportNote } from './site.ts';
+
+/** A check as another program has it. */
+export interface CheckDraft {
+  readonly everyMs: number;
+  /** Fields of a check but for its name and period. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** What of it can't be said in our words, by its names there. */
+  readonly lost: readonly string[];
+}
+
+export interface CheckList {
+  /** Adds a check, and returns the name of its monitor; null: there can be none, and a note says why. */
+  readonly add: (place: string, name: string, draft: CheckDraft | string) => string | null;
+  /** What makes them, as an entry of `upstreams`; null: there are none. */
+  readonly upstream: () => ImportedSite['upstream'];
+}
+
+const UPSTREAM_ID = 'checks';
+const SECRET_HEADER = /auth|cookie|key|passw|secret|signature|token/i;
+/** What the configuration would replace by more than a variable. */
+const FOREIGN_REFERENCE = /\$\{(?![A-Za-z_]\w*\})/;
+
+export function createCheckList(notes: ImportNote[]): CheckList {
+  const ids = createIds('check');
+  const checks: object[] = [];
+  return {
+    upstream: () => (checks.length === 0 ? null : { id: UPSTREAM_ID, kind: 'checks', checks }),
+    add: (place, name, draft) => {
+      const refuse = (reason: string): null => {
+        notes.push(dropped(place, `it has no check: ${reason}`));
+        return null;
+      };
+      if (typeof draft === 'string') return refuse(draft);
+      const { everyMs, lost } = draft;
+      const periodicity = PERIODS.findLast((one) => periodMsOf({ periodicity: one }) <= everyMs) ?? PERIODS[0];
+      const plain = Object.fromEntries(
+        Object.entries(draft.fields).filter(
+          ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
+        ),
+      );
+      // A variable may hold anything, so an address that is one is taken as good.
+      const url = withoutVariables(plain['url']);
+      const tried = check(CheckSchema, { name, periodicity, ...plain, ...(url === undefined ? {} : { url }) });
+      if (!tried.success) return refuse(faultText(tried.faults[0]));
+      if (FOREIGN_REFERENCE.test(JSON.stringify(plain)))
+        return refuse('it contains ${, which pharos.yaml would replace');
+      const id = ids(name, place);
+      const { fields, variables } = withoutSecrets(plain, `CHECK_${id.replaceAll('-', '_').toUpperCase()}`);
+      checks.push({ id, name, periodicity, ...fields });
+      if (lost.length > 0) notes.push(dropped(place, `a check can’t say ${lost.join(', ')}`));
+      if (periodMsOf({ periodicity }) !== everyMs)
+        notes.push(changed(place, `it was checked every ${written(everyMs)}, and is every ${periodicity}`));
+      if (variables.length > 0)
+        notes.push(changed(place, `secrets aren’t copied; set ${variables.join(', ')} in the environment`));
+      return `${UPSTREAM_ID}/${id}`;
+    },
+  };
+}
+
+function withoutVariables(url: unknown): unknown {
+  return typeof url === 'string' && url.startsWith('${') ? 'https://example.com' : url;
+}
+
+/** Secrets that stand in the open as variables of the environment. */
+function withoutSecrets(
+  fields: Readonly<Record<string, unknown>>,
+  prefix: string,
+): { readonly fields: object; readonly variables: readonly string[] } {
+  const variables: string[] = [];
+  const hide = (value: string, name: string): string => {
+    if (/^\$\{\w+\}$/.test(value)) return value;
+    const variable = `${prefix}_${name.toUpperCase().replaceAll(/\W/g, '_')}`;
+    variables.push(variable);
+    return `\${${variable}}`;
+  };
+  const { headers, auth } = fields as {
+    readonly headers?: readonly { readonly key: string; readonly value: string }[];
+    readonly auth?: Readonly<Record<string, string>>;
+  };
+  const hidden = {
+    ...fields,
+    ...(headers === undefined
+      ? {}
+      : {
+          headers: headers.map(({ key, value }) => ({
+            key,
+            value: SECRET_HEADER.test(key) ? hide(value, key) : value,
+          })),
+        }),
+    ...(auth === undefined
+      ? {}
+      : {
+          auth: Object.fromEntries(
+            Object.entries(auth).map(([key, value]) => [key, key === 'user' ? value : hide(value, key)]),
+          ),
+        }),
+  };
+  return { fields: hidden, variables };
+}
+
+function written(ms: number): string {
+  const [unit, letter] = [[DAY_MS, 'd'] as const, [HOUR_MS, 'h'] as const, [MINUTE_MS, 'm'] as const].find(
+    ([one]) => ms >= one && ms % one === 0,
+  ) ?? [1_000, 's'];
+  return `${ms / unit}${letter}`;
+}
+
+interface StatusAssertion {
+  readonly comparator: string;
+  readonly target: number;
+}
+
+/** As many as a check has. */
+const ASSERTIONS_MAX = 10;
+
+/** Statuses of several ranges as assertions that all have to be met; null: they can't be said so. Empty: 2xx, which is the default. */
+export function statusAssertions(ranges: readonly (readonly [from: number, to: number])[]): StatusAssertion[] | null {
+  const wanted = new Set(
+    ranges.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)),
+  );
+  const [min, max] = [Math.min(...wanted), Math.max(...wanted)];
+  if (wanted.size === 0 || min < 100 || max > 599) return null;
+  if (min === 200 && max === 299 && wanted.size === 100) return [];
+  if (wanted.size === 1) return [{ comparator: 'eq', target: min }];
+  const gaps = Array.from({ length: max - min }, (_, index) => min + index).filter((status) => !wanted.has(status));
+  const assertions = [
+    { comparator: 'gte', target: min },
+    { comparator: 'lte', target: max },
+    ...gaps.map((target) => ({ comparator: 'neq', target })),
+  ];
+  return assertions.length > ASSERTIONS_MAX ? null : assertions;
+}
