@@ -27,13 +27,10 @@ export function references(): Readonly<Record<string, string>> {
       ['operation of Statuspage', 'here', 'what differs'],
       documentedOperations().map(({ method, path, verdict, note }) => [`\`${method} ${path}\``, verdict, note]),
     ),
-    'README.md': withTable(
-      'README.md',
-      ['kind', 'what it is', 'document'],
-      CONNECTORS.map(({ kind, title }) => {
-        const document = `docs/upstreams/${kind}.md`;
-        return [`\`${kind}\``, title, `[${document}](${document})`];
-      }),
+    'docs/upstreams.md': withTable(
+      'docs/upstreams.md',
+      ['kind', 'what it is'],
+      CONNECTORS.map(({ kind, title }) => [`[\`${kind}\`](upstreams/${kind}.md)`, title]),
     ),
   };
 }

@@ -99,6 +99,10 @@ describe('references', () => {
     expect(broken).toEqual([]);
   });
 
+  it('begin with a README that is short', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+  });
+
   it('are all in the index of documents', () => {
     const index = DOCUMENTS.find(({ path }) => path === 'docs/README.md');
     const listed = new Set(index === undefined ? [] : innerLinks(index));
@@ -203,14 +207,14 @@ describe('commands in sentences and tables', () => {
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
   });
 
-  it('are all of those that there are, in the table of README', () => {
+  it('are all of those that there are, in the table of commands', () => {
     const shown = programOf(() => undefined).commands.filter((command) => command.name() !== 'complete');
     const names = shown.flatMap((command) =>
       command.commands.length === 0
         ? [command.name()]
         : command.commands.map((inner) => `${command.name()} ${inner.name()}`),
     );
-    const table = read('README.md')
+    const table = read('docs/commands.md')
       .split('\n')
       .filter((line) => line.startsWith('| `pharos '))
       .map((line) => line.split(' | ')[0] ?? '');

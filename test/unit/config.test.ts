@@ -201,8 +201,8 @@ pages: [{ slug: a, theme: drak, incidents: { after: 3 } }, { slug: b, title: "" 
     expect(load(text, environment).upstreams.map((upstream) => upstream.id)).toEqual(['edge', 'svc', 'backups', 'crm']);
   });
 
-  it('reads the first configuration of the README', () => {
-    const text = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
+  it('reads the first configuration of the documents', () => {
+    const text = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/install.md'), 'utf8'))?.[1] ?? '';
     expect(load(text, { EDGE_KEY: 'k', PHAROS_TOKEN: 't' }).pages.map((page) => page.slug)).toEqual(['acme']);
   });
 
