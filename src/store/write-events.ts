@@ -86,7 +86,7 @@ export async function writeMaintenances(
   );
   const news = written.filter(({ isNews }) => isNews).map(({ maintenance }) => maintenance.id);
   await tx.runMany(
-    'UPDATE maintenance SET changed_at = ?, sequence = sequence + 1 WHERE id = ? AND first_seen_at < ?',
+    'UPDATE maintenance SET changed_at = ?, sequence = sequence + 1 WHERE id = ? AND first_seen_at <> ?',
     news.map((id) => [observedAt, id, observedAt]),
   );
   const withdrawn = await withdrawStories(tx, 'maintenance', learned, {

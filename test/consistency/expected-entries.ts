@@ -89,7 +89,10 @@ function eventfulTicks(lines: readonly Line[], stories: readonly PageStory[], as
     const tick = Math.floor(edge / TICK_MS);
     for (let at = tick - 1; at <= Math.min(tick + REACH, last); at += 1) ticks.add(at);
   }
-  return [...ticks].sort((a, b) => a - b).map((tick) => tick * TICK_MS);
+  const times = [...ticks].sort((a, b) => a - b).map((tick) => tick * TICK_MS);
+  // What an upstream of another clock ends later than now ends now, between two ticks.
+  const isEnding = asOf % TICK_MS !== 0 && lines.some(({ history }) => history.outages.some(({ to }) => to === asOf));
+  return isEnding ? [...times, asOf] : times;
 }
 
 function storyOf(

@@ -269,6 +269,15 @@ describe.each(DATABASES)('stories that upstreams tell and take back, in the stor
     expect((await store.maintenances(EVER))[0]).toMatchObject({ sequence: 1, changedAt: at(3), endsAt: at(120) });
   });
 
+  it('count the changes of a maintenance that was first seen before the clock was set back', async () => {
+    minute = 30;
+    await learn({ maintenances: [planned('1')] });
+    minute = 10;
+    await store.cutFuture('svc', at(11));
+    await learn({ maintenances: [planned('1', { endsAt: at(120) })] });
+    expect((await store.maintenances(EVER))[0]).toMatchObject({ sequence: 1, changedAt: at(11), endsAt: at(120) });
+  });
+
   describe('a maintenance that repeats', () => {
     /** Windows of ten minutes by the minute they begin in. */
     const repeating = (starts: readonly number[], over: Partial<Maintenance> = {}): Maintenance => {

@@ -54,9 +54,11 @@ export function modelAt(model: PageModel, heartbeat: EpochMs): PageModel {
 
 function componentAt(component: ComponentModel, heartbeat: EpochMs): ComponentModel {
   const { timeline, responseTimes } = component;
+  // As in the page's own model, what goes on at that instant is part of the line: it colours the day, whatever it lasted.
+  const to = toEpochMs(heartbeat + 1);
   return {
     ...component,
-    timeline: cutTimeline(timeline, { from: timeline[0]?.from ?? heartbeat, to: heartbeat }),
+    timeline: cutTimeline(timeline, { from: timeline[0]?.from ?? heartbeat, to }),
     responseTimes: responseTimes.filter(({ at }) => at < heartbeat),
   };
 }

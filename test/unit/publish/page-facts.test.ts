@@ -15,7 +15,7 @@ import { componentsWithNews, lastHeartbeat, modelAt } from '../../../src/views/m
 import { reportView } from '../../../src/views/report/report.ts';
 import { partBadges } from '../../helpers/every-page.ts';
 import { type Scene, sceneChanges, sceneOf } from '../../helpers/page-fields.ts';
-import { withMonths } from '../../helpers/page-model.ts';
+import { componentModel, pageModel, withMonths } from '../../helpers/page-model.ts';
 import { calm, eventful, longHistory, outage } from '../../helpers/page-scenes.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
@@ -79,6 +79,17 @@ describe('a view of a part of a page', () => {
     const places = Math.max(1, Math.round(SCALE));
     const values = Math.min(3, Math.ceil(SCALE));
     for (const change of sceneChanges(sceneOf(eventful()), { places, values, seed: 5 })) await expectAlike(change);
+  });
+
+  it('colours the day of a component without news by what goes on at the heartbeat, however short', async () => {
+    const { asOf } = pageModel();
+    const startedAgoMs = asOf - lastHeartbeat(pageModel()) + 10_000;
+    const component = componentModel({ troubles: [{ state: 'major_outage', startedAgoMs }] });
+    const { model, badge } = sceneOf(pageModel({ components: [component] }));
+    const [entry] = pageFiles(model, { badges: false, badge }).filter(({ kind }) => kind.name === 'component');
+    if (entry === undefined) throw new Error('the component has no page');
+    expect(componentsWithNews(model, lastHeartbeat(model))).toEqual(new Set());
+    expect(await viewOf(entry)).toMatchObject({ state: 'major_outage', bar: { letters: expect.stringMatching(/m$/) } });
   });
 
   it('has the names of all badges of the page', async () => {
