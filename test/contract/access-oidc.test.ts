@@ -1,27 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AccessPage, GateResponse } from '../../src/access/access.ts';
 import { createIdentities } from '../../src/access/oidc/identities.ts';
-import type { OidcAllow } from '../../src/model/observation.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { CLIENT, newSigningKey, startProvider, type TestProvider } from '../helpers/identity-provider.ts';
-import { ORIGIN, page, type Site, type SiteFolder, setCookies, siteFolder, Visitor } from './access-fixture.ts';
+import { newSigningKey, startProvider, type TestProvider } from '../helpers/identity-provider.ts';
+import { page, type Site, type SiteFolder, siteFolder } from './access-fixture.ts';
+import { AWAY, CALLBACK, clientOf, FAILED, OidcBrowser, oidcPage, shown } from './access-oidc-fixture.ts';
 
 const HOUR = 3_600_000;
-const CALLBACK = `${ORIGIN}/-/oidc/callback`;
-const NOBODY_LISTED: OidcAllow = { emails: [], domains: [], groups: [] };
-const oidcPage = (slug: string, allow: Partial<OidcAllow>, over: Partial<AccessPage> = {}): AccessPage =>
-  page(slug, { access: 'oidc', oidc: { ...NOBODY_LISTED, ...allow }, ...over });
 const STAFF = oidcPage('staff', { groups: ['sre'] });
 
 let provider: TestProvider;
 let folder: SiteFolder;
 let site: Site;
-const client = () => ({
-  ...CLIENT,
-  issuer: provider.issuer,
-  client_secret: { reveal: () => CLIENT.client_secret },
-  scopes: ['openid', 'email', 'profile'],
-});
+const client = () => clientOf(provider);
 beforeAll(async () => {
   provider = await startProvider([CALLBACK]);
 });
@@ -43,52 +33,15 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** A browser that follows the sign-in. */
-class Browser extends Visitor {
+class Browser extends OidcBrowser {
   constructor() {
-    super(() => site);
-  }
-
-  async begin(slug = 'staff', to = ''): Promise<GateResponse> {
-    return this.get(slug, 'login/oidc/', { query: new URLSearchParams({ to }) });
-  }
-
-  /** Comes back from the provider. */
-  async back(url: URL, over: { readonly cookie?: string | null } = {}): Promise<GateResponse> {
-    const answer = await site.access.returned({
-      method: 'GET',
-      path: 'login/',
-      slug: '',
-      query: url.searchParams,
-      form: new URLSearchParams(),
-      cookie: this.cookie,
-      origin: null,
-      fetchSite: null,
-      ownOrigin: '',
-      base: '/',
-      isSecure: false,
-      clientAddress: '192.0.2.1',
-      now: site.now,
-      ...over,
-    });
-    for (const line of setCookies(answer)) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === '') this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    return answer;
-  }
-
-  async signIn(account: string, slug = 'staff', to = ''): Promise<GateResponse> {
-    const begun = await this.begin(slug, to);
-    return this.back(await provider.signIn(String(begun.headers['location']), account));
+    super(
+      () => site,
+      () => provider,
+    );
   }
 }
 
-const shown = ({ status, body }: GateResponse): string =>
-  `${status} ${/role="alert">([^<]*)</.exec(body)?.[1] ?? ''}`.trim();
-const FAILED = '403 Signing in with your organisation didn’t work. Try again.';
-const AWAY = '503 Your organisation’s sign-in service can’t be reached. Try again in a few minutes.';
 const NOT_ALLOWED = '403 This account doesn’t have access to this page.';
 
 describe('signing in by a provider', () => {
@@ -339,6 +292,16 @@ describe('a session by a provider', () => {
     }
     later(12 * HOUR);
     expect(await browser.sees('staff')).toBe(false);
+  });
+
+  it('goes on while the provider refuses Pharos itself, and nobody else gets in', async () => {
+    const browser = await signedIn();
+    await site.close();
+    site = await folder.open({}, { ...client(), client_secret: { reveal: () => 'one that expired' } });
+    await site.access.setPages([STAFF]);
+    later(HOUR);
+    expect(await browser.sees('staff')).toBe(true);
+    expect(shown(await new Browser().signIn('ada'))).toBe(AWAY);
   });
 
   it('asks the provider once, however many look at once, and at most once a minute while it is away', async () => {

@@ -25,6 +25,11 @@ import {
 export const CALLBACK_PATH = 'oidc/callback';
 export const LOGOUT_PATH = 'oidc/backchannel-logout';
 
+/** The address that is registered at providers, by the address of the site or of a page's own domain. */
+export function callbackAt(root: string): string {
+  return `${root.replace(/\/$/, '')}/-/${CALLBACK_PATH}`;
+}
+
 type Purpose = 'visitors' | 'operators';
 
 /** Where somebody signs in, and gets to afterwards. */

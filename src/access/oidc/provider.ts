@@ -86,6 +86,26 @@ export function discover(client: OidcClient, fetch: ProviderFetch): Promise<oidc
   }, 'away');
 }
 
+/** A provider as it says that it is. */
+export type Provider = oidc.Configuration;
+
+/**
+ * Presents a code that the provider never gave.
+ *
+ * @returns its word for what is wrong: `invalid_grant` if it knows us and our secret; null: it could not be asked
+ */
+export async function tryCode(provider: Provider, redirectUri: string): Promise<string | null> {
+  try {
+    const made = { code: oidc.randomState(), code_verifier: oidc.randomPKCECodeVerifier(), redirect_uri: redirectUri };
+    await oidc.genericGrantRequest(provider, 'authorization_code', made);
+    return '';
+  } catch (error) {
+    const { error: word, cause } = error as { error?: unknown; cause?: unknown };
+    if (isClientRefused({ cause })) return 'invalid_client';
+    return typeof word === 'string' ? word : null;
+  }
+}
+
 /** Where the browser goes to sign in, and what must come back. */
 export async function beginSignIn(
   provider: oidc.Configuration,
@@ -246,9 +266,14 @@ function isAway(error: unknown): boolean {
   if (error instanceof Response) return error.status >= 500 || error.status === 429;
   if (!(error instanceof Error)) return false;
   const { code, status, error: word } = error as { code?: unknown; status?: unknown; error?: unknown };
-  if (AWAY.includes(String(code)) || AWAY.includes(String(word))) return true;
+  if (AWAY.includes(String(code)) || AWAY.includes(String(word)) || isClientRefused(error)) return true;
   if (typeof status === 'number' && (status >= 500 || status === 429)) return true;
   return isAway(error.cause);
+}
+
+/** Whether it refuses Pharos' own id and secret. With `Bearer`, it refuses a token of somebody instead. */
+function isClientRefused({ cause }: { readonly cause?: unknown }): boolean {
+  return Array.isArray(cause) && cause.some(({ scheme }: { readonly scheme?: unknown }) => scheme !== 'bearer');
 }
 
 /** For the log: no text of the provider's but its own error words. */

@@ -14,7 +14,7 @@ import {
   type Visit,
   visitOf,
 } from '../visit.ts';
-import { CALLBACK_PATH, isListed, type Oidc } from './oidc.ts';
+import { callbackAt, isListed, type Oidc } from './oidc.ts';
 import { type Person, ProviderFault } from './provider.ts';
 
 /** Sends the browser to the provider, whichever page is asked for. */
@@ -39,8 +39,7 @@ export function callbackOf({ request, parts }: Visit): string {
   const own = page === undefined ? null : URL.parse(page.url);
   const isThere = own !== null && own.hostname === URL.parse(request.ownOrigin)?.hostname;
   const site = parts.siteUrl();
-  const root = isThere && own.hostname !== new URL(site).hostname ? own.origin : site.replace(/\/$/, '');
-  return `${root}/-/${CALLBACK_PATH}`;
+  return callbackAt(isThere && own.hostname !== new URL(site).hostname ? own.origin : site);
 }
 
 /** Ends what `askProvider` began: lets in whoever is on the page's lists. */

@@ -1,7 +1,7 @@
 /** The operators' page over a composed Pharos: what it shows, and what its buttons do. */
 
 import { systemRandom } from '../../access/digest.ts';
-import { CALLBACK_PATH } from '../../access/oidc/oidc.ts';
+import { callbackAt } from '../../access/oidc/oidc.ts';
 import { ProviderFault } from '../../access/oidc/provider.ts';
 import type { Config } from '../../config/load.ts';
 import { hasOperators } from '../../config/rules.ts';
@@ -112,7 +112,7 @@ async function identified(
 }
 
 function providerOf({ base, serving: { oidc } }: Pharos): OpsProvider {
-  const redirectUri = (): string => `${base.live.siteUrl().replace(/\/$/, '')}/-/${CALLBACK_PATH}`;
+  const redirectUri = (): string => callbackAt(base.live.siteUrl());
   return {
     isOn: () => oidc.client('operators') !== null,
     begin: async ({ isSecure }) => {

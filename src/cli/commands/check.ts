@@ -17,7 +17,9 @@ import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
+import { findingLines } from '../doctor/finding.ts';
 import { requireAnswer } from '../doctor/folder-answers.ts';
+import { providerFindings } from '../doctor/identity-provider.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -76,8 +78,10 @@ export async function check(options: CheckOptions): Promise<number> {
       ...(await hiddenHistory(pharos.database, pages)),
     ];
     const references = withLines(config, await findUnknownReferences(pharos, read.learned));
+    const providers = isOffline ? [] : await providerFindings(config, { now, proxy: pharos.proxy, pages });
     const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
-    const isReachable = [...verdicts, ...targets].every((row) => row.isOk);
+    const isReachable =
+      [...verdicts, ...targets].every((row) => row.isOk) && providers.every(({ result }) => result !== 'fault');
     const isRight = references.every(({ isPast }) => isPast);
     progress.end();
     const lines = [
@@ -89,6 +93,7 @@ export async function check(options: CheckOptions): Promise<number> {
         ...channels.map(channelText),
         ...off.map(offText),
       ].map((line) => paragraph(line, '  ')),
+      ...providers.flatMap(findingLines),
     ];
     print(
       options.json === true,
@@ -101,6 +106,7 @@ export async function check(options: CheckOptions): Promise<number> {
         references,
         channels: channels.map(channelRow),
         channelsOff: off,
+        providers,
       },
       `${config.file ?? 'The configuration'} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
     );

@@ -11,16 +11,15 @@ import { releaseFolders } from '../../publish/releases/folders.ts';
 import { counted } from '../../schema/counted.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import { databaseServerFindings } from '../doctor/database-server.ts';
-import { type Finding, fault, ok, skipped, warning } from '../doctor/finding.ts';
+import { type Finding, fault, findingLines, ok, skipped, warning } from '../doctor/finding.ts';
+import { providerFindings } from '../doctor/identity-provider.ts';
 import { folderFindings, versionFindings } from '../doctor/machine.ts';
 import { certificateFinding, domainFinding, proxyFinding, smtpFinding } from '../doctor/network.ts';
 import { permissionFinding } from '../doctor/permissions.ts';
 import { settingFindings } from '../doctor/settings.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
-import { paint, plain } from '../terminal/paint.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
-import { paragraph } from '../terminal/table.ts';
 import { loadConfig, openQuietly, openToRead, print } from './common.ts';
 
 export interface DoctorOptions {
@@ -106,6 +105,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
       certificateFinding(config.site.url, now()),
       smtpFinding(config, needsMail),
       ...domains.map((domain) => domainFinding(domain, siteHost)),
+      providerFindings(config, { now, proxy: pharos.proxy, pages }),
       ...pharos.live
         .upstreams()
         .filter(({ id }) => id !== WRITTEN_ID)
@@ -179,24 +179,14 @@ function clockFinding(aheadMs: number): Finding {
   );
 }
 
-const SIGNS = {
-  ok: ['good', '✓'],
-  warning: ['middling', '!'],
-  fault: ['bad', '✗'],
-  skipped: ['faint', '–'],
-} as const;
-
 function findingsText(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ name, result, message, remedy }) => {
-    const [tone, sign] = SIGNS[result];
-    return [
-      paragraph(`${paint(tone, sign)} ${name}: ${plain(message)}`, '  '),
-      ...(remedy === null ? [] : [paragraph(`    → ${remedy}`, '      ')]),
-    ];
-  });
   const found = (result: Finding['result'], plural: string): string => {
     const count = findings.filter((finding) => finding.result === result).length;
     return count === 0 ? `no ${plural}` : counted(count, plural);
   };
-  return [...lines, '', `Found ${found('fault', 'faults')} and ${found('warning', 'warnings')}.`].join('\n');
+  return [
+    ...findings.flatMap(findingLines),
+    '',
+    `Found ${found('fault', 'faults')} and ${found('warning', 'warnings')}.`,
+  ].join('\n');
 }

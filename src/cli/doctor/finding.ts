@@ -1,5 +1,8 @@
 /** What the doctor looked at and found, and what helps. */
 
+import { paint, plain } from '../terminal/paint.ts';
+import { paragraph } from '../terminal/table.ts';
+
 export interface Finding {
   /** What was looked at: `clock of edge`, `disk space`. */
   readonly name: string;
@@ -24,4 +27,19 @@ export function fault(name: string, message: string, remedy: string): Finding {
 
 export function skipped(name: string, message: string): Finding {
   return { name, result: 'skipped', message, remedy: null };
+}
+
+const SIGNS = {
+  ok: ['good', '✓'],
+  warning: ['middling', '!'],
+  fault: ['bad', '✗'],
+  skipped: ['faint', '–'],
+} as const;
+
+export function findingLines({ name, result, message, remedy }: Finding): string[] {
+  const [tone, sign] = SIGNS[result];
+  return [
+    paragraph(`${paint(tone, sign)} ${name}: ${plain(message)}`, '  '),
+    ...(remedy === null ? [] : [paragraph(`    → ${remedy}`, '      ')]),
+  ];
 }

@@ -1,0 +1,154 @@
+/** Looks at identity providers as a sign-in would, as far as that goes without an account. Nobody is signed in. */
+
+import { callbackAt } from '../../access/oidc/oidc.ts';
+import { beginSignIn, discover, type OidcClient, type Provider, tryCode } from '../../access/oidc/provider.ts';
+import type { Config } from '../../config/load.ts';
+import { messageOf } from '../../errors.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { createDispatcher, createFetch } from '../../network/dispatcher.ts';
+import type { ProxySettings } from '../../network/proxy.ts';
+import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import { type Finding, fault, ok, skipped, warning } from './finding.ts';
+
+const PATIENCE_MS = 5_000;
+const LIMITS = { connectMs: PATIENCE_MS, headersMs: PATIENCE_MS, idleMs: PATIENCE_MS, connectionsMax: 4 };
+/** Times in tokens may be this far off, as in a sign-in. */
+const SKEW_MAX_MS = 30_000;
+/** An answer has its time in whole seconds, and took a moment. */
+const SKEW_WARN_MS = 5_000;
+const REDIRECTS_MAX = 5;
+/** What a provider sends back that knows the address, and would have to ask somebody who is not there. */
+const WOULD_ASK = ['login_required', 'interaction_required', 'consent_required', 'account_selection_required'];
+
+interface ProbeDeps {
+  readonly now: () => EpochMs;
+  readonly proxy: ProxySettings;
+  /** Those with a domain of their own have a redirect address there. */
+  readonly pages: readonly ResolvedPage[];
+}
+
+type Fetch = ReturnType<typeof createFetch>;
+
+/** What would keep people from signing in by `access.oidc` and `operators.oidc`; nothing where neither is set. */
+export async function providerFindings({ access, operators, site }: Config, deps: ProbeDeps): Promise<Finding[]> {
+  const own = deps.pages.filter(({ definition }) => definition.access === 'oidc' && definition.customDomain !== null);
+  const roots = [site.url, ...own.map(({ settings }) => new URL(settings.url).origin)];
+  const both = [
+    ...(access.oidc === undefined ? [] : [{ key: 'access.oidc', client: access.oidc, roots }]),
+    ...(operators.oidc === undefined ? [] : [{ key: 'operators.oidc', client: operators.oidc, roots: [site.url] }]),
+  ];
+  const way = createDispatcher({ ...LIMITS, proxy: deps.proxy });
+  try {
+    const found = await Promise.all(both.map((one) => findingsOf(one, createFetch(way), deps.now)));
+    return found.flat();
+  } finally {
+    await way.close();
+  }
+}
+
+interface Asked {
+  readonly key: string;
+  readonly client: OidcClient;
+  readonly roots: readonly string[];
+}
+
+async function findingsOf({ key, client, roots }: Asked, fetch: Fetch, now: () => EpochMs): Promise<Finding[]> {
+  let skewMs: number | null = null;
+  const timed: Fetch = async (url, init) => {
+    const began = now();
+    const answer = await fetch(url, init);
+    const told = Date.parse(answer.headers.get('date') ?? '');
+    if (!Number.isNaN(told)) skewMs = told - (began + now()) / 2;
+    return answer;
+  };
+  const name = `${key}.issuer`;
+  try {
+    const provider = await discover(client, timed);
+    const { jwks_uri: keys = '', backchannel_logout_supported: endsSessions } = provider.serverMetadata();
+    const said = endsSessions === true ? 'tells when sessions end' : 'doesn’t tell when sessions end';
+    return [
+      (await hasKeys(keys, fetch))
+        ? ok(name, `answers, and ${said}`)
+        : fault(name, 'publishes no keys that can be read, so nobody can sign in', 'Check jwks_uri at the provider.'),
+      clockFinding(key, skewMs),
+      ...(await Promise.all(roots.map((root) => redirectFinding({ key, client, root }, provider, fetch)))),
+      await secretFinding(key, provider, callbackAt(roots[0] ?? '')),
+    ];
+  } catch (error) {
+    const remedy = `It must be exactly what ${new URL('.well-known/openid-configuration', `${client.issuer.replace(/\/$/, '')}/`)} says as "issuer". Check DNS, firewalls and HTTP_PROXY too.`;
+    return [fault(name, `can’t be asked, so nobody can sign in: ${messageOf(error)}`, remedy)];
+  }
+}
+
+async function hasKeys(url: string, fetch: Fetch): Promise<boolean> {
+  try {
+    const { keys } = (await (await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })).json()) as {
+      keys?: unknown;
+    };
+    return Array.isArray(keys) && keys.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function clockFinding(key: string, skewMs: number | null): Finding {
+  const name = `clock against ${key}`;
+  if (skewMs === null) return skipped(name, 'it doesn’t send the time');
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  if (Math.abs(skewMs) <= SKEW_WARN_MS) return ok(name, 'in sync');
+  const words = `its clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} ours`;
+  const remedy = 'Let NTP set this machine’s clock (timedatectl set-ntp true).';
+  return Math.abs(skewMs) <= SKEW_MAX_MS
+    ? warning(name, words, remedy)
+    : fault(name, `${words}, so its tokens are refused and nobody can sign in`, remedy);
+}
+
+/** Asks for a sign-in without showing anything to anybody, which a provider may only answer to an address that it knows. */
+async function redirectFinding(
+  { key, client, root }: Omit<Asked, 'roots'> & { readonly root: string },
+  provider: Provider,
+  fetch: Fetch,
+): Promise<Finding> {
+  const redirectUri = callbackAt(root);
+  const name = `${key} redirect address`;
+  const remedy = `Register ${redirectUri} at the provider, exactly like this, and check client_id.`;
+  try {
+    let next = new URL((await beginSignIn(provider, { scopes: client.scopes, redirectUri })).url);
+    next.searchParams.set('prompt', 'none');
+    for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
+      const answer = await fetch(next.href, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) });
+      await answer.body?.cancel();
+      if (answer.status >= 500) return skipped(name, `can’t be tested now: the provider answers ${answer.status}`);
+      if (answer.status >= 400) return fault(name, `the provider refuses ${redirectUri} (${answer.status})`, remedy);
+      const location = URL.parse(answer.headers.get('location') ?? '', next);
+      if (location === null) break;
+      if (`${location.origin}${location.pathname}` === redirectUri) {
+        const word = location.searchParams.get('error') ?? '';
+        return WOULD_ASK.includes(word)
+          ? ok(name, `the provider sends browsers back to ${redirectUri}`)
+          : fault(name, `the provider answers ${wordIn(word)}`, 'Check scopes, client_id and the kind of the client.');
+      }
+      next = location;
+    }
+    return skipped(name, `can’t be tested without signing in; register ${redirectUri}`);
+  } catch (error) {
+    return skipped(name, `can’t be tested now: ${messageOf(error)}`);
+  }
+}
+
+/** A code that nobody was given: what is wrong with it is said only to who has the right secret. */
+async function secretFinding(key: string, provider: Provider, redirectUri: string): Promise<Finding> {
+  const name = `${key}.client_secret`;
+  const word = await tryCode(provider, redirectUri);
+  if (word === 'invalid_grant') return ok(name, 'accepted');
+  if (word === null || word === '') return skipped(name, 'can’t be tested without signing in');
+  return fault(
+    name,
+    `the provider answers ${wordIn(word)}`,
+    'Check client_id and client_secret, and whether it expired.',
+  );
+}
+
+function wordIn(text: string): string {
+  return /^[\w.-]{1,60}$/.test(text) ? text : 'something unexpected';
+}
