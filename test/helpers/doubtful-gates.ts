@@ -38,6 +38,9 @@ const UPTIME_SERVICE: Giver = {
     ['a password', { password: 'x' }],
     ['an object as password', { password: { value: 'x' } }],
     ['protected without a password', { ...PRIVATE, password: null }],
+    ['protected by an empty password', { ...PRIVATE, password: '' }],
+    ['a word of passwords and no password', { ...PRIVATE }],
+    ['no domains', { accessType: 'PAGE_ACCESS_TYPE_AUTHENTICATED' }],
     ['domains without any', { accessType: 'PAGE_ACCESS_TYPE_AUTHENTICATED', authEmailDomains: [] }],
     ['domains that are a word', { authEmailDomains: 'x.test' }],
     ['domains that are objects', { authEmailDomains: [{ domain: 'x.test' }] }],
@@ -46,6 +49,9 @@ const UPTIME_SERVICE: Giver = {
     ['no word', { accessType: undefined }],
     ['null', { accessType: null }],
     ['an object where a word is due', { accessType: { type: 'public' } }],
+    ['a list where a word is due', { accessType: ['PAGE_ACCESS_TYPE_PUBLIC'] }],
+    ['a number where a word is due', { accessType: 7 }],
+    ['published in a word', { published: 'soon' }],
     ['an unreadable slug', { slug: 'a/b' }],
     ['a duplicate slug', {}, [{}]],
   ],
@@ -83,7 +89,7 @@ const UPTIME_SERVICE: Giver = {
 
 /** @param path of the state */
 function terraform(path: string): Giver {
-  const resourceOf = (attributes: Row, type = 'svc_status_page', name = 'page') => ({
+  const resourceOf = (attributes: Row | null, type = 'svc_status_page', name = 'page') => ({
     mode: 'managed',
     ...{ type, name, provider: 'provider["registry.terraform.io/svc/svc"]', instances: [{ attributes }] },
   });
@@ -109,19 +115,24 @@ function terraform(path: string): Giver {
       ['an object as password', { password: { value: 'x' } }],
       ['a null password', { access_type: 'password', password: null }],
       ['an empty password', { access_type: 'password', password: '' }],
+      ['a word of passwords and no password', { access_type: 'password' }],
       ['no ranges', { access_type: 'ip' }],
+      ['empty ranges', { access_type: 'ip', allowed_ip_ranges: '' }],
       ['ranges', { access_type: 'ip', allowed_ip_ranges: '10.0.0.0/8' }],
       ['no domains', { access_type: 'email-domain', auth_email_domains: [] }],
       ['domains that are a word', { auth_email_domains: 'x.test' }],
       ['an unknown word', { access_type: 'friends' }],
+      ['a list where a word is due', { access_type: ['public'] }],
       ['an object where a word is due', { access_type: { type: 'public' } }],
       ['a number where a word is due', { access_type: 7 }],
       ['not published', { published: false }],
       ['published in a word', { published: 'soon' }],
       ['an unreadable slug', { slug: 'a/b' }],
       ['a duplicate slug', {}, [{}]],
+      ['a duplicate id', {}, [{ id: '1', slug: 'twin' }]],
     ],
     broken: [
+      ['a page without attributes', () => write([monitorOf({}), resourceOf(null)])],
       [
         'a monitor that breaks the rules',
         (base) =>

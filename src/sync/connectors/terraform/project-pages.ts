@@ -39,16 +39,18 @@ export function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; pr
       }
       const slug = slugOf(page);
       if (slug !== null) return [projectPage(page, slug, facts)];
-      problems.push(
-        page.values['slug'] === undefined
-          ? left(`${page.address}.slug`, 'left out: the whole page, because this is not known here')
-          : {
-              kind: 'gate',
-              page: `${facts.origin.upstreamId}/${identities.idOf(page)}`,
-              place: `${page.address}.slug`,
-              message: 'can’t be part of a URL',
-            },
-      );
+      const place = `${page.address}.slug`;
+      const isMissing = page.values['slug'] === undefined;
+      if (isMissing && (page.mode === 'data' || page.hidden.has('slug')))
+        problems.push(left(place, 'left out: the whole page, because this is not known here'));
+      else
+        problems.push({
+          kind: 'gate',
+          // It may be any that is not shown.
+          page: isMissing ? null : `${facts.origin.upstreamId}/${identities.idOf(page)}`,
+          place,
+          message: isMissing ? 'missing' : 'can’t be part of a URL',
+        });
       return [];
     });
   const unique = uniqueById(pages, (page) => ({ ...page, access: 'closed' as const }));
