@@ -37,7 +37,11 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   const upstreamPages = safePages(inputs.upstreamDefinitions, problems);
   const bySlug = Map.groupBy(upstreamPages, ({ slug }) => slug);
   const configs = new Map(inputs.pages.map((config) => [config.slug, config]));
-  const taken = new Set<PageDefinition>();
+  const bases = new Map(
+    inputs.pages.map((config) => [config, config.from === undefined ? null : findBase(config, upstreamPages)]),
+  );
+  // Whose slug is free.
+  const taken = new Set(bases.values());
   const withhold = (slug: string, message: string): void => {
     problems.push({ slug, message });
     withheld.push(slug);
@@ -45,17 +49,14 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
   for (const config of inputs.pages) {
     const { slug } = config;
     if (config.from !== undefined) {
-      const base = findBase(config, upstreamPages);
+      const base = bases.get(config) ?? null;
       if (base === null) {
         withhold(slug, missingBase(config, upstreamPages, inputs.undecidedUpstreams));
         if (inputs.undecidedUpstreams.has(fromOf(config).upstream)) contested.push(slug);
-      } else {
-        taken.add(base);
-        drafts.push({ definition: overlay(config, base, inputs), config });
-      }
+      } else drafts.push({ definition: overlay(config, base, inputs), config });
       continue;
     }
-    const [claim] = bySlug.get(slug) ?? [];
+    const claim = bySlug.get(slug)?.find((page) => !taken.has(page));
     if (claim !== undefined) {
       withhold(slug, conflictText(slug, claim));
       contested.push(slug);
