@@ -51,7 +51,7 @@ export function createIcons(
   };
 }
 
-function wantedIcon({ iconAddress, config }: ResolvedPage): WantedIcon[] {
+function wantedIcon({ identity, iconAddress, config }: ResolvedPage): WantedIcon[] {
   if (iconAddress === null) return [];
-  return [{ address: iconAddress, isTrusted: safeLink(config?.icon ?? null) === iconAddress }];
+  return [{ page: identity.key, address: iconAddress, isTrusted: safeLink(config?.icon ?? null) === iconAddress }];
 }

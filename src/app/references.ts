@@ -13,7 +13,9 @@ import {
 } from '../model/observation.ts';
 import { resolvePages } from '../publish/definitions/definitions.ts';
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
+import { refusedIcons } from '../publish/definitions/page-icons.ts';
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
+import { identify, readPages } from '../store/pages.ts';
 import { readPlaced } from '../store/written/components.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
@@ -154,7 +156,15 @@ export async function pageProblems(
   base: Pick<StoreParts, 'store' | 'siteInputs'>,
   probed: ReadonlyMap<string, ProbedPages>,
 ): Promise<readonly DefinitionProblem[]> {
-  return (await pagesAsProbed(base, probed)).problems;
+  const { pages, problems } = await pagesAsProbed(base, probed);
+  const [{ icons = new Map() }, stored] = await Promise.all([base.siteInputs(), readPages(base.store.database)]);
+  const identified = await Promise.all(
+    pages.map(async (page) => {
+      const { slug, id: origin } = page.definition;
+      return { ...page, identity: await identify(base.store.database, stored, { slug, origin }) };
+    }),
+  );
+  return [...problems, ...refusedIcons(identified, icons)];
 }
 
 /** The pages that there would be, by the same. */
@@ -174,7 +184,6 @@ export async function pagesAsProbed(
     undecidedUpstreams: new Set(
       [...inputs.definesPages].filter((id) => !probed.has(id) && (times.get(id)?.pagesAt ?? null) === null),
     ),
-    icons: inputs.icons,
     looks: inputs.looks,
     made: await readPlaced(store.database),
     monitors: new Map<MonitorId, KnownMonitor>([...kept, ...seen.map((monitor) => [monitor.id, monitor] as const)]),

@@ -19,7 +19,7 @@ import { isOpenAsConfigured } from '../releases/last-published.ts';
 import type { PageAtSlug } from '../releases/manifest.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem, SiteSettings } from './inputs.ts';
-import { chooseIcon, choosePresentation, isForeign, type PageIcon, shownComponents } from './presentation.ts';
+import { choosePresentation, isForeign, type PageIcon, shownComponents } from './presentation.ts';
 
 /** A page as it is defined, whatever was kept for it. */
 interface DefinedPage {
@@ -31,7 +31,7 @@ interface DefinedPage {
   readonly password: Secret | null;
   /** Null: the page isn't in the configuration. */
   readonly config: PageConfig | null;
-  /** Icon served with the page; null: none, or a link to its own origin. */
+  /** Icon served with the page; null: none, a link to its own origin, or not fetched. */
   readonly icon: PageIcon | null;
   /** Logo served with the page; absent: none. */
   readonly logo?: readonly LogoFile[];
@@ -168,7 +168,7 @@ function isPublishable({ definition, password, config }: DefinedPage, problems: 
 
 function finish(
   { definition, config }: Draft,
-  { site, monitors, icons = new Map(), looks = new Map(), vendorPages = new Map() }: DefinitionInputs,
+  { site, monitors, looks = new Map(), vendorPages = new Map() }: DefinitionInputs,
   problems: DefinitionProblem[],
 ): DefinedPage {
   const { slug, customDomain } = definition;
@@ -177,16 +177,16 @@ function finish(
   const subscriptions = config?.subscriptions ?? site.subscriptions ?? false;
   const presentation = choosePresentation(definition, config, site.locale);
   const wantedIcon = safeLink(definition.icon);
-  const icon = chooseIcon(wantedIcon, url, icons);
-  const look = looks.get(slug) ?? site.look ?? {};
+  const isElsewhere = wantedIcon !== null && isForeign(wantedIcon, url);
+  const look = (config === null ? undefined : looks.get(slug)) ?? site.look ?? {};
   if (definition.published)
-    problems.push(...[...shown.told, ...presentation.told, ...icon.told].map((message) => ({ slug, message })));
+    problems.push(...[...shown.told, ...presentation.told].map((message) => ({ slug, message })));
   return {
     definition: {
       ...definition,
       homepageUrl: safeLink(definition.homepageUrl),
       contactUrl: safeLink(definition.contactUrl),
-      icon: icon.address,
+      icon: isElsewhere ? null : wantedIcon,
       components: withVendors(uniqueIds(shown.components), definition.groups, vendorPages),
     },
     settings: {
@@ -205,9 +205,9 @@ function finish(
     isTold: subscriptions || site.hasChannels === true,
     password: config?.password ?? null,
     config,
-    icon: icon.icon,
+    icon: null,
     ...(look.logo === undefined ? {} : { logo: Object.values(look.logo) }),
-    iconAddress: wantedIcon !== null && isForeign(wantedIcon, url) ? wantedIcon : null,
+    iconAddress: isElsewhere ? wantedIcon : null,
   };
 }
 

@@ -5,7 +5,6 @@ import type { PublicFile } from '../../config/public-files.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import type { PlacedComponent } from '../../store/written/components.ts';
-import type { IconPicture } from './presentation.ts';
 
 /** Contents of `security.txt`. */
 export interface SecurityContact {
@@ -50,8 +49,6 @@ export interface DefinitionInputs {
   readonly monitors: ReadonlyMap<MonitorId, KnownMonitor>;
   /** Public addresses of vendors' pages, by upstream id; default: all upstreams are ours. */
   readonly vendorPages?: ReadonlyMap<string, string> | undefined;
-  /** Fetched icons by address; default: none was fetched. */
-  readonly icons?: ReadonlyMap<string, IconPicture> | undefined;
   /** Looks of configured pages by slug; other pages have the look of the site. */
   readonly looks?: Looks['pages'] | undefined;
   /** Components and groups that were made over the API; default: none. */

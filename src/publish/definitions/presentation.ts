@@ -5,11 +5,6 @@ import type { ComponentDefinition, MonitorId, MonitorObservation, PageDefinition
 import type { PageSettings } from '../../model/page.ts';
 import { hasWords } from '../../views/words/index.ts';
 
-/** Result of fetching an icon. */
-export type IconPicture =
-  | { readonly kind: 'picture'; readonly png: string }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 /** An image that the page serves. */
 export interface PageIcon {
   /** Base64. */
@@ -65,19 +60,6 @@ export function shownComponents(
             `left out because their monitors are not public in the upstream: ${names.join(', ')}. Make them public, or make the page private`,
           ],
   };
-}
-
-/** An external icon becomes a file of the page; an icon of its own origin is linked. */
-export function chooseIcon(
-  address: string | null,
-  pageUrl: string,
-  icons: ReadonlyMap<string, IconPicture>,
-): { readonly address: string | null; readonly icon: PageIcon | null; readonly told: readonly string[] } {
-  if (address === null || !isForeign(address, pageUrl)) return { address, icon: null, told: [] };
-  const found = icons.get(address);
-  if (found === undefined) return { address: null, icon: null, told: [] };
-  if (found.kind === 'refused') return { address: null, icon: null, told: [`its icon is left out: ${found.reason}`] };
-  return { address: pageUrl + ICON_PATH, icon: { png: found.png }, told: [] };
 }
 
 /** Whether a visitor's browser would load it from another host. */

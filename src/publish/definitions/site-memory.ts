@@ -25,6 +25,7 @@ import { readPlaced } from '../../store/written/components.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
+import { refusedIcons, withIcon } from './page-icons.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
 
@@ -177,13 +178,18 @@ async function define(memory: Memory, { changes, inputs, undecided, now }: Outda
     pages: inputs.pages,
     upstreamDefinitions: definitions,
     undecidedUpstreams: undecided,
-    icons: inputs.icons,
     looks: inputs.looks,
     vendorPages: inputs.vendorPages,
     made: await readPlaced(store.database),
     monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
   });
-  const resolved = await withIdentities(memory, defined, now);
+  const identified = await withIdentities(memory, defined, now);
+  const { icons = new Map() } = inputs;
+  const resolved = {
+    ...identified,
+    pages: identified.pages.map((page) => withIcon(page, icons)),
+    problems: [...identified.problems, ...refusedIcons(identified.pages, icons)],
+  };
   const pageKeys = new Map(
     resolved.pages.map((page) => [
       page.definition.slug,

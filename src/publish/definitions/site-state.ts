@@ -6,6 +6,7 @@ import { type EpochMs, earlier, SECOND_MS } from '../../model/time.ts';
 import type { UpstreamTimes } from '../../store/store.ts';
 import type { ResolvedSite } from './definitions.ts';
 import type { DefinitionInputs } from './inputs.ts';
+import type { IconPicture } from './page-icons.ts';
 
 export interface SiteStateInputs {
   readonly site: DefinitionInputs['site'];
@@ -18,8 +19,8 @@ export interface SiteStateInputs {
   readonly definesPages: ReadonlySet<string>;
   readonly looks?: DefinitionInputs['looks'];
   readonly vendorPages?: DefinitionInputs['vendorPages'];
-  /** Fetched icons; the same object as long as nothing changed. */
-  readonly icons?: DefinitionInputs['icons'];
+  /** Fetched icons by `iconKey`; the same object as long as nothing changed. */
+  readonly icons?: ReadonlyMap<string, IconPicture>;
 }
 
 export interface SiteState {

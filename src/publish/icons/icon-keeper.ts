@@ -1,13 +1,14 @@
 /**
  * Fetches the icons of pages, so that visitors' browsers don't load them from other hosts. Each is fetched once a day, and the
- * last good one is kept.
+ * last good one is kept, for the page that wanted it: another may not be allowed to have it fetched.
  */
 
 import pLimit from 'p-limit';
 import { isStatusError, messageOf } from '../../errors.ts';
+import type { PageKey } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
 import type { Database, Row, Writer } from '../../store/database.ts';
-import type { IconPicture } from '../definitions/presentation.ts';
+import { type IconPicture, iconKey } from '../definitions/page-icons.ts';
 import { decodeIcon } from './picture.ts';
 
 /** When a good icon is fetched again. */
@@ -25,13 +26,14 @@ type Icons = ReadonlyMap<string, IconPicture>;
 
 /** An icon that a page wants. */
 export interface WantedIcon {
+  readonly page: PageKey;
   readonly address: string;
   /** Whether the operator set the address. Addresses from upstreams may only lead to public networks. */
   readonly isTrusted: boolean;
 }
 
 export interface IconKeeper {
-  /** Known icons, whichever process fetched them; the same object as long as nothing changed. */
+  /** Known icons by page and address, whichever process fetched them; the same object as long as nothing changed. */
   readonly known: () => Promise<Icons>;
   /**
    * Fetches icons that are due. Never throws.
@@ -43,7 +45,7 @@ export interface IconKeeper {
 interface IconKeeperDeps {
   readonly database: Database;
   /** The bytes at an address. @throws a StatusError */
-  readonly fetchBytes: (icon: WantedIcon) => Promise<Uint8Array>;
+  readonly fetchBytes: (icon: Omit<WantedIcon, 'page'>) => Promise<Uint8Array>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -62,17 +64,17 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
     const [row] = await database.all('SELECT COUNT(*) AS icons, MAX(asked_at) AS latest FROM icon');
     const current = `${row?.['icons']} ${row?.['latest']}`;
     if (current === version) return icons;
-    const rows = await database.all('SELECT address, asked_at, png, refusal FROM icon ORDER BY address');
-    memory = new Map(rows.map((one) => [String(one['address']), toKnownIcon(one)]));
+    const rows = await database.all('SELECT * FROM icon ORDER BY page, address');
+    memory = new Map(rows.map((one) => [iconKey(String(one['page']), String(one['address'])), toKnownIcon(one)]));
     version = current;
     const next = picturesOf(memory);
     if (!isSame(icons, next)) icons = next;
     return icons;
   }
 
-  async function ask(icon: WantedIcon): Promise<Pick<KnownIcon, 'png' | 'refusal'>> {
+  async function ask({ address, isTrusted }: WantedIcon): Promise<Pick<KnownIcon, 'png' | 'refusal'>> {
     try {
-      const decoded = await decodeIcon(await fetchBytes(icon));
+      const decoded = await decodeIcon(await fetchBytes({ address, isTrusted }));
       if (decoded.kind === 'picture') return { png: Buffer.from(decoded.png).toString('base64'), refusal: null };
       return { png: null, refusal: decoded.reason };
     } catch (error) {
@@ -83,17 +85,18 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
 
   async function askDue(wanted: readonly WantedIcon[], at: EpochMs): Promise<boolean> {
     await known();
-    const isDue = ({ address }: WantedIcon): boolean => {
-      const icon = memory.get(address);
+    const isDue = ({ page, address }: WantedIcon): boolean => {
+      const icon = memory.get(iconKey(page, address));
       return icon === undefined || Math.abs(at - icon.askedAt) >= (icon.refusal === null ? FRESH_MS : RETRY_MS);
     };
-    const due = new Map(wanted.filter(isDue).map((icon) => [icon.address, icon]));
+    const due = Map.groupBy(wanted.filter(isDue), ({ address, isTrusted }) => `${isTrusted} ${address}`);
     if (due.size === 0) return false;
     const started = performance.now();
-    await pLimit(PARALLEL_MAX).map(due.values(), async (icon) => {
-      if (performance.now() - started >= RUN_MS_MAX) return;
-      const { png, refusal } = await ask(icon);
-      await database.transaction((tx) => remember(tx, icon.address, { askedAt: at, png, refusal }));
+    await pLimit(PARALLEL_MAX).map(due.values(), async (same) => {
+      const [one] = same;
+      if (one === undefined || performance.now() - started >= RUN_MS_MAX) return;
+      const found = await ask(one);
+      await database.transaction((tx) => remember(tx, same, { ...found, askedAt: at }));
     });
     await database.transaction((tx) => tx.run('DELETE FROM icon WHERE asked_at < ?', [at - FORGET_MS]));
     return true;
@@ -119,19 +122,23 @@ function toKnownIcon(row: Row): KnownIcon {
 }
 
 /** If fetching fails, the last good icon stays. */
-async function remember(tx: Writer, address: string, { askedAt, png, refusal }: KnownIcon): Promise<void> {
-  await tx.run(
-    `INSERT INTO icon (address, asked_at, png, refusal) VALUES (?, ?, ?, ?)
-     ON CONFLICT (address) DO UPDATE SET asked_at = excluded.asked_at, png = COALESCE(excluded.png, icon.png),
+async function remember(
+  tx: Writer,
+  wanted: readonly WantedIcon[],
+  { askedAt, png, refusal }: KnownIcon,
+): Promise<void> {
+  await tx.runMany(
+    `INSERT INTO icon (page, address, asked_at, png, refusal) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (page, address) DO UPDATE SET asked_at = excluded.asked_at, png = COALESCE(excluded.png, icon.png),
        refusal = excluded.refusal`,
-    [address, askedAt, png, refusal],
+    wanted.map(({ page, address }) => [page, address, askedAt, png, refusal]),
   );
 }
 
 function picturesOf(known: ReadonlyMap<string, KnownIcon>): Icons {
   return new Map(
-    [...known].map(([address, { png, refusal }]): [string, IconPicture] => [
-      address,
+    [...known].map(([key, { png, refusal }]): [string, IconPicture] => [
+      key,
       png === null ? { kind: 'refused', reason: refusal ?? 'it has not been fetched yet' } : { kind: 'picture', png },
     ]),
   );

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { ComponentDefinition, MonitorObservation, PageDefinition } from '../../../src/model/observation.ts';
 import { toMonitorId } from '../../../src/model/observation.ts';
-import { toPageKey } from '../../../src/model/slugs.ts';
+import { type PageKey, toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { resolvePages } from '../../../src/publish/definitions/definitions.ts';
+import { type ResolvedPage, resolvePages } from '../../../src/publish/definitions/definitions.ts';
+import { iconKey, refusedIcons, withIcon } from '../../../src/publish/definitions/page-icons.ts';
 import type { PlacedComponent } from '../../../src/store/written/components.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { inPageOrder } from '../../../src/views/model/sections.ts';
@@ -212,6 +213,18 @@ describe('which pages there are', () => {
     expect(problems).toEqual([{ slug: 'acme', message: expect.stringContaining('svc/1, other/9') as string }]);
   });
 
+  it('counts no page as claiming its slug that another one of the configuration builds on', () => {
+    const { pages, problems } = resolve({
+      yaml: '  - { slug: acme, title: Ours }\n  - { slug: other, from: svc/acme }\n',
+      definitions: [definition()],
+    });
+    expect(pages.map(({ definition: { slug, id } }) => [slug, id])).toEqual([
+      ['acme', 'config/acme'],
+      ['other', 'svc/1'],
+    ]);
+    expect(problems).toEqual([]);
+  });
+
   it('keeps closed what cannot be kept closed to the right people', () => {
     for (const over of [
       { access: 'closed' },
@@ -383,40 +396,49 @@ describe('monitors that are not public', () => {
 
 describe('the icon of a page', () => {
   const address = 'https://cdn.acme.example/icon.svg';
-  const resolveIcon = (icon: string | null, icons: Parameters<typeof resolvePages>[0]['icons']) =>
+  const resolveIcon = (icon: string | null) =>
     resolvePages({
       site: SITE,
       pages: [],
       upstreamDefinitions: [definition({ icon })],
       undecidedUpstreams: new Set(),
       monitors: new Map(),
-      ...(icons === undefined ? {} : { icons }),
     });
+  const wanting = (key: PageKey): ResolvedPage[] =>
+    resolveIcon(address).pages.map((page) => ({ ...page, identity: { key, gate: 1 } }));
+  const [ACME, LATER] = [toPageKey('acme', 1), toPageKey('acme', 2)];
 
   it('of another origin is wanted, and never linked', () => {
-    const { pages, problems } = resolveIcon(address, undefined);
+    const { pages, problems } = resolveIcon(address);
     expect(pages[0]).toMatchObject({ definition: { icon: null }, icon: null, iconAddress: address });
     expect(problems).toEqual([]);
   });
 
-  it('is a file of the page once it was fetched', () => {
-    const [page] = resolveIcon(address, new Map([[address, { kind: 'picture', png: 'AAAA' }]])).pages;
+  it('is a file of the page once it was fetched, and of no other page', () => {
+    const icons = new Map([[iconKey(ACME, address), { kind: 'picture', png: 'AAAA' }]] as const);
+    const [page, later] = [ACME, LATER].map((key) => wanting(key).map((one) => withIcon(one, icons))[0]);
     expect(page).toMatchObject({
       definition: { icon: 'https://status.example.com/acme/icon.png' },
       icon: { png: 'AAAA' },
       iconAddress: address,
     });
+    expect(later).toMatchObject({ definition: { icon: null }, icon: null, iconAddress: address });
   });
 
   it('that was refused is told', () => {
-    const { pages, problems } = resolveIcon(address, new Map([[address, { kind: 'refused', reason: 'status 404' }]]));
-    expect(pages[0]).toMatchObject({ definition: { icon: null }, icon: null });
-    expect(problems).toEqual([{ slug: 'acme', message: 'its icon is left out: status 404' }]);
+    const icons = new Map([[iconKey(ACME, address), { kind: 'refused', reason: 'status 404' }]] as const);
+    expect(wanting(ACME).map((one) => withIcon(one, icons))[0]).toMatchObject({
+      definition: { icon: null },
+      icon: null,
+    });
+    expect(refusedIcons([...wanting(ACME), ...wanting(LATER)], icons)).toEqual([
+      { slug: 'acme', message: 'its icon is left out: status 404' },
+    ]);
   });
 
   it('of the page’s own origin is linked as it is, and nobody is asked for it', () => {
     const own = 'https://status.example.com/acme.svg';
-    expect(resolveIcon(own, undefined).pages[0]).toMatchObject({
+    expect(resolveIcon(own).pages[0]).toMatchObject({
       definition: { icon: own },
       icon: null,
       iconAddress: null,
@@ -424,6 +446,6 @@ describe('the icon of a page', () => {
   });
 
   it.each(['javascript:alert(1)', 'data:image/png;base64,AAAA', 'file:///etc/passwd'])('is never %s', (icon) => {
-    expect(resolveIcon(icon, undefined).pages[0]).toMatchObject({ definition: { icon: null }, iconAddress: null });
+    expect(resolveIcon(icon).pages[0]).toMatchObject({ definition: { icon: null }, iconAddress: null });
   });
 });
