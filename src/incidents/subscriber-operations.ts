@@ -51,7 +51,7 @@ export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
     path: SUBSCRIBERS,
     answer: z.array(SubscriberAnswerSchema),
     query: ['q', 'type', 'state', 'limit', 'page'],
-    differs: 'only email; oldest first; `quarantined` are those who paused',
+    differs: 'only email; oldest first, at most 100 at once; `quarantined` are those who paused',
     run: async (call) => {
       const { query } = call;
       const state = query.get('state') ?? 'active';

@@ -198,6 +198,29 @@ describe('programs that write to Statuspage', () => {
     for (const { id } of [opened.body, planned.body]) await callApi(pharos.url, 'DELETE', `pages/acme/incidents/${id}`);
   });
 
+  it('qontract-reconcile plans a maintenance, and finds it among those that are planned', async () => {
+    const reconcile = clientOf('app-sre/');
+    const at = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().replace('Z', '+00:00');
+    const told = { auto_transition_deliver_notifications_at_start: null, scheduled_remind_prior: false };
+    const set = { scheduled_auto_transition: true, scheduled_auto_in_progress: true, scheduled_auto_completed: true };
+    const window = { scheduled_for: at(1), scheduled_until: at(2) };
+    const said = { name: 'New disks', status: 'scheduled', body: 'We replace disks.', component_ids: [component] };
+    const incident = { ...said, ...window, ...told, ...set, auto_transition_to_maintenance_state: true };
+    const created = await send(reconcile, 'POST', `pages/${page}/incidents`, { incident });
+    expect([created.status, created.body.error]).toEqual([201, undefined]);
+    const { body: planned } = await send(reconcile, 'GET', `pages/${page}/incidents/scheduled?page=1&per_page=100`);
+    const [found] = planned.filter(({ id }: Json) => id === created.body.id);
+    expect(found).toMatchObject({ name: 'New disks', components: [{ id: component }], scheduled_remind_prior: false });
+    expect(found.incident_updates[0].body).toBe('We replace disks.');
+    expect([Date.parse(found.scheduled_for), Date.parse(found.scheduled_until)]).toEqual([
+      Date.parse(window.scheduled_for),
+      Date.parse(window.scheduled_until),
+    ]);
+    const running = await send(reconcile, 'GET', `pages/${page}/incidents/active_maintenance?page=1&per_page=100`);
+    expect(running).toEqual({ status: 200, body: [] });
+    await callApi(pharos.url, 'DELETE', `pages/acme/incidents/${created.body.id}`);
+  });
+
   it('Ocean finds its pages, groups and components until a list is empty', async () => {
     const ocean = clientOf('port-labs/');
     const all = async (path: string): Promise<Json[]> => {

@@ -52,6 +52,12 @@ const HERE: Readonly<Record<string, readonly [Entity | null, unknown?]>> = {
   'PUT pages/{page_id}/component-groups/{id}': ['GroupComponent', { component_group: { name: 'Renamed' } }],
 };
 
+/** Names and values of a form, as curl would be given them. */
+function formOf(value: unknown, name = ''): [string, string][] {
+  if (typeof value !== 'object' || value === null) return [[name, String(value)]];
+  return Object.entries(value).flatMap(([key, part]) => formOf(part, name === '' ? key : `${name}[${key}]`));
+}
+
 describe('every documented operation of Statuspage', () => {
   const folder = temporaryFolder();
   let pharos: RunningPharos;
@@ -113,6 +119,22 @@ describe('every documented operation of Statuspage', () => {
     for (const item of items)
       expect(Object.keys(item)).toEqual(expect.arrayContaining(DOCUMENTED_KEYS[entity].split(' ')));
   });
+
+  it.each(rows.filter(({ method, path }) => HERE[`${method} ${path}`]?.[1] !== undefined))(
+    '$method $path takes a form as well',
+    async ({ method, path, status }) => {
+      const fields = formOf(HERE[`${method} ${path}`]?.[1]).map(([name, value]): [string, string] => [
+        name,
+        // Whoever was added above is there already.
+        value.replace('new@', 'form@'),
+      ]);
+      const answer = await callApi(pharos.url, method, await placeIn(path), {
+        body: new URLSearchParams(fields).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      expect([answer.status, answer.body]).toEqual([status, expect.anything()]);
+    },
+  );
 
   it.each(rows.filter((row) => !isHere(row)))('$method $path says why it is not here', async (row) => {
     const { method, path, note } = row;

@@ -1,6 +1,8 @@
+/// <reference types="@maxim_mazurok/gapi.client.chat-v1" />
 /**
- * What each program documents that it takes, and what it answers: the checks of a server that refuses everything else. What
- * passes a schema here is what the types say that Slack, Discord and the Bot API of Telegram publish or are generated from.
+ * What each program documents that it takes, and what it answers: the checks of a server that refuses everything else. The
+ * compiler compares the schemas with the types that Slack publishes, and with those that are generated from the documents of
+ * Discord, of Telegram's Bot API and of Google Chat; where there is an OpenAPI document only, its facts are a type here.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -26,6 +28,28 @@ export interface Program {
   readonly answer: { readonly status: number; readonly body: string };
 }
 
+type KeyOf<Type> = Type extends Type ? keyof Type : never;
+type ValueOf<Type, Key> = Type extends Type ? (Key extends keyof Type ? NonNullable<Type[Key]> : never) : never;
+type PartOf<Type> = Type extends readonly (infer Part)[] ? Part : never;
+/** Names in ours that are not in theirs, at any depth. */
+type UnknownIn<Ours, Theirs> = Ours extends readonly (infer Part)[]
+  ? UnknownIn<Part, PartOf<Theirs>>
+  : Ours extends object
+    ? string extends keyof Ours
+      ? never
+      : {
+          [Key in keyof Ours & string]: Key extends KeyOf<Theirs> ? UnknownIn<Ours[Key], ValueOf<Theirs, Key>> : Key;
+        }[keyof Ours & string]
+    : never;
+
+/** A schema of what `Theirs` allows: a wrong name in it, or a wrong type, is a fault that the compiler finds. */
+function documentedBy<Theirs>() {
+  return <Schema extends z.ZodType<Theirs>>(
+    schema: Schema,
+    ..._wrong: [UnknownIn<z.output<Schema>, Theirs>] extends [never] ? [] : [UnknownIn<z.output<Schema>, Theirs>]
+  ): Schema => schema;
+}
+
 const SITE = 'https://status.example.com/';
 /** Only addresses of the site stand where an address is meant. */
 const OurUrl = z.string().refine((url) => url.startsWith(SITE), 'an address that is not ours');
@@ -45,38 +69,47 @@ function lengthOfHtml(html: string): number {
 
 const EscapedMrkdwn = (max: number) =>
   text(max).refine((value) => !/[<>]|&(?!amp;|lt;|gt;)/.test(value), 'a control character of mrkdwn');
+/** What the document of incoming webhooks adds to the blocks. */
+interface SlackMessage {
+  readonly text: string;
+  readonly blocks: KnownBlock[];
+  readonly unfurl_links?: boolean;
+  readonly unfurl_media?: boolean;
+}
 const SlackPlain = (max: number) =>
   z.strictObject({ type: z.literal('plain_text'), text: EscapedMrkdwn(max), emoji: z.literal(false) });
-const SlackSchema = z.strictObject({
-  text: EscapedMrkdwn(4_000),
-  blocks: z
-    .array(
-      z.discriminatedUnion('type', [
-        z.strictObject({ type: z.literal('header'), text: SlackPlain(150) }),
-        z.strictObject({ type: z.literal('section'), text: SlackPlain(3_000) }),
-        z.strictObject({
-          type: z.literal('context'),
-          elements: z
-            .array(
-              z.union([
-                SlackPlain(3_000),
-                z.strictObject({
-                  type: z.literal('mrkdwn'),
-                  verbatim: z.literal(true),
-                  text: text(3_000).regex(/^(<https:\/\/status\.example\.com\/[^\s<>|]*\|[^<>]*>|[^<>]*)$/),
-                }),
-              ]),
-            )
-            .min(1)
-            .max(10),
-        }),
-      ]),
-    )
-    .min(1)
-    .max(50),
-  unfurl_links: z.literal(false),
-  unfurl_media: z.literal(false),
-}) satisfies z.ZodType<{ text: string; blocks: KnownBlock[] }>;
+const SlackSchema = documentedBy<SlackMessage>()(
+  z.strictObject({
+    text: EscapedMrkdwn(4_000),
+    blocks: z
+      .array(
+        z.discriminatedUnion('type', [
+          z.strictObject({ type: z.literal('header'), text: SlackPlain(150) }),
+          z.strictObject({ type: z.literal('section'), text: SlackPlain(3_000) }),
+          z.strictObject({
+            type: z.literal('context'),
+            elements: z
+              .array(
+                z.union([
+                  SlackPlain(3_000),
+                  z.strictObject({
+                    type: z.literal('mrkdwn'),
+                    verbatim: z.literal(true),
+                    text: text(3_000).regex(/^(<https:\/\/status\.example\.com\/[^\s<>|]*\|[^<>]*>|[^<>]*)$/),
+                  }),
+                ]),
+              )
+              .min(1)
+              .max(10),
+          }),
+        ]),
+      )
+      .min(1)
+      .max(50),
+    unfurl_links: z.literal(false),
+    unfurl_media: z.literal(false),
+  }),
+);
 
 /**
  * Reads text as Discord does: an address goes up to a space or `<`, a backslash takes the meaning of the punctuation after
@@ -100,55 +133,90 @@ export function readDiscord(wire: string): { readonly text: string; readonly lin
 
 const DiscordText = (max: number) =>
   text(max).refine((value) => readDiscord(value)?.links.every((link) => !link.endsWith('\\')), 'Markdown of Discord');
-const DiscordSchema = z.strictObject({
-  allowed_mentions: z.strictObject({ parse: z.array(z.never()) }),
-  embeds: z
-    .array(
-      z
-        .strictObject({
-          title: DiscordText(256),
-          description: DiscordText(4_096).exactOptional(),
-          url: OurUrl.exactOptional(),
-          footer: z.strictObject({ text: text(2_048) }),
-          timestamp: z.iso.datetime(),
-        })
-        .refine(
-          ({ title, description = '', footer }) => title.length + description.length + footer.text.length <= 6_000,
-          'more than 6,000 characters',
-        ),
-    )
-    .length(1),
-}) satisfies z.ZodType<RESTPostAPIWebhookWithTokenJSONBody>;
-
-const PagerdutyHead = { routing_key: text(100), dedup_key: text(255) };
-const PagerdutySchema = z.discriminatedUnion('event_action', [
-  z.strictObject({ event_action: z.literal('resolve'), ...PagerdutyHead }),
+const DiscordSchema = documentedBy<RESTPostAPIWebhookWithTokenJSONBody>()(
   z.strictObject({
-    event_action: z.literal('trigger'),
-    ...PagerdutyHead,
-    client: z.string(),
-    client_url: OurUrl.optional(),
-    links: z.array(z.strictObject({ href: OurUrl, text: z.string() })).optional(),
-    payload: z.strictObject({
-      summary: text(1_024),
-      source: text(1_024),
-      severity: z.enum(['critical', 'error', 'warning', 'info']),
-      timestamp: z.iso.datetime(),
-      group: z.string(),
-      custom_details: z.record(z.string(), z.unknown()),
-    }),
+    allowed_mentions: z.strictObject({ parse: z.array(z.never()) }),
+    embeds: z
+      .array(
+        z
+          .strictObject({
+            title: DiscordText(256),
+            description: DiscordText(4_096).exactOptional(),
+            url: OurUrl.exactOptional(),
+            footer: z.strictObject({ text: text(2_048) }),
+            timestamp: z.iso.datetime(),
+          })
+          .refine(
+            ({ title, description = '', footer }) => title.length + description.length + footer.text.length <= 6_000,
+            'more than 6,000 characters',
+          ),
+      )
+      .length(1),
   }),
-]);
+);
 
-const OpsgenieSchema = z.strictObject({
-  message: text(130),
-  alias: text(512),
-  description: text(15_000),
-  entity: text(512),
-  source: text(100),
-  priority: z.enum(['P1', 'P2', 'P3', 'P4', 'P5']),
-  note: text(25_000),
-});
+/** Of the OpenAPI document of the Events API: PagerDuty/api-schema 5cd58ff, `reference/events-v2/openapiv3.json`. */
+interface PagerdutyEvent {
+  readonly routing_key: string;
+  readonly event_action: 'trigger' | 'acknowledge' | 'resolve';
+  readonly dedup_key?: string;
+  readonly client?: string;
+  readonly client_url?: string | undefined;
+  readonly links?: { readonly href: string; readonly text?: string }[] | undefined;
+  readonly payload?: {
+    readonly summary: string;
+    readonly severity: 'critical' | 'warning' | 'error' | 'info';
+    readonly source: string;
+    readonly timestamp?: string;
+    readonly component?: string;
+    readonly group?: string;
+    readonly class?: string;
+    readonly custom_details?: object;
+  };
+}
+const PagerdutyHead = { routing_key: text(100), dedup_key: text(255) };
+const PagerdutySchema = documentedBy<PagerdutyEvent>()(
+  z.discriminatedUnion('event_action', [
+    z.strictObject({ event_action: z.literal('resolve'), ...PagerdutyHead }),
+    z.strictObject({
+      event_action: z.literal('trigger'),
+      ...PagerdutyHead,
+      client: z.string(),
+      client_url: OurUrl.optional(),
+      links: z.array(z.strictObject({ href: OurUrl, text: z.string() })).optional(),
+      payload: z.strictObject({
+        summary: text(1_024),
+        source: text(1_024),
+        severity: z.enum(['critical', 'error', 'warning', 'info']),
+        timestamp: z.iso.datetime(),
+        group: z.string(),
+        custom_details: z.record(z.string(), z.unknown()),
+      }),
+    }),
+  ]),
+);
+
+/** Of the OpenAPI document of the Alert API: opsgenie/opsgenie-oas 2497a78, `definitions/alert.yaml`. Limits are of its text. */
+interface OpsgenieAlert {
+  readonly message: string;
+  readonly alias?: string;
+  readonly description?: string;
+  readonly entity?: string;
+  readonly source?: string;
+  readonly priority?: 'P1' | 'P2' | 'P3' | 'P4' | 'P5';
+  readonly note?: string;
+}
+const OpsgenieSchema = documentedBy<OpsgenieAlert>()(
+  z.strictObject({
+    message: text(130),
+    alias: text(512),
+    description: text(15_000),
+    entity: text(512),
+    source: text(100),
+    priority: z.enum(['P1', 'P2', 'P3', 'P4', 'P5']),
+    note: text(25_000),
+  }),
+);
 const OpsgenieCloseSchema = OpsgenieSchema.pick({ source: true, note: true });
 const OpsgenieChangeSchemas = {
   message: OpsgenieSchema.pick({ message: true }),
@@ -156,20 +224,22 @@ const OpsgenieChangeSchemas = {
   priority: OpsgenieSchema.pick({ priority: true }),
 } as const;
 
-const TelegramSchema = z.strictObject({
-  chat_id: z.string().regex(/^(-?\d+|@\w+)$/),
-  text: z
-    .string()
-    .min(1)
-    .superRefine((html, context) => {
-      const tags = /<\/?b>|<a href="https:\/\/status\.example\.com\/[^"<>]*">|<\/a>/g;
-      for (const message of htmlFaults(html, tags)) context.addIssue({ code: 'custom', message });
-      if (/(?<![\w.+-])@\w/.test(html)) context.addIssue({ code: 'custom', message: 'a mention' });
-      if (lengthOfHtml(html) > 4_096) context.addIssue({ code: 'custom', message: 'longer than 4,096 characters' });
-    }),
-  parse_mode: z.literal('HTML'),
-  link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
-}) satisfies z.ZodType<Parameters<ApiMethods<unknown>['sendMessage']>[0]>;
+const TelegramSchema = documentedBy<Parameters<ApiMethods<unknown>['sendMessage']>[0]>()(
+  z.strictObject({
+    chat_id: z.string().regex(/^(-?\d+|@\w+)$/),
+    text: z
+      .string()
+      .min(1)
+      .superRefine((html, context) => {
+        const tags = /<\/?b>|<a href="https:\/\/status\.example\.com\/[^"<>]*">|<\/a>/g;
+        for (const message of htmlFaults(html, tags)) context.addIssue({ code: 'custom', message });
+        if (/(?<![\w.+-])@\w/.test(html)) context.addIssue({ code: 'custom', message: 'a mention' });
+        if (lengthOfHtml(html) > 4_096) context.addIssue({ code: 'custom', message: 'longer than 4,096 characters' });
+      }),
+    parse_mode: z.literal('HTML'),
+    link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
+  }),
+);
 
 const GoogleWidget = z.union([
   z.strictObject({
@@ -195,21 +265,23 @@ const GoogleWidget = z.union([
     }),
   }),
 ]);
-const GoogleSchema = z.strictObject({
-  thread: z.strictObject({ threadKey: text(4_000) }),
-  fallbackText: z.string().refine((value) => !/[<>]/.test(value), 'a mention'),
-  cardsV2: z
-    .array(
-      z.strictObject({
-        cardId: text(64),
-        card: z.strictObject({
-          header: z.strictObject({ title: text(200), subtitle: z.string() }),
-          sections: z.array(z.strictObject({ widgets: z.array(GoogleWidget).min(1).max(100) })).optional(),
+const GoogleSchema = documentedBy<gapi.client.chat.Message>()(
+  z.strictObject({
+    thread: z.strictObject({ threadKey: text(4_000) }),
+    fallbackText: z.string().refine((value) => !/[<>]/.test(value), 'a mention'),
+    cardsV2: z
+      .array(
+        z.strictObject({
+          cardId: text(64),
+          card: z.strictObject({
+            header: z.strictObject({ title: text(200), subtitle: z.string() }),
+            sections: z.array(z.strictObject({ widgets: z.array(GoogleWidget).min(1).max(100) })).exactOptional(),
+          }),
         }),
-      }),
-    )
-    .length(1),
-});
+      )
+      .length(1),
+  }),
+);
 
 const MARKDOWN = new MarkdownIt({ html: true, linkify: true });
 /** Text that is shown through a Markdown parser on some screens and as it is on others: every link shows its own address. */

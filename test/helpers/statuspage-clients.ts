@@ -1,6 +1,7 @@
 /**
  * Programs that write to Statuspage, as what each of them sends: addresses, headers and bodies as in its own source, in the
- * version that is named. Their programs are in languages that our tests can't run, so the requests stand here in our words.
+ * version that is named. None is a package that a test could install, most are in other languages, and one states no
+ * licence, so the requests stand here in our words.
  */
 
 import { request } from 'node:http';
@@ -161,7 +162,7 @@ export const STATUSPAGE_CLIENTS: readonly StatuspageClient[] = [
   },
   {
     name: 'qontract-reconcile of app-sre',
-    source: 'app-sre/qontract-reconcile 06246cc, reconcile/statuspage/atlassian.py',
+    source: 'app-sre/qontract-reconcile f8dc7d4, reconcile/statuspage/atlassian.py',
     licence: 'Apache-2.0',
     authorization: (token) => `OAuth ${token}`,
     headers: JSON_TYPE,
