@@ -131,6 +131,15 @@ const UptimeComponentSchema = z.strictObject({
       provenance: z.array(z.array(z.enum(PROVENANCES))).describe('Where the known time of the day comes from.'),
     })
     .describe('Each list corresponds to days.'),
+  utc: z
+    .array(
+      z.strictObject({
+        seconds: z.partialRecord(z.enum(STATES), SecondsSchema),
+        counted: z.partialRecord(z.enum(STATES), SecondsSchema).exactOptional(),
+        days: z.array(z.int()).describe('Places in utc_days.'),
+      }),
+    )
+    .describe('What is said of days in utc_days, as the page’s log commits to it; nothing is known of others.'),
 });
 
 export const UptimeDocumentSchema = z
@@ -148,6 +157,7 @@ export const UptimeDocumentSchema = z
     day_seconds: z
       .array(SecondsSchema)
       .describe('Length of each day up to as_of; 82800 or 90000 when daylight saving changes.'),
+    utc_days: z.array(z.iso.date()).describe('UTC days that are over for good, oldest first.'),
     components: z.array(UptimeComponentSchema),
   })
   .describe(

@@ -18,6 +18,7 @@ import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
 import { createNews, type Log } from './log.ts';
 import { createChecksKeeper, ownChecksTask } from './nodes/checks.ts';
+import { sitePageLog } from './log-keys.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
 import { askTask } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
@@ -142,6 +143,7 @@ async function beginPublishing({ base, serving, telling }: Parts, progress: RunP
     control: createPublishControl({
       ...{ database, folders, now, sleep, leases, tell: telling.notices.tell },
       mayServe: (release) => serving.keeper.mayServe(release, now()),
+      log: sitePageLog(base),
     }),
     takeTouched: memory.takeTouched,
     ...(progress === undefined ? {} : { onPage: progress.publishing }),

@@ -34,7 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
 /** Commands by what somebody wants to do. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Run:': ['start', 'sync', 'build', 'serve', 'rebuild', 'sandbox'],
-  'Set up and check:': ['init', 'import', 'check', 'checks', 'doctor', 'diff', 'preview', 'completion'],
+  'Set up and check:': ['init', 'import', 'check', 'checks', 'doctor', 'diff', 'preview', 'verify', 'completion'],
   'Write:': ['incident', 'maintenance', 'announcement', 'posts', 'tokens'],
   'Operate:': [
     'store',

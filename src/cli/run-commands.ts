@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { CONFIG, caller, JSON_FLAG, noWorkers, PORT, QUIET, toPort } from './command-options.ts';
 import type { BadgeCommandOptions } from './commands/badge.ts';
 import type { ChecksRunOptions } from './commands/checks-run.ts';
+import type { VerifyOptions } from './commands/verify.ts';
 
 /** Adds them to the program; `done` takes the exit status of the one that was called. */
 export function addRunCommands(program: Command, done: (status: number) => void): void {
@@ -104,6 +105,16 @@ function addSingleRuns(program: Command, done: (status: number) => void): void {
     .addHelpText('after', '\nExamples:\n  pharos checks run\n  pharos checks run website --json')
     .action(async (names: string[], options: ChecksRunOptions) =>
       done(await (await import('./commands/checks-run.ts')).checksRun(names, options)),
+    );
+  program
+    .command('verify')
+    .description('check a published page of any Pharos site against its signed log')
+    .argument('<url>', 'address of the page')
+    .option('--since <file>', 'where heads that were seen are kept (default: a file of this user)')
+    .option(...JSON_FLAG)
+    .addHelpText('after', '\nExample:\n  pharos verify https://status.example.com/acme/')
+    .action(async (url: string, options: VerifyOptions) =>
+      done(await (await import('./commands/verify.ts')).verify(url, options)),
     );
   program
     .command('badge')

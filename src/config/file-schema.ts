@@ -183,6 +183,15 @@ const OperatorsSchema = z
   })
   .prefault({});
 
+const TransparencySchema = z
+  .strictObject({
+    key: SecretSchema.optional().describe(
+      'Ed25519 private key (PEM) that signs the logs of pages, such as ${file:log.pem}; docs/verify.md. Default: one that Pharos makes and keeps in its database.',
+    ),
+    previousKey: SecretSchema.optional().describe('The key before, to sign the change to `key`. Default: none.'),
+  })
+  .prefault({});
+
 /** Each value by itself; what they mean together is checked in rules.ts. */
 export function createFileSchema(connectors: readonly ConnectorOptions[]) {
   return z.strictObject({
@@ -217,6 +226,7 @@ export function createFileSchema(connectors: readonly ConnectorOptions[]) {
     output: OutputSchema,
     releases: ReleasesSchema,
     access: AccessSchema,
+    transparency: TransparencySchema,
     operators: OperatorsSchema,
   });
 }

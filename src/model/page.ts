@@ -13,7 +13,7 @@ import type {
 } from './observation.ts';
 import type { TimelineSpan } from './overlap.ts';
 import type { State } from './state.ts';
-import type { EpochMs, Interval } from './time.ts';
+import type { Day, EpochMs, Interval } from './time.ts';
 
 /** Sets of colours, fonts and corners to begin with; `src/looks/presets.ts` says what is in them. */
 export const PRESETS = ['paper', 'plain', 'slate', 'mono', 'contrast'] as const;
@@ -194,6 +194,17 @@ export interface NewEntry {
   readonly fellAt: EpochMs;
 }
 
+/** What a page shows of its own log. */
+export interface LogSummary {
+  readonly size: number;
+  /** Root of the tree, as base64. */
+  readonly root: string;
+  /** Digest of what was committed of closed days. */
+  readonly days: string;
+  /** Days that say something else than they once did, the latest correction first. */
+  readonly corrected: readonly { readonly component: string; readonly day: Day; readonly at: EpochMs }[];
+}
+
 export interface PageModel {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
@@ -227,4 +238,6 @@ export interface PageModel {
   readonly newEntries: readonly NewEntry[];
   /** The first instant after `asOf` at which an outage that goes on becomes an incident, or a worse one; null: none. */
   readonly nextEntryAt: EpochMs | null;
+  /** Its signed log, as it was before this model; null: it has none. */
+  readonly log: LogSummary | null;
 }

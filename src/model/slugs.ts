@@ -11,16 +11,21 @@ export const PAGE_FOLDERS = [
   'groups',
   'history',
   'incidents',
+  'log',
   'login',
   'logout',
   'maintenance',
   'reports',
   'subscribe',
   'uptime',
+  'verify',
 ] as const;
 
 /** Whom to tell of a weakness (RFC 9116): by every host of the site, since it is looked for at the root of each. */
 export const SECURITY_TXT = '.well-known/security.txt';
+
+/** The keys that sign the logs of the site's pages, at the root of each host. */
+export const LOG_KEYS = '.well-known/pharos-key.json';
 
 /** Files that the site has at its root for all of its pages; a home page has its own of these only below its slug. */
 export const SITE_FILES = [
@@ -29,6 +34,7 @@ export const SITE_FILES = [
   'embed.js',
   'llms.txt',
   'robots.txt',
+  LOG_KEYS,
   SECURITY_TXT,
   'site-logo-dark.png',
   'site-logo-dark.svg',

@@ -4,6 +4,7 @@ import type { PageKey } from '../model/slugs.ts';
 import type { PageNews } from '../notify/news.ts';
 import { type PageFirsts, rememberFirsts } from '../store/identities.ts';
 import { nextReleaseNumber } from '../store/release-numbers.ts';
+import type { PageLog } from '../transparency/page-log.ts';
 import type { PageAtSlug, ReleaseAccess } from './releases/manifest.ts';
 import { type Fence, type PublishLeaseDeps, withPublishLease } from './releases/publish-lease.ts';
 
@@ -17,7 +18,7 @@ export interface NextRelease {
   readonly listed: readonly PageAtSlug[];
 }
 
-export interface PublishControl {
+export interface PublishControl extends PageLog {
   /** Runs a task while this process alone publishes into the data folder. @throws PUBLISH_FAILED */
   readonly withLease: <Result>(task: (fence: Fence) => Promise<Result>) => Promise<Result>;
   /** Returns the number of a page's next release, above all numbers that are in use here. Nobody else gets the same number. */
@@ -31,10 +32,11 @@ export interface PublishControl {
 }
 
 /** The part that threads need to prepare a page. */
-export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts'>;
+export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts' | keyof PageLog>;
 
 interface PublishControlDeps extends PublishLeaseDeps {
   readonly mayServe: PublishControl['mayServe'];
+  readonly log: PageLog;
   /** Default: no notices. */
   readonly tell?: PublishControl['tell'];
 }
@@ -46,6 +48,7 @@ export function createPublishControl(deps: PublishControlDeps): PublishControl {
     nextNumber: (slug, above) => nextReleaseNumber(deps.database, slug, above),
     rememberFirsts: (firsts) => rememberFirsts(deps.database, firsts),
     mayServe: deps.mayServe,
+    ...deps.log,
     tell: deps.tell ?? (async () => undefined),
   };
 }

@@ -286,7 +286,7 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
   if (memory.isFirstRun && options.noting !== undefined)
     for (const [page, noted] of notedPages(options.folders, state, options.noting)) memory.pages.set(page, noted);
   if (memory.pending.size > 0) memory.newsAt = performance.now();
-  const { now, announcements, sources } = state;
+  const { now, announcements, sources, revision } = state;
   const rankPage = (page: ResolvedPage): number | null => {
     const name = page.definition.slug;
     if (slug !== undefined) return slug === name ? 0 : null;
@@ -304,7 +304,7 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ page }) => ({
       page,
-      state: { now, announcements, sources },
+      state: { now, announcements, sources, revision },
       priority: 'immediate',
       comparesAll: slug !== undefined || knownPage(memory, page) === null,
     }));

@@ -13,6 +13,7 @@ import type { OpsWriteView } from './operators/ops-write.ts';
 import type { EmbedView } from './page/embed.ts';
 import type { NotFoundView } from './page/not-found.ts';
 import type { StatusPageView } from './page/status-page.ts';
+import type { VerifyView } from './page/verify.ts';
 import type { ReportIndexView, ReportView } from './report/report.ts';
 import type { IndexOfPagesView } from './site/index-of-pages.ts';
 import type { SubscribeView } from './subscribe/subscribe.ts';
@@ -35,6 +36,7 @@ export interface ViewByKind {
   readonly 'status-page': StatusPageView;
   readonly subscribe: SubscribeView;
   readonly 'uptime-calendar': UptimeCalendarView;
+  readonly verify: VerifyView;
 }
 
 /** Also the name of the route that draws it. */

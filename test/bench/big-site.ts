@@ -27,6 +27,7 @@ import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/
 import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { PassCommit, Store } from '../../src/store/store.ts';
+import { testPageLog } from '../helpers/page-log.ts';
 
 /** 2026-11-21, 10:13 in Berlin. */
 export const START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
@@ -93,6 +94,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     now: () => clock.now,
     sleep: (ms) => sleep(ms),
     mayServe: async () => true,
+    log: testPageLog(store.database),
   });
   const open = async (overrides?: Partial<PublisherOptions>): Promise<Opened> => {
     const since = await notedRevision(store, folders);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { recordNews } from '../../src/notify/record.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
+import { testPageLog } from '../helpers/page-log.ts';
 import {
   closeSmallSites,
   createSmallSite,
@@ -26,6 +27,7 @@ function publisherOf(site: SmallSite): RunningPublisher {
       now: () => site.clock.now,
       sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
       mayServe: async () => true,
+      log: testPageLog(site.store.database),
       tell: async (news) => void (await recordNews(site.store.database, news, site.clock.now)),
     }),
   });

@@ -23,6 +23,7 @@ import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { testPageLog } from '../helpers/page-log.ts';
 import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { drawn, htmlOf, inputOf, kept, releaseNumbersFrom, wholeFiles } from '../helpers/release-inputs.ts';
 import { page, passwordPage, type Site, siteFolder, T0, Visitor } from './access-fixture.ts';
@@ -97,11 +98,13 @@ describe.each([0o000, 0o022, 0o077])('with the umask %o', (umask) => {
     const manifest = await publish(changed('three'), 'public');
     for (const path of Object.keys(manifest.files))
       expect(lstatSync(join(folders.publicSite, 'acme', path)).mode & 0o004, path).toBe(0o004 & ~umask);
+    const { database } = openSqlite(join(data, 'x.db'), T0);
     await rollbackTo(
       {
         folders,
         disk: DISK,
-        database: openSqlite(join(data, 'x.db'), T0).database,
+        database,
+        log: testPageLog(database),
         now: () => T0,
         sleep: async () => undefined,
       },

@@ -18,6 +18,7 @@ import { currentNumber, servedRelease } from '../../src/publish/releases/folders
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
 import { listSiteFiles } from '../../src/publish/site/site-files.ts';
 import { HEARTBEAT_MS } from '../../src/views/model/heartbeat.ts';
+import { testPageLog } from '../helpers/page-log.ts';
 import { servedBodies } from '../helpers/release-inputs.ts';
 import {
   closeSmallSites,
@@ -755,6 +756,7 @@ describe('what goes wrong', () => {
         later(site, ms);
       },
       mayServe: async () => true,
+      log: testPageLog(site.store.database),
     });
     const { run } = site.publisher({ control });
     const release = await holdLease(site);

@@ -8,6 +8,7 @@ import { POOL_PAGES_MIN } from '../../src/publish/page/page-publisher.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import type { PublishReport } from '../../src/publish/publisher.ts';
 import { SITE_SLUG } from '../../src/publish/releases/folders.ts';
+import { testPageLog } from '../helpers/page-log.ts';
 import { closeSmallSites, createSmallSite, type SmallSite } from '../helpers/small-site.ts';
 
 const PAGES = Array.from({ length: POOL_PAGES_MIN + 1 }, (_, index) => `page-${index + 10}`);
@@ -29,6 +30,7 @@ describe('pages that are prepared on threads', () => {
         now: () => toEpochMs(0),
         sleep: async () => undefined,
         mayServe: async () => true,
+        log: testPageLog(store.database),
       }),
     );
 

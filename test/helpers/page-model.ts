@@ -228,6 +228,7 @@ export function pageModel(init: PageInit = {}): PageModel {
     knownSince: ago(HISTORY_DAYS * DAY_MS),
     newEntries: [],
     nextEntryAt: null,
+    log: null,
     ...init,
     components,
     definition,

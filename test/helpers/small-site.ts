@@ -34,6 +34,7 @@ import { createStore } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openEmptySqlite } from './empty-sqlite.ts';
+import { testPageLog } from './page-log.ts';
 
 /** 2026-11-21, Saturday morning. */
 export const SITE_START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
@@ -169,6 +170,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
           now: () => clock.now,
           sleep: (ms) => sleep(ms),
           mayServe: async () => true,
+          log: testPageLog(store.database),
           leases: createLeases(store.database, init.leaseMs),
         }),
         onError: (error) => {

@@ -34,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sync: ['model', 'schema', 'errors', 'network', 'store', 'sync/connectors/check'],
   checks: ['model', 'errors', 'network', 'sync/connectors/check', 'sync/http/body'],
   store: ['model', 'errors'],
+  transparency: ['model', 'store'],
   mail: ['shorten', 'model'],
   outbox: ['model', 'store'],
   access: ['model', 'errors', 'store', 'mail', 'outbox'],
@@ -67,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'access',
     'notify/news',
+    'transparency',
   ],
   incidents: [
     'model',

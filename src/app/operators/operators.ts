@@ -25,6 +25,7 @@ import type { ServeParts } from '../build-serve.ts';
 import { now, sleep } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { redact } from '../log.ts';
+import { sitePageLog } from '../log-keys.ts';
 import { createOpsFacts } from './ops-facts.ts';
 import { createForms } from './writing.ts';
 
@@ -165,11 +166,12 @@ function actionsOf(pharos: Pharos): OpsActions {
       return true;
     },
     rollback: async (slug, release, by) => {
-      const { number } = await rollbackTo(
-        { database: pharos.base.store.database, folders: pharos.base.folders, now, sleep },
+      const { base } = pharos;
+      const { restores } = await rollbackTo(
+        { database: base.store.database, folders: base.folders, log: sitePageLog(base), now, sleep },
         { slug, release },
       );
-      audit.note({ ...noted(by), action: 'rollback', subject: slug, outcome: `release ${number}` });
+      audit.note({ ...noted(by), action: 'rollback', subject: slug, outcome: `release ${restores}` });
     },
     signedIn: async (by) => audit.note({ ...noted(by), action: 'sign-in' }),
     signedOut: async (by) => audit.note({ ...noted(by), action: 'sign-out' }),

@@ -20,6 +20,8 @@ async function start() {
     ...drawingWith(await loadRenderer(components)),
     nextNumber: (slug: string, above: number) => host.nextNumber(slug, above),
     rememberFirsts: (...firsts: Parameters<PrepareControl['rememberFirsts']>) => host.rememberFirsts(...firsts),
+    commitDays: (...commit: Parameters<PrepareControl['commitDays']>) => host.commitDays(...commit),
+    commitRelease: (...commit: Parameters<PrepareControl['commitRelease']>) => host.commitRelease(...commit),
   };
 }
 

@@ -8,7 +8,10 @@ import type { BirpcReturn } from 'birpc';
 import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Fence } from '../../publish/releases/publish-lease.ts';
 
-type Plain = Pick<PublishControl, 'nextNumber' | 'rememberFirsts' | 'mayServe' | 'tell'>;
+type Plain = Pick<
+  PublishControl,
+  'nextNumber' | 'rememberFirsts' | 'mayServe' | 'tell' | 'commitDays' | 'commitRelease'
+>;
 
 /** Calls that the thread with the database answers. */
 export interface ControlCalls extends Plain {
@@ -61,6 +64,8 @@ export function createRemoteControl(host: () => BirpcReturn<ControlCalls, object
     runTask: async (number) => tasks.get(number)?.(),
     nextNumber: (slug, above) => host().nextNumber(slug, above),
     rememberFirsts: (firsts) => host().rememberFirsts(firsts),
+    commitDays: (commit) => host().commitDays(commit),
+    commitRelease: (commit) => host().commitRelease(commit),
     mayServe: (release) => host().mayServe(release),
     tell: (news) => host().tell(news),
   };
@@ -68,7 +73,7 @@ export function createRemoteControl(host: () => BirpcReturn<ControlCalls, object
 
 /** Answers the publishing thread with the control of this one. If that thread ends, its tasks fail, which returns the lease. */
 export function controlCalls(control: PublishControl, thread: () => TaskCalls): ControlCalls {
-  const { nextNumber, rememberFirsts, mayServe, tell } = control;
+  const { nextNumber, rememberFirsts, commitDays, commitRelease, mayServe, tell } = control;
   const fences = new Map<number, Fence>();
   return {
     withLease: (task) =>
@@ -85,6 +90,6 @@ export function controlCalls(control: PublishControl, thread: () => TaskCalls): 
       if (fence === undefined) throw new Error('the lease is no longer held');
       await fence.pass(() => thread().runTask(task));
     },
-    ...{ nextNumber, rememberFirsts, mayServe, tell },
+    ...{ nextNumber, rememberFirsts, commitDays, commitRelease, mayServe, tell },
   };
 }

@@ -42,14 +42,17 @@ export function poolSize(cores: number, limitBytes: number): number {
 }
 
 /** Creates a pool whose threads start when there is work. */
-export function createWorkerPool(data: PageWorkerData, { nextNumber, rememberFirsts }: PrepareControl): WorkerPool {
+export function createWorkerPool(
+  data: PageWorkerData,
+  { nextNumber, rememberFirsts, commitDays, commitRelease }: PrepareControl,
+): WorkerPool {
   const size = poolSize(availableParallelism(), process.constrainedMemory());
   let threads: Thread<PageCalls>[] = [];
 
   function begin(): Thread<PageCalls> {
     const thread: Thread<PageCalls> = startThread('page-worker', {
       data,
-      answers: { nextNumber, rememberFirsts } satisfies PrepareControl,
+      answers: { nextNumber, rememberFirsts, commitDays, commitRelease } satisfies PrepareControl,
       onEnd: () => {
         threads = threads.filter((other) => other !== thread);
       },

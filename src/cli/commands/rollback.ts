@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { now, sleep } from '../../app/clock.ts';
+import { sitePageLog } from '../../app/log-keys.ts';
 import { StatusError } from '../../errors.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from '../../publish/releases/folders.ts';
@@ -44,16 +45,20 @@ export async function rollback(
     );
     return EXIT_DONE;
   }
-  const { number, asOf } = await rollbackTo(
-    { database: pharos.store.database, folders: pharos.folders, now, sleep },
+  const {
+    number,
+    restores = number,
+    asOf,
+  } = await rollbackTo(
+    { database: pharos.store.database, folders: pharos.folders, log: sitePageLog(pharos), now, sleep },
     { slug, release, isHeld },
   );
-  note('rollback', `release ${number}${isHeld ? ', held' : ''}`);
+  note('rollback', `release ${restores}${isHeld ? ', held' : ''}`);
   const at = new Date(asOf).toISOString();
   print(
     options.json === true,
-    { slug, release: number, asOf: at, held: isHeld },
-    `Release ${number} of ${slug}, as of ${at}, is served until ${isHeld ? `you end the hold: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
+    { slug, release: restores, asOf: at, held: isHeld },
+    `Release ${restores} of ${slug}, as of ${at}, is served until ${isHeld ? `you end the hold: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
   );
   return EXIT_DONE;
 }

@@ -18,7 +18,7 @@ export const BUILDS = join(ROOT, IS_PACKAGE ? 'lib' : 'dist', 'renderer');
 /** What a checkout publishes with. `test/unit/publish/program-version.test.ts` fails if a module is missing. */
 const SOURCES = [
   '{astro.config.mjs,package.json,package-lock.json,tsconfig.json}',
-  'src/{badges,components,layouts,looks,model,pages,publish,schema,store,views}/**/*.*',
+  'src/{badges,components,layouts,looks,model,pages,publish,schema,store,transparency,views}/**/*.*',
   'src/{errors,once}.ts',
 ];
 

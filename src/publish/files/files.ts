@@ -19,6 +19,7 @@ import {
   REPORTS_PATH,
   reportPath,
   UPTIME_PATH,
+  VERIFY_PATH,
 } from '../../views/text/addresses.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
@@ -39,6 +40,7 @@ import {
   REPORT_INDEX,
   STATUS_PAGE,
   UPTIME_CALENDAR,
+  VERIFY,
 } from './kinds.ts';
 import { machineFiles } from './machine-files.ts';
 import { type PageFacts, pageFacts } from './page-facts.ts';
@@ -117,6 +119,14 @@ function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[]
     ...facts
       .reportMonths()
       .map((month) => htmlFile(REPORT, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) })),
+    htmlFile(VERIFY, VERIFY_PATH, {
+      priority: 'deferred',
+      inputs: () => ({
+        frame: frame(),
+        log: model.log,
+        components: model.components.map(({ name, definition }) => ({ name, definition })),
+      }),
+    }),
     htmlFile(BADGE_GALLERY, BADGES_PATH, {
       inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...badgeNames] }),
     }),

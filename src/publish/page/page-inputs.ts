@@ -1,14 +1,16 @@
 /** Reads from the store what one page's model is made of, without looking at other pages. */
 
+import { DAYS_COUNT, lastClosedDay } from '../../model/closed-days.ts';
 import { type DayOptions, presentColour } from '../../model/days.ts';
 import { type Incident, type Maintenance, type MonitorId, WRITTEN_ID } from '../../model/observation.ts';
 import type { ComponentModel, PageModel } from '../../model/page.ts';
 import type { MonitorPast } from '../../model/reported.ts';
 import { readPageKey } from '../../model/slugs.ts';
 import type { State } from '../../model/state.ts';
-import { DAY_MS, type EpochMs, earlier, toEpochMs } from '../../model/time.ts';
+import { addDays, DAY_MS, type EpochMs, earlier, toEpochMs } from '../../model/time.ts';
 import type { PageFirsts } from '../../store/identities.ts';
 import { type Store, type Subject, subjects } from '../../store/store.ts';
+import { readLogSummary } from '../../transparency/page-log.ts';
 import { type PageInputs, pageModel } from '../../views/model/page-model.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import { namesOfPage, pageSubjects, shownMonitors } from '../definitions/page-index.ts';
@@ -31,13 +33,14 @@ export async function loadPageInputs(
   const from = toEpochMs(state.now - settings.historyDays * DAY_MS);
   const ids = shownMonitors(definition);
   const about = pageSubjects(page);
-  const [monitors, pasts, incidents, maintenances, firstSeenAt, knownEntries] = await Promise.all([
+  const [monitors, pasts, incidents, maintenances, firstSeenAt, knownEntries, log] = await Promise.all([
     store.monitorsById(ids),
     store.pasts(ids, from),
     store.incidentsAbout(about, from),
     store.maintenancesAbout(about, from),
     store.firstSeenAt(definedSubjects(page).map(({ subject }) => subject)),
     store.entries(definition.id),
+    readLogSummary(store.database, page.identity.key, addDays(lastClosedDay(state.now), 1 - DAYS_COUNT)),
   ]);
   const configured = new Set(state.sources.map(({ upstreamId }) => upstreamId));
   const isConfigured = ({ id }: { readonly id: string }): boolean => configured.has(id.slice(0, id.indexOf('/')));
@@ -57,6 +60,7 @@ export async function loadPageInputs(
       }),
     ),
     knownEntries,
+    log,
   };
 }
 

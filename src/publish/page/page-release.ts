@@ -1,11 +1,16 @@
 /** Makes the next release of one page: reads, renders, writes and checks it. Switching to it is up to the caller. */
 
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { StatusError } from '../../errors.ts';
+import { closedDays, lastClosedDay } from '../../model/closed-days.ts';
 import type { PageModel } from '../../model/page.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import { type PageNews, pageNews } from '../../notify/news.ts';
 import type { Store } from '../../store/store.ts';
+import { isLogFile } from '../../transparency/entries.ts';
+import { readLines } from '../../transparency/page-log.ts';
 import { nowFacts } from '../../views/json/state-json.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
@@ -15,7 +20,8 @@ import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.t
 import type { PrepareControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
-import { type Manifest, type ReleaseAccess, releasePage } from '../releases/manifest.ts';
+import { type LoggedRelease, logOrigin, withLogFiles } from '../releases/log-files.ts';
+import { filePlaces, type Manifest, type ReleaseAccess, releasePage } from '../releases/manifest.ts';
 import { type BadgeData, type PageSummary, releaseDataText } from '../releases/release-data.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
 import {
@@ -29,7 +35,7 @@ import {
 
 export interface PageTask {
   readonly page: ResolvedPage;
-  readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources'>;
+  readonly state: Pick<SiteState, 'now' | 'announcements' | 'sources' | 'revision'>;
   /** `immediate`: render the news. `deferred`: render what the served release left for later. */
   readonly priority: Exclude<Priority, 'background'>;
   /** True: also compare long-term figures now, whatever happened. */
@@ -76,6 +82,9 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   };
   const firsts = collectFirsts(inputs, model, task.state.now);
   if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);
+  const isNews = task.priority === 'immediate' && task.previous !== null && task.previous.eventKey !== eventKey;
+  const log = logPlace(model, task);
+  if (!isNews || task.comparesAll) await commitDays(deps, model, log);
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,
@@ -85,6 +94,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     asOf: model.asOf,
     eventKey,
     entries,
+    log: { ...log, event: eventKey },
     data: () =>
       releaseDataText({
         summary: prepared.summary,
@@ -156,7 +166,7 @@ function leavesFigures(
   if (comparesAll || previous === null || previous.access !== access || releasePage(previous) !== page) return false;
   if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
   const paths = new Set(entries.map(({ path }) => path));
-  return Object.keys(previous.files).every((path) => paths.has(path));
+  return Object.keys(previous.files).every((path) => isLogFile(path) || paths.has(path));
 }
 
 function dueAfter(inputs: UndatedInputs, model: PageModel, { page, state: { now } }: PageTask): number {
@@ -169,18 +179,51 @@ function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseA
   throw new StatusError({ code: 'PUBLISH_FAILED', message: `${slug} is closed and is never published` });
 }
 
+/** Where the log of a page is continued. */
+function logPlace({ settings, asOf }: PageModel, { page, state }: PageTask): Omit<LoggedRelease, 'event'> {
+  const { key } = page.identity;
+  return { page: key, origin: logOrigin(settings.url, key), revision: state.revision, at: asOf };
+}
+
+/** Commits to what the page says of days that are over, unless that is what its log says already. */
+async function commitDays(
+  { commitDays: commit }: PageReleaseDeps,
+  { components, asOf, log }: PageModel,
+  place: Omit<LoggedRelease, 'event'>,
+): Promise<void> {
+  const through = lastClosedDay(asOf);
+  const shown = closedDays(components, asOf);
+  const digest = hash('sha256', JSON.stringify([through, shown, components.map(({ definition }) => definition.id)]));
+  if (log?.days === digest) return;
+  await commit({ ...place, through, shown, digest, components: components.map(({ definition }) => definition.id) });
+}
+
+function logDeps(
+  { folders, store, commitRelease }: Pick<PageReleaseDeps, 'folders' | 'store' | 'commitRelease'>,
+  previous: Manifest | null,
+): Parameters<typeof withLogFiles>[0] {
+  const place = previous === null ? null : filePlaces(folders, previous);
+  return {
+    commitRelease,
+    readLines: (page, range) => readLines(store.database, page, range),
+    readBefore: (path) => readFileSync(place?.(path) ?? '', 'utf8'),
+  };
+}
+
 interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
   readonly entries: readonly FileEntry[];
   readonly data: () => string;
+  /** The page's log, which the release continues; absent: it has none. */
+  readonly log?: LoggedRelease;
 }
 
 /** Renders the changed files of a release and writes it. Returns no manifest if the release would equal the previous one. */
 export async function prepareRelease(
-  deps: Pick<PageReleaseDeps, 'disk' | 'folders' | 'nextNumber'>,
+  deps: Pick<PageReleaseDeps, 'disk' | 'folders' | 'store' | 'nextNumber' | 'commitRelease'>,
   input: EntriesInput,
   { previous, draw }: { readonly previous: Manifest | null; readonly draw: DrawOptions },
 ): Promise<{ readonly manifest: Manifest | null; readonly filesDrawn: number; readonly hasWaiting: boolean }> {
-  const { entries, data, ...rest } = input;
+  const { entries, data, log, ...rest } = input;
   const { files, filesDrawn, hasWaiting } = await drawFiles(entries, previous, draw);
   const hasSameFiles =
     previous !== null &&
@@ -188,7 +231,7 @@ export async function prepareRelease(
     previous.access === input.access &&
     releasePage(previous) === (input.page ?? releasePage({ slug: input.slug })) &&
     previous.customDomain === input.customDomain &&
-    Object.keys(previous.files).length === files.length;
+    Object.keys(previous.files).filter((path) => !isLogFile(path)).length === files.length;
   const isSame =
     hasSameFiles &&
     previous.eventKey === input.eventKey &&
@@ -198,7 +241,9 @@ export async function prepareRelease(
     // A release with the same bytes isn't worth rolling back to.
     const isNew = draw.priorities.includes('immediate') && !hasSameFiles;
     const completes = isNew ? null : (previous?.number ?? null);
-    const manifest = await writeRelease(deps, { ...rest, completes, files, data: data() }, previous);
+    const all =
+      log === undefined ? files : await withLogFiles(logDeps(deps, previous), { files, previous, release: log });
+    const manifest = await writeRelease(deps, { ...rest, completes, files: all, data: data() }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {
     if (!(error instanceof DamagedReleaseError)) throw error;

@@ -43,6 +43,8 @@ const ManifestSchema = z.object({
   customDomain: z.string().nullable(),
   /** Number of the release that this one only completes with deferred files; null: none. */
   completes: z.number().nullable().default(null),
+  /** The earlier release that an operator brought back with it; absent: none. */
+  restores: z.number().optional(),
   /** Files by path, as in addresses. */
   files: z.record(z.string(), FileRecordSchema),
   /** Id of each folder below the root, by its path. */

@@ -1,16 +1,25 @@
-/** Serves an earlier release of a page again, until the page is published anew: with its next news or heartbeat. */
+/** Serves the files of an earlier release of a page again, as a new release, until the page is published anew: with its next news or heartbeat. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StatusError } from '../../errors.ts';
+import { nextReleaseNumber } from '../../store/release-numbers.ts';
+import { type PageLog, readLines } from '../../transparency/page-log.ts';
 import { DISK, type Disk } from './disk.ts';
-import { filesFolder, type ReleaseFolders, releaseNumbers, servedRelease } from './folders.ts';
+import { filesFolder, type ReleaseFolders, releaseFolder, releaseNumbers, servedRelease } from './folders.ts';
 import { hold, letGo } from './hold.ts';
-import { type Manifest, readManifest, releasePage } from './manifest.ts';
+import { withLogFiles } from './log-files.ts';
+import { filePlaces, type Manifest, readManifest, releasePage } from './manifest.ts';
 import { setModes } from './modes.ts';
 import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
 import { switchTo } from './switch.ts';
+import { writeRelease } from './write.ts';
+
+interface RollbackDeps extends PublishLeaseDeps {
+  readonly disk?: Disk;
+  readonly log: PageLog;
+}
 
 interface Rollback {
   readonly slug: string;
@@ -24,14 +33,11 @@ interface Rollback {
  * Switches to a release that is still on disk, after checking every file of it. It must have been made for the page's current
  * access rules.
  *
- * @returns its manifest
+ * @returns the manifest of the new release; `restores` is the number of the earlier one
  * @throws NOT_FOUND when there is no such page or release, or none that can be served; PUBLISH_FAILED when the switch fails.
  * The release that was served stays online
  */
-export async function rollbackTo(
-  deps: PublishLeaseDeps & { readonly disk?: Disk },
-  { slug, release, isHeld = false }: Rollback,
-): Promise<Manifest> {
+export async function rollbackTo(deps: RollbackDeps, { slug, release, isHeld = false }: Rollback): Promise<Manifest> {
   const { folders, disk = DISK } = deps;
   return withPublishLease(deps, async (fence) => {
     const served = servedRelease(folders, slug);
@@ -43,7 +49,7 @@ export async function rollbackTo(
     const completed = current?.completes ?? null;
     const wanted =
       release === null
-        ? numbers.filter((number) => number < served.number && number !== completed).toReversed()
+        ? numbers.filter((number) => number < (current?.restores ?? served.number) && number !== completed).toReversed()
         : numbers.filter((number) => number === release);
     const manifest = wanted
       .map((number) => readManifest(folders, slug, number))
@@ -59,11 +65,43 @@ export async function rollbackTo(
       );
     // If the page became private or public in between, shared files may have the modes of the other side.
     setModes({ disk, folders }, manifest);
-    await fence.pass(() => switchTo({ disk, folders }, { slug, number: manifest.number, isPublic: served.isPublic }));
-    if (isHeld) await hold({ disk, folders }, slug, manifest.number);
+    const restored = await serveAgain({ ...deps, disk }, { manifest, current });
+    const { number } = restored;
+    await fence.pass(() => switchTo({ disk, folders }, { slug, number, isPublic: served.isPublic }));
+    if (isHeld) await hold({ disk, folders }, slug, number);
     else letGo({ disk, folders }, slug);
-    return manifest;
+    return restored;
   });
+}
+
+/**
+ * Writes the files of an earlier release as a new one, whose log goes on from the release being served: the log of a page never
+ * gets shorter.
+ */
+async function serveAgain(
+  { database, folders, disk, log, now }: RollbackDeps & { readonly disk: Disk },
+  { manifest, current }: { readonly manifest: Manifest; readonly current: Manifest | null },
+): Promise<Manifest> {
+  const { slug, number, files, eventKey } = manifest;
+  const place = current === null ? null : filePlaces(folders, current);
+  const page = releasePage(manifest);
+  const kept = Object.keys(files).map((path) => ({ path, drawn: null }));
+  const release = { page, origin: slug, revision: 0, at: now(), event: eventKey, isRollback: true };
+  const all = await withLogFiles(
+    {
+      commitRelease: log.commitRelease,
+      readLines: (of, range) => readLines(database, of, range),
+      readBefore: (path) => readFileSync(place?.(path) ?? '', 'utf8'),
+    },
+    { files: kept, previous: manifest, release },
+  );
+  const data = readFileSync(join(releaseFolder(folders, slug, number), 'data.json'), 'utf8');
+  const nextNumber = (of: string, above: number): Promise<number> => nextReleaseNumber(database, of, above);
+  return writeRelease(
+    { disk, folders, nextNumber },
+    { ...manifest, page, files: all, data, completes: null, restores: manifest.restores ?? number },
+    manifest,
+  );
 }
 
 /** A private page never shows a release that was made as public, and the other way round. */

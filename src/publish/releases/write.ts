@@ -40,6 +40,8 @@ export interface ReleaseInput {
   readonly customDomain: string | null;
   /** Default: null. */
   readonly completes?: number | null;
+  /** The earlier release whose files it has, if an operator brought that back. Default: null. */
+  readonly restores?: number | null;
   readonly files: readonly ReleaseFile[];
   /** JSON for what the server draws on demand. */
   readonly data: string;
@@ -171,10 +173,11 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
-  const { slug, page, access, asOf, eventKey, customDomain, completes = null } = input;
+  const { slug, page, access, asOf, eventKey, customDomain, completes = null, restores = null } = input;
   const manifest: Manifest = {
     ...{ format: 3, slug, number, access, asOf, eventKey, customDomain, completes },
     ...(page === undefined || page === toPageKey(slug, 1) ? {} : { page }),
+    ...(restores === null ? {} : { restores }),
     files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
     folders: ids,
     dataSha256: sha256Of(data),

@@ -6,7 +6,7 @@ import type { PublicFile } from '../../config/public-files.ts';
 import { toHex } from '../../looks/colour.ts';
 import { LOOKS } from '../../looks/states.ts';
 import { STATES } from '../../model/index.ts';
-import { SECURITY_TXT } from '../../model/slugs.ts';
+import { LOG_KEYS, SECURITY_TXT } from '../../model/slugs.ts';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
 import {
   type SiteInit,
@@ -22,7 +22,17 @@ import { lookSettings } from '../definitions/definitions.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
 import { type FileEntry, fileEntry } from '../files/file-entry.ts';
 import { htmlFile, logoFiles } from '../files/files.ts';
-import { INDEX_OF_PAGES, LLMS, NOT_FOUND, PUBLIC_FILES, ROBOTS, SCRIPT, SECURITY, SITEMAP } from '../files/kinds.ts';
+import {
+  INDEX_OF_PAGES,
+  JSON_FILE,
+  LLMS,
+  NOT_FOUND,
+  PUBLIC_FILES,
+  ROBOTS,
+  SCRIPT,
+  SECURITY,
+  SITEMAP,
+} from '../files/kinds.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
 /** Scripts that other sites load to show a page's state; `docs/api.md` describes them. */
@@ -43,7 +53,7 @@ function publicFile({ path, file, sha256, contentType }: PublicFile): FileEntry[
 }
 
 /** Every file of the site itself. */
-export function listSiteFiles({ site, pages }: SiteFilesInput): readonly FileEntry[] {
+export function listSiteFiles({ site, pages, logKeys = [] }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
   const own = site.look ?? {};
   const look = { ...lookSettings(own, SITE_LOGO), cssVariables: {} };
@@ -57,6 +67,7 @@ export function listSiteFiles({ site, pages }: SiteFilesInput): readonly FileEnt
     }),
     ...siteIndexFiles({ url, name: site.name }, pages),
     ...securityFiles(site.security),
+    ...(logKeys.length === 0 ? [] : [fileEntry(JSON_FILE, LOG_KEYS, { inputs: () => ({ keys: logKeys }) })]),
     ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
     ...logoFiles(Object.values(own.logo ?? {}), SITE_LOGO),
     ...(site.publicFiles ?? []).flatMap(publicFile),

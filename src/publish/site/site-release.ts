@@ -1,5 +1,6 @@
 /** Publishes the site's own files: the index of pages, the 404 page, and files for crawlers. */
 
+import { readVerifiers } from '../../transparency/page-log.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ListedPage } from '../../views/site/index-of-pages.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
@@ -18,6 +19,8 @@ export interface SiteFilesInput {
   readonly site: SiteState['site'];
   /** Every published page with the summary of its last release. */
   readonly pages: readonly ListedPage[];
+  /** Public keys of the pages' logs, the latest first. Default: none. */
+  readonly logKeys?: readonly string[];
 }
 
 export type ListSiteFiles = (site: SiteFilesInput) => readonly FileEntry[];
@@ -51,13 +54,15 @@ export function createSitePublisher(
       const summary = findSummary(page) ?? publishedSummary(deps, page);
       return summary === null ? [] : [{ ...page, ...summary }];
     });
-    const key = fingerprintOf([state.site, listed.map(listNews)]);
+    const logKeys = await readVerifiers(deps.store.database);
+    const key = fingerprintOf([state.site, listed.map(listNews), logKeys]);
     if (key === lastKey && state.now < dueAt && isServed()) return null;
     const number = currentNumber(deps.folders, SITE_SLUG);
     const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
     const entries = deps.listSiteFiles({
       site: state.site,
       pages: listed,
+      logKeys,
     });
     const input = {
       slug: SITE_SLUG,

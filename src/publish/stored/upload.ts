@@ -80,8 +80,6 @@ interface Memory {
   siteDigest: string | null;
   /** Objects of each page's release in the index, and of the one before, which a node may still be copying. */
   readonly needed: Map<string, readonly Keys[]>;
-  /** Release numbers that this process uploaded. If a smaller one is served later, an operator rolled back. */
-  readonly written: Map<string, number>;
   /** Pages that were uploaded before their compressed variants were made. */
   readonly uncompressed: Set<string>;
 }
@@ -121,7 +119,7 @@ async function readMemory(store: ObjectStore): Promise<Memory> {
     needed.set(slug, named === null ? [] : [releaseKeys(named, manifest)]);
     if (named !== null && withoutVariants(named).length > 0) uncompressed.add(slug);
   });
-  return { index, version: found.version, siteDigest: null, needed, written: new Map(), uncompressed };
+  return { index, version: found.version, siteDigest: null, needed, uncompressed };
 }
 
 async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Promise<UploadReport> {
@@ -158,8 +156,7 @@ function wantedRelease(
   const served = servedRelease(folders, slug);
   if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return stays;
   // Another node has published a newer release, which isn't published here yet.
-  const isBehind = there !== undefined && there.number > served.number;
-  if (isBehind && known.written.get(slug) !== there.number) return stays;
+  if (there !== undefined && there.number > served.number) return stays;
   const found = identifyManifest(folders, slug, served.number);
   if (found?.digest === there?.manifest) return stays;
   return found !== null && isShown(found.manifest) === true ? found : stays;
@@ -224,8 +221,7 @@ async function nameReleases(
   const pages = { ...known.index.pages, ...Object.fromEntries(entries) };
   await writeIndex(store, known, { ...known.index, pages, site, times: await times() });
   const outdated = current.flatMap(({ manifest, digest }) => {
-    const { slug, number } = manifest;
-    known.written.set(slug, number);
+    const { slug } = manifest;
     if (withoutVariants(manifest).length > 0) known.uncompressed.add(slug);
     else known.uncompressed.delete(slug);
     const [last, before] = known.needed.get(slug) ?? [];

@@ -9,6 +9,7 @@
  *   read 2026-11
  */
 
+import { LOG_FOLDER } from '../../transparency/entries.ts';
 import { MANIFEST_PATH, NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { EVERY_ANSWER, frameAncestors, HSTS, INERT_CSP, NOW_CACHE, PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import { BADGE_CACHE } from './page-extras.ts';
@@ -26,6 +27,7 @@ const DOCUMENT_FOLDERS = [
   'reports/:month/',
   'badges/',
   'embed/',
+  'verify/',
 ];
 const FEEDS = ['feed.atom', 'feed.rss', 'feed.json', 'maintenance.ics'];
 const DATA = [
@@ -47,6 +49,7 @@ const DATA = [
   'history.atom',
   'history.rss',
   ...FEEDS.map((feed) => `components/:id/${feed}`),
+  `${LOG_FOLDER}*`,
 ];
 /** Not with `*`, which the gallery in the same folder would match as well. */
 const BADGES = ['badges/:file', 'components/:id/badges/:file', 'groups/:id/badges/:file'];

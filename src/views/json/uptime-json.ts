@@ -1,5 +1,6 @@
 /** `api/uptime.json`: what every uptime figure of a page is made from, so that anybody can count again. */
 
+import { closedDays, DAYS_COUNT, type DayFigures, lastClosedDay } from '../../model/closed-days.ts';
 import {
   type ComponentModel,
   combinedUptime,
@@ -28,9 +29,6 @@ import { listSections } from '../model/sections.ts';
 import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/addresses.ts';
 import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
-
-/** As many days as the bars of the page show. */
-const DAYS_COUNT = 90;
 
 /** The formula in words, beside its version. */
 const FORMULA =
@@ -63,6 +61,8 @@ export interface UptimeDocument {
   readonly days: readonly string[];
   /** How long each of them lasts, in seconds, up to `as_of`: 82800 and 90000 where clocks change. */
   readonly day_seconds: readonly number[];
+  /** The UTC days that are over for good, oldest first, as `utc` of each component and the page’s log have them. */
+  readonly utc_days: readonly string[];
   readonly components: readonly UptimeComponent[];
 }
 
@@ -102,6 +102,8 @@ interface UptimeComponent extends ComponentHead {
     }[];
   } | null;
   readonly days: UptimeDays;
+  /** What is said of days in `utc_days`, by their place in that list; nothing is known of others. */
+  readonly utc: readonly (DayFigures & { readonly days: readonly number[] })[];
 }
 
 /** Each list has one entry for each day of the document. */
@@ -146,6 +148,8 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     cells: dayCells(component.timeline, days, options),
     periods: uptimePeriods(component.timeline, asOf),
   }));
+  const utcDays = daysUntil(lastClosedDay(asOf), DAYS_COUNT);
+  const closed = Map.groupBy(closedDays(model.components, asOf), (one) => one.component);
   return {
     page: { ...pageHead(model), updated_at: toIso(lastChangeAt(model)) },
     time_zone: settings.timezone,
@@ -160,6 +164,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     ),
     days,
     day_seconds: (measured[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => toSeconds(elapsedMs)),
+    utc_days: utcDays,
     components: measured.map(({ component, cells, periods }) => ({
       ...componentHead(model, component, groupNames.get(component)),
       state: component.state,
@@ -170,6 +175,12 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
       upstream: upstreamFigures(component, settings),
       checks: lastChecks(component),
       days: uptimeDays(cells),
+      utc: [...Map.groupBy(closed.get(component.definition.id) ?? [], (one) => one.figures)].map(
+        ([figures, alike]) => ({
+          ...(JSON.parse(figures) as DayFigures),
+          days: alike.map(({ day }) => utcDays.indexOf(day)),
+        }),
+      ),
     })),
   };
 }

@@ -8,6 +8,7 @@ import {
   entriesOf,
   impactChangesAt,
   isOverStatus,
+  type LogSummary,
   type MonitorId,
   type MonitorObservation,
   type MonitorPast,
@@ -41,6 +42,8 @@ export interface PageInputs {
   readonly firstSeenAt?: ReadonlyMap<string, EpochMs>;
   /** Entries of this page that were published before. Absent: none. */
   readonly knownEntries?: readonly KnownEntry[];
+  /** Default: null. */
+  readonly log?: LogSummary | null;
   readonly asOf: EpochMs;
 }
 
@@ -96,6 +99,7 @@ export function pageModel(inputs: PageInputs): PageModel {
     isStale: countedSources(sources, components).some((source) => source.isMonitorsStale || source.isIncidentsStale),
     newEntries: stories.newEntries,
     nextEntryAt: nextEntryAt(entries, watchedCount(laid), asOf),
+    log: inputs.log ?? null,
   };
 }
 

@@ -85,6 +85,7 @@ export const HISTORY_PATH = 'history/';
 export const UPTIME_PATH = 'uptime/';
 export const REPORTS_PATH = 'reports/';
 export const BADGES_PATH = 'badges/';
+export const VERIFY_PATH = 'verify/';
 export const EMBED_PATH = 'embed/';
 export const MANIFEST_PATH = 'site.webmanifest';
 /** Answered by the server only. */

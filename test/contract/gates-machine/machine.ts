@@ -22,6 +22,7 @@ import { runPass } from '../../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../../src/sync/upstream.ts';
 import { doubtGivers, type Giver } from '../../helpers/doubtful-gates.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../../helpers/s3-server.ts';
+import { testPageLog } from '../../helpers/page-log.ts';
 import { type Node, startNode } from './nodes.ts';
 import { countEras, loosen, noPosts, type Posts } from './posts.ts';
 import {
@@ -325,7 +326,10 @@ export function judge(site: Site): void {
 export async function rollBack({ nodes, folder }: Site, slug: string): Promise<boolean> {
   const { store, folders } = nodes.main.pharos.base;
   if (!existsSync(folder)) return false;
-  return rollbackTo({ database: store.database, folders, now, sleep }, { slug, release: null }).then(
+  return rollbackTo(
+    { database: store.database, folders, now, sleep, log: testPageLog(store.database) },
+    { slug, release: null },
+  ).then(
     () => true,
     () => false,
   );

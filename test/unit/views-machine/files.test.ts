@@ -209,5 +209,5 @@ const PUBLIC_KEYS = (
   'scheduled_maintenances scheduled_until seconds sentence shortlink showcase since snapshots source_id sources ' +
   'stale stale_after start_date started_at state state_text status summary tags text time_zone title to ' +
   'tweet_id unknown updated_at upstream uptime uptime_basis uptime_formula uptime_ratio ' +
-  'uptime_ratio_with_maintenance url v2_id version versions'
+  'uptime_ratio_with_maintenance url utc utc_days v2_id version versions'
 ).split(' ');

@@ -1,0 +1,118 @@
+/** The keys that sign pages' logs: that of the configuration, or one that is made once and kept encrypted in the database. */
+
+import { systemRandom } from '../access/digest.ts';
+import type { Secret } from '../config/secret.ts';
+import { StatusError } from '../errors.ts';
+import { createAddressSeal } from '../notify/address-seal.ts';
+import type { Database, Writer } from '../store/database.ts';
+import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../transparency/note.ts';
+import { createPageLog, type LogKeys, type PageLog } from '../transparency/page-log.ts';
+import type { StoreParts } from './build-store.ts';
+import { now } from './clock.ts';
+import type { Log } from './log.ts';
+
+interface LogKeyOptions {
+  readonly database: Database;
+  /** Encrypts private keys in the database. */
+  readonly key: Secret;
+  /** `transparency.key` and `transparency.previousKey`, as PEM. */
+  readonly configured: { readonly key?: Secret | undefined; readonly previousKey?: Secret | undefined };
+  /** What new keys are named after: the host of the site. */
+  readonly name: string;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** The logs of a site's pages. */
+export function sitePageLog({ database, key, live, log }: StoreParts): PageLog {
+  const { site, transparency } = live.config();
+  const name = new URL(site.url).host;
+  return createPageLog(database, createLogKeys({ database, key, configured: transparency, name, log }));
+}
+
+/** Returns a function that reads the keys in use. They are read each time, since another process may have changed them. */
+function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
+  const { database, key, configured } = options;
+  const seal = createAddressSeal(key, systemRandom);
+  const opened = new Map<string, SigningKey | null>();
+
+  function openRow(verifier: string, sealed: unknown): SigningKey | null {
+    return opened.getOrInsertComputed(verifier, () => {
+      const pem = sealed === null ? null : seal.open(String(sealed), verifier);
+      return pem === null ? null : readSigningKey(parseKey(verifier)?.name ?? '', pem);
+    });
+  }
+
+  async function addKey(tx: Writer, made: SigningKey, pem: string | null): Promise<SigningKey> {
+    const verifier = formatKey(made);
+    const sealed = pem === null ? null : seal.seal(pem, verifier);
+    await tx.run('INSERT INTO log_key (verifier, sealed, made_at) VALUES (?, ?, ?) ON CONFLICT (verifier) DO NOTHING', [
+      verifier,
+      sealed,
+      now(),
+    ]);
+    return made;
+  }
+
+  async function currentKey(tx: Writer): Promise<SigningKey> {
+    const rows = await tx.all('SELECT verifier, sealed FROM log_key ORDER BY made_at DESC, verifier');
+    const verifiers = rows.map(({ verifier }) => String(verifier));
+    if (configured.key !== undefined) return addKey(tx, named(configured.key, verifiers, options), null);
+    for (const { verifier, sealed } of rows) {
+      if (sealed === null) continue;
+      const found = openRow(String(verifier), sealed);
+      if (found !== null) return found;
+      options.log.warn(
+        'The key that signs the logs of pages was encrypted with another secret.key and can’t be read. A new one signs from now on, and "pharos verify" says so to those who knew the old one.',
+      );
+      break;
+    }
+    return makeKey(tx, options.name, addKey);
+  }
+
+  return async () => {
+    const rows = await database.all('SELECT verifier, sealed FROM log_key ORDER BY made_at DESC, verifier');
+    const verifiers = rows.map(({ verifier }) => String(verifier));
+    const first = rows.find(({ sealed }) => sealed !== null);
+    const known =
+      configured.key === undefined
+        ? first === undefined
+          ? null
+          : openRow(String(first['verifier']), first['sealed'])
+        : named(configured.key, verifiers, options);
+    const isKnown = known !== null && verifiers.includes(formatKey(known));
+    const current = isKnown ? known : await database.transaction(currentKey);
+    const previous = configured.previousKey === undefined ? null : named(configured.previousKey, verifiers, options);
+    return {
+      current,
+      find: (verifier) => {
+        if (previous !== null && formatKey(previous) === verifier) return previous;
+        return openRow(verifier, rows.find((row) => row['verifier'] === verifier)?.['sealed'] ?? null);
+      },
+    };
+  };
+}
+
+async function makeKey(
+  tx: Writer,
+  name: string,
+  addKey: (tx: Writer, made: SigningKey, pem: string) => Promise<SigningKey>,
+): Promise<SigningKey> {
+  const pem = generateKey();
+  const made = readSigningKey(name, pem);
+  if (made === null) throw new TypeError('a new key can’t be read');
+  return addKey(tx, made, pem);
+}
+
+/** A configured key under the name that it had first: a site that moves keeps its key. */
+function named(secret: Secret, verifiers: readonly string[], { name }: LogKeyOptions): SigningKey {
+  const key = readSigningKey(name, secret.reveal());
+  if (key === null)
+    throw new StatusError({
+      code: 'CONFIG_INVALID',
+      message:
+        'transparency.key is not an Ed25519 private key. Make one with "openssl genpkey -algorithm ed25519 -out log.pem" and set it to ${file:log.pem}.',
+    });
+  const own = parseKey(formatKey(key))?.publicKey;
+  const known = verifiers.map(parseKey).find((verifier) => verifier !== null && own?.equals(verifier.publicKey));
+  return known === undefined || known === null ? key : { ...key, name: known.name };
+}

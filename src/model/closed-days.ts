@@ -1,0 +1,127 @@
+/**
+ * What a page says of days that are over, as its log commits to it: seconds by state, per UTC day and component. Pure.
+ */
+
+import { dayCells } from './days.ts';
+import type { ComponentModel } from './page.ts';
+import { STATES, type State } from './state.ts';
+import { addDays, type Day, dayOf, daysUntil, type EpochMs, HOUR_MS, toEpochMs } from './time.ts';
+import type { MsByState } from './uptime.ts';
+
+/** As many days as pages and `uptime.json` show. */
+export const DAYS_COUNT = 90;
+/** An upstream's last word on a day may come after midnight. */
+const CLOSES_AFTER_MS = HOUR_MS;
+
+/** Seconds in each state that the day had; `counted` only where uptime counts them differently. */
+export interface DayFigures {
+  readonly seconds: Readonly<Partial<Record<State, number>>>;
+  readonly counted?: Readonly<Partial<Record<State, number>>>;
+}
+
+/** What is said of one day of one component. */
+export interface DayRecord {
+  readonly component: string;
+  readonly day: Day;
+  /** `DayFigures` as JSON, so that two can be compared. */
+  readonly figures: string;
+}
+
+/** A change of what was said of a day. Null: nothing was known. */
+export interface DayChange {
+  readonly component: string;
+  readonly day: Day;
+  readonly was: string | null;
+  readonly now: string | null;
+}
+
+/** Why a day says something else than before. */
+export const CORRECTION_REASONS = ['reported_later', 'counted_differently', 'history_changed'] as const;
+export type CorrectionReason = (typeof CORRECTION_REASONS)[number];
+
+/** The last UTC day that is over for good at `asOf`. */
+export function lastClosedDay(asOf: EpochMs): Day {
+  return addDays(dayOf(toEpochMs(asOf - CLOSES_AFTER_MS), 'UTC'), -1);
+}
+
+/** What components say of their closed days; days of which nothing is known are left out. */
+export function closedDays(
+  components: readonly Pick<ComponentModel, 'definition' | 'timeline'>[],
+  asOf: EpochMs,
+): DayRecord[] {
+  const days = daysUntil(lastClosedDay(asOf), DAYS_COUNT);
+  return components.flatMap(({ definition, timeline }) =>
+    dayCells(timeline, days, { now: asOf, zone: 'UTC' }).flatMap(
+      ({ day, coverageRatio, msByState, countedMsByState }) =>
+        coverageRatio === 0
+          ? []
+          : [{ component: definition.id, day, figures: formatFigures(msByState, countedMsByState) }],
+    ),
+  );
+}
+
+function formatFigures(ms: MsByState, counted: MsByState): string {
+  const figures: DayFigures = {
+    seconds: toSeconds(ms),
+    ...(counted === ms ? {} : { counted: toSeconds(counted) }),
+  };
+  return JSON.stringify(figures);
+}
+
+function toSeconds(ms: MsByState): DayFigures['seconds'] {
+  return Object.fromEntries(STATES.flatMap((state) => (ms[state] === 0 ? [] : [[state, ms[state] / 1_000]])));
+}
+
+/** What a log has committed to of the days that are still shown. */
+export interface Committed {
+  /** The last day that it closed; null: it has closed none. */
+  readonly through: Day | null;
+  readonly days: readonly DayRecord[];
+}
+
+/**
+ * Compares what is said now with what was committed. A day is new if the log had not closed it, or if it is from before the
+ * component's first day; any other difference is a change of history. Components that are not on the page any more say nothing.
+ *
+ * @param shown  days that are said something of now, as `closedDays` lists them
+ * @param components  ids of the components on the page
+ */
+export function compareDays(
+  { through, days: committed }: Committed,
+  { shown, components, from }: { shown: readonly DayRecord[]; components: readonly string[]; from: Day },
+): { readonly fresh: readonly DayRecord[]; readonly changes: readonly DayChange[] } {
+  const said = new Map(committed.map((record) => [placeOf(record), record.figures]));
+  const firsts = new Map<string, Day>();
+  for (const { component, day } of committed) if (day < (firsts.get(component) ?? '~')) firsts.set(component, day);
+  const fresh: DayRecord[] = [];
+  const changes: DayChange[] = [];
+  for (const record of shown) {
+    const was = said.get(placeOf(record)) ?? null;
+    said.delete(placeOf(record));
+    const { component, day, figures } = record;
+    if (was === figures) continue;
+    const isNew = was === null && (through === null || day > through || day < (firsts.get(component) ?? '~'));
+    if (isNew) fresh.push(record);
+    else changes.push({ component, day, was, now: figures });
+  }
+  const onPage = new Set(components);
+  for (const { component, day, figures } of committed)
+    if (said.has(`${component} ${day}`) && day >= from && onPage.has(component))
+      changes.push({ component, day, was: figures, now: null });
+  return { fresh, changes };
+}
+
+function placeOf({ component, day }: Pick<DayRecord, 'component' | 'day'>): string {
+  return `${component} ${day}`;
+}
+
+/** Why figures changed, as far as the figures tell. */
+export function correctionReason({ was, now }: Pick<DayChange, 'was' | 'now'>): CorrectionReason {
+  if (was === null) return 'reported_later';
+  const [before, after] = [was, now ?? '{}'].map((text) => JSON.parse(text) as DayFigures);
+  if (JSON.stringify(before?.seconds) === JSON.stringify(after?.seconds)) return 'counted_differently';
+  const isFilledIn = STATES.every(
+    (state) => state === 'unknown' || (before?.seconds[state] ?? 0) <= (after?.seconds?.[state] ?? 0),
+  );
+  return isFilledIn ? 'reported_later' : 'history_changed';
+}

@@ -1,0 +1,132 @@
+/** The page's signed log as files of a release: the list of its files, the checkpoint over it, and the entries. */
+
+import { hash } from 'node:crypto';
+import type { PageKey } from '../../model/slugs.ts';
+import type { EpochMs } from '../../model/time.ts';
+import {
+  CHECKPOINT_PATH,
+  ENTRIES_PER_FILE,
+  entriesPath,
+  FILES_PATH,
+  isLogFile,
+  KEY_PATH,
+} from '../../transparency/entries.ts';
+import { parseCheckpoint } from '../../transparency/note.ts';
+import type { LogHead, PageLog, SeenLog } from '../../transparency/page-log.ts';
+import type { Manifest } from './manifest.ts';
+import type { DrawnFile, ReleaseFile } from './write.ts';
+
+/** A release that is about to be written. */
+export interface LoggedRelease {
+  readonly page: PageKey;
+  readonly origin: string;
+  readonly revision: number;
+  readonly at: EpochMs;
+  readonly event: string;
+  readonly isRollback?: boolean;
+}
+
+interface LogFilesDeps {
+  readonly commitRelease: PageLog['commitRelease'];
+  /** Lines of a page's log, for the files that the last release doesn't have. */
+  readonly readLines: (page: PageKey, range: { readonly from: number; readonly to: number }) => Promise<string[]>;
+  /** Reads a file of the release being served. @throws when it is missing */
+  readonly readBefore: (path: string) => string;
+}
+
+/**
+ * The files of a release, with those of its log.
+ *
+ * @param previous  where kept files are
+ */
+export async function withLogFiles(
+  deps: LogFilesDeps,
+  { files, previous, release }: { files: readonly ReleaseFile[]; previous: Manifest | null; release: LoggedRelease },
+): Promise<readonly ReleaseFile[]> {
+  const own = files.filter(({ path }) => !isLogFile(path));
+  const sums = listSums(own, previous);
+  const { event, ...place } = release;
+  const head = await deps.commitRelease({
+    ...place,
+    event: hash('sha256', event),
+    root: hash('sha256', sums),
+    seen: readSeen(deps),
+  });
+  const written = (path: string, contentType: string, text: string): ReleaseFile => {
+    const sha256 = hash('sha256', text);
+    if (previous?.files[path]?.sha256 === sha256) return { path, drawn: null };
+    return { path, drawn: { key: sha256, contentType, csp: null, body: Buffer.from(text) } satisfies DrawnFile };
+  };
+  return [
+    ...own,
+    written(CHECKPOINT_PATH, 'text/plain; charset=utf-8', head.checkpoint),
+    written(FILES_PATH, 'text/plain; charset=utf-8', sums),
+    written(KEY_PATH, 'application/json; charset=utf-8', `${JSON.stringify({ keys: [head.verifier] })}\n`),
+    ...(await entryFiles(deps, { head, previous, page: release.page, written })),
+  ];
+}
+
+/** As `sha256sum` writes it. Files that lead elsewhere are left out: hosts answer them differently. */
+function listSums(files: readonly ReleaseFile[], previous: Manifest | null): string {
+  return files
+    .flatMap(({ path, drawn }) => {
+      const before = previous?.files[path];
+      if ((drawn ?? before)?.location !== undefined) return [];
+      return [[path, drawn === null ? (before?.sha256 ?? '') : hash('sha256', drawn.body)] as const];
+    })
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, sha256]) => `${sha256}  ${path}\n`)
+    .join('');
+}
+
+/** The log of the last release; null: it had none, or it can't be read. */
+function readSeen({ readBefore }: LogFilesDeps): SeenLog | null {
+  try {
+    const checkpoint = parseCheckpoint(readBefore(CHECKPOINT_PATH));
+    if (checkpoint === null || checkpoint.size === 0) return null;
+    const tail = readBefore(entriesPath(checkpoint.size - 1))
+      .trimEnd()
+      .split('\n');
+    return { size: checkpoint.size, root: checkpoint.root, tail };
+  } catch {
+    // There is none before the first; and a release whose files are missing is written again from nothing.
+    return null;
+  }
+}
+
+async function entryFiles(
+  { readLines }: LogFilesDeps,
+  {
+    head,
+    previous,
+    page,
+    written,
+  }: {
+    head: LogHead;
+    previous: Manifest | null;
+    page: PageKey;
+    written: (path: string, contentType: string, text: string) => ReleaseFile;
+  },
+): Promise<readonly ReleaseFile[]> {
+  const files: ReleaseFile[] = [];
+  const tailFrom = head.size - head.tail.length;
+  for (let from = 0; from < head.size; from += ENTRIES_PER_FILE) {
+    const path = entriesPath(from);
+    const isTail = from === tailFrom;
+    const isFullBefore = previous?.files[entriesPath(from + ENTRIES_PER_FILE)] !== undefined;
+    if (!isTail && isFullBefore && previous?.files[path] !== undefined) {
+      files.push({ path, drawn: null });
+      continue;
+    }
+    const lines = isTail ? head.tail : await readLines(page, { from, to: from + ENTRIES_PER_FILE });
+    files.push(written(path, 'application/jsonl; charset=utf-8', lines.map((line) => `${line}\n`).join('')));
+  }
+  return files;
+}
+
+/** What a log is named after when it begins. */
+export function logOrigin(url: string, page: PageKey): string {
+  const { host, pathname } = new URL(url);
+  const era = page.includes('~') ? page.slice(page.indexOf('~')) : '';
+  return `${host}${pathname.replace(/\/$/, '')}${era}`;
+}

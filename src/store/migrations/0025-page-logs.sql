@@ -1,0 +1,37 @@
+-- The signed log of each page, under the page's key: its lines, what the next one needs, and what it says of days.
+CREATE TABLE log_key (
+  -- The public part, as signed notes write it.
+  verifier TEXT PRIMARY KEY,
+  -- The private part, encrypted; null: it is in the configuration.
+  sealed TEXT,
+  made_at BIGINT NOT NULL
+);
+CREATE TABLE page_log (
+  page TEXT PRIMARY KEY,
+  origin TEXT NOT NULL,
+  size BIGINT NOT NULL,
+  frontier TEXT NOT NULL,
+  -- Digest of the news that was entered last, and the revision of the store that it was made from.
+  event TEXT NOT NULL,
+  revision BIGINT NOT NULL,
+  -- The last UTC day that is closed; empty: none.
+  through TEXT NOT NULL,
+  -- Digest of what was said of closed days last.
+  days TEXT NOT NULL,
+  verifier TEXT NOT NULL
+);
+CREATE TABLE log_entry (
+  page TEXT NOT NULL,
+  n BIGINT NOT NULL,
+  line TEXT NOT NULL,
+  PRIMARY KEY (page, n)
+);
+CREATE TABLE log_day (
+  page TEXT NOT NULL,
+  component TEXT NOT NULL,
+  day TEXT NOT NULL,
+  -- Null: nothing is known by now.
+  figures TEXT,
+  corrected_at BIGINT,
+  PRIMARY KEY (page, component, day)
+);

@@ -1,0 +1,281 @@
+/**
+ * The log of a page in the database, which all nodes share: each entry is added in one transaction, so two nodes can't continue
+ * it in different ways.
+ */
+
+import { sign } from 'node:crypto';
+import { compareDays, DAYS_COUNT, type DayRecord } from '../model/closed-days.ts';
+import type { LogSummary } from '../model/page.ts';
+import type { PageKey } from '../model/slugs.ts';
+import { addDays, type Day, type EpochMs, toIso } from '../model/time.ts';
+import type { Database, Reader, Writer } from '../store/database.ts';
+import {
+  correctionsEntry,
+  daysEntry,
+  ENTRIES_PER_FILE,
+  type EntryDraft,
+  formatEntry,
+  keyChangeText,
+} from './entries.ts';
+import { type Frontier, growTree, treeRoot } from './merkle.ts';
+import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
+
+/** A log, and the revision of the store that its news was made from: older news than what is in it is left out. */
+interface LogPlace {
+  readonly page: PageKey;
+  /** Names a log that doesn't exist yet: host and path of the page. */
+  readonly origin: string;
+  readonly revision: number;
+  readonly at: EpochMs;
+}
+
+/** What is said of closed days now. */
+export interface DaysCommit extends LogPlace {
+  readonly through: Day;
+  readonly shown: readonly DayRecord[];
+  /** Digest of `shown` and `through`. */
+  readonly digest: string;
+  /** Ids of the components on the page. */
+  readonly components: readonly string[];
+}
+
+/** A release that is about to be served. */
+export interface ReleaseCommit extends LogPlace {
+  /** Digest of its news. */
+  readonly event: string;
+  /** SHA-256 of the list of its files, in hex. */
+  readonly root: string;
+  readonly isRollback?: boolean;
+  /** Where the log was in the release before; null: there is none. */
+  readonly seen: SeenLog | null;
+}
+
+/** The log as a release shows it. */
+export interface SeenLog {
+  readonly size: number;
+  readonly root: string;
+  /** The lines of its last file. */
+  readonly tail: readonly string[];
+}
+
+/** The log to publish with a release. */
+export interface LogHead {
+  readonly size: number;
+  readonly checkpoint: string;
+  /** Public key of whoever signed it. */
+  readonly verifier: string;
+  /** The lines of the last file. */
+  readonly tail: readonly string[];
+}
+
+/** The keys in use. */
+export interface LogKeys {
+  readonly current: SigningKey;
+  /** The private part of another key that signed before; null: it is lost. */
+  readonly find: (verifier: string) => SigningKey | null;
+}
+
+export interface PageLog {
+  /** Enters days that are over, and corrections of those that are in it. */
+  readonly commitDays: (commit: DaysCommit) => Promise<void>;
+  /** Enters a release if it has news, and signs. */
+  readonly commitRelease: (commit: ReleaseCommit) => Promise<LogHead>;
+}
+
+interface Log {
+  readonly origin: string;
+  readonly size: number;
+  readonly frontier: Frontier;
+  readonly event: string;
+  readonly revision: number;
+  readonly through: Day | null;
+  readonly days: string;
+  readonly verifier: string;
+}
+
+/** @param keys called with the name that a new key gets */
+export function createPageLog(database: Database, keys: () => Promise<LogKeys>): PageLog {
+  return {
+    commitDays: async (commit) => {
+      const { current } = await keys();
+      await database.transaction(async (tx) => {
+        const log = await readLog(tx, commit, formatKey(current));
+        if (commit.revision < log.revision) return;
+        await commitDays(tx, log, commit);
+      });
+    },
+    commitRelease: async (commit) => {
+      const known = await keys();
+      return database.transaction((tx) => commitRelease(tx, known, commit));
+    },
+  };
+}
+
+async function readLog(tx: Reader, { page, origin }: LogPlace, verifier: string): Promise<Log> {
+  const [row] = await tx.all('SELECT * FROM page_log WHERE page = ?', [page]);
+  if (row === undefined)
+    return { origin, size: 0, frontier: [], event: '', revision: 0, through: null, days: '', verifier };
+  return {
+    origin: String(row['origin']),
+    size: Number(row['size']),
+    frontier: JSON.parse(String(row['frontier'])) as Frontier,
+    event: String(row['event']),
+    revision: Number(row['revision']),
+    through: row['through'] === '' ? null : (String(row['through']) as Day),
+    days: String(row['days']),
+    verifier: String(row['verifier']),
+  };
+}
+
+async function writeLog(tx: Writer, page: PageKey, log: Log): Promise<void> {
+  const { origin, size, frontier, event, revision, through, days, verifier } = log;
+  await tx.run(
+    `INSERT INTO page_log (page, origin, size, frontier, event, revision, through, days, verifier) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (page) DO UPDATE SET size = excluded.size, frontier = excluded.frontier, event = excluded.event,
+       revision = excluded.revision, through = excluded.through, days = excluded.days, verifier = excluded.verifier`,
+    [page, origin, size, JSON.stringify(frontier), event, revision, through ?? '', days, verifier],
+  );
+}
+
+async function appendLines(tx: Writer, page: PageKey, log: Log, lines: readonly string[]): Promise<Log> {
+  const { size, frontier } = log;
+  await tx.runMany(
+    'INSERT INTO log_entry (page, n, line) VALUES (?, ?, ?)',
+    lines.map((line, index) => [page, size + index, line]),
+  );
+  return { ...log, size: size + lines.length, frontier: growTree(frontier, size, lines) };
+}
+
+function append(tx: Writer, page: PageKey, log: Log, drafts: readonly EntryDraft[]): Promise<Log> {
+  return appendLines(
+    tx,
+    page,
+    log,
+    drafts.map((draft, index) => formatEntry(log.size + index, draft)),
+  );
+}
+
+async function commitDays(tx: Writer, log: Log, commit: DaysCommit): Promise<void> {
+  const { page, through, shown, components, at, revision } = commit;
+  const from = addDays(through, 1 - DAYS_COUNT);
+  const rows = await tx.all('SELECT component, day, figures FROM log_day WHERE page = ? AND day >= ?', [page, from]);
+  const days = rows.flatMap(({ component, day, figures }) =>
+    figures === null
+      ? []
+      : [{ component: String(component), day: String(day) as Day, figures: String(figures) } satisfies DayRecord],
+  );
+  const { fresh, changes } = compareDays({ through: log.through, days }, { shown, components, from });
+  const isClosed = log.through !== null && log.through >= through;
+  const entered = await append(tx, page, log, [
+    ...(fresh.length === 0 ? [] : [daysEntry(toIso(at), fresh)]),
+    ...(changes.length === 0 ? [] : [correctionsEntry(toIso(at), changes)]),
+  ]);
+  await tx.runMany(
+    `INSERT INTO log_day (page, component, day, figures, corrected_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (page, component, day) DO UPDATE SET figures = excluded.figures, corrected_at = excluded.corrected_at`,
+    [
+      ...fresh.map(({ component, day, figures }) => [page, component, day, figures, null]),
+      ...changes.map(({ component, day, now }) => [page, component, day, now, at]),
+    ],
+  );
+  await writeLog(tx, page, { ...entered, revision, days: commit.digest, through: isClosed ? log.through : through });
+}
+
+async function commitRelease(tx: Writer, keys: LogKeys, commit: ReleaseCommit): Promise<LogHead> {
+  const { page, revision, event, root, at, seen, isRollback = false } = commit;
+  const verifier = formatKey(keys.current);
+  let log = await readLog(tx, commit, verifier);
+  const before = log;
+  if (seen !== null) log = await continueSeen(tx, log, { page, at, seen });
+  if (log.verifier !== verifier) log = await changeKey(tx, log, { page, at, keys });
+  if (isRollback) log = await append(tx, page, log, [{ at: toIso(at), kind: 'rollback', root }]);
+  else if (event !== log.event && revision >= log.revision) {
+    log = await append(tx, page, log, [{ at: toIso(at), kind: 'release', root }]);
+    log = { ...log, event, revision };
+  }
+  if (log !== before) await writeLog(tx, page, log);
+  const { origin, size, frontier } = log;
+  const text = formatCheckpoint({ origin, size, root: treeRoot(frontier), release: root, at: toIso(at) });
+  const from = size - 1 - ((size - 1) % ENTRIES_PER_FILE);
+  return {
+    size,
+    verifier,
+    checkpoint: signNote(text, [keys.current]),
+    tail: await readLines(tx, page, { from, to: size }),
+  };
+}
+
+/** Lines `from` up to `to` of a page's log. */
+export async function readLines(
+  reader: Reader,
+  page: PageKey,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<string[]> {
+  const rows = await reader.lists('SELECT line FROM log_entry WHERE page = ? AND n >= ? AND n < ? ORDER BY n', [
+    page,
+    from,
+    to,
+  ]);
+  return rows.map(([line]) => String(line));
+}
+
+/**
+ * A database that was restored from a backup is behind what was published. If its log leads to what the last release shows,
+ * the lines that it lacks are taken over; otherwise the log says that it can't be continued.
+ */
+async function continueSeen(
+  tx: Writer,
+  log: Log,
+  { page, at, seen }: { page: PageKey; at: EpochMs; seen: SeenLog },
+): Promise<Log> {
+  const { size, root, tail } = seen;
+  const first = size - tail.length;
+  if (log.size >= size) {
+    const [last] = await readLines(tx, page, { from: size - 1, to: size });
+    if (last === tail.at(-1)) return log;
+  } else if (first <= log.size) {
+    const missing = tail.slice(log.size - first);
+    if (treeRoot(growTree(log.frontier, log.size, missing)) === root) return appendLines(tx, page, log, missing);
+  }
+  return append(tx, page, log, [{ at: toIso(at), kind: 'restart', size, root }]);
+}
+
+async function changeKey(
+  tx: Writer,
+  log: Log,
+  { page, at, keys }: { page: PageKey; at: EpochMs; keys: LogKeys },
+): Promise<Log> {
+  const to = formatKey(keys.current);
+  const text = Buffer.from(keyChangeText({ origin: log.origin, n: log.size, from: log.verifier, to }));
+  const signatureOf = ({ privateKey }: SigningKey): string => sign(null, text, privateKey).toString('base64');
+  const old = keys.find(log.verifier);
+  const signatures = { from: old === null ? null : signatureOf(old), to: signatureOf(keys.current) };
+  const entered = await append(tx, page, log, [{ at: toIso(at), kind: 'key', from: log.verifier, to, signatures }]);
+  return { ...entered, verifier: to };
+}
+
+/** Null: the page has no log yet. */
+export async function readLogSummary(reader: Reader, page: PageKey, from: Day): Promise<LogSummary | null> {
+  const [row] = await reader.all('SELECT size, frontier, days FROM page_log WHERE page = ?', [page]);
+  if (row === undefined) return null;
+  const rows = await reader.all(
+    'SELECT component, day, corrected_at FROM log_day WHERE page = ? AND day >= ? AND corrected_at IS NOT NULL ORDER BY corrected_at DESC, day DESC, component',
+    [page, from],
+  );
+  return {
+    size: Number(row['size']),
+    root: treeRoot(JSON.parse(String(row['frontier'])) as Frontier),
+    days: String(row['days']),
+    corrected: rows.map(({ component, day, corrected_at: at }) => ({
+      component: String(component),
+      day: String(day) as Day,
+      at: Number(at) as EpochMs,
+    })),
+  };
+}
+
+/** Public keys of logs, the latest first. */
+export async function readVerifiers(reader: Reader): Promise<string[]> {
+  const rows = await reader.all('SELECT verifier FROM log_key ORDER BY made_at DESC, verifier');
+  return rows.map(({ verifier }) => String(verifier));
+}

@@ -1,0 +1,260 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
+import { createPublishControl } from '../../src/publish/publish-control.ts';
+import { rollbackTo } from '../../src/publish/releases/rollback.ts';
+import { formatKey, type SigningKey } from '../../src/transparency/note.ts';
+import { createPageLog } from '../../src/transparency/page-log.ts';
+import { type ReadFile, type SeenHead, type Verdict, verifyPage } from '../../src/transparency/verify.ts';
+import { TEST_KEY, testKey, testPageLog } from '../helpers/page-log.ts';
+import { closeSmallSites, createSmallSite, type RunningPublisher, type SmallSite } from '../helpers/small-site.ts';
+
+afterEach(closeSmallSites);
+
+const at = (site: SmallSite): ReadFile => {
+  return async (path) => {
+    const file = join(site.folders.publicSite, 'acme', path);
+    return existsSync(file) ? readFileSync(file) : null;
+  };
+};
+
+const check = (site: SmallSite, seen: SeenHead | null = null, read = at(site)): Promise<Verdict> =>
+  verifyPage({ read, seen, siteKeys: null, now: site.clock.now });
+
+const settle = async ({ run, publisher }: RunningPublisher): Promise<void> => {
+  await run();
+  await publisher.settled();
+};
+
+/** The site after some hours or days with a pass every hour. */
+async function live(site: SmallSite, running: RunningPublisher, hours: number): Promise<void> {
+  for (let hour = 0; hour < hours; hour += 1) {
+    site.clock.now = toEpochMs(site.clock.now + HOUR_MS);
+    await site.pass('acme');
+    await settle(running);
+  }
+}
+
+async function begin(): Promise<{ site: SmallSite; running: RunningPublisher }> {
+  const site = createSmallSite({ pages: ['acme'] });
+  await site.pass();
+  const running = site.publisher();
+  await settle(running);
+  return { site, running };
+}
+
+const lines = (site: SmallSite): string[] => site.served('acme', 'log/entries/000000.jsonl').trimEnd().split('\n');
+const kinds = (site: SmallSite): string[] => lines(site).map((line) => JSON.parse(line).kind);
+
+describe('the signed log of a page', () => {
+  it('agrees with what is served: files, days, and a head that was seen before', async () => {
+    const { site, running } = await begin();
+    const first = await check(site);
+    expect(first.faults).toEqual([]);
+    expect(first.head?.key).toBe(formatKey(TEST_KEY));
+    await live(site, running, 30);
+    site.upstream('acme').states = ['major_outage', 'operational'];
+    await live(site, running, 30);
+    const later = await check(site, first.head);
+    expect(later).toMatchObject({ faults: [], corrections: [] });
+    expect(later.filesChecked).toBeGreaterThan(20);
+    expect(later.daysChecked).toBeGreaterThan(0);
+    expect(kinds(site)).toContain('days');
+  });
+
+  it('grows with news, not with heartbeats', async () => {
+    const { site, running } = await begin();
+    const size = lines(site).length;
+    site.clock.now = toEpochMs(site.clock.now + 16 * MINUTE_MS);
+    await site.pass();
+    await settle(running);
+    expect(lines(site)).toHaveLength(size);
+    expect((await check(site)).faults).toEqual([]);
+    site.upstream('acme').states = ['major_outage', 'operational'];
+    await site.pass();
+    await settle(running);
+    expect(lines(site)).toHaveLength(size + 1);
+    expect((await check(site)).faults).toEqual([]);
+  });
+
+  it('finds a file that was changed after it was signed, and one that is gone', async () => {
+    const { site } = await begin();
+    const read: ReadFile = async (path) => {
+      const bytes = await at(site)(path);
+      if (path === 'api/v2/summary.json') return Buffer.from(String(bytes).replace('Operational', 'operational!'));
+      return path === 'feed.atom' ? null : bytes;
+    };
+    expect((await check(site, null, read)).faults).toEqual([
+      'api/v2/summary.json isn’t what was signed.',
+      'feed.atom is missing.',
+    ]);
+  });
+
+  it.each([
+    ['a truncated log', 'log/entries/000000.jsonl', (text: string) => text.slice(0, 40), /truncated/],
+    [
+      'another entry',
+      'log/entries/000000.jsonl',
+      (text: string) => text.replace('"release"', '"rollback"'),
+      /aren’t those that were signed/,
+    ],
+    ['another list of files', 'log/SHA256SUMS', (text: string) => `${text}\n`, /isn’t the list that was signed/],
+    ['a damaged checkpoint', 'log/checkpoint', () => 'x', /isn’t a checkpoint/],
+    [
+      'a checkpoint that nobody signed',
+      'log/checkpoint',
+      (text: string) => text.replace('acme', 'evil'),
+      /isn’t signed/,
+    ],
+    ['another key', 'log/key.json', () => JSON.stringify({ keys: [formatKey(testKey())] }), /isn’t signed/],
+  ])('names %s', async (_, changed, change, sentence) => {
+    const { site } = await begin();
+    const read: ReadFile = async (path) => {
+      const bytes = await at(site)(path);
+      return path === changed ? Buffer.from(change(String(bytes))) : bytes;
+    };
+    expect((await check(site, null, read)).faults.join(' ')).toMatch(sentence);
+  });
+
+  it('names an old copy, and a past that was signed again', async () => {
+    const { site, running } = await begin();
+    const old = new Map(
+      await Promise.all(
+        ['log/checkpoint', 'log/entries/000000.jsonl', 'log/SHA256SUMS', 'log/key.json', 'api/uptime.json'].map(
+          async (path) => [path, await at(site)(path)] as const,
+        ),
+      ),
+    );
+    await live(site, running, 40);
+    const { head } = await check(site);
+    const replayed = await check(site, head, async (path) => old.get(path) ?? (await at(site)(path)));
+    expect(replayed.faults[0]).toMatch(/shorter than when it was seen before/);
+    const forged = { ...head, root: Buffer.alloc(32).toString('base64') } as SeenHead;
+    expect((await check(site, forged)).faults[0]).toMatch(/past was rewritten/);
+    expect((await check(site, { ...forged, origin: 'status.example/other' })).faults[0]).toMatch(/another page/);
+  });
+
+  it('says openly when a day is edited in the database, and cannot be edited itself', async () => {
+    const { site, running } = await begin();
+    site.upstream('acme').states = ['major_outage', 'operational'];
+    await live(site, running, 4);
+    site.upstream('acme').states = ['operational', 'operational'];
+    await live(site, running, 40);
+    const { head, faults } = await check(site);
+    expect(faults).toEqual([]);
+    await site.store.database.transaction((tx) => tx.run("UPDATE span SET state = 'operational'"));
+    running.publisher.close();
+    const next = site.publisher();
+    await live(site, next, 1);
+    const { faults: none, corrections } = await check(site, head);
+    expect(none).toEqual([]);
+    expect(corrections).toMatchObject([{ component: 'c0', day: '2026-11-21', why: 'history_changed' }]);
+    expect(corrections[0]?.was).toMatch(/major_outage/);
+    // The log itself, edited to hide it.
+    await site.store.database.transaction((tx) =>
+      tx.run("UPDATE log_entry SET line = REPLACE(line, 'major_outage', 'degraded')"),
+    );
+    await live(site, next, 1);
+    expect((await check(site, head)).faults.join(' ')).toMatch(/aren’t those that were signed/);
+  });
+
+  it('takes a rollback as an entry, not as a rewrite', async () => {
+    const { site, running } = await begin();
+    site.upstream('acme').states = ['major_outage', 'operational'];
+    await live(site, running, 1);
+    const { head } = await check(site);
+    await running.publisher.close();
+    const log = testPageLog(site.store.database);
+    await rollbackTo(
+      {
+        database: site.store.database,
+        folders: site.folders,
+        now: () => site.clock.now,
+        sleep: async () => undefined,
+        log,
+      },
+      { slug: 'acme', release: null },
+    );
+    const rolled = await check(site, head);
+    expect(rolled.faults).toEqual([]);
+    expect(kinds(site).at(-1)).toBe('rollback');
+    const next = site.publisher();
+    await live(site, next, 1);
+    expect((await check(site, rolled.head)).faults).toEqual([]);
+  });
+
+  it('goes on after a backup was restored, from what the last release shows', async () => {
+    const { site, running } = await begin();
+    await site.store.database.backup(join(site.folder, 'before.db'));
+    site.upstream('acme').states = ['major_outage', 'operational'];
+    await live(site, running, 2);
+    const { head } = await check(site);
+    const { database } = site.store;
+    // As a backup from before would have it.
+    await database.transaction(async (tx) => {
+      await tx.run('DELETE FROM log_entry WHERE n > 0');
+      const [line] = await tx.all('SELECT line FROM log_entry');
+      expect(line).toBeDefined();
+      const { growTree } = await import('../../src/transparency/merkle.ts');
+      await tx.run('UPDATE page_log SET size = 1, frontier = ?, event = ?', [
+        JSON.stringify(growTree([], 0, [String(line?.['line'])])),
+        '',
+      ]);
+    });
+    await live(site, running, 1);
+    const after = await check(site, head);
+    expect(after.faults).toEqual([]);
+    expect(kinds(site)).not.toContain('restart');
+  });
+
+  it('says that it began anew when the database was lost, and a reader who knew it hears so', async () => {
+    const { site, running } = await begin();
+    await live(site, running, 30);
+    const { head } = await check(site);
+    await site.store.database.transaction(async (tx) => {
+      for (const table of ['log_entry', 'page_log', 'log_day']) await tx.run(`DELETE FROM ${table}`);
+      await tx.run("INSERT INTO log_entry (page, n, line) VALUES ('acme', 0, '{}')");
+      await tx.run('DELETE FROM log_entry');
+    });
+    await live(site, running, 1);
+    const { faults } = await check(site, head);
+    expect(faults.join(' ')).toMatch(/rewritten|forked/);
+  });
+
+  it('changes its key by an entry that both keys sign; a key that nobody vouched for is named', async () => {
+    const { site, running } = await begin();
+    const { head } = await check(site);
+    await running.publisher.close();
+    const published = async (current: SigningKey, find: (verifier: string) => SigningKey | null): Promise<void> => {
+      const log = createPageLog(site.store.database, async () => ({ current, find }));
+      const control = createPublishControl({
+        ...{ database: site.store.database, folders: site.folders, now: () => site.clock.now, log },
+        sleep: async () => undefined,
+        mayServe: async () => true,
+      });
+      const next = site.publisher({ control });
+      await live(site, next, 1);
+      await next.publisher.close();
+    };
+    const second = testKey();
+    await published(second, () => TEST_KEY);
+    const rotated = await check(site, head);
+    expect(rotated.faults).toEqual([]);
+    expect(kinds(site)).toContain('key');
+    await published(testKey(), () => null);
+    expect((await check(site, rotated.head)).faults.join(' ')).toMatch(/never agreed to it/);
+  });
+
+  it('keeps files of a bounded number of entries, and leaves full ones alone', async () => {
+    const { site, running } = await begin();
+    for (let change = 0; change < 300; change += 1) {
+      site.clock.now = toEpochMs(site.clock.now + MINUTE_MS);
+      site.upstream('acme').states = [change % 2 === 0 ? 'major_outage' : 'operational', 'operational'];
+      await site.pass();
+      await settle(running);
+    }
+    expect(lines(site)).toHaveLength(256);
+    expect((await check(site)).faults).toEqual([]);
+  });
+});
