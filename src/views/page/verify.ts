@@ -54,7 +54,7 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
           name,
           href: base + componentPath(component),
           day: format.dayInYear(day),
-          on: [before, format.timeInYear(at), after] as const,
+          on: [before, format.zoned.time(at), after] as const,
         },
       ];
     }),
