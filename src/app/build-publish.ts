@@ -18,7 +18,6 @@ import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
 import { createNews, type Log } from './log.ts';
 import { createChecksKeeper, ownChecksTask } from './nodes/checks.ts';
-import { sitePageLog } from './log-keys.ts';
 import { createElections, type Elections } from './nodes/elections.ts';
 import { askTask } from './nodes/turns.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
@@ -33,6 +32,7 @@ import {
   targetDeps,
   uploadTask,
 } from './targets.ts';
+import { sitePageLog } from './transparency/log-keys.ts';
 import { startPublisher } from './workers/publisher-client.ts';
 
 /** Progress of a run, for a terminal. */

@@ -183,11 +183,29 @@ const OperatorsSchema = z
   })
   .prefault({});
 
+const toFolder = (url: string): string => (url.endsWith('/') ? url : `${url}/`);
+
 const TransparencySchema = z
   .strictObject({
     key: SecretSchema.optional().describe(
       'Ed25519 private key (PEM) that signs the logs of pages, such as ${file:log.pem}; docs/verify.md. Default: one that Pharos makes and keeps in its database.',
     ),
+    witness: z
+      .array(
+        z.strictObject({
+          url: HttpUrlSchema.transform(toFolder).describe('Address of a page that Pharos publishes.'),
+          compare: z
+            .record(z.string(), z.string())
+            .default({})
+            .describe('Its component ids, and your monitors (`upstream/id`) of the same targets. Default: none.'),
+        }),
+      )
+      .default([])
+      .describe('Pages of other sites to verify every five minutes; docs/verify.md.'),
+    witnesses: z
+      .array(HttpUrlSchema.transform(toFolder))
+      .default([])
+      .describe('Sites that watch your pages; pages show what they say.'),
     previousKey: SecretSchema.optional().describe('The key before, to sign the change to `key`. Default: none.'),
   })
   .prefault({});

@@ -194,6 +194,15 @@ export interface NewEntry {
   readonly fellAt: EpochMs;
 }
 
+/** What a witness says of a page. */
+export interface WitnessWord {
+  readonly url: string;
+  /** `away`: nothing that counts. */
+  readonly word: 'agrees' | 'differs' | 'away';
+  /** Why, if it doesn't agree; from the witness, so it is hostile text. */
+  readonly faults: readonly string[];
+}
+
 /** What a page shows of its own log. */
 export interface LogSummary {
   readonly size: number;
@@ -201,6 +210,8 @@ export interface LogSummary {
   readonly root: string;
   /** Digest of what was committed of closed days. */
   readonly days: string;
+  /** What its witnesses say; empty: it has none. */
+  readonly witnesses: readonly WitnessWord[];
   /** Days that say something else than they once did, the latest correction first. */
   readonly corrected: readonly { readonly component: string; readonly day: Day; readonly at: EpochMs }[];
 }

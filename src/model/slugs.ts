@@ -27,6 +27,9 @@ export const SECURITY_TXT = '.well-known/security.txt';
 /** The keys that sign the logs of the site's pages, at the root of each host. */
 export const LOG_KEYS = '.well-known/pharos-key.json';
 
+/** What the site says as a witness of other pages, at its root. */
+export const WITNESS_PATH = '.well-known/pharos-witness.txt';
+
 /** Files that the site has at its root for all of its pages; a home page has its own of these only below its slug. */
 export const SITE_FILES = [
   '404.html',
@@ -35,6 +38,7 @@ export const SITE_FILES = [
   'llms.txt',
   'robots.txt',
   LOG_KEYS,
+  WITNESS_PATH,
   SECURITY_TXT,
   'site-logo-dark.png',
   'site-logo-dark.svg',

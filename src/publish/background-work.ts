@@ -218,7 +218,8 @@ async function drawDeferred(work: Work): Promise<void> {
       // News was published in the meantime and queued its own files, so nothing is lost.
       if (currentNumber(deps.folders, slug) === served) {
         deps.onRelease(slug, null);
-        deps.onError(error);
+        // An operator may have put the page on hold while it was drawn.
+        if (heldRelease(deps.folders, slug) === null) deps.onError(error);
       }
     }
     await deps.idle();

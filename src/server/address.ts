@@ -1,6 +1,6 @@
 /** Resolves an address to a page and one of its files. */
 
-import { LOG_KEYS, PAGE_FOLDERS, SECURITY_TXT, SITE_FILES } from '../model/slugs.ts';
+import { LOG_KEYS, PAGE_FOLDERS, SECURITY_TXT, SITE_FILES, WITNESS_PATH } from '../model/slugs.ts';
 
 export interface SiteAddresses {
   /** Host name (no port) of site.url. */
@@ -75,7 +75,8 @@ export function resolveAddress(host: string | undefined, target: string, site: S
   const path = plainPath(target);
   if (path === null) return { kind: 'refused', status: 400 };
   if (path.startsWith('/-/')) return { kind: 'own', path: path.slice('/-/'.length), isSite: customSlug === undefined };
-  for (const file of [SECURITY_TXT, LOG_KEYS]) if (path === `/${file}`) return { kind: 'site', path: file };
+  for (const file of [SECURITY_TXT, LOG_KEYS, WITNESS_PATH])
+    if (path === `/${file}`) return { kind: 'site', path: file };
   if (customSlug !== undefined) return pageAddress(customSlug, path.slice(1), '/');
   return siteAddress(path, site);
 }

@@ -17,8 +17,10 @@ import {
   formatEntry,
   keyChangeText,
 } from './entries.ts';
-import { type Frontier, growTree, treeRoot } from './merkle.ts';
+import { type Frontier, growTree, rootAfter, treeRoot } from './merkle.ts';
 import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
+import { judgeWitness } from './witness.ts';
+import { readRecords } from './witness-records.ts';
 
 /** A log, and the revision of the store that its news was made from: older news than what is in it is left out. */
 interface LogPlace {
@@ -256,8 +258,11 @@ async function changeKey(
 
 /** Null: the page has no log yet. */
 export async function readLogSummary(reader: Reader, page: PageKey, from: Day): Promise<LogSummary | null> {
-  const [row] = await reader.all('SELECT size, frontier, days FROM page_log WHERE page = ?', [page]);
+  const [row] = await reader.all('SELECT origin, size, frontier, days FROM page_log WHERE page = ?', [page]);
   if (row === undefined) return null;
+  const notes = (await readRecords(reader)).filter(({ kind }) => kind === 'witness');
+  const lines = notes.length === 0 ? [] : await readLines(reader, page, { from: 0, to: Number(row['size']) });
+  const rootAt = (size: number): string | null => (size > lines.length ? null : rootAfter(lines, size));
   const rows = await reader.all(
     'SELECT component, day, corrected_at FROM log_day WHERE page = ? AND day >= ? AND corrected_at IS NOT NULL ORDER BY corrected_at DESC, day DESC, component',
     [page, from],
@@ -266,6 +271,7 @@ export async function readLogSummary(reader: Reader, page: PageKey, from: Day): 
     size: Number(row['size']),
     root: treeRoot(JSON.parse(String(row['frontier'])) as Frontier),
     days: String(row['days']),
+    witnesses: notes.map(({ url, text }) => judgeWitness({ url, note: text }, String(row['origin']), rootAt)),
     corrected: rows.map(({ component, day, corrected_at: at }) => ({
       component: String(component),
       day: String(day) as Day,

@@ -41,6 +41,8 @@ export interface Verdict {
   readonly notes: readonly string[];
   /** Null: there is no log that could be read. */
   readonly head: SeenHead | null;
+  /** The checkpoint as it was read; null: there is none. */
+  readonly checkpoint: string | null;
   readonly filesChecked: number;
   readonly daysChecked: number;
   /** Days that were corrected openly since the head that was seen; all, if none was. */
@@ -124,6 +126,7 @@ async function verifyOnce(options: VerifyOptions): Promise<{ readonly verdict: V
     verdict: {
       faults,
       notes,
+      checkpoint: note,
       head: key === null ? null : { origin, size, root, key, at },
       filesChecked: files.count,
       daysChecked: days.count,
@@ -136,7 +139,7 @@ const NO_LOG =
   'There is no log at this address. Pass the address of a status page that Pharos publishes, such as https://status.example.com/acme/.';
 
 function nothing(fault: string): Verdict {
-  return { faults: [fault], notes: [], head: null, filesChecked: 0, daysChecked: 0, corrections: [] };
+  return { faults: [fault], notes: [], head: null, checkpoint: null, filesChecked: 0, daysChecked: 0, corrections: [] };
 }
 
 async function readText(read: ReadFile, path: string): Promise<string | null> {

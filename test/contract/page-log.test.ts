@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { toPageKey } from '../../src/model/slugs.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
@@ -248,11 +249,16 @@ describe('the signed log of a page', () => {
 
   it('keeps files of a bounded number of entries, and leaves full ones alone', async () => {
     const { site, running } = await begin();
-    for (let change = 0; change < 300; change += 1) {
-      site.clock.now = toEpochMs(site.clock.now + MINUTE_MS);
-      site.upstream('acme').states = [change % 2 === 0 ? 'major_outage' : 'operational', 'operational'];
-      await site.pass();
-      await settle(running);
+    const log = testPageLog(site.store.database);
+    const page = toPageKey('acme', 1);
+    for (let n = lines(site).length; n < 255; n += 1)
+      await log.commitRelease({
+        ...{ page, origin: '', revision: 1_000_000, at: site.clock.now, seen: null },
+        ...{ event: `event ${n}`, root: n.toString(16).padStart(64, '0'), isRollback: true },
+      });
+    for (const state of ['major_outage', 'operational', 'major_outage'] as const) {
+      site.upstream('acme').states = [state, 'operational'];
+      await live(site, running, 1);
     }
     expect(lines(site)).toHaveLength(256);
     expect((await check(site)).faults).toEqual([]);

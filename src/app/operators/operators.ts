@@ -25,7 +25,7 @@ import type { ServeParts } from '../build-serve.ts';
 import { now, sleep } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { redact } from '../log.ts';
-import { sitePageLog } from '../log-keys.ts';
+import { sitePageLog } from '../transparency/log-keys.ts';
 import { createOpsFacts } from './ops-facts.ts';
 import { createForms } from './writing.ts';
 

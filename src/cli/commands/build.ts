@@ -4,6 +4,7 @@ import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
+import { witnessAll } from '../../app/transparency/witness.ts';
 import type { Config } from '../../config/load.ts';
 import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
@@ -41,6 +42,7 @@ export async function build(options: BuildOptions): Promise<number> {
     if (options.offline !== true) {
       progress.doing('making the checks that are due');
       await makeChecker(pharos.base, await listChecks(pharos.base)).runOnce(false);
+      await witnessAll(pharos.base);
     }
     const report = await pharos.publishing.engine.run({
       trigger: 'command',

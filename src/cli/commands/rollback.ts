@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { now, sleep } from '../../app/clock.ts';
-import { sitePageLog } from '../../app/log-keys.ts';
+import { sitePageLog } from '../../app/transparency/log-keys.ts';
 import { StatusError } from '../../errors.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from '../../publish/releases/folders.ts';

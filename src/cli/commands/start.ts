@@ -10,6 +10,7 @@ import type { Engine } from '../../app/run/engine.ts';
 import { createReportLog } from '../../app/run/log-report.ts';
 import { listen } from '../../app/serving/listen.ts';
 import { releasesTask, uploadTask } from '../../app/targets.ts';
+import { witnessAll } from '../../app/transparency/witness.ts';
 import type { Config } from '../../config/load.ts';
 import { parseConfig } from '../../config/load.ts';
 import { SECOND_MS } from '../../model/time.ts';
@@ -67,6 +68,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     onReport: (report) => {
       writeReport(report);
       delivery.next();
+      witnessing.next();
       pharos.publishing.targets.follow(report.id);
       pharos.publishing.releaseUploads?.follow();
     },
@@ -75,6 +77,8 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   const { closing, live } = base;
   const delivery = createDelivery(base, log);
   closing.defer(delivery.idle);
+  const witnessing = createWitnessing(base, log);
+  closing.defer(witnessing.idle);
   const door = await listen(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
   closing.defer(door.close);
   // The sandbox's address is wherever we listen; a configured one stays as it is written.
@@ -122,6 +126,21 @@ function createDelivery(base: StoreParts, log: Log): { readonly next: () => void
     next: () => {
       if (base.live.config().exports.length === 0 || inTurn.activeCount > 0) return;
       inTurn(send).catch((error: unknown) => log.error(error, 'an export failed'));
+    },
+    idle: () => inTurn(() => undefined),
+  };
+}
+
+/** Looks at other sites after a run, when it is due. One at a time. */
+function createWitnessing(
+  base: StoreParts,
+  log: Log,
+): { readonly next: () => void; readonly idle: () => Promise<void> } {
+  const inTurn = pLimit(1);
+  return {
+    next: () => {
+      if (inTurn.activeCount > 0) return;
+      inTurn(() => witnessAll(base)).catch((error: unknown) => log.error(error, 'watching other pages failed'));
     },
     idle: () => inTurn(() => undefined),
   };

@@ -5,10 +5,10 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { now } from '../../app/clock.ts';
-import { messageOf, StatusError } from '../../errors.ts';
-import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
+import { openSite } from '../../app/transparency/read-site.ts';
+import { messageOf } from '../../errors.ts';
 import { proxySettings } from '../../network/proxy.ts';
-import { type ReadFile, type SeenHead, SeenHeadSchema, type Verdict, verifyPage } from '../../transparency/verify.ts';
+import { type SeenHead, SeenHeadSchema, type Verdict, verifyPage } from '../../transparency/verify.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { print } from './common.ts';
 
@@ -18,7 +18,6 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-const BYTES_MAX = 64 * 1024 * 1024;
 const SeenSchema = z.record(z.string(), SeenHeadSchema);
 
 /** @returns 1 when something differs */
@@ -27,18 +26,12 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
   const file =
     options.since ?? join(process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local/state'), 'pharos/verify.json');
   const seen = readSeen(file);
-  const dispatcher = createDispatcher({
-    connectMs: 10_000,
-    headersMs: 30_000,
-    idleMs: 30_000,
-    connectionsMax: 8,
-    proxy: proxySettings(process.env),
-  });
+  const site = openSite(proxySettings(process.env));
   try {
     const verdict = await verifyPage({
-      read: readFrom(dispatcher, page),
+      read: site.reader(page),
       seen: seen[page] ?? null,
-      siteKeys: await readSiteKeys(dispatcher, page),
+      siteKeys: await site.keys(page),
       now: now(),
     });
     // What contradicts the head that was seen never replaces it.
@@ -50,7 +43,7 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
     );
     return verdict.faults.length === 0 ? EXIT_DONE : EXIT_FAILED;
   } finally {
-    await dispatcher.destroy();
+    await site.close();
   }
 }
 
@@ -65,59 +58,6 @@ function toPage(address: string): string {
   url.hash = '';
   url.pathname = url.pathname.replace(/\/?(index\.html|log\/?)?$/, '/');
   return url.href;
-}
-
-function readFrom(dispatcher: Dispatcher, page: string): ReadFile {
-  return async (path) => {
-    const url = new URL(
-      path
-        .split('/')
-        .map(encodeURIComponent)
-        .join('/')
-        .replace(/(^|\/)index\.html$/, '$1') || '.',
-      page,
-    );
-    try {
-      const answer = await dispatcher.request({
-        origin: url.origin,
-        path: url.pathname,
-        method: 'GET',
-        // What is signed is the file as it is.
-        headers: { 'accept-encoding': 'identity', 'cache-control': 'no-cache', 'user-agent': 'Pharos-verify' },
-      });
-      const bytes = await readBody(answer.body, url);
-      // Hosts answer the address of their 404 page with that status.
-      return answer.statusCode === 200 || (answer.statusCode === 404 && path === '404.html') ? bytes : null;
-    } catch (cause) {
-      throw new StatusError({
-        code: 'UPSTREAM_UNREACHABLE',
-        message: `${url.origin} can’t be reached: ${messageOf(cause)}.`,
-        cause,
-      });
-    }
-  };
-}
-
-async function readBody(body: AsyncIterable<Uint8Array>, url: URL): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > BYTES_MAX) throw new Error(`${url.pathname} is larger than 64 MB`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
-
-/** The keys at the root of the site; null: it publishes none there, as below a path of a host that has other things at its root. */
-async function readSiteKeys(dispatcher: Dispatcher, page: string): Promise<readonly string[] | null> {
-  const root = new URL('/', page).href;
-  const bytes = await readFrom(dispatcher, root)('.well-known/pharos-key.json');
-  try {
-    return z.object({ keys: z.array(z.string()) }).parse(JSON.parse(Buffer.from(bytes ?? []).toString('utf8'))).keys;
-  } catch {
-    return null;
-  }
 }
 
 function readSeen(file: string): Readonly<Record<string, SeenHead>> {

@@ -120,7 +120,8 @@ function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[]
       .reportMonths()
       .map((month) => htmlFile(REPORT, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) })),
     htmlFile(VERIFY, VERIFY_PATH, {
-      priority: 'deferred',
+      // It shows the log as it was before, so it is never news.
+      priority: 'background',
       inputs: () => ({
         frame: frame(),
         log: model.log,

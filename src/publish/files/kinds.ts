@@ -214,6 +214,7 @@ export const JSON_FEED = fileKind('json-feed', 'application/feed+json; charset=u
 export const CALENDAR = fileKind('calendar', 'text/calendar; charset=utf-8', calendarText);
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
+export const TEXT_FILE = fileKind('text', TEXT_TYPE, ({ text }: { readonly text: string }) => text);
 export const ROBOTS = fileKind('robots', TEXT_TYPE, robotsText);
 export const SECURITY = fileKind('security', TEXT_TYPE, securityText);
 export const LLMS = fileKind('llms', TEXT_TYPE, llmsText);

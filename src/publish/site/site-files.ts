@@ -6,7 +6,7 @@ import type { PublicFile } from '../../config/public-files.ts';
 import { toHex } from '../../looks/colour.ts';
 import { LOOKS } from '../../looks/states.ts';
 import { STATES } from '../../model/index.ts';
-import { LOG_KEYS, SECURITY_TXT } from '../../model/slugs.ts';
+import { LOG_KEYS, SECURITY_TXT, WITNESS_PATH } from '../../model/slugs.ts';
 import { siteNotFoundView } from '../../views/page/not-found.ts';
 import {
   type SiteInit,
@@ -32,6 +32,7 @@ import {
   SCRIPT,
   SECURITY,
   SITEMAP,
+  TEXT_FILE,
 } from '../files/kinds.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
@@ -53,7 +54,7 @@ function publicFile({ path, file, sha256, contentType }: PublicFile): FileEntry[
 }
 
 /** Every file of the site itself. */
-export function listSiteFiles({ site, pages, logKeys = [] }: SiteFilesInput): readonly FileEntry[] {
+export function listSiteFiles({ site, pages, logKeys = [], witness = null }: SiteFilesInput): readonly FileEntry[] {
   const url = `${site.url}/`;
   const own = site.look ?? {};
   const look = { ...lookSettings(own, SITE_LOGO), cssVariables: {} };
@@ -68,6 +69,7 @@ export function listSiteFiles({ site, pages, logKeys = [] }: SiteFilesInput): re
     ...siteIndexFiles({ url, name: site.name }, pages),
     ...securityFiles(site.security),
     ...(logKeys.length === 0 ? [] : [fileEntry(JSON_FILE, LOG_KEYS, { inputs: () => ({ keys: logKeys }) })]),
+    ...(witness === null ? [] : [fileEntry(TEXT_FILE, WITNESS_PATH, { inputs: () => ({ text: witness }) })]),
     ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
     ...logoFiles(Object.values(own.logo ?? {}), SITE_LOGO),
     ...(site.publicFiles ?? []).flatMap(publicFile),

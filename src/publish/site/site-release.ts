@@ -1,6 +1,7 @@
 /** Publishes the site's own files: the index of pages, the 404 page, and files for crawlers. */
 
 import { readVerifiers } from '../../transparency/page-log.ts';
+import { readRecords } from '../../transparency/witness-records.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
 import type { ListedPage } from '../../views/site/index-of-pages.ts';
 import type { ResolvedPage } from '../definitions/definitions.ts';
@@ -21,6 +22,8 @@ export interface SiteFilesInput {
   readonly pages: readonly ListedPage[];
   /** Public keys of the pages' logs, the latest first. Default: none. */
   readonly logKeys?: readonly string[];
+  /** What the site says as a witness of others; null: nothing. Default: null. */
+  readonly witness?: string | null;
 }
 
 export type ListSiteFiles = (site: SiteFilesInput) => readonly FileEntry[];
@@ -55,7 +58,8 @@ export function createSitePublisher(
       return summary === null ? [] : [{ ...page, ...summary }];
     });
     const logKeys = await readVerifiers(deps.store.database);
-    const key = fingerprintOf([state.site, listed.map(listNews), logKeys]);
+    const word = (await readRecords(deps.store.database)).find(({ kind }) => kind === 'word')?.text ?? null;
+    const key = fingerprintOf([state.site, listed.map(listNews), logKeys, word]);
     if (key === lastKey && state.now < dueAt && isServed()) return null;
     const number = currentNumber(deps.folders, SITE_SLUG);
     const previous = number === null ? null : pages.manifests.get(SITE_SLUG, number);
@@ -63,6 +67,7 @@ export function createSitePublisher(
       site: state.site,
       pages: listed,
       logKeys,
+      witness: word,
     });
     const input = {
       slug: SITE_SLUG,

@@ -35,3 +35,14 @@ CREATE TABLE log_day (
   corrected_at BIGINT,
   PRIMARY KEY (page, component, day)
 );
+-- What was seen of other sites: pages that this one watches, and its own witnesses.
+CREATE TABLE witness_record (
+  kind TEXT NOT NULL,
+  url TEXT NOT NULL,
+  at BIGINT NOT NULL,
+  -- Null: it could not be reached.
+  text TEXT,
+  -- The last head of a log that agreed.
+  head TEXT,
+  PRIMARY KEY (kind, url)
+);

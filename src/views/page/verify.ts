@@ -1,22 +1,34 @@
 /** `verify/`: how to verify the page, and which past days were corrected. */
 
-import type { ComponentModel, LogSummary } from '../../model/index.ts';
+import type { ComponentModel, LogSummary, WitnessWord } from '../../model/index.ts';
+import { WITNESS_PATH } from '../../model/slugs.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, type ShellView } from '../frame/shell.ts';
+import { buildShell, createContext, type ShellView, type ViewContext } from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
+import { fill } from '../words/index.ts';
 import type { Words } from '../words/types.ts';
 
 export interface VerifyView {
   readonly shell: ShellView;
   readonly words: Pick<
     Words,
-    'verifyPage' | 'verifyLead' | 'logEntries' | 'logHead' | 'correctedDays' | 'noCorrections'
+    'verifyPage' | 'verifyLead' | 'logEntries' | 'logHead' | 'correctedDays' | 'noCorrections' | 'witnesses'
   >;
   readonly command: string;
   readonly entries: string;
   /** The first digits of the root of the log; null: it has none yet. */
   readonly head: string | null;
+  /** Null: the page has no witnesses. */
+  readonly witnesses: {
+    readonly heading: string;
+    readonly list: readonly {
+      readonly href: string;
+      readonly name: string;
+      readonly word: string;
+      readonly faults: string;
+    }[];
+  } | null;
   readonly corrected: readonly {
     readonly name: string;
     readonly href: string;
@@ -46,6 +58,7 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
     command: `pharos verify ${frame.settings.url}`,
     entries: format.number(log?.size ?? 0),
     head: log === null ? null : Buffer.from(log.root, 'base64').toString('hex').slice(0, 12),
+    witnesses: (log?.witnesses ?? []).length === 0 ? null : listWitnesses(log?.witnesses ?? [], context),
     corrected: (log?.corrected ?? []).flatMap(({ component, day, at }) => {
       const name = names.get(component);
       if (name === undefined) return [];
@@ -58,5 +71,22 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
         },
       ];
     }),
+  };
+}
+
+function listWitnesses(
+  witnesses: readonly WitnessWord[],
+  { words, format }: Pick<ViewContext, 'words' | 'format'>,
+): VerifyView['witnesses'] {
+  const said = { agrees: words.witnessAgrees, differs: words.witnessDiffers, away: words.witnessAway };
+  const agreeing = witnesses.filter(({ word }) => word === 'agrees').length;
+  return {
+    heading: fill(words.witnessesAgree, { count: format.number(agreeing), total: format.number(witnesses.length) }),
+    list: witnesses.map(({ url, word, faults }) => ({
+      href: new URL(WITNESS_PATH, url).href,
+      name: new URL(url).host,
+      word: said[word],
+      faults: faults.slice(0, 3).join(' ').slice(0, 500),
+    })),
   };
 }

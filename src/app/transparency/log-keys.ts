@@ -1,15 +1,15 @@
 /** The keys that sign pages' logs: that of the configuration, or one that is made once and kept encrypted in the database. */
 
-import { systemRandom } from '../access/digest.ts';
-import type { Secret } from '../config/secret.ts';
-import { StatusError } from '../errors.ts';
-import { createAddressSeal } from '../notify/address-seal.ts';
-import type { Database, Writer } from '../store/database.ts';
-import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../transparency/note.ts';
-import { createPageLog, type LogKeys, type PageLog } from '../transparency/page-log.ts';
-import type { StoreParts } from './build-store.ts';
-import { now } from './clock.ts';
-import type { Log } from './log.ts';
+import { systemRandom } from '../../access/digest.ts';
+import type { Secret } from '../../config/secret.ts';
+import { StatusError } from '../../errors.ts';
+import { createAddressSeal } from '../../notify/address-seal.ts';
+import type { Database, Writer } from '../../store/database.ts';
+import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../../transparency/note.ts';
+import { createPageLog, type LogKeys, type PageLog } from '../../transparency/page-log.ts';
+import type { StoreParts } from '../build-store.ts';
+import { now } from '../clock.ts';
+import type { Log } from '../log.ts';
 
 interface LogKeyOptions {
   readonly database: Database;
@@ -23,10 +23,14 @@ interface LogKeyOptions {
 }
 
 /** The logs of a site's pages. */
-export function sitePageLog({ database, key, live, log }: StoreParts): PageLog {
+export function sitePageLog(base: StoreParts): PageLog {
+  return createPageLog(base.database, siteLogKeys(base));
+}
+
+/** The keys that sign for a site. */
+export function siteLogKeys({ database, key, live, log }: StoreParts): () => Promise<LogKeys> {
   const { site, transparency } = live.config();
-  const name = new URL(site.url).host;
-  return createPageLog(database, createLogKeys({ database, key, configured: transparency, name, log }));
+  return createLogKeys({ database, key, configured: transparency, name: new URL(site.url).host, log });
 }
 
 /** Returns a function that reads the keys in use. They are read each time, since another process may have changed them. */

@@ -1,0 +1,114 @@
+/**
+ * Looks at the pages that this site is a witness of, and at the witnesses of its own pages. Both are kept in the database, for
+ * whichever node publishes next.
+ */
+
+import { messageOf } from '../../errors.ts';
+import { type MonitorId, SECOND_MS, toIso } from '../../model/index.ts';
+import { WITNESS_PATH } from '../../model/slugs.ts';
+import { type SeenHead, verifyPage } from '../../transparency/verify.ts';
+import { formatWitness, type Watched, watchedRecord } from '../../transparency/witness.ts';
+import { readRecords, writeRecord } from '../../transparency/witness-records.ts';
+import type { StoreParts } from '../build-store.ts';
+import { now } from '../clock.ts';
+import { siteLogKeys } from './log-keys.ts';
+import { openSite, type SiteReader } from './read-site.ts';
+
+/** Nobody is asked more often. */
+const EVERY_MS = 5 * 60 * SECOND_MS;
+
+/** Looks at everything that is due; nothing is due where nothing is configured. */
+export async function witnessAll(base: StoreParts): Promise<void> {
+  const { database, live, proxy } = base;
+  const { witness, witnesses } = live.config().transparency;
+  if (witness.length + witnesses.length === 0) return;
+  const records = await readRecords(database);
+  const isDue = (kind: string, url: string): boolean => {
+    const known = records.find((one) => one.kind === kind && one.url === url);
+    return known === undefined || now() - known.at >= EVERY_MS;
+  };
+  const site = openSite(proxy);
+  try {
+    for (const url of witnesses.filter((one) => isDue('witness', one)))
+      await writeRecord(database, { kind: 'witness', url, at: now(), text: await readWitness(site, url) });
+    const due = witness.filter(({ url }) => isDue('watched', url));
+    for (const one of due) await watch(base, site, { ...one, records });
+    if (due.length > 0) await publishWord(base);
+  } finally {
+    await site.close();
+  }
+}
+
+/** Null: it can't be reached. */
+async function readWitness(site: SiteReader, url: string): Promise<string | null> {
+  try {
+    const bytes = await site.reader(url)(WITNESS_PATH);
+    return bytes === null ? null : Buffer.from(bytes).toString('utf8');
+  } catch {
+    // Shown as a witness that can't be reached.
+    return null;
+  }
+}
+
+interface Watch {
+  readonly url: string;
+  /** Ids of the page's components, and the monitors here that look at the same targets. */
+  readonly compare: Readonly<Record<string, string>>;
+  readonly records: Awaited<ReturnType<typeof readRecords>>;
+}
+
+async function watch(base: StoreParts, site: SiteReader, { url, compare, records }: Watch): Promise<void> {
+  const { database } = base;
+  const known = records.find((one) => one.kind === 'watched' && one.url === url);
+  const seen: SeenHead | null = known?.head ?? null;
+  const { current } = await siteLogKeys(base)();
+  const at = toIso(now());
+  const verdict = await verifyPage({
+    read: site.reader(url),
+    seen,
+    siteKeys: await site.keys(url).catch(() => null),
+    now: now(),
+  }).catch((error: unknown) => ({ faults: [messageOf(error)], checkpoint: null, head: null }));
+  const compared = verdict.head === null ? [] : await compareStates(base, site, { url, compare });
+  const record = watchedRecord({ url, at, compared }, verdict, current);
+  // What contradicts the head that was seen never replaces it.
+  const head = verdict.faults.length === 0 ? verdict.head : seen;
+  await writeRecord(database, { kind: 'watched', url, at: now(), text: JSON.stringify(record), head });
+}
+
+/** What the page says of its components now, beside what is seen from here. */
+async function compareStates(
+  { store }: StoreParts,
+  site: SiteReader,
+  { url, compare }: Pick<Watch, 'url' | 'compare'>,
+): Promise<Watched['compared']> {
+  const monitors = await store.monitorsById(Object.values(compare) as MonitorId[]);
+  const bytes = await site
+    .reader(url)('api/state.json')
+    .catch(() => null);
+  const theirs = readStates(bytes === null ? '' : Buffer.from(bytes).toString('utf8'));
+  return Object.entries(compare).map(([component, monitor]) => ({
+    component,
+    theirs: theirs.get(component) ?? 'unknown',
+    ours: monitors.get(monitor as MonitorId)?.state ?? 'unknown',
+  }));
+}
+
+function readStates(text: string): ReadonlyMap<string, string> {
+  try {
+    const { components } = JSON.parse(text) as { components: { id: unknown; state: unknown }[] };
+    return new Map(components.map(({ id, state }) => [String(id), String(state)]));
+  } catch {
+    return new Map();
+  }
+}
+
+async function publishWord(base: StoreParts): Promise<void> {
+  const { database, live } = base;
+  const watchedNow = new Set(live.config().transparency.witness.map(({ url }) => url));
+  const { current } = await siteLogKeys(base)();
+  const watched = (await readRecords(database)).flatMap(({ kind, url, text }) =>
+    kind === 'watched' && watchedNow.has(url) && text !== null ? [JSON.parse(text) as Watched] : [],
+  );
+  await writeRecord(database, { kind: 'word', url: '', at: now(), text: formatWitness(watched, current) });
+}

@@ -1,0 +1,96 @@
+/**
+ * What a witness publishes of the pages that it watches, signed, and how a watched page takes it. Pure.
+ */
+
+import { z } from 'zod';
+import type { WitnessWord } from '../model/page.ts';
+import {
+  cosignedAt,
+  cosignNote,
+  formatKey,
+  isSignedBy,
+  parseCheckpoint,
+  parseKey,
+  type SigningKey,
+  signNote,
+} from './note.ts';
+import type { Verdict } from './verify.ts';
+
+/** A component of a watched page, and the witness's own look at the same target. */
+const ComparedSchema = z.object({ component: z.string(), theirs: z.string(), ours: z.string() });
+
+const WatchedSchema = z.object({
+  url: z.string(),
+  /** When it was looked at, ISO 8601. */
+  at: z.string(),
+  /** Null: it couldn't be reached, or has no log that could be read. */
+  origin: z.string().nullable(),
+  /** What is wrong, each as a sentence; empty: everything agrees. */
+  faults: z.array(z.string()),
+  /** The checkpoint that was seen, with the witness's signature; null: it had none, or contradicts one that was seen before. */
+  checkpoint: z.string().nullable(),
+  compared: z.array(ComparedSchema),
+});
+export type Watched = z.output<typeof WatchedSchema>;
+
+const WitnessSchema = z.object({ key: z.string(), watched: z.array(WatchedSchema) });
+
+/** What is remembered of a page that was looked at: a fault when nothing could be read. */
+export function watchedRecord(
+  seen: { readonly url: string; readonly at: string; readonly compared: Watched['compared'] },
+  verdict: Pick<Verdict, 'faults' | 'checkpoint' | 'head'>,
+  key: SigningKey,
+): Watched {
+  const { faults, checkpoint, head } = verdict;
+  const time = Math.trunc(Date.parse(seen.at) / 1_000);
+  const isSigned = checkpoint !== null && faults.length === 0;
+  return {
+    ...seen,
+    origin: head?.origin ?? null,
+    faults: [...faults],
+    checkpoint: isSigned ? checkpoint + cosignNote(checkpoint, key, time) : null,
+  };
+}
+
+/** What a witness publishes: a signed note whose text is one JSON object. */
+export function formatWitness(watched: readonly Watched[], key: SigningKey): string {
+  return signNote(`${JSON.stringify({ key: formatKey(key), watched })}\n`, [key]);
+}
+
+/** Reads it. Null: it is damaged, or its own key didn't sign it. */
+export function parseWitness(note: string): { readonly key: string; readonly watched: readonly Watched[] } | null {
+  try {
+    const document = WitnessSchema.parse(JSON.parse(note.slice(0, note.indexOf('\n'))));
+    const key = parseKey(document.key);
+    return key !== null && isSignedBy(note, key) ? document : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param note  what the witness publishes; null: it couldn't be reached
+ * @param rootAt  the root of the page's own log at a size; null: the log is shorter
+ */
+export function judgeWitness(
+  { url, note }: { readonly url: string; readonly note: string | null },
+  origin: string,
+  rootAt: (size: number) => string | null,
+): WitnessWord {
+  const document = note === null ? null : parseWitness(note);
+  if (document === null)
+    return {
+      url,
+      word: 'away',
+      faults: note === null ? [] : ['What it publishes is damaged, or not signed by its key.'],
+    };
+  const record = document.watched.find((one) => one.origin === origin);
+  if (record === undefined) return { url, word: 'away', faults: ['It does not watch this page.'] };
+  if (record.faults.length > 0) return { url, word: 'differs', faults: record.faults };
+  const key = parseKey(document.key);
+  const checkpoint = record.checkpoint === null ? null : parseCheckpoint(record.checkpoint);
+  const isSigned = key !== null && record.checkpoint !== null && cosignedAt(record.checkpoint, key) !== null;
+  if (checkpoint === null || !isSigned) return { url, word: 'away', faults: ['It signed no checkpoint of this page.'] };
+  if (rootAt(checkpoint.size) === checkpoint.root) return { url, word: 'agrees', faults: [] };
+  return { url, word: 'differs', faults: [`It signed another log of ${checkpoint.size} entries.`] };
+}
