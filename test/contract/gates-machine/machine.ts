@@ -21,8 +21,8 @@ import type { Http } from '../../../src/sync/http/http.ts';
 import { runPass } from '../../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../../src/sync/upstream.ts';
 import { doubtGivers, type Giver } from '../../helpers/doubtful-gates.ts';
-import { S3_KEYS, type S3Server, startS3Server } from '../../helpers/s3-server.ts';
 import { testPageLog } from '../../helpers/page-log.ts';
+import { S3_KEYS, type S3Server, startS3Server } from '../../helpers/s3-server.ts';
 import { type Node, startNode } from './nodes.ts';
 import { countEras, loosen, noPosts, type Posts } from './posts.ts';
 import {
