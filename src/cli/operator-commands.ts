@@ -115,7 +115,7 @@ function addReleaseCommands(program: Command, done: (status: number) => void): v
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExamples:\n  pharos audit\n  pharos audit --limit 200 --days 30 --json')
-    .action(run(async () => (await import('./commands/audit.ts')).audit));
+    .action(run(async () => (await import('./commands/store/audit.ts')).audit));
   program
     .command('rollback')
     .description('serve an earlier release of a page until its next publish')

@@ -37,7 +37,7 @@ describe('a page that can be checked', () => {
         JSON.stringify({
           site: { url: root, name },
           transparency,
-          upstreams: [{ id: 'posts', kind: 'markdown', folder: 'posts' }],
+          upstreams: [{ id: 'posts', kind: 'markdown', path: 'posts' }],
           pages: [{ slug: name, title: name, components: [{ type: 'static', id: 'api', name: 'API' }] }],
         }),
       );

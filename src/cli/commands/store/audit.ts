@@ -1,9 +1,9 @@
-import { now } from '../../app/clock.ts';
-import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
-import { createAudit } from '../../store/audit.ts';
-import { EXIT_DONE } from '../terminal/exit.ts';
-import { table } from '../terminal/table.ts';
-import { openToRead, print, requireConfig } from './common.ts';
+import { now } from '../../../app/clock.ts';
+import { DAY_MS, toEpochMs, toIso } from '../../../model/time.ts';
+import { createAudit } from '../../../store/audit.ts';
+import { EXIT_DONE } from '../../terminal/exit.ts';
+import { table } from '../../terminal/table.ts';
+import { openToRead, print, requireConfig } from '../common.ts';
 
 export interface AuditOptions {
   readonly config?: string;
