@@ -65,6 +65,8 @@ export interface PageSettings {
   readonly showUptime: boolean;
   /** Visitors can have what is new sent to them by email. */
   readonly subscriptions: boolean;
+  /** Digest of what witnesses say of the site's pages; absent: there are none. */
+  readonly witnesses?: string;
 }
 
 /** How old the data of one upstream is. */

@@ -17,7 +17,7 @@ import {
   formatEntry,
   keyChangeText,
 } from './entries.ts';
-import { type Frontier, growTree, rootAfter, treeRoot } from './merkle.ts';
+import { type Frontier, growTree, treeRoot } from './merkle.ts';
 import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
 import { judgeWitness } from './witness.ts';
 import { readRecords } from './witness-records.ts';
@@ -140,12 +140,14 @@ async function writeLog(tx: Writer, page: PageKey, log: Log): Promise<void> {
 }
 
 async function appendLines(tx: Writer, page: PageKey, log: Log, lines: readonly string[]): Promise<Log> {
-  const { size, frontier } = log;
+  const { size } = log;
+  const frontier = growTree(log.frontier, size, lines);
+  const last = lines.length - 1;
   await tx.runMany(
-    'INSERT INTO log_entry (page, n, line) VALUES (?, ?, ?)',
-    lines.map((line, index) => [page, size + index, line]),
+    'INSERT INTO log_entry (page, n, line, root) VALUES (?, ?, ?, ?)',
+    lines.map((line, index) => [page, size + index, line, index === last ? treeRoot(frontier) : null]),
   );
-  return { ...log, size: size + lines.length, frontier: growTree(frontier, size, lines) };
+  return { ...log, size: size + lines.length, frontier };
 }
 
 function append(tx: Writer, page: PageKey, log: Log, drafts: readonly EntryDraft[]): Promise<Log> {
@@ -256,13 +258,18 @@ async function changeKey(
   return { ...entered, verifier: to };
 }
 
+/** The root over the first `size` lines. Null: there are fewer, or no checkpoint can have signed them. */
+async function readRoot(reader: Reader, page: PageKey, size: number): Promise<string | null> {
+  const [row] = await reader.all('SELECT root FROM log_entry WHERE page = ? AND n = ?', [page, size - 1]);
+  return row === undefined || row['root'] === null ? null : String(row['root']);
+}
+
 /** Null: the page has no log yet. */
 export async function readLogSummary(reader: Reader, page: PageKey, from: Day): Promise<LogSummary | null> {
   const [row] = await reader.all('SELECT origin, size, frontier, days FROM page_log WHERE page = ?', [page]);
   if (row === undefined) return null;
   const notes = (await readRecords(reader)).filter(({ kind }) => kind === 'witness');
-  const lines = notes.length === 0 ? [] : await readLines(reader, page, { from: 0, to: Number(row['size']) });
-  const rootAt = (size: number): string | null => (size > lines.length ? null : rootAfter(lines, size));
+  const rootAt = (size: number): Promise<string | null> => readRoot(reader, page, size);
   const rows = await reader.all(
     'SELECT component, day, corrected_at FROM log_day WHERE page = ? AND day >= ? AND corrected_at IS NOT NULL ORDER BY corrected_at DESC, day DESC, component',
     [page, from],
@@ -271,7 +278,9 @@ export async function readLogSummary(reader: Reader, page: PageKey, from: Day): 
     size: Number(row['size']),
     root: treeRoot(JSON.parse(String(row['frontier'])) as Frontier),
     days: String(row['days']),
-    witnesses: notes.map(({ url, text }) => judgeWitness({ url, note: text }, String(row['origin']), rootAt)),
+    witnesses: await Promise.all(
+      notes.map(({ url, text }) => judgeWitness({ url, note: text }, String(row['origin']), rootAt)),
+    ),
     corrected: rows.map(({ component, day, corrected_at: at }) => ({
       component: String(component),
       day: String(day) as Day,

@@ -60,6 +60,8 @@ interface Correction {
 
 interface VerifyOptions {
   readonly read: ReadFile;
+  /** Whether the page is read at the root of its host, where files of the site can stand in place of its own. */
+  readonly isAtRoot: boolean;
   /** The head that was seen before; null: none. */
   readonly seen: SeenHead | null;
   /** Keys that the site as a whole publishes; null: it publishes none at its root. */
@@ -70,6 +72,8 @@ interface VerifyOptions {
 /** A page that changes while it is read is read again. */
 const TRIES = 4;
 const FILES_AT_ONCE = 8;
+/** At the root of a site these are about all of its pages. */
+const SITE_FILES = new Set(['404.html', 'llms.txt', 'robots.txt', 'sitemap.xml']);
 /** A page is published every quarter of an hour, whatever happens. */
 const STALE_MS = HOUR_MS;
 
@@ -110,7 +114,7 @@ async function verifyOnce(options: VerifyOptions): Promise<{ readonly verdict: V
   const log = await readLog(read, checkpoint);
   faults.push(...log.faults);
   if (seen !== null) faults.push(...compareSeen(seen, { checkpoint, log, key }));
-  const files = await checkFiles(read, checkpoint);
+  const files = await checkFiles(options, checkpoint);
   faults.push(...files.faults);
   const days = log.faults.length > 0 ? { faults: [], count: 0 } : await checkDays(read, log.entries, now);
   faults.push(...days.faults);
@@ -249,7 +253,7 @@ function isSignature(text: Buffer, verifier: string, signature: string): boolean
 
 /** Compares what is served with the list of files that was signed. */
 async function checkFiles(
-  read: ReadFile,
+  { read, isAtRoot }: VerifyOptions,
   { release }: Checkpoint,
 ): Promise<{ readonly faults: readonly string[]; readonly count: number }> {
   const sums = await readText(read, FILES_PATH);
@@ -258,7 +262,8 @@ async function checkFiles(
   const listed = sums
     .split('\n')
     .slice(0, -1)
-    .map((line) => ({ sha256: line.slice(0, 64), path: line.slice(66) }));
+    .map((line) => ({ sha256: line.slice(0, 64), path: line.slice(66) }))
+    .filter(({ path }) => !(isAtRoot && SITE_FILES.has(path)));
   const faults = await pLimit(FILES_AT_ONCE).map(listed, async ({ sha256, path }) => {
     const bytes = await read(path);
     if (bytes === null) return `${path} is missing.`;

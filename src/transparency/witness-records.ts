@@ -1,8 +1,10 @@
 /** What was seen of other sites, in the database. */
 
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import type { Database, Reader } from '../store/database.ts';
+import { bumpRevision } from '../store/revisions.ts';
 import { type SeenHead, SeenHeadSchema } from './verify.ts';
 
 /** `watched`: a page that this site looks at. `witness`: what a witness of this site publishes. `word`: what this site does. */
@@ -34,15 +36,25 @@ export async function readRecords(reader: Reader): Promise<readonly WitnessRecor
   });
 }
 
+/** Changes with what witnesses say. Empty: there are none. */
+export async function witnessDigest(reader: Reader): Promise<string> {
+  const said = await reader.lists("SELECT url, text FROM witness_record WHERE kind = 'witness' ORDER BY url", []);
+  return said.length === 0 ? '' : hash('sha256', JSON.stringify(said));
+}
+
 export async function writeRecord(
   database: Database,
   { kind, url, at, text, head = null }: WitnessRecord,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.run(
+  await database.transaction(async (tx) => {
+    const [before] = await tx.all('SELECT text FROM witness_record WHERE kind = ? AND url = ?', [kind, url]);
+    // Pages show what their witnesses say.
+    if (kind === 'witness' && (before === undefined || before['text'] !== text))
+      await tx.run('UPDATE page SET revision = ?', [await bumpRevision(tx)]);
+    await tx.run(
       `INSERT INTO witness_record (kind, url, at, text, head) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (kind, url) DO UPDATE SET at = excluded.at, text = excluded.text, head = excluded.head`,
       [kind, url, at, text, head === null ? null : JSON.stringify(head)],
-    ),
-  );
+    );
+  });
 }

@@ -72,11 +72,11 @@ export function parseWitness(note: string): { readonly key: string; readonly wat
  * @param note  what the witness publishes; null: it couldn't be reached
  * @param rootAt  the root of the page's own log at a size; null: the log is shorter
  */
-export function judgeWitness(
+export async function judgeWitness(
   { url, note }: { readonly url: string; readonly note: string | null },
   origin: string,
-  rootAt: (size: number) => string | null,
-): WitnessWord {
+  rootAt: (size: number) => Promise<string | null>,
+): Promise<WitnessWord> {
   const document = note === null ? null : parseWitness(note);
   if (document === null)
     return {
@@ -91,6 +91,6 @@ export function judgeWitness(
   const checkpoint = record.checkpoint === null ? null : parseCheckpoint(record.checkpoint);
   const isSigned = key !== null && record.checkpoint !== null && cosignedAt(record.checkpoint, key) !== null;
   if (checkpoint === null || !isSigned) return { url, word: 'away', faults: ['It signed no checkpoint of this page.'] };
-  if (rootAt(checkpoint.size) === checkpoint.root) return { url, word: 'agrees', faults: [] };
+  if ((await rootAt(checkpoint.size)) === checkpoint.root) return { url, word: 'agrees', faults: [] };
   return { url, word: 'differs', faults: [`It signed another log of ${checkpoint.size} entries.`] };
 }

@@ -21,7 +21,7 @@ const at = (site: SmallSite): ReadFile => {
 };
 
 const check = (site: SmallSite, seen: SeenHead | null = null, read = at(site)): Promise<Verdict> =>
-  verifyPage({ read, seen, siteKeys: null, now: site.clock.now });
+  verifyPage({ read, seen, siteKeys: null, isAtRoot: false, now: site.clock.now });
 
 const settle = async ({ run, publisher }: RunningPublisher): Promise<void> => {
   await run();

@@ -304,7 +304,8 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
     expect(await run('badge', 'a', 'b', '--style', 'flt')).toEqual({
       status: 2,
       stdout: '',
-      stderr: '--style expects one of flat, square, pill, tall, dot; got "flt". Did you mean flat?\n',
+      stderr:
+        '--style expects one of flat, square, pill, tall, dot, flat-text, square-text, pill-text, tall-text; got "flt". Did you mean flat?\n',
     });
     expect((await run('badge', 'a', 'b', '--color', 'grn')).stderr).toContain('#rrggbb; got "grn"');
   });

@@ -74,6 +74,12 @@ describe('a page that can be checked', () => {
     );
   });
 
+  it('agrees at the root of its site too, where files of the site stand among its own', async () => {
+    const { status, stdout } = await verify(at(0).root);
+    expect(stdout).toMatch(/✓ The page is what its log says/);
+    expect(status).toBe(0);
+  });
+
   it('names a file that somebody changed on the host', async () => {
     const file = join(at(0).folder, 'out/acme/api/v2/status.json');
     const before = readFileSync(file);
@@ -85,7 +91,7 @@ describe('a page that can be checked', () => {
   });
 
   it('says what it expects when there is no page, and no server', async () => {
-    expect((await verify(at(0).root)).stdout).toMatch(/There is no log at this address/);
+    expect((await verify(`${at(0).root}none/`)).stdout).toMatch(/There is no log at this address/);
     expect((await verify('http://127.0.0.1:1/x/')).stderr).toMatch(/can’t be reached/);
     expect((await verify('nonsense')).stderr).toMatch(/not an address/);
   });

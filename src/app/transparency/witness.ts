@@ -65,6 +65,7 @@ async function watch(base: StoreParts, site: SiteReader, { url, compare, records
   const at = toIso(now());
   const verdict = await verifyPage({
     read: site.reader(url),
+    isAtRoot: new URL(url).pathname === '/',
     seen,
     siteKeys: await site.keys(url).catch(() => null),
     now: now(),

@@ -30,6 +30,7 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
   try {
     const verdict = await verifyPage({
       read: site.reader(page),
+      isAtRoot: new URL(page).pathname === '/',
       seen: seen[page] ?? null,
       siteKeys: await site.keys(page),
       now: now(),

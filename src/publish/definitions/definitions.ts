@@ -168,7 +168,7 @@ function isPublishable({ definition, password, config }: DefinedPage, problems: 
 
 function finish(
   { definition, config }: Draft,
-  { site, monitors, looks = new Map(), vendorPages = new Map() }: DefinitionInputs,
+  { site, monitors, looks = new Map(), vendorPages = new Map(), witnesses = '' }: DefinitionInputs,
   problems: DefinitionProblem[],
 ): DefinedPage {
   const { slug, customDomain } = definition;
@@ -200,6 +200,7 @@ function finish(
       historyDays: site.historyDays,
       entriesAfterMs: entriesAfterMs(config),
       subscriptions,
+      ...(witnesses === '' ? {} : { witnesses }),
       ...presentation.settings,
     },
     isTold: subscriptions || site.hasChannels === true,

@@ -53,6 +53,8 @@ export interface DefinitionInputs {
   readonly looks?: Looks['pages'] | undefined;
   /** Components and groups that were made over the API; default: none. */
   readonly made?: readonly PlacedComponent[] | undefined;
+  /** Digest of what witnesses say of this site's pages; default: there are none. */
+  readonly witnesses?: string | undefined;
 }
 
 export interface DefinitionProblem {

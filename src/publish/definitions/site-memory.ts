@@ -22,6 +22,7 @@ import {
 import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { askedEveryMs } from '../../store/upstream-control.ts';
 import { readPlaced } from '../../store/written/components.ts';
+import { witnessDigest } from '../../transparency/witness-records.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
@@ -181,6 +182,7 @@ async function define(memory: Memory, { changes, inputs, undecided, now }: Outda
     looks: inputs.looks,
     vendorPages: inputs.vendorPages,
     made: await readPlaced(store.database),
+    witnesses: await witnessDigest(store.database),
     monitors: new Map([...monitors].filter(([id]) => inputs.intervalMs.has(upstreamOf(id)))),
   });
   const identified = await withIdentities(memory, defined, now);

@@ -24,6 +24,8 @@ CREATE TABLE log_entry (
   page TEXT NOT NULL,
   n BIGINT NOT NULL,
   line TEXT NOT NULL,
+  -- Root of the tree that ends with this line; null: no checkpoint can have signed it.
+  root TEXT,
   PRIMARY KEY (page, n)
 );
 CREATE TABLE log_day (
