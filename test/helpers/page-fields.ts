@@ -46,6 +46,10 @@ const WORDS: FieldChangesInit['words'] = {
   uptimeDecimals: [0, 3],
   uptimeRatio: [0.5, 1],
   accentColor: ['#abcdef', null],
+  'model.log.corrected.*.day': ['2026-02-03'],
+  'model.log.root': ['BBBB'],
+  'model.log.witnesses.*.url': ['https://x.example/'],
+  'model.log.witnesses.*.word': ['agrees', 'away'],
   kind: BADGE_KINDS,
   style: BADGE_STYLES,
 };

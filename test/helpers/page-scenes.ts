@@ -3,6 +3,7 @@
 import {
   type ComponentModel,
   DAY_MS,
+  dayOf,
   HOUR_MS,
   MINUTE_MS,
   type PageModel,
@@ -410,6 +411,13 @@ export function eventful(): PageModel {
     definition: { description: 'How we are doing', groups, emailDomains: ['acme.example'], icon: '/icon.png' },
     settings: { cssVariables: { '--pharos-radius': '3px' }, accentColor: '#123456', showTargets: true },
     since: ago(50 * MINUTE_MS),
+    log: {
+      size: 12,
+      root: 'AAAA',
+      days: '',
+      witnesses: [{ url: 'https://w.example/', word: 'differs', faults: ['Another past.'] }],
+      corrected: [{ component: 'api', day: dayOf(ago(3 * DAY_MS), 'UTC'), at: ago(2 * HOUR_MS) }],
+    },
     dataFrom: ago(2 * HOUR_MS),
     isStale: true,
   });

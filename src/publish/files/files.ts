@@ -6,6 +6,7 @@ import type { PageModel } from '../../model/index.ts';
 import { embedView } from '../../views/page/embed.ts';
 import { notFoundView } from '../../views/page/not-found.ts';
 import { statusPageView } from '../../views/page/status-page.ts';
+import { verifyView } from '../../views/page/verify.ts';
 import { reportIndexView } from '../../views/report/report.ts';
 import {
   BADGES_PATH,
@@ -122,11 +123,7 @@ function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[]
     htmlFile(VERIFY, VERIFY_PATH, {
       // It shows the log as it was before, so it is never news.
       priority: 'background',
-      inputs: () => ({
-        frame: frame(),
-        log: model.log,
-        components: model.components.map(({ name, definition }) => ({ name, definition })),
-      }),
+      inputs: () => verifyView({ frame: frame(), log: model.log, components: model.components }),
     }),
     htmlFile(BADGE_GALLERY, BADGES_PATH, {
       inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...badgeNames] }),

@@ -21,7 +21,6 @@ import { type CalendarIncident, uptimeCalendarView } from '../../views/history/u
 import type { ViewByKind, ViewKind } from '../../views/html.ts';
 import { incidentView } from '../../views/incident/incident.ts';
 import { maintenanceView } from '../../views/incident/maintenance.ts';
-import { type VerifyInputs, verifyView } from '../../views/page/verify.ts';
 import { type ReportPage, reportView } from '../../views/report/report.ts';
 import { type ReportDocument, reportRows } from '../../views/report/report-data.ts';
 import { llmsText, robotsText, securityText, sitemapText } from './crawler-text.ts';
@@ -80,6 +79,7 @@ export const STATUS_PAGE = htmlKind('status-page');
 export const EMBED = htmlKind('embed');
 export const NOT_FOUND = htmlKind('not-found');
 export const REPORT_INDEX = htmlKind('report-index');
+export const VERIFY = htmlKind('verify');
 export const INDEX_OF_PAGES = htmlKind('index-of-pages');
 
 export interface ComponentInputs {
@@ -161,8 +161,6 @@ export interface ReportInputs extends Pick<ReportPage, 'months' | 'components'> 
 export const REPORT = htmlKind('report', ({ frame, month, ...page }: ReportInputs) =>
   reportView({ ...frame, ...page }, month),
 );
-
-export const VERIFY = htmlKind('verify', (inputs: VerifyInputs) => verifyView(inputs));
 
 export const BADGE_GALLERY = htmlKind(
   'badge-gallery',

@@ -38,7 +38,7 @@ export interface VerifyView {
   }[];
 }
 
-export interface VerifyInputs {
+interface VerifyInputs {
   readonly frame: PageFrame;
   readonly log: LogSummary | null;
   readonly components: readonly Pick<ComponentModel, 'name' | 'definition'>[];
