@@ -18,7 +18,7 @@ export interface VerifyView {
   readonly command: string;
   readonly entries: string;
   /** The first digits of the root of the log; null: it has none yet. */
-  readonly head: string | null;
+  readonly digest: string | null;
   /** Null: the page has no witnesses. */
   readonly witnesses: {
     readonly heading: string;
@@ -57,7 +57,7 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
     words,
     command: `pharos verify ${frame.settings.url}`,
     entries: format.number(log?.size ?? 0),
-    head: log === null ? null : Buffer.from(log.root, 'base64').toString('hex').slice(0, 12),
+    digest: log === null ? null : Buffer.from(log.root, 'base64').toString('hex').slice(0, 12),
     witnesses: (log?.witnesses ?? []).length === 0 ? null : listWitnesses(log?.witnesses ?? [], context),
     corrected: (log?.corrected ?? []).flatMap(({ component, day, at }) => {
       const name = names.get(component);
