@@ -11,6 +11,7 @@ import {
   type SnapshotPart,
   upstreamOf,
 } from '../model/observation.ts';
+import { MINUTE_MS } from '../model/time.ts';
 import { resolvePages } from '../publish/definitions/definitions.ts';
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
 import { refusedIcons } from '../publish/definitions/page-icons.ts';
@@ -24,6 +25,7 @@ import { listsOnly } from '../sync/pass/lists-only.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
+import { createErrorLog, createNews, type Log } from './log.ts';
 import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 /** What upstreams say now, as a pass would read it, and why a pass would take nothing of one. */
@@ -121,6 +123,30 @@ export async function findUnknownReferences(
     posts: [...files].flatMap((id) => looked.get(id) ?? []),
     now: now(),
   });
+}
+
+/**
+ * After a run, logs what the configuration refers to and nothing has, as `check` says it: once, and again when it changes. Looked
+ * for at most once a minute.
+ */
+export function createReferenceLog(base: StoreParts, log: Log): () => void {
+  const newsOf = createNews();
+  const onError = createErrorLog(log);
+  let last: { readonly config: Config; readonly at: number } | null = null;
+  return () => {
+    const config = base.live.config();
+    if (last?.config === config && performance.now() - last.at < MINUTE_MS) return;
+    last = { config, at: performance.now() };
+    findUnknownReferences(base, new Map())
+      .then((found) => {
+        for (const line of newsOf(
+          'references',
+          found.map(({ place, message }) => `${place}: ${message}`),
+        ))
+          log.warn(line);
+      })
+      .catch((error: unknown) => onError(error, 'references'));
+  };
 }
 
 /** Upstreams on this machine, which can be read without asking anybody. */

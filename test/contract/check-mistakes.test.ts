@@ -108,6 +108,11 @@ describe('pharos check', () => {
   it.each(MISTAKES)('names %s', async (_name, text, ...expected) => {
     const { status, said } = await check(text);
     expect(status).not.toBe(0);
+    const built = await runHere(['build'], { cwd: folder.path, env: ENV });
+    const told = `${built.stdout}${built.stderr}`.replaceAll(/\s+/g, ' ');
+    // What nothing has may appear later, so it stops no build; but it is said, in the words of `check`.
+    if (built.status === 0)
+      for (const words of expected) expect(told).toContain(String(words).replace(/ \(line \d+\)$/, ''));
     for (const words of expected) expect(said).toContain(words);
     // A sentence, never a stack.
     expect(said).not.toMatch(/ at \S+ \(?(?:file|node):/);

@@ -46,3 +46,22 @@ it('answers every form while the configuration is read again and again', async (
   expect([...answers.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(50);
   expect(site.pharos().stderr()).not.toMatch(/"level":50/);
 }, 120_000);
+
+it('says in the log, once, what a changed configuration names and nothing has', async () => {
+  const file = join(site.folder, 'pharos.yaml');
+  const said = () => site.pharos().stderr().split('site.home: There is no page acmee. Did you mean acme?').length - 1;
+  writeFileSync(file, readFileSync(file, 'utf8').replace('name: Example', 'name: Example, home: acmee'));
+  process.kill(site.pharos().pid, 'SIGHUP');
+  await eventually(
+    async () => said(),
+    (times) => times === 1,
+  );
+  // It is looked for again, as after every reload.
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/title: .*/, 'title: Fifth'));
+  process.kill(site.pharos().pid, 'SIGHUP');
+  await eventually(
+    () => site.get('/acme/'),
+    ({ body }) => body.includes('Fifth'),
+  );
+  expect(said()).toBe(1);
+}, 60_000);

@@ -3,9 +3,11 @@ import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { listChecks, makeChecker } from '../../app/nodes/checks.ts';
+import { findUnknownReferences } from '../../app/references.ts';
 import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
 import { witnessAll } from '../../app/transparency/witness.ts';
 import type { Config } from '../../config/load.ts';
+import type { UnknownReference } from '../../publish/definitions/references.ts';
 import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
@@ -59,11 +61,12 @@ export async function build(options: BuildOptions): Promise<number> {
       );
       await target.close();
     }
+    const references = await findUnknownReferences(pharos.base, new Map());
     progress.end();
     print(
       options.json === true,
-      { ...report, ...outOf(targets), targets },
-      [runText(report), '', ...targets.flatMap(targetLines)].join('\n'),
+      { ...report, ...outOf(targets), targets, references },
+      [runText(report), '', ...references.map(referenceLine), ...targets.flatMap(targetLines)].join('\n'),
     );
     return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
   } finally {
@@ -85,6 +88,11 @@ function outOf(targets: readonly TargetReport[]): object {
   if (folder === undefined) return {};
   const { place, filesWritten, filesKept, filesRemoved } = folder;
   return { out: { folder: place, filesWritten, filesKept, filesRemoved } };
+}
+
+/** What shows nowhere, though the configuration names it. */
+function referenceLine({ place, message }: UnknownReference): string {
+  return paragraph(`! ${plain(place)}: ${plain(message)}`, '  ');
 }
 
 function targetLines(report: TargetReport): string[] {

@@ -6,6 +6,7 @@ import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog, type Log } from '../../app/log.ts';
 import { cronExpressions, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
+import { createReferenceLog } from '../../app/references.ts';
 import type { Engine } from '../../app/run/engine.ts';
 import { createReportLog } from '../../app/run/log-report.ts';
 import { listen } from '../../app/serving/listen.ts';
@@ -67,6 +68,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
     },
     onReport: (report) => {
       writeReport(report);
+      writeReferences();
       delivery.next();
       witnessing.next();
       pharos.publishing.targets.follow(report.id);
@@ -76,6 +78,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   const { base, publishing } = pharos;
   const { closing, live } = base;
   const delivery = createDelivery(base, log);
+  const writeReferences = createReferenceLog(base, log);
   closing.defer(delivery.idle);
   const witnessing = createWitnessing(base, log);
   closing.defer(witnessing.idle);
