@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { pagesOf } from '../helpers/every-page.ts';
-import { outage, rightToLeft } from '../helpers/page-scenes.ts';
+import { manyComponents, outage, rightToLeft } from '../helpers/page-scenes.ts';
 import { pagesInBrowser } from '../helpers/pages-in-browser.ts';
 
 const site = pagesInBrowser({
@@ -10,6 +10,9 @@ const site = pagesInBrowser({
     ...pagesOf(rightToLeft())
       .filter(({ kind }) => kind === 'status-page' || kind === 'uptime-calendar')
       .map((page) => ({ ...page, path: `rtl${page.path === '' ? '' : '-'}${page.path || '/'}` })),
+    ...pagesOf(manyComponents(30))
+      .filter(({ path }) => path === '' || path.startsWith('components/'))
+      .map((page) => ({ ...page, path: `many/${page.path}` })),
   ],
   clock: 'still',
 });
@@ -271,4 +274,59 @@ it('without script a bar leads to the same days as a table, with links to their 
     .getByRole('link')
     .click();
   expect(page.url()).toBe(`${site.url}incidents/api-down/`);
+});
+
+describe('a day on a page of many components', () => {
+  /** Groups of a long page are folded. */
+  const openMany = async () => {
+    const page = await open('many/');
+    await page.getByRole('heading', { name: 'Region 1' }).click();
+    return page;
+  };
+  const requestsSince = (before: number) =>
+    site.server.requests
+      .map(({ path }) => path)
+      .slice(before)
+      .filter((path) => !path.endsWith('now.json'));
+
+  it.each(['pointer', 'keys'])('is told by the page of its component, once it is asked for by %s', async (by) => {
+    const page = await openMany();
+    const before = site.server.requests.length;
+    const bar = barOf(page, 'Web application 1');
+    if (by === 'pointer') {
+      const { x, y } = await pointOf(bar, 86);
+      await page.mouse.move(x, y);
+    } else {
+      await bar.focus();
+      for (let press = 0; press < 3; press += 1) await page.keyboard.press('ArrowLeft');
+    }
+    await tipOf(page).getByRole('link', { name: 'Search answered slowly' }).waitFor();
+    expect(await textOf(page)).toEqual(['Wednesday, November 18, 2026', 'Operational', 'Search answered slowly']);
+    expect(await bar.getAttribute('aria-valuetext')).toContain('Search answered slowly');
+    expect(requestsSince(before)).toEqual(['many/components/c0/']);
+  });
+
+  it('is told at once of what does not work', async () => {
+    const page = await open('many/');
+    const before = site.server.requests.length;
+    await page.locator('.failing').getByRole('slider').focus();
+    expect((await textOf(page)).slice(1)).toEqual(['Major outage', '09:06 – ongoing']);
+    await page.waitForTimeout(300);
+    expect(requestsSince(before)).toEqual([]);
+  });
+
+  it('says its state alone where that page cannot be had, and is asked for again', async () => {
+    const page = await openMany();
+    const bar = barOf(page, 'API 1');
+    await page.route('**/components/c1/', (route) => route.abort());
+    const failed = page.waitForEvent('requestfailed');
+    await bar.focus();
+    for (let press = 0; press < 6; press += 1) await page.keyboard.press('ArrowLeft');
+    await failed;
+    expect((await textOf(page)).slice(1)).toEqual(['Operational']);
+    await page.unroute('**/components/c1/');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowRight');
+    await tipOf(page).getByRole('link', { name: 'Webhooks: connection refused' }).waitFor();
+  });
 });

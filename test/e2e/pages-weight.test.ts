@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { manyComponents } from '../helpers/page-scenes.ts';
+import { manyComponents, troubledWorld } from '../helpers/page-scenes.ts';
 
 /** What a status page of many components, each with ninety days, a response time and past trouble, may weigh. */
 const BUDGETS = [
@@ -47,4 +47,10 @@ describe.each(BUDGETS)('a page of $components components', (budget) => {
       await context.close();
     }
   });
+});
+
+it('leaves what past days say to the pages of components where there are many of both', async () => {
+  const { html } = await renderer.render('status-page', statusPageView(troubledWorld(300, 900)));
+  expect(html.match(/<path class="[dpm]"/g)?.length).toBeGreaterThan(300);
+  expect(brotli(html)).toBeLessThanOrEqual(30_000);
 });

@@ -1,6 +1,7 @@
 /**
  * Shows what a day of a bar or of a calendar was, in one pop-over: under the pointer, at a key, and pinned by a tap, with its
- * incidents as links. Without it a bar leads to the page that lists its days. What it reads is packed by `views/days/day-notes.ts`.
+ * incidents as links. Without it a bar leads to the page that lists its days. What it reads is packed by `views/days/day-notes.ts`;
+ * on a page of many components most of it stands on theirs, and is fetched when somebody asks for it.
  */
 
 import { writeSpans } from '../../views/text/write-spans.ts';
@@ -34,6 +35,7 @@ let bar: HTMLElement | null = null;
 let at = 0;
 let isPinned = false;
 let leaving: ReturnType<typeof setTimeout> | undefined;
+let asking: ReturnType<typeof setTimeout> | undefined;
 
 /** A letter a day: packed, or read from the lines of the bar, whose class is the letter of their days. */
 function readLetters(element: HTMLElement): string[] {
@@ -48,6 +50,20 @@ function readLetters(element: HTMLElement): string[] {
   return letters;
 }
 const lines = (text: string | undefined) => (text ?? '').split('\n').map((line) => line.split('\t'));
+
+/** What the page of its component says of the days of a bar; nothing where that page has other days, or cannot be had. */
+async function askForNotes(element: HTMLElement, href: string): Promise<void> {
+  const tip = document.getElementById('day');
+  const answer = await fetch(href);
+  // Its styles are not applied, and a policy would complain of them.
+  const text = (await answer.text()).replace(/<(style)[\s\S]*?<\/\1>/g, '');
+  const theirs = new DOMParser().parseFromString(text, 'text/html');
+  const [days, other] = ['.days', '#day'].map((one) => theirs.querySelector<HTMLElement>(one)?.dataset);
+  if (!tip || !days || other?.['until'] !== tip.dataset['until']) return;
+  element.dataset['notes'] = days['notes'] ?? '';
+  tip.dataset['incidents'] = `${tip.dataset['incidents'] ?? ''}\n${other?.['incidents'] ?? ''}`;
+  if (bar === element) show(element, at);
+}
 
 /** The line of the day `index`, by the days that it is about. */
 function readNote(element: HTMLElement, index: number): string[] | undefined {
@@ -135,7 +151,11 @@ function show(from: HTMLElement, index: number, pin = isPinned): void {
   if (!tip?.showPopover) return;
   if (bar !== element) hide();
   clearTimeout(leaving);
+  clearTimeout(asking);
   const letters = readLetters(element);
+  const { href, notes } = element.dataset;
+  // Not of every bar that the pointer only passes.
+  if (href && notes === undefined) asking = setTimeout(() => askForNotes(element, href).catch(() => {}), 100);
   bar = element;
   at = day;
   isPinned = pin;
@@ -208,6 +228,7 @@ function place(tip: HTMLElement, day: DOMRect): void {
 
 function hide(): void {
   clearTimeout(leaving);
+  clearTimeout(asking);
   bar?.removeAttribute('data-open');
   bar = null;
   isPinned = false;
@@ -284,8 +305,10 @@ addEventListener('resize', hide);
 
 /** With script a bar is a slider over its days and leads nowhere by itself. */
 function upgrade(): void {
+  const isBrief = document.querySelector('#day[data-brief]') !== null;
   for (const element of document.querySelectorAll<HTMLElement>(':is(.days,.cells):not([role=slider])')) {
     const count = String(readLetters(element).length);
+    if (isBrief) element.dataset['href'] = element.getAttribute('href') ?? '';
     element.removeAttribute('href');
     element.tabIndex = 0;
     for (const [name, value] of [

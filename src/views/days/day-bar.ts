@@ -61,6 +61,11 @@ export function barCells(
   return dayCells(timeline, days, { zone: settings.timezone, now: asOf, blipFloorMs: settings.blipFloorMs });
 }
 
+/** The days alone: what is to be said of them stands on the page of the component. */
+export function buildBriefBar(cells: readonly DayCell[]): DayBarView {
+  return { letters: cells.map(cellLetter).join(''), runs: [] };
+}
+
 /** @param incidents  those that are about the component */
 export function buildDayBar(
   { settings }: Pick<PageModel, 'settings'>,

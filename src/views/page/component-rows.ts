@@ -15,7 +15,14 @@ import {
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
 import { buildSpark, type SparkView } from '../component/response-chart.ts';
-import { barCells, buildDayBar, type DayBarView, type DaysView, incidentsByComponent } from '../days/day-bar.ts';
+import {
+  barCells,
+  buildBriefBar,
+  buildDayBar,
+  type DayBarView,
+  type DaysView,
+  incidentsByComponent,
+} from '../days/day-bar.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';
 import { listSections } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
@@ -113,8 +120,8 @@ function failingComponents({ components }: PageModel): ComponentModel[] {
 /** Groups and what is in none, in the order of the page. */
 export function sectionViews(context: ViewContext, days: DaysView): SectionView[] {
   const { model, words, format } = context;
-  const incidents = incidentsByComponent(model);
   const isLong = isLongList(model);
+  const incidents = isLong ? null : incidentsByComponent(model);
   const above = new Set(isLong ? failingComponents(model).slice(0, FAILING_MAX) : []);
   return listSections(model).map(({ group, members: components }) => {
     const uptimes = components.map((one) => uptimePeriods(one.timeline, model.asOf)['90d']);
@@ -122,7 +129,8 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
       const row = componentRow(context, days, {
         component: one,
         uptime: uptimes[index],
-        incidents: incidents.get(one.definition.id) ?? [],
+        // Days of a long list are told on the pages of its components, and are read there when somebody asks for them.
+        incidents: incidents && (incidents.get(one.definition.id) ?? []),
       });
       return above.has(one) ? { ...row, anchor: null } : row;
     });
@@ -175,7 +183,8 @@ function listVendors({ model, words, format }: ViewContext, components: readonly
 interface RowInit {
   readonly component: ComponentModel;
   readonly uptime: Uptime | undefined;
-  readonly incidents: readonly PageIncident[];
+  /** Null: its days are not told here. */
+  readonly incidents: readonly PageIncident[] | null;
 }
 
 function componentRow(
@@ -186,6 +195,7 @@ function componentRow(
   const { model, words, format } = context;
   const { definition, state } = component;
   const since = isWorse(state, 'operational') ? component.since : null;
+  const cells = barCells(component, days.days, model);
   return {
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
@@ -198,6 +208,6 @@ function componentRow(
     uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
     // Of a long list one wants to know what works; its components' pages have the rest.
     spark: isLongList(model) ? null : buildSpark(context, component),
-    bar: buildDayBar(model, component, barCells(component, days.days, model), incidents),
+    bar: incidents === null ? buildBriefBar(cells) : buildDayBar(model, component, cells, incidents),
   };
 }

@@ -77,6 +77,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   const banner = buildBanner(context);
   const days = barDays(context);
   const sections = sectionViews(context, days);
+  const longList = buildLongList(context, days);
   return {
     shell: buildShell(context, {
       title: null,
@@ -97,10 +98,10 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     dayTip: dayTip(
       context,
       days.days,
-      sections.flatMap(({ components }) => components.map(({ bar }) => bar.runs)),
+      [...(longList?.failing ?? []), ...sections.flatMap(({ components }) => components)].map(({ bar }) => bar.runs),
     ),
     sections,
-    longList: buildLongList(context, days),
+    longList,
     hasUptime: model.settings.showUptime,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     past: pastView(context),
