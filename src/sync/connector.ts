@@ -65,9 +65,14 @@ export interface Asking {
   readonly tolerant: boolean;
   /** Answers wanted at most; the rest is `skipped`. Those that failed lately don't count. Absent: all. */
   readonly max?: number;
-  /** What is known of pages so far; it closes pages even if the rest of the pull fails. */
-  readonly told?: Pick<Learned, 'pages' | 'problems'>;
+  /** What is known of pages so far; it closes pages at once, whatever becomes of the rest of the pull. */
+  readonly told?: PagesTold;
+  /** The same of an answer, as soon as it is there; null: nothing. */
+  readonly tell?: (answer: Answer<unknown>, index: number) => PagesTold | null;
 }
+
+/** Of those pages, and of no others. */
+export type PagesTold = Pick<Learned, 'pages' | 'problems'>;
 
 export type Pull<R> = Generator<Asking, R, readonly Answer<unknown>[]>;
 
@@ -97,8 +102,17 @@ export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
   return answer ?? { kind: 'skipped' };
 }
 
+/** The same, and each answer tells of pages before the others are there. */
+export function* attemptTelling<T>(
+  questions: readonly Question<T>[],
+  tell: (answer: Answer<T>, index: number) => PagesTold | null,
+): Pull<readonly Answer<T>[]> {
+  const told = (answer: Answer<unknown>, index: number) => tell(answer as Answer<T>, index);
+  return (yield { questions, tolerant: true, tell: told }) as readonly Answer<T>[];
+}
+
 /** Tells what is known of pages before something fails: a page that was made private must not stay open because of it. */
-export function* tellPages({ pages, problems }: Pick<Learned, 'pages' | 'problems'>): Pull<void> {
+export function* tellPages({ pages, problems }: PagesTold): Pull<void> {
   yield { questions: [], tolerant: true, told: { pages, problems } };
 }
 

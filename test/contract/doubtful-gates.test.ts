@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isStatusError } from '../../src/errors.ts';
 import { MINUTE_MS } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
@@ -110,4 +110,45 @@ describe.each(CONNECTORS.filter(({ definesPages }) => definesPages === true))('a
     expect(await pass((question) => malformed(question))).toMatchObject({ kind: 'failed' });
     expect(await openSlugs()).toEqual(['acme', 'ours']);
   });
+});
+
+describe('a page of the uptime service whose answer shows it private', () => {
+  const connector = CONNECTORS.find(({ kind }) => kind === 'uptime-service');
+  const giver = doubtGivers('')['uptime-service'];
+  if (connector === undefined || giver === undefined) throw new Error('there is no such connector');
+  const options = connector.optionsSchema.parse(giver.options);
+  const upstream = bindUpstream(connector as never, { id: 'svc', options, limits: null, intervalMs: MINUTE_MS });
+
+  it.each(['GetStatusPageOverview of another page', 'ListStatusReports'])(
+    'is closed before %s is answered',
+    async (operation) => {
+      const deps = { store, now: clock.now, sleep: clock.sleep, random: () => 0 };
+      const other = { id: '2', slug: 'other' };
+      const http = httpOf(giver.give(ACME, {}, [other]));
+      await runPass([upstream], { ...deps, http }, { isManual: true });
+      expect(await openSlugs()).toEqual(['acme', 'other', 'other', 'ours']);
+      clock.advance(MINUTE_MS / 4);
+
+      const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+      const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+      const closing = httpOf(giver.give(ACME, { accessType: 'PAGE_ACCESS_TYPE_PASSWORD_PROTECTED' }, [other]));
+      const slow: Http = {
+        ...closing,
+        request: async (question, context) => {
+          const { id = '2' } = (question.body ?? {}) as { id?: string };
+          if (question.url.endsWith(operation.split(' ', 1)[0] ?? '') && id === '2') {
+            ask();
+            await answered;
+          }
+          return closing.request(question, context);
+        },
+      };
+      const pass = runPass([upstream], { ...deps, http: slow }, { isManual: true });
+      await asked;
+      await vi.waitFor(async () => expect(await openSlugs()).toEqual(['other', 'other']), 5_000);
+      answer();
+      expect((await pass).upstreams).toMatchObject([{ kind: 'ok' }]);
+      expect(await openSlugs()).toEqual(['other', 'other']);
+    },
+  );
 });

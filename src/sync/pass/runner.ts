@@ -7,7 +7,7 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { faultsOf, issueWords } from '../../schema/issue-words.ts';
-import { type Answer, type Asking, PRIORITIES, type Pull, type Question } from '../connector.ts';
+import { type Answer, type Asking, type PagesTold, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import { requestPlace, shapeError } from '../http/http-faults.ts';
 import { ownWords } from '../http/own-words.ts';
@@ -50,12 +50,11 @@ export interface Runner {
   /**
    * Returns what a connector's generator returns.
    *
+   * @param onTold  called with what is known of pages, before anything else is asked
    * @throws StatusError; a bug in the connector becomes UPSTREAM_SHAPE with `context.isBug`
    */
-  readonly run: <R>(pull: Pull<R>) => Promise<R>;
+  readonly run: <R>(pull: Pull<R>, onTold?: (told: PagesTold) => Promise<void>) => Promise<R>;
   readonly tally: () => Readonly<Tally>;
-  /** What was told of pages so far (`tellPages`); null: nothing. */
-  readonly told: () => NonNullable<Asking['told']> | null;
   /** Optional questions that failed, each name once. */
   readonly missed: () => readonly Problem[];
   /** What to remember of optional questions that failed, or failed before (`RunnerSettings.failed`). */
@@ -74,13 +73,12 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     lowPriorityAsked: 0,
     lowPriorityFailures: 0,
     isBackfillOpen: false,
-    told: null,
     failed: new Map(),
   };
   return {
-    run: async (pull) => {
+    run: async (pull, onTold = async () => undefined) => {
       try {
-        const result = await drive(pull, (asking) => answerAll(pass, asking));
+        const result = await drive(pull, (asking) => answerAll(pass, asking, onTold));
         if (!pass.isBackfillOpen) pass.backfill.clear();
         return result;
       } catch (error) {
@@ -88,7 +86,6 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
       }
     },
     tally: () => ({ ...pass.tally }),
-    told: () => pass.told,
     missed: () => missedIn(pass.failed),
     failures: pass.failures.changes,
   };
@@ -104,13 +101,16 @@ interface PassRun extends RequestRun {
   lowPriorityFailures: number;
   /** Whether a question about the past waits or failed, so that the answers of the others are kept. */
   isBackfillOpen: boolean;
-  told: NonNullable<Asking['told']> | null;
   /** Optional questions that failed, by name. */
   readonly failed: Map<string, StatusError[]>;
 }
 
-async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer<unknown>[]> {
-  pass.told = asking.told ?? pass.told;
+async function answerAll(
+  pass: PassRun,
+  asking: Asking,
+  onTold: (told: PagesTold) => Promise<void>,
+): Promise<readonly Answer<unknown>[]> {
+  if (asking.told !== undefined) await onTold(asking.told);
   const answers: Answer<unknown>[] = asking.questions.map(() => ({ kind: 'skipped' }));
   const unknown: { readonly question: Question<unknown>; readonly index: number }[] = [];
   for (const [index, question] of asking.questions.entries()) {
@@ -124,9 +124,10 @@ async function answerAll(pass: PassRun, asking: Asking): Promise<readonly Answer
     .toSorted((a, b) => PRIORITIES.indexOf(a.question.priority) - PRIORITIES.indexOf(b.question.priority))
     .slice(0, Math.max(0, left));
   await pLimit(PARALLEL_MAX).map(order, async ({ question, index }) => {
-    answers[index] = isLowPriority(question)
-      ? await answerLowPriority(pass, question)
-      : await answerOne(pass, question);
+    const answer = isLowPriority(question) ? await answerLowPriority(pass, question) : await answerOne(pass, question);
+    answers[index] = answer;
+    const told = asking.tell?.(answer, index) ?? null;
+    if (told !== null) await onTold(told);
   });
   for (const { question, index } of unknown)
     if (answers[index]?.kind === 'skipped' && isLowPriority(question))

@@ -1,5 +1,6 @@
 /** One upstream's part of a pass: queried, checked and committed as a whole, or not at all. */
 
+import pLimit from 'p-limit';
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import { recordPass, type Sighting } from '../../model/reported.ts';
@@ -8,7 +9,7 @@ import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates, readOpenSince } from '../../store/monitor-states.ts';
 import type { Lease } from '../../store/nodes/leases.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
-import type { PullMemory } from '../connector.ts';
+import type { PagesTold, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { judge, type LastKnown } from './check.ts';
 import { closeDoubtful, tightenGates } from './gates.ts';
@@ -35,7 +36,7 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   let learned: Learned | null = null;
   try {
     const memory = await readMemory(task);
-    learned = await runner.run(upstream.pull({ upstreamId: upstream.id, now: startedAt, memory }));
+    learned = await runner.run(upstream.pull({ upstreamId: upstream.id, now: startedAt, memory }), closesPages(task));
     const monitors = learned.isPartial === true ? await withUnread(task, learned.monitors) : learned.monitors;
     const problems = [...learned.problems, ...missedProblems(runner, learned), ...skewProblems(runner)];
     learned = { ...learned, monitors, problems };
@@ -43,8 +44,6 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   } catch (error) {
     if (isStatusError(error) && error.context['superseded'] === true)
       return { kind: 'skipped', cause: 'overlap', reason: error.message };
-    const told = runner.told();
-    if (told !== null) await closePages(task, tightenGates(task.record?.definitions ?? [], closeDoubtful(told)));
     return { ...toFailure(upstream.id, error), learned };
   }
 }
@@ -99,6 +98,18 @@ function skewProblems(runner: Runner): Learned['problems'] {
   if (Math.abs(skewMs) <= CLOCK_SKEW_TOLD_MS) return [];
   const words = `${Math.round(Math.abs(skewMs) / SECOND_MS)} s ${skewMs > 0 ? 'ahead of' : 'behind'} ours`;
   return [{ kind: 'note', place: 'Date', message: `its clock is ${words}. One of the two clocks is wrong` }];
+}
+
+/** Closes known pages as soon as an answer shows one more private, or leaves it in doubt: the rest of it may take long. */
+function closesPages(task: SnapshotTask): (told: PagesTold) => Promise<void> {
+  const inTurn = pLimit(1);
+  let known = task.record?.definitions ?? [];
+  return (told) =>
+    inTurn(async () => {
+      const pages = tightenGates(known, closeDoubtful(told));
+      if (pages !== known) await closePages(task, pages);
+      known = pages;
+    });
 }
 
 /** Closes known pages that an answer leaves in doubt, without the rest of the answer. */

@@ -20,7 +20,6 @@ import {
   type Probe,
   type Pull,
   type PullContext,
-  tellPages,
   whyMissing,
 } from '../../connector.ts';
 import { idIn, losesOpen, note, toWarnings } from '../items.ts';
@@ -132,8 +131,7 @@ function* readMonitorsOrPages(options: Options, { upstreamId }: PullContext): Re
     return yield* readMonitors(options);
   } catch (error) {
     const hasPages = options.statusPages ?? options.preset === 'openstatus';
-    if (hasPages && isStatusError(error) && error.code === 'UPSTREAM_SHAPE')
-      yield* tellPages(yield* readPages(options, upstreamId));
+    if (hasPages && isStatusError(error) && error.code === 'UPSTREAM_SHAPE') yield* readPages(options, upstreamId);
     throw error;
   }
 }

@@ -16,16 +16,19 @@ import {
   type Answer,
   attempt,
   attemptOne,
+  attemptTelling,
+  type PagesTold,
   type Pull,
   type PullContext,
   type Question,
+  tellPages,
   whyMissing,
 } from '../../connector.ts';
 import { compareIds, externalIdOf, idIn, losesOpen, note, parseItems } from '../items.ts';
 import { whyPartial } from '../paging.ts';
 import { call, type Options, readList } from './calls.ts';
 import { projectDays } from './project.ts';
-import { projectPage } from './project-page.ts';
+import { type PageOrigin, projectPage } from './project-page.ts';
 import { componentPlaces, projectMaintenances, projectReports, type ReportItem } from './project-reports.ts';
 import { readReports } from './reports.ts';
 import {
@@ -49,7 +52,8 @@ interface ReadOverviews {
 }
 
 /** Each page with everything on it. */
-function* readOverviews(options: Options, upstreamId: string): Pull<ReadOverviews> {
+function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverviews> {
+  const { upstreamId } = origin;
   const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
     name: 'list status pages',
     schema: PagesAnswerSchema,
@@ -68,14 +72,11 @@ function* readOverviews(options: Options, upstreamId: string): Pull<ReadOverview
     'statusPages',
   );
   const ids = [...new Set(items.items.map((item) => item.id))];
-  const answers = yield* attempt(ids.map((id) => overviewQuestion(options, 'GetStatusPageOverview', id)));
+  const questions = ids.map((id) => overviewQuestion(options, 'GetStatusPageOverview', id));
+  const answers = yield* attemptTelling(questions, (answer, index) =>
+    tellGate(answer, `${upstreamId}/${ids[index]}`, origin),
+  );
   const overviews: Overview[] = [];
-  const doubt = (page: string | null, place: string, message: string): Problem => ({
-    kind: 'gate',
-    page,
-    place,
-    message,
-  });
   const problems: Problem[] = [
     ...items.problems.map(({ place, message }) => doubt(null, place, message)),
     ...(reason === null ? [] : [doubt(null, 'list status pages', reason)]),
@@ -100,6 +101,20 @@ function* readOverviews(options: Options, upstreamId: string): Pull<ReadOverview
     }
   }
   return { overviews, problems, isStale, isWhole };
+}
+
+/** Who may see a page, told before anything else is read. */
+function tellGate(answer: Answer<Overview>, page: string, origin: PageOrigin): PagesTold | null {
+  if (answer.kind === 'ok') {
+    const gate = projectPage({ ...answer.payload, components: [], groups: [] }, origin);
+    return { pages: gate.page === null ? [] : [gate.page], problems: gate.problems };
+  }
+  const isUnreadable = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_SHAPE';
+  return isUnreadable ? { pages: [], problems: [doubt(page, 'overview', answer.error.message)] } : null;
+}
+
+function doubt(page: string | null, place: string, message: string): Problem {
+  return { kind: 'gate', page, place, message };
 }
 
 function overviewQuestion(options: Options, operation: string, id: string): Question<Overview> {
@@ -166,15 +181,13 @@ export function* readPages(
   options: Options,
   upstreamId: string,
 ): Pull<Pick<Found, 'pages' | 'problems' | 'itemsTotal'> & { readonly read: ReadOverviews }> {
-  const read = yield* readOverviews(options, upstreamId);
   const origin = { upstreamId, isRecorded: options.preset === 'openstatus' };
+  const read = yield* readOverviews(options, origin);
   const projected = (read.overviews ?? []).map((overview) => projectPage(overview, origin));
-  return {
-    read,
-    pages: projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id)),
-    problems: [...read.problems, ...projected.flatMap((page) => page.problems)],
-    itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, 0),
-  };
+  const pages = projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id));
+  const problems = [...read.problems, ...projected.flatMap((page) => page.problems)];
+  yield* tellPages({ pages, problems });
+  return { read, pages, problems, itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, 0) };
 }
 
 export function* readPagesAndReports(

@@ -24,7 +24,7 @@ import { type Component, ComponentSchema, GroupSchema, ID_FIELD, type Overview, 
 /** A component shows a monitor, or nothing but its name. */
 export const COMPONENT_TYPES = ['monitor', 'static'] as const;
 
-interface PageOrigin {
+export interface PageOrigin {
   readonly upstreamId: string;
   /** True: the real wire, in which what is false or empty is left out. */
   readonly isRecorded: boolean;
