@@ -148,7 +148,7 @@ export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): C
     const settled: Verdict = isOurs ? { ...verdict, state: 'unknown', fault: OWN_FAULT } : verdict;
     // What was broken off says nothing.
     if (signal.aborted) return { upstream, check, verdict: settled };
-    entry.last = resultOf(check, settled, { place: deps.place, before });
+    entry.last = resultOf(check, settled, { place: deps.place, before, now: deps.now() });
     writer.keep(entry, entry.last);
     if (before?.state === settled.state) writer.flushSoon();
     else await writer.flush([upstream]);

@@ -83,7 +83,7 @@ export function slowMsOf(check: Check, before: Pick<CheckResult, 'usualMs'> | nu
 export function resultOf(
   check: Check,
   verdict: Verdict,
-  { place, before }: { readonly place: string; readonly before: CheckResult | null },
+  { place, before, now }: { readonly place: string; readonly before: CheckResult | null; readonly now: EpochMs },
 ): CheckResult {
   const { state, at, since, fault, certificateEndsAt } = verdict;
   const goesOn = before !== null && before.state === state && since - before.at <= heldMsOf(check);
@@ -92,7 +92,7 @@ export function resultOf(
   return {
     ...{ place, at, state, fault, totalMs },
     since: goesOn ? toEpochMs(Math.min(before.since, since)) : since,
-    foundAt: goesOn ? before.foundAt : at,
+    foundAt: goesOn ? before.foundAt : now,
     certificateEndsAt: certificateEndsAt ?? before?.certificateEndsAt ?? null,
     recent: [...(before?.recent ?? []), ...answer].slice(-RECENT_MAX),
     usualMs: [...(before?.usualMs ?? []), ...(state === 'operational' && totalMs !== null ? [totalMs] : [])].slice(

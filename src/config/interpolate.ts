@@ -13,6 +13,9 @@ const SECRET_KEY =
 /** Addresses that carry a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
 
+/** Below these, what comes from a reference is kept out of the log, whatever its name. */
+const HEADERS_KEY = /^headers$/i;
+
 /** Whether what is below a key may not stand in the file in clear. */
 export function isSecretKey(key: string, path: string): boolean {
   return (SECRET_KEY.test(key) && path !== 'operators.tokens') || SECRET_PATHS.has(path);
@@ -67,7 +70,7 @@ export function interpolate(
     return value;
   }
 
-  function walk(value: unknown, path: string, isSecret: boolean): unknown {
+  function walk(value: unknown, path: string, isSecret: boolean, isInHeaders = false): unknown {
     if (isSecret && (value === null || typeof value !== 'object')) secretPaths.add(path);
     if (typeof value === 'string') {
       if (isSecret && value !== '' && !value.includes('${')) {
@@ -79,16 +82,19 @@ export function interpolate(
       }
       return value.replace(REFERENCE, (_, reference: string) => {
         const resolved = resolve(reference, path);
-        if (isSecret && resolved !== '') secrets.add(resolved);
+        if ((isSecret || isInHeaders) && resolved !== '') secrets.add(resolved);
         return resolved;
       });
     }
-    if (Array.isArray(value)) return value.map((item, index) => walk(item, `${path}[${index}]`, isSecret));
+    if (Array.isArray(value)) return value.map((item, index) => walk(item, `${path}[${index}]`, isSecret, isInHeaders));
     if (value !== null && typeof value === 'object') {
       return Object.fromEntries(
         Object.entries(value).map(([key, item]) => {
           const itemPath = path === '' ? key : `${path}.${key}`;
-          return [key, walk(item, itemPath, isSecret || isSecretKey(key, itemPath))];
+          // A header may stand as `{ key: Authorization, value: … }`.
+          const name = isInHeaders && key === 'value' ? String((value as { key?: unknown }).key) : key;
+          const hidden = isSecret || isSecretKey(name, itemPath);
+          return [key, walk(item, itemPath, hidden, isInHeaders || HEADERS_KEY.test(key))];
         }),
       );
     }

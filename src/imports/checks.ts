@@ -75,7 +75,7 @@ function withoutSecrets(
 ): { readonly fields: object; readonly variables: readonly string[] } {
   const variables: string[] = [];
   const hide = (value: string, name: string): string => {
-    if (/^\$\{\w+\}$/.test(value)) return value;
+    if (value.includes('${')) return value;
     const variable = `${prefix}_${name.toUpperCase().replaceAll(/\W/g, '_')}`;
     variables.push(variable);
     return `\${${variable}}`;

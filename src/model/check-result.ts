@@ -15,7 +15,7 @@ export interface CheckResult {
   readonly state: CheckState;
   /** The first try that showed this state, in a row without gaps. */
   readonly since: EpochMs;
-  /** The last try of the run that found it out. */
+  /** The end of the run that found it out. */
   readonly foundAt: EpochMs;
   /** Why it isn't operational, in our words; null: it is. */
   readonly fault: string | null;

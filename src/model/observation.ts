@@ -315,6 +315,8 @@ export interface Learned {
   readonly changedAt?: Readonly<Record<MonitorId, EpochMs>>;
   /** When that was found out, where it took several tries; absent: it was known at once. */
   readonly foundAt?: Readonly<Record<MonitorId, EpochMs>>;
+  /** Monitors whose details are shown at once; absent: details are shown when something else is drawn. */
+  readonly shownAtOnce?: readonly MonitorId[];
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   readonly announcements: readonly Announcement[];

@@ -68,13 +68,14 @@ async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | n
   const { upstreamId, observedAt, learned } = commit;
   const rows = await tx.lists('SELECT id, document, gone_at FROM monitor WHERE upstream = ?', [upstreamId]);
   const known = new Map(rows.map(([id, document, goneAt]) => [String(id), { document, goneAt }]));
+  const shown = new Set(learned.shownAtOnce);
   const changed: MonitorId[] = [];
   const writes: (string | number | null)[][] = [];
   for (const monitor of learned.monitors) {
     const document = JSON.stringify(monitor);
     const row = known.get(monitor.id);
     known.delete(monitor.id);
-    if (row !== undefined && row.document === document && row.goneAt === null) continue;
+    if (row?.document === document && row.goneAt === null && !shown.has(monitor.id)) continue;
     changed.push(monitor.id);
     writes.push([monitor.id, upstreamId, monitor.state, document, observedAt]);
   }

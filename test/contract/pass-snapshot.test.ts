@@ -106,6 +106,17 @@ describe('a pass', () => {
     ]);
   });
 
+  it('has a monitor drawn whose details are to be shown at once', async () => {
+    const showing: Upstream = {
+      ...edge,
+      pull: function* (context) {
+        return { ...(yield* edge.pull(context)), shownAtOnce: [id(1)] };
+      },
+    };
+    await pass(edge, sound(toyMonitors(3)));
+    expect(await pass(showing, sound(toyMonitors(3)))).toMatchObject({ changed: { monitors: [id(1)] } });
+  });
+
   it('keeps monitors that were not read as unknown, however many they are, and they are not gone', async () => {
     const partial: Upstream = {
       ...edge,

@@ -25,6 +25,8 @@ export interface Node {
   /** Sets its clock off by so much. */
   readonly jump: (ms: number) => void;
   readonly way: CuttingProxy | null;
+  /** Of its processes. */
+  readonly environment: () => Readonly<Record<string, string>>;
   /** What its processes said, all of them. */
   readonly said: () => string;
   readonly close: () => Promise<void>;
@@ -54,6 +56,12 @@ export async function createNode({ name, folder, config, env, database, args = [
   let url = '';
   let port = '0';
   const earlier: RunningPharos[] = [];
+  const environment = (): Readonly<Record<string, string>> => ({
+    ...env,
+    ...(target === null ? {} : { DATABASE_URL: target.href }),
+    PHAROS_TEST_CLOCK: clock,
+    NODE_OPTIONS: `--import=${CLOCK}`,
+  });
   const ended = (): RunningPharos | null => {
     const last = running;
     running = null;
@@ -67,12 +75,7 @@ export async function createNode({ name, folder, config, env, database, args = [
     start: async () => {
       running = await startPharos(['start', '--port', port, ...args], {
         cwd,
-        env: {
-          ...env,
-          ...(target === null ? {} : { DATABASE_URL: target.href }),
-          PHAROS_TEST_CLOCK: clock,
-          NODE_OPTIONS: `--import=${CLOCK}`,
-        },
+        env: environment(),
       });
       earlier.push(running);
       url = running.url;
@@ -84,6 +87,7 @@ export async function createNode({ name, folder, config, env, database, args = [
     resume: () => void (running !== null && process.kill(running.pid, 'SIGCONT')),
     jump: (ms) => writeFileSync(clock, String(ms)),
     way,
+    environment,
     said: () => earlier.map((one) => one.stdout() + one.stderr()).join(''),
     close: async () => {
       way?.heal();

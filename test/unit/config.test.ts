@@ -51,6 +51,18 @@ describe('the configuration', () => {
     expect(inspect(config, { depth: 9 }).replace(/secrets: Set[^}]*}/, '')).not.toContain('pw-456');
   });
 
+  it('lists what comes from outside in headers of checks for redaction, and refuses their secrets in clear', () => {
+    const upstreams = (value: string, key = 'X-Anything') =>
+      `${SITE}upstreams: [{ id: c, kind: checks, checks: [{ name: A, type: http, url: "https://a.example", periodicity: 1m, headers: [{ key: ${key}, value: "${value}" }], body: "\${PW}" }] }]\n`;
+    const config = load(upstreams('Bearer ${TOKEN}'));
+    expect([...config.secrets]).toEqual(['tok-123']);
+    expect(load(upstreams('en')).secrets.size).toBe(0);
+    const path = 'upstreams[0].checks[0].headers[0].value';
+    expect(faultsOf(upstreams('Bearer hunter2', 'Authorization'))[0]).toContain(
+      `${path}: secrets must not be in this file`,
+    );
+  });
+
   it('refuses a secret in clear and names the way to give it', () => {
     expect(faultsOf(`${SITE}operators: { token: hunter2hunter2 }\n`)).toEqual([
       'operators.token: secrets must not be in this file. Use ${NAME} and set that environment variable, or use ${file:/path} (line 2)',

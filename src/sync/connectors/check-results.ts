@@ -8,7 +8,7 @@ import { CHECK_STATES, type CheckResult } from '../../model/check-result.ts';
 import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
 import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
-import { DAY_MS, type EpochMs, later, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, later, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import { ask, type Pull, type PullContext, type Question } from '../connector.ts';
 import { type Check, heldMsOf, periodMsOf, targetOf } from './check.ts';
 import { compareIds, note } from './items.ts';
@@ -108,8 +108,10 @@ function latest(instants: readonly EpochMs[]): [EpochMs, EpochMs] {
   return [last, last];
 }
 
-/** Details of checks without news are written this seldom. A state that was found after retries may be older than the last ones. */
+/** Details of checks without news are written this seldom. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
+/** A result may be stored so long after it was found, and after a pass that did not see it. */
+const WRITTEN_WITHIN_MS = 5 * SECOND_MS;
 /** What a place answered before is no longer listed: it may be gone. */
 const ANSWER_AGE_MAX_MS = DAY_MS;
 
@@ -117,6 +119,7 @@ interface Projected {
   readonly monitors: readonly MonitorObservation[];
   readonly changedAt: Readonly<Record<MonitorId, EpochMs>>;
   readonly foundAt: Readonly<Record<MonitorId, EpochMs>>;
+  readonly shownAtOnce: readonly MonitorId[];
   readonly details: readonly MonitorDetail[];
   readonly problems: readonly Problem[];
 }
@@ -131,6 +134,7 @@ export function projectChecks(
   const changedAt: Record<MonitorId, EpochMs> = {};
   const foundAt: Record<MonitorId, EpochMs> = {};
   const details: MonitorDetail[] = [];
+  const shownAtOnce: MonitorId[] = [];
   const monitors = checks.map((check): MonitorObservation => {
     const own = (byName.get(check.id) ?? []).filter(
       ({ place, at }) => isOfPlace(check, place) && at <= now + MINUTE_MS,
@@ -141,7 +145,8 @@ export function projectChecks(
     if (since !== null) changedAt[id] = since;
     if (found !== undefined) foundAt[id] = found;
     const fetchedAt = memory.detailFetchedAt.get(check.id) ?? 0;
-    const isNews = own.some((result) => result.since > fetchedAt - DETAIL_AGE_MIN_MS);
+    const isNews = own.some((result) => result.foundAt > fetchedAt - WRITTEN_WITHIN_MS);
+    if (isNews) shownAtOnce.push(id);
     if (own.length > 0 && (isNews || now - fetchedAt >= DETAIL_AGE_MIN_MS))
       details.push(detailOf(id, own, { now, fetchedAt }));
     return {
@@ -160,6 +165,7 @@ export function projectChecks(
     monitors: monitors.toSorted(byId),
     changedAt,
     foundAt,
+    shownAtOnce,
     details: details.toSorted(byId),
     problems: missingPlaces(checks, places),
   };

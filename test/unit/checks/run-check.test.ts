@@ -104,15 +104,15 @@ describe('a result', () => {
     phases: { total: 40.4 },
   });
   const recorded = (before: CheckResult | null, verdict: ReturnType<typeof verdictAt>): CheckResult =>
-    resultOf(check, verdict, { place: 'fra', before });
+    resultOf(check, verdict, { place: 'fra', before, now: toEpochMs(verdict.at + 500) });
 
   it('keeps when its state began, through runs without a gap', () => {
     const first = recorded(null, verdictAt(0, 'operational'));
     const second = recorded(first, verdictAt(30, 'operational'));
     expect([second.since, second.at, second.totalMs]).toEqual([at(0), at(30), 40]);
     const third = recorded(second, verdictAt(62, 'major_outage', 60));
-    expect([third.since, third.foundAt, third.totalMs]).toEqual([at(60), at(62), null]);
-    expect(recorded(third, verdictAt(90, 'major_outage')).foundAt).toBe(at(62));
+    expect([third.since, third.foundAt, third.totalMs]).toEqual([at(60), at(62.5), null]);
+    expect(recorded(third, verdictAt(90, 'major_outage')).foundAt).toBe(at(62.5));
     expect(recorded(third, verdictAt(90, 'major_outage')).since).toBe(at(60));
   });
 

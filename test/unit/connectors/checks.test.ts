@@ -175,18 +175,20 @@ describe('a pass', () => {
     expect(result.monitors[0]?.state).toBe('paused');
   });
 
-  it('writes details without news every five minutes only', async () => {
+  it('writes details without news every five minutes only, and has news shown at once', async () => {
     const memory = (secondsAgo: number) => ({ detailFetchedAt: new Map([['website', ago(secondsAgo)]]) });
-    const details = async (secondsAgo: number, since: EpochMs) =>
-      (
-        await drive(
-          ownChecks.pull(options(website), contextOf(memory(secondsAgo))),
-          knows(stored('website', { since })),
-        )
-      ).result.details.length;
-    expect([await details(60, ago(600)), await details(301, ago(600)), await details(60, ago(30))]).toEqual([0, 1, 1]);
-    // A fall that was retried while the last details were written began before them.
-    expect(await details(60, ago(150))).toBe(1);
+    const pass = async (secondsAgo: number, foundAt: EpochMs) => {
+      const { result } = await drive(
+        ownChecks.pull(options(website), contextOf(memory(secondsAgo))),
+        knows(stored('website', { foundAt })),
+      );
+      return [result.details.length, result.shownAtOnce?.length];
+    };
+    expect(await pass(60, ago(600))).toEqual([0, 0]);
+    expect(await pass(301, ago(600))).toEqual([1, 0]);
+    expect(await pass(60, ago(30))).toEqual([1, 1]);
+    // It was stored while the last ones were written.
+    expect(await pass(60, ago(63))).toEqual([1, 1]);
   });
 });
 

@@ -66,7 +66,7 @@ describe('Upptime’s sites as checks', () => {
         ...{ id: 'api', periodicity: '5m', type: 'http', url: 'https://api.example.com', method: 'POST' },
         ...{ degraded_at: 800, follow_redirects: false, body: '{"key":"${API_KEY}"}' },
         headers: [
-          { key: 'Authorization', value: '${CHECK_API_AUTHORIZATION}' },
+          { key: 'Authorization', value: 'Bearer ${TOKEN}' },
           { key: 'X-Api-Key', value: '${CHECK_API_X_API_KEY}' },
           { key: 'Accept', value: 'text/html' },
         ],
@@ -96,7 +96,7 @@ describe('Upptime’s sites as checks', () => {
     ]);
     for (const note of [
       'dropped site "API": a check can’t say __dangerous__insecure, __dangerous__body_degraded',
-      'changed site "API": secrets aren’t copied; set CHECK_API_AUTHORIZATION, CHECK_API_X_API_KEY in the environment',
+      'changed site "API": secrets aren’t copied; set CHECK_API_X_API_KEY in the environment',
       'dropped site "Socket": it has no check: Pharos has no check ws',
       'dropped site "Odd": a check can’t say expectedStatusCodes',
       'dropped site "File": it has no check: it contains ${, which pharos.yaml would replace',
