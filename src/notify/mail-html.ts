@@ -1,12 +1,16 @@
 /**
- * The HTML of a mail, as mail programs read it: tables, since Outlook for Windows lays out with Word; styles in the tags,
- * since some programs drop style sheets; no pictures, scripts or fonts. One style sheet for those that know dark themes.
+ * The HTML of a mail, as mail programs read it: tables, since Outlook for Windows lays out with Word; styles in the tags
+ * (by css-inline), since Gmail drops style sheets in some accounts; no pictures, scripts or fonts. What is left of the style
+ * sheet is for programs that know dark themes.
  */
 
-import { ACCENT, INK, inkOn, LINE, PAPER, QUIET_INK, RAISED, toHex } from '../looks/colour.ts';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { ACCENT, INK, inkOn, LINE, PAPER, QUIET_INK, RAISED } from '../looks/colour.ts';
 import { LOOKS } from '../looks/states.ts';
 import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
+import { once } from '../once.ts';
 
 export interface MailLink {
   readonly text: string;
@@ -39,77 +43,117 @@ interface MailDocument {
   readonly footer: readonly (string | MailLink)[];
 }
 
-const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Arial,sans-serif";
-const [paper, raised, ink, quiet, line, accent] = [PAPER, RAISED, INK, QUIET_INK, LINE, ACCENT].map(({ light }) =>
-  toHex(light),
-);
-const TABLE = 'role="presentation" cellpadding="0" cellspacing="0" border="0"';
-const DARK = [
-  `.paper{background:${toHex(PAPER.dark)}!important}`,
-  `.box{background:${toHex(RAISED.dark)}!important;border-color:${toHex(LINE.dark)}!important}`,
-  `.ink,.ink a{color:${toHex(INK.dark)}!important}`,
-  `.quiet,.quiet a{color:${toHex(QUIET_INK.dark)}!important}`,
-].join('');
+/** In six digits: Word takes no three. */
+function hexOf(colour: number): string {
+  return `#${colour.toString(16).padStart(6, '0')}`;
+}
 
-export function writeHtml({ locale, direction, title, sections, button, footer }: MailDocument): string {
+const hex = Object.fromEntries(
+  Object.entries({ paper: PAPER, raised: RAISED, ink: INK, quiet: QUIET_INK, line: LINE, accent: ACCENT }).map(
+    ([name, { light, dark }]) => [name, { light: hexOf(light), dark: hexOf(dark) }],
+  ),
+) as Record<
+  'paper' | 'raised' | 'ink' | 'quiet' | 'line' | 'accent',
+  { readonly light: string; readonly dark: string }
+>;
+
+const SHEET = `
+body{margin:0;padding:0}
+.paper{background:${hex.paper.light}}
+.page{padding:24px 12px}
+.column{max-width:600px}
+.ink,.quiet,.label,.button{font-family:-apple-system,'Segoe UI',Roboto,Arial,sans-serif}
+.ink{color:${hex.ink.light}}
+.quiet{color:${hex.quiet.light};font-size:14px;line-height:20px}
+.title{font-size:16px;font-weight:600;padding:0 4px 12px}
+.part{padding:0 0 16px}
+.box{background:${hex.raised.light};border:1px solid ${hex.line.light};border-radius:8px}
+.label{font-size:14px;line-height:20px;font-weight:600;padding:8px 20px;border-radius:7px 7px 0 0}
+.heading{padding:16px 20px 0}
+h1{margin:0;font-size:20px;line-height:26px}
+.ink a{color:${hex.ink.light}}
+.fact{padding:8px 20px 0}
+.text{font-size:16px;line-height:24px;padding:16px 20px 0}
+.end{font-size:0;line-height:0;height:20px}
+.action{padding:0 0 24px}
+.button{padding:12px 24px;border-radius:6px;background:${hex.accent.light}}
+.button a{font-size:16px;line-height:20px;font-weight:600;color:#ffffff;text-decoration:none}
+.foot{font-size:13px;padding:0 4px 8px}
+.foot a{color:${hex.quiet.light}}`;
+
+/** Apple Mail makes links of what it takes for dates and places. */
+const KEPT_SHEET = `
+a[x-apple-data-detectors]{color:inherit!important;text-decoration:none!important}
+@media (prefers-color-scheme:dark){
+.paper{background:${hex.paper.dark}!important}
+.box{background:${hex.raised.dark}!important;border-color:${hex.line.dark}!important}
+.ink,.ink a{color:${hex.ink.dark}!important}
+.quiet,.quiet a{color:${hex.quiet.dark}!important}}`;
+
+const TABLE = 'role="presentation" cellpadding="0" cellspacing="0" border="0"';
+
+/** With the first mail: what it takes, most processes never need. */
+const loadInliner = once(async () => {
+  const { initWasm, inlineFragment } = await import('@css-inline/css-inline-wasm');
+  await initWasm(await readFile(createRequire(import.meta.url).resolve('@css-inline/css-inline-wasm/index_bg.wasm')));
+  return inlineFragment;
+});
+
+export async function writeHtml({ locale, direction, title, sections, button, footer }: MailDocument): Promise<string> {
+  const inline = await loadInliner();
   const name = escapeMarkup(title);
+  const body = [
+    `<table ${TABLE} width="100%" class="paper" bgcolor="${hex.paper.light}"><tr><td align="center" class="page">`,
+    // Word knows no largest width.
+    `<!--[if mso]><table ${TABLE} width="600"><tr><td><![endif]-->`,
+    `<table ${TABLE} width="100%" dir="${direction}" class="column">`,
+    row('ink title', name),
+    ...sections.map((section) => row('part', writeSection(section))),
+    button === null ? '' : row('action', writeButton(button)),
+    ...footer.map((part) => row('quiet foot', typeof part === 'string' ? escapeMarkup(part) : writeLink(part))),
+    '</table><!--[if mso]></td></tr></table><![endif]--></td></tr></table>',
+  ].join('');
   return [
     `<!doctype html><html lang="${escapeMarkup(locale)}" dir="${direction}"><head><meta charset="utf-8">`,
-    '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">',
-    `<meta name="supported-color-schemes" content="light dark"><title>${name}</title>`,
-    `<style>@media (prefers-color-scheme:dark){${DARK}}</style></head>`,
-    `<body class="paper" style="margin:0;padding:0;background:${paper}">`,
-    `<table ${TABLE} width="100%" class="paper" bgcolor="${paper}" style="background:${paper}"><tr><td align="center" style="padding:24px 12px">`,
-    `<table ${TABLE} width="100%" dir="${direction}" style="max-width:600px">`,
-    row(`<span class="ink" style="${FONT};font-size:16px;font-weight:600;color:${ink}">${name}</span>`, '0 4px 12px'),
-    ...sections.map((section) => row(writeSection(section), '0 0 16px')),
-    button === null ? '' : row(writeButton(button), '0 0 24px'),
-    ...footer.map((part) => row(writeFooter(part), '0 4px 8px')),
-    '</table></td></tr></table></body></html>',
+    '<meta name="viewport" content="width=device-width"><meta name="x-apple-disable-message-reformatting">',
+    '<meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">',
+    '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
+    `<title>${name}</title><style>${KEPT_SHEET}</style></head>`,
+    `<body class="paper" style="margin:0;padding:0;background:${hex.paper.light}">`,
+    inline(body, SHEET, { minifyCss: true }),
+    '</body></html>',
   ].join('');
 }
 
-function row(content: string, padding: string): string {
-  return `<tr><td style="padding:${padding}">${content}</td></tr>`;
+function row(names: string, content: string, attributes = ''): string {
+  return `<tr><td class="${names}"${attributes}>${content}</td></tr>`;
 }
 
 function writeSection({ label, heading, href, facts, text, time }: MailSection): string {
-  const cell = (content: string, style: string): string =>
-    `<tr><td class="ink" style="${FONT};${style};color:${ink}">${content}</td></tr>`;
-  const title = escapeMarkup(heading);
-  const linked = href === null ? title : `<a href="${escapeMarkup(href)}" style="color:inherit">${title}</a>`;
-  const quietCell = (content: string): string =>
-    `<tr><td class="quiet" style="${FONT};font-size:14px;line-height:20px;padding:8px 20px 0;color:${quiet}">${content}</td></tr>`;
+  const title = href === null ? escapeMarkup(heading) : writeLink({ text: heading, href });
   return [
-    `<table ${TABLE} width="100%" class="box" bgcolor="${raised}" style="background:${raised};border:1px solid ${line};border-radius:8px">`,
+    `<table ${TABLE} width="100%" class="box" bgcolor="${hex.raised.light}">`,
     label === null ? '' : writeLabel(label),
-    heading === ''
-      ? ''
-      : cell(`<h1 style="margin:0;font-size:20px;line-height:26px">${linked}</h1>`, 'padding:16px 20px 0'),
-    ...facts.map((fact) => quietCell(escapeMarkup(fact))),
-    text === ''
-      ? ''
-      : cell(escapeMarkup(text).replaceAll('\n', '<br>'), 'font-size:16px;line-height:24px;padding:16px 20px 0'),
-    time === '' ? '' : quietCell(escapeMarkup(time)),
-    '<tr><td style="font-size:0;line-height:0;height:20px">&nbsp;</td></tr></table>',
+    heading === '' ? '' : row('ink heading', `<h1>${title}</h1>`),
+    ...facts.map((fact) => row('quiet fact', escapeMarkup(fact))),
+    text === '' ? '' : row('ink text', escapeMarkup(text).replaceAll('\n', '<br>')),
+    time === '' ? '' : row('quiet fact', escapeMarkup(time)),
+    `${row('end', '&nbsp;')}</table>`,
   ].join('');
 }
 
 function writeLabel({ text, state }: { readonly text: string; readonly state: State }): string {
   const plate = LOOKS[state].solid.light;
-  const background = toHex(plate);
-  return `<tr><td bgcolor="${background}" style="${FONT};font-size:14px;line-height:20px;font-weight:600;padding:8px 20px;border-radius:7px 7px 0 0;background:${background};color:${toHex(inkOn(plate))}">${escapeMarkup(text)}</td></tr>`;
+  const background = hexOf(plate);
+  const colours = ` bgcolor="${background}" style="background:${background};color:${hexOf(inkOn(plate))}"`;
+  return row('label', escapeMarkup(text), colours);
 }
 
 /** The padding is the cell's: Word knows none of a link. */
-function writeButton({ text, href }: MailLink): string {
-  return `<table ${TABLE}><tr><td bgcolor="${accent}" style="padding:12px 24px;border-radius:6px;background:${accent}"><a href="${escapeMarkup(href)}" style="${FONT};font-size:16px;line-height:20px;font-weight:600;color:#fff;text-decoration:none">${escapeMarkup(text)}</a></td></tr></table>`;
+function writeButton(link: MailLink): string {
+  return `<table ${TABLE}>${row('button', writeLink(link), ` bgcolor="${hex.accent.light}"`)}</table>`;
 }
 
-function writeFooter(part: string | MailLink): string {
-  const content =
-    typeof part === 'string'
-      ? escapeMarkup(part)
-      : `<a href="${escapeMarkup(part.href)}" style="color:${quiet}">${escapeMarkup(part.text)}</a>`;
-  return `<span class="quiet" style="${FONT};font-size:13px;line-height:20px;color:${quiet}">${content}</span>`;
+function writeLink({ text, href }: MailLink): string {
+  return `<a href="${escapeMarkup(href)}">${escapeMarkup(text)}</a>`;
 }

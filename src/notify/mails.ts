@@ -62,7 +62,7 @@ interface NoticeMailInit {
 }
 
 /** One notice, or several as one digest. Mails about the same incident are one thread. */
-export function noticeMail({ batch, notices, page, recipient }: NoticeMailInit): Mail {
+export async function noticeMail({ batch, notices, page, recipient }: NoticeMailInit): Promise<Mail> {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
   const [first] = notices;
@@ -80,11 +80,11 @@ export function noticeMail({ batch, notices, page, recipient }: NoticeMailInit):
   return {
     to: recipient.address,
     subject: `[${title}] ${subject}`,
-    ...writeBody(page, {
+    ...(await writeBody(page, {
       sections: [...sections, ...more],
       button: target === null ? null : { text: words.noticeView, href: target },
       footer: [fill(words.noticeWhy, { title }), { text: words.noticeManage, href: recipient.manageUrl }],
-    }),
+    })),
     messageId: messageId(batch, recipient),
     references: [...new Set(notices.map((notice) => notice.subject.id))].map((id) => messageId(id, recipient)),
     headers: {
@@ -107,7 +107,7 @@ interface LinkMailInit {
 }
 
 /** The link that begins a subscription, or that leads to the one there is. */
-export function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Mail {
+export async function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Promise<Mail> {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
   const isNew = kind === 'confirm';
@@ -115,11 +115,11 @@ export function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Mai
   return {
     to: recipient.address,
     subject: fill(isNew ? words.confirmSubject : words.knownSubject, { title }),
-    ...writeBody(page, {
+    ...(await writeBody(page, {
       sections: [{ label: null, heading: '', href: null, facts: [], text, time: '' }],
       button: { text: isNew ? words.subscribeConfirm : words.subscribeManage, href: link },
       footer: isNew ? [words.confirmIgnore] : [],
-    }),
+    })),
     messageId: messageId(id, recipient),
   };
 }
@@ -180,7 +180,10 @@ interface BodyInit {
   readonly footer: readonly (string | MailLink)[];
 }
 
-function writeBody({ locale, title }: MailPage, { sections, button, footer }: BodyInit): Pick<Mail, 'text' | 'html'> {
+async function writeBody(
+  { locale, title }: MailPage,
+  { sections, button, footer }: BodyInit,
+): Promise<Pick<Mail, 'text' | 'html'>> {
   const written = sections.map(({ label, heading, href, facts, text, time }) =>
     [[heading, label?.text ?? '', ...facts], [text], [time, href ?? '']]
       .map((lines) => lines.filter((line) => line !== '').join('\n'))
@@ -191,7 +194,7 @@ function writeBody({ locale, title }: MailPage, { sections, button, footer }: Bo
   const link = button === null ? '' : `\n\n${button.href}`;
   return {
     text: `${[`${written.join('\n\n\n')}${link}`, ...(foot === '' ? [] : [`-- \n${foot}`])].join('\n\n\n')}\n`,
-    html: writeHtml({
+    html: await writeHtml({
       locale,
       direction: localeDirection(locale),
       title: oneLine(title),

@@ -39,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   outbox: ['model', 'store'],
   access: ['model', 'errors', 'store', 'mail', 'outbox'],
   notify: [
+    'once',
     'shorten',
     'model',
     'errors',

@@ -16,8 +16,8 @@ const RECIPIENT = {
 };
 const PAGE = { title: 'Acme', locale: 'en', timezone: 'Europe/Berlin' };
 
-function mailOf(notices: readonly Notice[], page: Partial<typeof PAGE> = {}) {
-  const { html = '', ...mail } = noticeMail({
+async function mailOf(notices: readonly Notice[], page: Partial<typeof PAGE> = {}) {
+  const { html = '', ...mail } = await noticeMail({
     batch: 'batch-1',
     notices,
     page: { ...PAGE, ...page },
@@ -27,7 +27,7 @@ function mailOf(notices: readonly Notice[], page: Partial<typeof PAGE> = {}) {
   const shown = html
     .replace(/<(style|title)>.*?<\/\1>/gs, '')
     .replace(/<\/(td|h1)>|<br>/g, '\n')
-    .replace(/<[^>]*>/g, '')
+    .replace(/<!--.*?-->|<[^>]*>/gs, '')
     .replace(/&nbsp;/g, '')
     .replace(/\n+/g, '\n')
     .trim();
@@ -42,8 +42,8 @@ const resolved = noticeOf({
 });
 
 describe('a mail about an incident', () => {
-  it('says its state once, in its colour, with one button and no bare address', () => {
-    const { subject, shown, links, html } = mailOf([resolved]);
+  it('says its state once, in its colour, with one button and no bare address', async () => {
+    const { subject, shown, links, html } = await mailOf([resolved]);
     expect(subject).toBe('[Acme] Resolved: Errors at the API');
     expect(shown.split('\n')).toEqual([
       'Acme',
@@ -61,11 +61,11 @@ describe('a mail about an incident', () => {
       ['Manage your subscription or unsubscribe', MANAGE],
     ]);
     expect(html).toContain('bgcolor="#1f7a49"');
-    expect(mailOf([noticeOf()]).shown).toContain('\nInvestigating · Major impact\n');
+    expect((await mailOf([noticeOf()])).shown).toContain('\nInvestigating · Major impact\n');
   });
 
-  it('is as good in plain text', () => {
-    expect(mailOf([resolved]).text).toBe(
+  it('is as good in plain text', async () => {
+    expect((await mailOf([resolved])).text).toBe(
       [
         'Errors at the API',
         'Resolved',
@@ -88,21 +88,21 @@ describe('a mail about an incident', () => {
     );
   });
 
-  it('repeats no word of its state, whatever happens', () => {
+  it('repeats no word of its state, whatever happens', async () => {
     for (const locale of ['en', 'de', 'fr', 'es', 'pt-BR', 'ja', 'zh-Hans', 'ar'])
       for (const event of NOTICE_EVENTS)
         for (const status of ['investigating', 'resolved', 'postmortem', 'scheduled', 'completed']) {
           const impact = event.startsWith('incident_') ? ('minor' as const) : null;
           const notice = noticeOf({ event, subject: { ...noticeOf().subject, impact, status, endsAt: AT } });
-          const [, label = ''] = mailOf([notice], { locale }).shown.split('\n');
+          const [, label = ''] = (await mailOf([notice], { locale })).shown.split('\n');
           const parts = label.split(' · ');
           expect(new Set(parts).size, label).toBe(parts.length);
         }
   });
 
-  it('lets a digest lead to each incident, and its button to the page', () => {
+  it('lets a digest lead to each incident, and its button to the page', async () => {
     const other = noticeOf({ id: 'n-2', subject: { ...noticeOf().subject, title: 'Slow search', url: null } });
-    const { subject, links } = mailOf([resolved, other]);
+    const { subject, links } = await mailOf([resolved, other]);
     expect(subject).toBe('[Acme] 2 updates from Acme');
     expect(links).toEqual([
       ['Errors at the API', 'https://status.example.com/acme/incidents/4/'],
@@ -111,11 +111,11 @@ describe('a mail about an incident', () => {
     ]);
   });
 
-  it('is nobody’s markup, and turns no direction', () => {
+  it('is nobody’s markup, and turns no direction', async () => {
     for (const text of [...hostileTexts(200), 'a\u202eb\u2066c']) {
-      const { html, text: plain, subject } = mailOf([noticeSaying(text)], { title: text });
+      const { html, text: plain, subject } = await mailOf([noticeSaying(text)], { title: text });
       const tags = html.replace(
-        /<(?:!doctype html|\/?(?:html|head|meta|title|style|body|table|tr|td|h1|br|span|a)\b[^<>]*)>/g,
+        /<!--\[if mso\]>.*?<!\[endif\]-->|<(?:!doctype html|\/?(?:html|head|meta|title|style|body|table|tbody|tr|td|h1|br|a)\b[^<>]*)>/g,
         '',
       );
       expect(tags).not.toMatch(/[<>]/);
@@ -126,7 +126,7 @@ describe('a mail about an incident', () => {
     }
   });
 
-  it('stays below what Gmail shows of a mail', () => {
+  it('stays below what Gmail shows of a mail', async () => {
     for (const text of ['<&>"'.repeat(9_000), '文'.repeat(20_000), '😀\n'.repeat(9_000)])
       for (const count of [1, 2, 100]) {
         const components = Array.from({ length: 300 }, () => text.slice(0, 120));
@@ -135,7 +135,7 @@ describe('a mail about an incident', () => {
           id: `n-${index}`,
           components,
         }));
-        const { html, text: plain, shown } = mailOf(notices);
+        const { html, text: plain, shown } = await mailOf(notices);
         expect(Buffer.byteLength(html)).toBeLessThanOrEqual(90_000);
         expect(Buffer.byteLength(plain)).toBeLessThanOrEqual(90_000);
         if (count === 100) expect(shown).toMatch(/\+ \d+ updates from/);
@@ -143,22 +143,92 @@ describe('a mail about an incident', () => {
   });
 });
 
-it('titles keep what joins letters, and are cut between characters', () => {
-  const about = (title: string): string =>
-    mailOf([noticeOf({ subject: { ...noticeOf().subject, title } })]).subject.replace('[Acme] New incident: ', '');
-  expect(about('Family 👨‍👩‍👧‍👦, می‌خواهم')).toBe('Family 👨‍👩‍👧‍👦, می‌خواهم');
-  const long = about(`${'x'.repeat(112)}👨‍👩‍👧‍👦👨‍👩‍👧‍👦`);
+it('titles keep what joins letters, and are cut between characters', async () => {
+  const about = async (title: string): Promise<string> =>
+    (await mailOf([noticeOf({ subject: { ...noticeOf().subject, title } })])).subject.replace(
+      '[Acme] New incident: ',
+      '',
+    );
+  expect(await about('Family 👨‍👩‍👧‍👦, می‌خواهم')).toBe('Family 👨‍👩‍👧‍👦, می‌خواهم');
+  const long = await about(`${'x'.repeat(112)}👨‍👩‍👧‍👦👨‍👩‍👧‍👦`);
   expect(long).toBe(`${'x'.repeat(112)}…`);
-  expect(about(`${'x'.repeat(118)}😀😀`).isWellFormed()).toBe(true);
-  expect(about('a\u202eb\u0007c\r\nBcc: x')).toBe('a b c Bcc: x');
+  expect((await about(`${'x'.repeat(118)}😀😀`)).isWellFormed()).toBe(true);
+  expect(await about('a\u202eb\u0007c\r\nBcc: x')).toBe('a b c Bcc: x');
 });
 
-it('a mail with a link has it behind a button', () => {
+it('a mail with a link has it behind a button', async () => {
   const link = 'https://status.example.com/acme/subscribe/confirm/?token=t';
-  const { html = '', text } = linkMail({ kind: 'confirm', id: 'r-1', page: PAGE, recipient: RECIPIENT, link });
+  const { html = '', text } = await linkMail({ kind: 'confirm', id: 'r-1', page: PAGE, recipient: RECIPIENT, link });
   expect(html).toMatch(new RegExp(`<a href="${link.replace('?', '\\?')}"[^>]*>Confirm</a>`));
   expect(html.replace(/<[^>]*>/g, '')).not.toContain('http');
   expect(text).toContain(`To confirm, open this link:\n\n${link}\n`);
+});
+
+/** Every style in a tag, with the tag. */
+function stylesIn(html: string) {
+  return [...html.matchAll(/<([a-z0-9]+)\b[^>]*?\sstyle="([^"]*)"[^>]*>/g)].map(([markup, tag = '', text = '']) => ({
+    tag,
+    markup,
+    styles: new Map(text.split(';').map((one) => one.split(':') as [string, string])),
+  }));
+}
+
+describe('documented rules of mail programs', () => {
+  const both = [resolved, noticeOf({ id: 'n-2' })];
+
+  /** Developers' documentation of Gmail, "CSS support": what it knows, and that a sheet with a fault is dropped whole. */
+  it('Gmail: nothing but the dark theme is lost without the style sheet, which is short and without fault', async () => {
+    const { html } = await mailOf(both);
+    const [, sheet = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
+    expect(sheet.length).toBeLessThan(8_192);
+    expect(sheet.replace(/@media \(prefers-color-scheme:dark\)\{(.*)\}/s, '').match(/[^{}]+\{/g)).toHaveLength(1);
+    expect(sheet.match(/\{/g)).toHaveLength(sheet.match(/\}/g)?.length ?? 0);
+    expect(`${sheet}${html}`).not.toMatch(/url\(|@import|@font-face|position|<img|<link/);
+    // Whatever has text of its own has its letters, colour and size in the tag.
+    for (const [cell = '', style = ''] of [...html.matchAll(/<td\b[^>]*style="([^"]*)"[^>]*>(?=[^<\s&])/g)])
+      for (const property of ['font-family', 'font-size', 'color']) expect(style, cell).toContain(`${property}:`);
+  });
+
+  /** "Word 2007 HTML and CSS rendering capabilities in Outlook": no largest width, no corners, padding of cells only. */
+  it('Outlook: boxes, colours and the width of a line stand without what Word does not know', async () => {
+    const { html } = await mailOf(both);
+    expect(html).toMatch(
+      /<!--\[if mso\]><table [^>]*width="600">.*<!\[endif\]-->.*<!--\[if mso\]><\/td>.*<!\[endif\]-->/s,
+    );
+    const known =
+      /^(font-(family|size|weight)|line-height|color|background|padding|border|margin|height|text-decoration)$/;
+    for (const { tag, markup, styles } of stylesIn(html)) {
+      const lost = ['max-width', 'border-radius'];
+      expect(
+        [...styles.keys()].filter((name) => !known.test(name) && !lost.includes(name)),
+        markup,
+      ).toEqual([]);
+      if (styles.has('padding') && tag !== 'body') expect(tag, markup).toBe('td');
+      if (styles.has('margin')) expect(['h1', 'body'], markup).toContain(tag);
+      const background = styles.get('background');
+      if (background !== undefined && tag !== 'body') expect(markup).toContain(`bgcolor="${background}"`);
+      for (const name of ['color', 'background'])
+        expect(styles.get(name) ?? '#000000', markup).toMatch(/^#[0-9a-f]{6}$/);
+    }
+  });
+
+  /** "Supporting dark mode" of WebKit, and Apple's list of what is detected in text. */
+  it('Apple Mail: both themes are offered, every colour has a dark one, and dates stay text', async () => {
+    const { html } = await mailOf(both);
+    expect(html).toContain('<meta name="color-scheme" content="light dark">');
+    expect(html).toMatch(/<meta name="format-detection" content="[^"]*date=no/);
+    const [, dark = ''] = /prefers-color-scheme:dark\)\{(.*?)\}<\/style>/s.exec(html) ?? [];
+    for (const { markup, styles } of stylesIn(html)) {
+      if (!styles.has('color') && !styles.has('background')) continue;
+      // The label and the button have the same colours in both.
+      const names = /class="([^"]*)"/.exec(markup)?.[1]?.split(' ') ?? [];
+      const isPlate = styles.get('color') === '#ffffff' || names.includes('label') || names.includes('button');
+      const isLink = markup.startsWith('<a');
+      if (!isPlate) expect(isLink || names.some((name) => new RegExp(`\\.${name}[,{]`).test(dark)), markup).toBe(true);
+    }
+    expect(dark).toMatch(/\.ink a\{/);
+    expect(dark).toMatch(/\.quiet a\{/);
+  });
 });
 
 describe('on the wire', () => {
@@ -170,7 +240,7 @@ describe('on the wire', () => {
     async (title) => {
       sink = await startMailSink();
       const page = { ...PAGE, title };
-      const mail = noticeMail({ batch: 'b', notices: [noticeOf()], page, recipient: RECIPIENT });
+      const mail = await noticeMail({ batch: 'b', notices: [noticeOf()], page, recipient: RECIPIENT });
       await createSmtpMailer({ url: sink.url, from: 'status@pharos.example' })(mail);
       const raw = /^List-Id: (.*(?:\r?\n[ \t].*)*)/im.exec(sink.mails[0]?.raw ?? '')?.[1]?.replace(/\r?\n/g, '');
       expect(raw).toMatch(/^([A-Za-z0-9_-]+( [A-Za-z0-9_-]+)* )?<[0-9a-f]{24}\.status\.example\.com>$/);
@@ -178,8 +248,9 @@ describe('on the wire', () => {
   );
 });
 
-it('no time of a notice depends on when its mail is written', () => {
+it('no time of a notice depends on when its mail is written', async () => {
   const later = noticeOf({ at: toEpochMs(AT + 1) });
-  expect(mailOf([noticeOf()]).html).toBe(mailOf([noticeOf()]).html);
-  expect(mailOf([later]).messageId).toBe(mailOf([noticeOf()]).messageId);
+  const [first, again, other] = [await mailOf([noticeOf()]), await mailOf([noticeOf()]), await mailOf([later])];
+  expect(again.html).toBe(first.html);
+  expect(other.messageId).toBe(first.messageId);
 });
