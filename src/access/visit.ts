@@ -4,6 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Database, Writer } from '../store/database.ts';
 import type { Access, GatedPage, GateRequest, GateResponse } from './access.ts';
 import type { Attempts } from './attempts/attempts.ts';
+import { clientNetwork } from './attempts/client-address.ts';
 import type { Semaphore } from './attempts/semaphore.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
@@ -23,7 +24,7 @@ export interface GateParts {
   readonly attempts: Attempts;
   readonly documents: LoginDocuments;
   readonly hashing: Semaphore;
-  /** Passwords of one network are compared one after the other. */
+  /** Sign-ins of one network are evaluated one after the other. */
   readonly turns: LRUCache<string, Semaphore>;
   /** Has mails that are owed sent soon, but not before whoever asked has the answer. */
   readonly mailSoon: () => void;
@@ -117,4 +118,20 @@ export async function beginSession(
 
 export function sessionCookie({ request }: Visit, id: string): string {
   return setCookie({ role: 'session', isSecure: request.isSecure, value: id, maxAgeSeconds: null });
+}
+
+/**
+ * Signs in the visitors of one network one after the other: every try is counted before it is evaluated, so right ones that come at
+ * once would otherwise count as guesses until they were. Null: too much waits to be evaluated.
+ */
+export async function inTurn(
+  visit: Visit,
+  by: 'password' | 'provider',
+  sign: () => Promise<GateResponse | null>,
+): Promise<GateResponse> {
+  const { request, parts } = visit;
+  const { clientAddress } = request;
+  const turns = clientAddress === '' ? null : parts.turns.memo(`${by} ${clientNetwork(clientAddress)}`);
+  const answer = await (turns === null ? sign() : turns.run(sign));
+  return answer ?? show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
 }

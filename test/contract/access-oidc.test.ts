@@ -218,6 +218,33 @@ describe('a forged sign-in', () => {
   });
 });
 
+describe('an office behind one address', () => {
+  it('signs in at once, beside nine forged sign-ins, and nobody has guessed', async () => {
+    for (let times = 0; times < 9; times += 1) {
+      const forger = new Browser();
+      await forger.begin();
+      await forger.back(new URL(`${CALLBACK}?code=made-up&state=made-up`));
+    }
+    const browsers = Array.from({ length: 20 }, () => new Browser());
+    const backs: [Browser, URL][] = [];
+    for (const browser of browsers)
+      backs.push([browser, await provider.signIn(String((await browser.begin()).headers['location']), 'ada')]);
+    const answers = await Promise.all(backs.map(([browser, url]) => browser.back(url)));
+    expect(answers.map(shown)).toEqual(answers.map(() => '303'));
+  });
+
+  it('has not guessed while the provider is away', async () => {
+    for (let times = 0; times < 12; times += 1) {
+      const browser = new Browser();
+      const back = await provider.signIn(String((await browser.begin()).headers['location']), 'ada');
+      provider.break('/token');
+      expect(shown(await browser.back(back))).toBe(AWAY);
+      provider.break(null);
+    }
+    expect(shown(await new Browser().signIn('ada'))).toBe('303');
+  });
+});
+
 describe('a provider', () => {
   it('that has new keys is believed at once', async () => {
     expect(shown(await new Browser().signIn('ada'))).toBe('303');

@@ -40,7 +40,7 @@ export interface SignInPlace {
   readonly to: string;
 }
 
-interface Pending {
+export interface Pending {
   readonly place: SignInPlace;
   readonly checks: SignInChecks;
   readonly issuer: string;

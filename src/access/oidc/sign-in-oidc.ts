@@ -8,13 +8,14 @@ import {
   beginSession,
   type GateParts,
   goTo,
+  inTurn,
   isFromAllowed,
   sessionCookie,
   show,
   type Visit,
   visitOf,
 } from '../visit.ts';
-import { callbackAt, isListed, type Oidc } from './oidc.ts';
+import { callbackAt, isListed, type Oidc, type Pending } from './oidc.ts';
 import { type Person, ProviderFault } from './provider.ts';
 
 /** Sends the browser to the provider, whichever page is asked for. */
@@ -48,7 +49,12 @@ export async function returnFromProvider(request: GateRequest, parts: GateParts,
   if (pending === null) return refuse(visitOf(request, parts), null);
   const { slug, base, to } = pending.place;
   const visit = { ...visitOf({ ...request, slug, base }, parts), to };
-  const { clientAddress, isSecure, now } = request;
+  return inTurn(visit, 'provider', () => signIn(visit, pending, oidc));
+}
+
+async function signIn(visit: Visit, pending: Pending, oidc: Oidc): Promise<GateResponse> {
+  const { request, parts, to } = visit;
+  const { slug, clientAddress, isSecure, now } = request;
   const admission = await parts.attempts.admit({ kind: 'provider', slug, clientAddress, now });
   if (!admission.isAdmitted) return refuse(visit, null);
   try {
@@ -70,6 +76,8 @@ export async function returnFromProvider(request: GateRequest, parts: GateParts,
     const forget = setCookie({ role: 'provider', isSecure, value: '', maxAgeSeconds: 0 });
     return goTo(visit, to, [sessionCookie(visit, id), forget]);
   } catch (error) {
+    // Nor has anybody while the provider can't say.
+    if (error instanceof ProviderFault && error.kind === 'away') await parts.attempts.forgive(admission.attempt);
     return refuse(visit, error);
   }
 }

@@ -1,21 +1,12 @@
 /** Signing in with the password of a page. */
 
 import type { GateResponse } from '../access.ts';
-import { clientNetwork } from '../attempts/client-address.ts';
 import { DECOY_HASH, verifyPassword } from '../gate/password-hash.ts';
 import { gateKind, readGate } from '../gate/stored-gate.ts';
-import { beginSession, goTo, isFromAllowed, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
+import { beginSession, goTo, inTurn, isFromAllowed, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
 
-/**
- * Signs in the visitors of one network one after the other: every try is counted before it is evaluated, so right passwords that come
- * at once would otherwise count as guesses until they were compared.
- */
-export async function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
-  const { clientAddress } = visit.request;
-  const sign = () => signInNow(visit, password);
-  const answer =
-    clientAddress === '' ? await sign() : await visit.parts.turns.memo(clientNetwork(clientAddress)).run(sign);
-  return answer ?? show(visit, { status: 503, step: 'sign-in', fault: 'unavailable', retryAfterSeconds: 30 });
+export function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
+  return inTurn(visit, 'password', () => signInNow(visit, password));
 }
 
 /** Compares a password with the hash of the page's, or with a decoy where there is no such page, at the same cost. */

@@ -46,15 +46,19 @@ function effectiveGate(
 ): Pick<PageDefinition, 'access' | 'emailDomains' | 'addresses' | 'oidc'> {
   const own = config.auth_email_domains?.map((domain) => domain.toLowerCase());
   const theirAccess = base?.access ?? 'public';
-  const access = mostPrivate([theirAccess, configuredAccess(config) ?? 'public']);
   const theirs = base !== null && base.emailDomains.length > 0 ? base.emailDomains : null;
   const both = own === undefined || theirs === null ? null : own.filter((domain) => theirs.includes(domain));
+  const emailDomains = both ?? own ?? theirs ?? [];
+  const wanted = mostPrivate([theirAccess, configuredAccess(config) ?? 'public']);
+  // A provider replaces no list of the upstream: without one, nobody is on it.
+  const isOnNoList = wanted === 'oidc' && theirAccess === 'email-domain' && emailDomains.length === 0;
+  const access = isOnNoList ? theirAccess : wanted;
   const ranges = config.allow_ips;
   // Addresses open no gate of the upstream.
   const isEnough = config.access === 'any' && theirAccess === 'public';
   return {
     access,
-    emailDomains: both ?? own ?? theirs ?? [],
+    emailDomains,
     ...(config.oidc === undefined ? {} : { oidc: config.oidc.allow }),
     ...(ranges === undefined ? {} : { addresses: { ranges, isEnough } }),
   };

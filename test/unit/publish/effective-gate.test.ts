@@ -23,7 +23,8 @@ function pagesOf(pages: readonly object[], password = 'correct horse') {
     restUrl: 'https://x.example/v1',
     apiKey: '${K}',
   }));
-  const text = JSON.stringify({ site: { url: SITE.url }, upstreams, pages });
+  const oidc = { issuer: 'https://id.example', client_id: 'pharos', client_secret: '${K}' };
+  const text = JSON.stringify({ site: { url: SITE.url }, upstreams, pages, access: { oidc } });
   return parseConfig({ text, file: null, folder: '/' }, CONNECTORS, { K: 'k', PW: password }).pages;
 }
 
@@ -81,6 +82,8 @@ const OWN = {
   domains: { auth_email_domains: ['corp.example'] },
   addresses: { allow_ips: ['192.0.2.0/24'] },
   'addresses or a password': { allow_ips: ['192.0.2.0/24'], password: '${PW}', access: 'any' },
+  'a provider': { oidc: { allow: { groups: ['sre'] } } },
+  'a provider and domains': { oidc: { allow: { groups: ['sre'] } }, auth_email_domains: ['corp.example'] },
   'a password, said to be public': { access_type: 'public', password: '${PW}' },
   'domains, said to be a password': {
     access_type: 'password',
@@ -107,6 +110,7 @@ describe('the gate of a configured page', () => {
     public: { access: 'public' },
     password: { access: 'password' },
     'email-domain': { access: 'email-domain', emailDomains: ['corp.example', 'else.example'] },
+    'email-domain, of none': { access: 'email-domain' },
     closed: { access: 'closed' },
   };
   const MATRIX: readonly (readonly [own: keyof typeof OWN, theirs: string, access: AccessType | 'nobody'])[] = [
@@ -131,6 +135,13 @@ describe('the gate of a configured page', () => {
     ['addresses', 'password', 'nobody'],
     ['addresses', 'email-domain', 'email-domain'],
     ['addresses', 'closed', 'nobody'],
+    ['a provider', 'public', 'oidc'],
+    ['a provider', 'password', 'oidc'],
+    ['a provider', 'email-domain', 'oidc'],
+    // Nobody is on a list that is not there.
+    ['a provider', 'email-domain, of none', 'nobody'],
+    ['a provider and domains', 'email-domain, of none', 'oidc'],
+    ['a provider', 'closed', 'nobody'],
   ];
   it.each(MATRIX)('that states %s over a page that is %s is open to %s', (own, theirs, access) => {
     const site = resolve({
