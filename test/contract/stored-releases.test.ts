@@ -46,6 +46,7 @@ function uploaderOf(
     isShown: () => true,
     site: async () => null,
     times: async () => ({}),
+    onNumbers: async () => undefined,
     ...over,
   });
 }
@@ -435,6 +436,29 @@ describe('a node that takes releases out of a bucket', () => {
       await node.takeAll();
       expect(node.read('acme', 'components/a/index.html')).toContain(access);
     }
+  });
+
+  it('follows what is published after a backup was restored, whose numbers are smaller', async () => {
+    const place = await startReleasePlace();
+    ends.push(place.close);
+    const told: ReadonlyMap<string, number>[] = [];
+    const node = webNode(place);
+    for (const [number, access] of [
+      [7, 'password'],
+      [3, 'public'],
+    ] as const) {
+      const folders = testFolders();
+      ends.push(folders.remove);
+      const input = inputOf([drawn('index.html', htmlOf(access))], { access });
+      await writeRelease({ disk: DISK, folders, nextNumber: async () => number }, input, null);
+      await switchTo({ disk: DISK, folders }, { slug: 'acme', number, isPublic: access === 'public' });
+      const isShown = (release: { readonly access: string }) => release.access === access;
+      const onNumbers = async (numbers: ReadonlyMap<string, number>) => void told.push(numbers);
+      await uploaderOf({ folders }, place, { isShown, onNumbers }).update();
+      await node.takeAll();
+      expect(node.read('acme', 'index.html')).toContain(access);
+    }
+    expect(told).toEqual([new Map(), new Map([['acme', 7]])]);
   });
 
   it('goes on without it, and after a restart with what it has', async () => {

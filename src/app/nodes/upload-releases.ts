@@ -10,6 +10,7 @@ import { type SiteKey, sealEntries } from '../../publish/stored/sealed-entries.t
 import { createUploader } from '../../publish/stored/upload.ts';
 import type { Database } from '../../store/database.ts';
 import { readSiteCopy, readTimes } from '../../store/nodes/site-copy.ts';
+import { raiseReleaseNumbers } from '../../store/release-numbers.ts';
 import type { Log } from '../log.ts';
 
 export interface ReleaseUploads {
@@ -45,6 +46,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
     ...deps,
     isShown: (release) => isShown(deps.state(), release),
     times: () => readTimes(database),
+    onNumbers: (numbers) => raiseReleaseNumbers(database, numbers),
     site: async () => {
       const { key } = deps;
       const state = deps.state();

@@ -45,6 +45,8 @@ interface UploadDeps {
   /** Encrypted definitions for nodes without the database, and a digest of their plain text; null: not provided. */
   readonly site: () => Promise<{ readonly digest: string; readonly sealed: () => Uint8Array } | null>;
   readonly times: () => Promise<ReleaseIndex['times']>;
+  /** Called with the numbers that the index names, by slug: after a backup was restored, the next ones have to be larger. */
+  readonly onNumbers: (numbers: ReadonlyMap<string, number>) => Promise<void>;
 }
 
 interface UploadReport {
@@ -92,7 +94,11 @@ export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDe
     update: (withTimes = false) =>
       inTurn(async () => {
         try {
-          memory ??= await readMemory(deps.store);
+          if (memory === null) {
+            memory = await readMemory(deps.store);
+            const named = Object.entries(memory.index.pages).map(([slug, { number }]) => [slug, number] as const);
+            await deps.onNumbers(new Map(named));
+          }
           return await update(deps, memory, withTimes);
         } catch (error) {
           // After an error, the contents of the store are uncertain.
@@ -124,11 +130,12 @@ async function readMemory(store: ObjectStore): Promise<Memory> {
 
 async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Promise<UploadReport> {
   const slugs = new Set([...publishedSlugs(deps.folders), ...Object.keys(known.index.pages)]);
-  const wanted = [...slugs].map((slug) => [slug, wantedRelease(deps, known, slug)] as const);
-  const leaving = wanted.flatMap(([slug, found]) => (found === null ? [slug] : []));
+  const leaving = Object.entries(known.index.pages).flatMap(([slug, there]) =>
+    deps.isShown({ slug, ...there }) === false ? [slug] : [],
+  );
   if (leaving.length > 0) await removePages(deps.store, known, leaving);
   const site = await uploadSite(deps, known);
-  const coming = wanted.flatMap(([, found]) => found ?? []);
+  const coming = [...slugs].flatMap((slug) => wantedRelease(deps, known, slug) ?? []);
   const tally = { releases: 0, objects: 0, bytes: 0 };
   for (let start = 0; start < coming.length; start += RELEASES_PER_INDEX) {
     const some = coming.slice(start, start + RELEASES_PER_INDEX);
@@ -145,21 +152,20 @@ async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Prom
   return { ...tally, isIndexWritten: hasOther || leaving.length + coming.length > 0 };
 }
 
-/** The release that the index should name; null: none. Undefined: leave the entry as it is. */
+/** The release that the index should name; null: leave the entry as it is. */
 function wantedRelease(
   { folders, isShown }: Pick<UploadDeps, 'folders' | 'isShown'>,
   known: Memory,
   slug: string,
-): IdentifiedManifest | null | undefined {
+): IdentifiedManifest | null {
   const there = known.index.pages[slug];
-  const stays = there !== undefined && isShown({ slug, ...there }) === false ? null : undefined;
   const served = servedRelease(folders, slug);
-  if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return stays;
+  if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return null;
   // Another node has published a newer release, which isn't published here yet.
-  if (there !== undefined && there.number > served.number) return stays;
+  if (there !== undefined && there.number > served.number) return null;
   const found = identifyManifest(folders, slug, served.number);
-  if (found?.digest === there?.manifest) return stays;
-  return found !== null && isShown(found.manifest) === true ? found : stays;
+  if (found?.digest === there?.manifest) return null;
+  return found !== null && isShown(found.manifest) === true ? found : null;
 }
 
 async function removePages(store: ObjectStore, known: Memory, leaving: readonly string[]): Promise<void> {
