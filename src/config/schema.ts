@@ -206,7 +206,9 @@ export const PageSchema = z
       .string()
       .max(1024)
       .nullish()
-      .describe('Text below the heading and in search results; null for none, even if the upstream has one.'),
+      .describe(
+        'Markdown below the heading, plain text in lists and feeds; null for none, even if the upstream has one.',
+      ),
     homepage_url: LinkSchema.nullish().describe('Your website, linked in the footer; null for none.'),
     contact_url: LinkSchema.nullish().describe('Link to report a problem, https: or mailto:; null for none.'),
     icon: HttpUrlSchema.nullish().describe(

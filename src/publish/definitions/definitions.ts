@@ -142,14 +142,16 @@ const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} ch
 const ADDRESSES_NOT_ENOUGH =
   'The upstream keeps this page private, so visitors from allow_ips must sign in too (access: any has no effect).';
 
+const UNPUBLISHED = 'Its upstream does not publish this page, so nobody can see it.';
+
 /** Whether the page is public. If that differs from what was configured, the reason becomes a problem. */
 function isPublishable({ definition, password, config }: DefinedPage, problems: DefinitionProblem[]): boolean {
   const { slug, access, emailDomains, published } = definition;
-  if (!published) return false;
   const refuse = (message: string): boolean => {
     problems.push({ slug, message });
     return false;
   };
+  if (!published) return config?.published !== false && refuse(UNPUBLISHED);
   if (access === 'closed')
     return refuse('Unsupported access type. The page stays private; use public, ip, password, email-domain or oidc.');
   if (access === 'password' && password === null)

@@ -3,6 +3,7 @@
 import { type ComponentModel, type Interval, type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
 import { absoluteUrl, componentPath, maintenancePath, stableUuid } from '../text/addresses.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 
 /** Calendars show what is to come and the recent past; the history page has the rest. */
 const EVENTS_MAX = 200;
@@ -44,7 +45,7 @@ export function calendarView(model: PageModel, component?: ComponentModel): Cale
   );
   return {
     name: component === undefined ? title : `${title}: ${cleanLine(component.name)}`,
-    description: cleanLine(component?.description ?? model.definition.description ?? ''),
+    description: cleanLine(component?.description ?? textOfMarkdown(model.definition.description ?? '')),
     pageUrl: absoluteUrl(model, path),
     calendarUrl: absoluteUrl(model, `${path}maintenance.ics`),
     events: wanted

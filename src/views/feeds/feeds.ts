@@ -17,6 +17,7 @@ import {
 import { absoluteUrl, componentPath, incidentPath, maintenancePath, stableUuid } from '../text/addresses.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 import { findWords } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
 import { feedStories, type Story } from './feed-stories.ts';
@@ -270,7 +271,7 @@ function timeText({ settings }: FeedPage, at: EpochMs): string {
 
 /** What the feed is about, and before that a plain word when what it rests on is not current. */
 function describedAs(model: PageModel, component: ComponentModel | undefined): string {
-  const text = cleanLine(component?.description ?? model.definition.description ?? '');
+  const text = cleanLine(component?.description ?? textOfMarkdown(model.definition.description ?? ''));
   if (!(component?.isStale ?? model.isStale)) return text;
   const { staleTitle } = findWords(model.settings.locale);
   return text === '' ? staleTitle : `${staleTitle} ${text}`;

@@ -17,7 +17,7 @@ import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceE
 import { countedTexts } from '../model/page-state.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
-import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
+import { type SafeHtml, safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type BannerView, buildBanner, plainText } from './banner.ts';
@@ -30,7 +30,9 @@ const PAST_INCIDENTS_MAX = 20;
 
 export interface StatusPageView {
   readonly shell: ShellView;
+  /** Without its markup. */
   readonly description: string | null;
+  readonly descriptionHtml: SafeHtml | null;
   readonly banner: BannerView;
   readonly announcements: readonly AnnouncementView[];
   readonly openIncidents: readonly EventView[];
@@ -86,7 +88,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       section: 'status',
       present: model,
     }),
-    description: model.definition.description,
+    ...describe(model.definition.description),
     banner,
     announcements: model.announcements.map((one) => announcementView(context, one)),
     openIncidents: model.incidents
@@ -118,6 +120,11 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
 function describeBanner({ sentence, details }: BannerView): string {
   const [first, ...others] = details.map(plainText);
   return first === undefined ? sentence : [`${sentence}${first.slice(-1)}`, first, ...others].join(' ');
+}
+
+function describe(text: string | null): Pick<StatusPageView, 'description' | 'descriptionHtml'> {
+  if (text === null || text === '') return { description: null, descriptionHtml: null };
+  return { description: textOfMarkdown(text), descriptionHtml: safeHtmlOfMarkdown(text, undefined, 3) };
 }
 
 function announcementView({ format }: ViewContext, announcement: Announcement): AnnouncementView {

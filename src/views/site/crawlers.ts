@@ -21,6 +21,7 @@ import {
   UPTIME_PATH,
 } from '../text/addresses.ts';
 import { cleanLine } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 import { pageStatus } from '../v2/types.ts';
 
 /** The protocol's limit for one sitemap. */
@@ -115,7 +116,10 @@ export function llmsView(model: PageModel): LlmsView {
   const open = model.incidents.filter((incident) => isOpen(incident));
   return {
     title: cleanLine(definition.title),
-    summary: [cleanLine(definition.description ?? ''), `Current state: ${pageStatus(model).description}.`]
+    summary: [
+      cleanLine(textOfMarkdown(definition.description ?? '')),
+      `Current state: ${pageStatus(model).description}.`,
+    ]
       .filter((sentence) => sentence !== '')
       .join(' '),
     sections: [
@@ -159,7 +163,7 @@ export function siteLlmsView(site: SiteInit, pages: readonly SitePage[]): LlmsVi
     .map(({ definition, settings }) => ({
       text: cleanLine(definition.title),
       url: new URL('llms.txt', settings.url).href,
-      note: cleanLine(definition.description ?? ''),
+      note: cleanLine(textOfMarkdown(definition.description ?? '')),
     }))
     .toSorted((a, b) => (a.url < b.url ? -1 : 1));
   return {

@@ -5,6 +5,8 @@ import { buildPlainShell, type FreshnessView, type ShellView } from '../frame/sh
 import type { OwnLook } from '../frame/theme.ts';
 import type { TimeView } from '../text/format.ts';
 import { formatIn } from '../text/format.ts';
+import { cleanLine } from '../text/plain-text.ts';
+import { textOfMarkdown } from '../text/safe-html.ts';
 import { fill, findWords } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
 
@@ -85,7 +87,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
     pages: listed.map((model) => ({
       href: `${model.definition.slug}/`,
       title: model.definition.title,
-      description: model.definition.description,
+      description: cleanLine(textOfMarkdown(model.definition.description ?? '')) || null,
       state: model.state,
       sentence: bannerSentence(model.state, words),
       since: model.since === null ? null : format.zoned.time(model.since),

@@ -237,9 +237,12 @@ describe('which pages there are', () => {
     }
     expect(resolve({ definitions: [definition({ published: false })] })).toMatchObject({
       pages: [],
-      problems: [],
+      problems: [{ slug: 'acme', message: 'Its upstream does not publish this page, so nobody can see it.' }],
       withheld: ['acme'],
     });
+    // What its own operator decided is no news.
+    const yaml = '  - { slug: acme, published: false, components: [{ monitor: svc/1 }] }\n';
+    expect(resolve({ yaml })).toMatchObject({ pages: [], problems: [], withheld: ['acme'] });
   });
 
   it('lets nothing hostile of an upstream into an address or a link', () => {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
+import { calendarView } from '../../../src/views/feeds/calendar.ts';
 import { statusPageView } from '../../../src/views/page/status-page.ts';
+import { llmsView } from '../../../src/views/site/crawlers.ts';
 import { CATALOGUES } from '../../../src/views/words/index.ts';
 import { pagesOf } from '../../helpers/every-page.ts';
 import {
@@ -46,6 +48,18 @@ describe('updates in a list', () => {
     expect(told(1, HOUR_MS)).toEqual([[1, '', '']]);
     expect(told(30, HOUR_MS)).toEqual([[1, '', 'All updates (30)']]);
   });
+});
+
+it('shows the description of a page as Markdown, harmless, and says it in plain text elsewhere', () => {
+  const model = pageModel({
+    definition: { description: 'How **we** do, [in short](https://www.acme.example/). <img src=x onerror=alert(1)>' },
+  });
+  expect(statusPageView(model).descriptionHtml).toMatch(
+    /^<p>How <strong>we<\/strong> do, <a href="https:[^>]*>in short<\/a>\. &lt;img/,
+  );
+  const text = 'How we do, in short (https://www.acme.example/). <img src=x onerror=alert(1)>';
+  expect(calendarView(model).description).toBe(text);
+  expect(llmsView(model).summary).toContain(text);
 });
 
 describe('the description of every page', () => {
