@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { PAGES, passwordPage, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
+import { PAGES, page, passwordPage, type Site, type SiteFolder, siteFolder, T0 } from './access-fixture.ts';
 
 const VAULT = toPageKey('vault', 1);
 const TEAM = toPageKey('team', 1);
@@ -33,6 +33,27 @@ describe('a badge token', () => {
       (await site.access.principalOf({ slug: 'vault', cookie: `pharos=${token}`, clientAddress: '', now: T0 })).sessions
         .size,
     ).toBe(0);
+  });
+
+  it('opens the badges of a page behind an identity provider or addresses, from anywhere', async () => {
+    const oidc = { emails: [], domains: [], groups: ['sre'] };
+    const addresses = { ranges: ['192.0.2.0/24'], isEnough: false };
+    const pages = [page('staff', { access: 'oidc', oidc }), page('office', { access: 'ip', addresses })];
+    await site.access.setPages(pages);
+    const tokens = createBadgeTokens(site.database);
+    const [staff, office] = [
+      await tokens.create(toPageKey('staff', 1), T0),
+      await tokens.create(toPageKey('office', 1), T0),
+    ];
+    expect(await site.access.allowsBadge('staff', staff.token)).toBe(true);
+    expect(await site.access.allowsBadge('office', office.token)).toBe(true);
+    expect(await site.access.allowsBadge('office', staff.token)).toBe(false);
+    await site.access.setPages([
+      page('staff', { access: 'oidc', oidc: { ...oidc, groups: ['ops'] } }),
+      page('office', { access: 'ip', addresses: { ...addresses, ranges: ['198.51.100.0/24'] } }),
+    ]);
+    expect(await site.access.allowsBadge('staff', staff.token)).toBe(false);
+    expect(await site.access.allowsBadge('office', office.token)).toBe(false);
   });
 
   it('is listed by its id, without what opens anything, and works until it is revoked', async () => {

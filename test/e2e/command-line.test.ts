@@ -264,6 +264,35 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
     expect(existsSync(join(folder.path, 'sealed', 'partners', 'index.html'))).toBe(false);
   });
 
+  it('writes no page with addresses or an identity provider, not even sealed', async () => {
+    const elsewhere = temporaryFolder();
+    const password = '${PAGE_PASSWORD}';
+    const oidc = { allow: { groups: ['sre'] } };
+    const pages = {
+      plain: { password },
+      office: { allow_ips: ['192.0.2.0/24'] },
+      both: { password, allow_ips: ['192.0.2.0/24'] },
+      either: { password, allow_ips: ['192.0.2.0/24'], access: 'any' },
+      staff: { oidc },
+      strict: { oidc, password },
+    };
+    const config = {
+      site: { url: 'https://status.example', name: 'Site' },
+      access: { oidc: { issuer: 'https://id.example', client_id: 'pharos', client_secret: '${PAGE_PASSWORD}' } },
+      pages: Object.entries(pages).map(([slug, gate]) => ({
+        ...{ slug, title: slug, ...gate },
+        components: [{ type: 'static', name: 'Part' }],
+      })),
+    };
+    writeFileSync(join(elsewhere.path, 'pharos.yaml'), JSON.stringify(config));
+    const options = { cwd: elsewhere.path, env: { PAGE_PASSWORD: 'a pass phrase of pages' } };
+    const built = await runHere(['build', '--out', 'out', '--offline', '--sealed'], options);
+    expect([built.status, built.stderr]).toEqual([0, '']);
+    const there = Object.keys(pages).filter((slug) => existsSync(join(elsewhere.path, 'out', slug)));
+    expect(there).toEqual(['plain']);
+    elsewhere.remove();
+  });
+
   it('ends sync with 1 when an upstream cannot be reached, names it and keeps what is known', async () => {
     configure(
       sandbox
