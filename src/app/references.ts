@@ -100,7 +100,7 @@ export async function findUnknownReferences(
     else if ((record?.pagesAt ?? null) !== null) definitions.push(...(record?.definitions ?? []));
     else if (definesPages) undecided.add(id);
   }
-  const { site } = await base.readSite(now());
+  const { site } = await base.siteInputs();
   return unknownReferences({
     definitions: {
       site,
@@ -125,9 +125,11 @@ export async function findUnknownReferences(
   });
 }
 
+const LOOK_EVERY_MS = 10 * MINUTE_MS;
+
 /**
- * After a run, logs what the configuration refers to and nothing has, as `check` says it: once, and again when it changes. Looked
- * for at most once a minute.
+ * After a run, logs what the configuration refers to and nothing has, as `check` says it: once, and again when it changes. It is
+ * looked for every ten minutes at most, since a site of 1,000 pages takes tens of milliseconds.
  */
 export function createReferenceLog(base: StoreParts, log: Log): () => void {
   const newsOf = createNews();
@@ -135,7 +137,7 @@ export function createReferenceLog(base: StoreParts, log: Log): () => void {
   let last: { readonly config: Config; readonly at: number } | null = null;
   return () => {
     const config = base.live.config();
-    if (last?.config === config && performance.now() - last.at < MINUTE_MS) return;
+    if (last?.config === config && performance.now() - last.at < LOOK_EVERY_MS) return;
     last = { config, at: performance.now() };
     findUnknownReferences(base, new Map())
       .then((found) => {

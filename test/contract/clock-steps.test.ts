@@ -109,7 +109,7 @@ describe.each(DATABASES)('steps of the clock, over %s', (kind) => {
         }
       }
     }
-  }, 60_000);
+  }, 180_000);
 
   it('says so in the report, cuts what lies in the future, and gets grey in time when nothing answers any more', async () => {
     const world = watch();
