@@ -5,7 +5,7 @@ import { type Mail, oneLine } from '../mail/mail.ts';
 import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
 import { byteLength, shorten } from '../shorten.ts';
-import { formatIn } from '../views/text/format.ts';
+import { type Format, formatIn } from '../views/text/format.ts';
 import { count, fill, findWords, localeDirection, type Words } from '../views/words/index.ts';
 import { impactWord, statusWord } from '../views/words/state-words.ts';
 import { plainBlock, plainLine } from './channels/message.ts';
@@ -149,9 +149,7 @@ function toSection(notice: Notice, { page, words, isDigest }: SectionContext): M
     href: isDigest ? subject.url : null,
     facts: [
       ...(shown.length === 0 ? [] : [fill(words.affects, { names: format.list(shown) })]),
-      ...(impact === null && subject.endsAt !== null
-        ? [`${format.zoned.time(subject.startedAt).text} – ${format.zoned.time(subject.endsAt).text}`]
-        : []),
+      ...(impact === null && subject.endsAt === null ? [] : [whenText(subject, words, format)]),
     ],
     text: shorten(
       plainBlock(text),
@@ -161,6 +159,13 @@ function toSection(notice: Notice, { page, words, isDigest }: SectionContext): M
     ),
     time: format.zoned.time(at).text,
   };
+}
+
+/** From when to when, and how long that is; of what goes on, since when. */
+function whenText({ startedAt, endsAt }: Notice['subject'], words: Words, format: Format): string {
+  const { from, to } = format.range(startedAt, endsAt, 'time');
+  if (to === null || endsAt === null) return `${words.ongoing} · ${fill(words.sinceTime, { time: from.text })}`;
+  return `${from.text} – ${to.text}${endsAt > startedAt ? ` (${format.duration(endsAt - startedAt)})` : ''}`;
 }
 
 /** As many of the sections as a mail may hold; at least one. */

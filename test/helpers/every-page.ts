@@ -153,7 +153,7 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
     ),
     { path: 'site-404/', kind: 'not-found', view: siteNotFoundView(site) },
     { path: 'ops/', kind: 'ops', view: opsView(opsFacts(), { formToken: 'x', notice: 'A run is queued.' }) },
-    { path: 'ops-sign-in/', kind: 'ops-sign-in', view: opsSignInView({ fault: 'wrong', up: '' }) },
+    { path: 'ops-sign-in/', kind: 'ops-sign-in', view: opsSignInView({ fault: 'wrong', up: '', hasProvider: true }) },
     { path: 'ops-write/', kind: 'ops-write', view: opsWriteView(writing()) },
   ];
 }

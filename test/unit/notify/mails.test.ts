@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '../../../src/mail/mailer.ts';
-import { toEpochMs } from '../../../src/model/time.ts';
+import { MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { linkMail, noticeMail } from '../../../src/notify/mails.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/notice.ts';
 import { AT, noticeOf, noticeSaying } from '../../helpers/channels.ts';
@@ -37,7 +37,10 @@ async function mailOf(notices: readonly Notice[], page: Partial<typeof PAGE> = {
 
 const resolved = noticeOf({
   event: 'incident_resolved',
-  subject: { ...noticeOf().subject, status: 'resolved', impact: 'critical', endsAt: AT },
+  subject: {
+    ...noticeOf().subject,
+    ...{ status: 'resolved', impact: 'critical', startedAt: toEpochMs(AT - 47 * MINUTE_MS), endsAt: AT },
+  },
   text: 'All is well again.',
 });
 
@@ -50,6 +53,7 @@ describe('a mail about an incident', () => {
       'Resolved',
       'Errors at the API',
       'Affects API and Checkout',
+      'Nov 21, 2026, 09:43 – 10:30 GMT+1 (47 min)',
       'All is well again.',
       'Nov 21, 2026, 10:30 GMT+1',
       'View details',
@@ -62,6 +66,7 @@ describe('a mail about an incident', () => {
     ]);
     expect(html).toContain('bgcolor="#1f7a49"');
     expect((await mailOf([noticeOf()])).shown).toContain('\nInvestigating · Major impact\n');
+    expect((await mailOf([noticeOf()])).shown).toContain('\nOngoing · since Nov 21, 2026, 10:30 GMT+1\n');
   });
 
   it('is as good in plain text', async () => {
@@ -70,6 +75,7 @@ describe('a mail about an incident', () => {
         'Errors at the API',
         'Resolved',
         'Affects API and Checkout',
+        'Nov 21, 2026, 09:43 – 10:30 GMT+1 (47 min)',
         '',
         'All is well again.',
         '',

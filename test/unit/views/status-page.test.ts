@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
+import { componentView } from '../../../src/views/component/component.ts';
 import { calendarView } from '../../../src/views/feeds/calendar.ts';
+import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { statusPageView } from '../../../src/views/page/status-page.ts';
 import { llmsView } from '../../../src/views/site/crawlers.ts';
 import { CATALOGUES } from '../../../src/views/words/index.ts';
@@ -312,5 +314,36 @@ describe('a component without a monitor', () => {
   it('has a line of days like any other', () => {
     const [row] = statusPageView(pageModel({ components: [desk] })).sections[0]?.components ?? [];
     expect([row?.stateWord, row?.bar.letters.length, row?.uptime]).toEqual(['Operational', 90, '–']);
+  });
+});
+
+describe('an outage that began a second ago', () => {
+  const startedAt = ago(SECOND_MS);
+  const { timeline, ...others } = componentModel({
+    state: 'major_outage',
+    troubles: [{ state: 'major_outage', startedAgoMs: SECOND_MS }],
+  });
+  // As a time line is drawn of what goes on: with the present in it.
+  const component = {
+    ...others,
+    timeline: timeline.map((span, at) => ({ ...span, to: toEpochMs(span.to + (at === timeline.length - 1 ? 1 : 0)) })),
+  };
+  const model = pageModel({
+    components: [component],
+    since: startedAt,
+    incidents: [incident({ startedAt, endedAt: null })],
+  });
+
+  it('is the same in the row, the bar, its details, the calendar, the banner and the list of days', () => {
+    const { sections, shell, openIncidents } = statusPageView(model);
+    const [row] = sections[0]?.components ?? [];
+    expect([row?.stateWord, row?.since?.text, row?.bar.letters.at(-1)]).toEqual(['Major outage', '09:30 GMT+1', 'm']);
+    expect(shell.freshness?.since?.iso).toBe(row?.since?.iso);
+    expect(openIncidents[0]?.from.iso).toBe(row?.since?.iso);
+    expect(row?.bar.runs.at(-1)).toMatchObject({ letter: 'm', spans: 'm570' });
+    const page = componentView(model, component, { badges: [] });
+    expect(page.dayRows[0]).toMatchObject({ stateWord: 'Major outage', text: '09:30 – ongoing' });
+    const [all] = uptimeCalendarView(model).calendar.subjects;
+    expect(all.letters.at(-1)).toBe('m');
   });
 });
