@@ -18,13 +18,11 @@ import {
   ScheduleSchema,
   upstreamSchema,
 } from './schema.ts';
-import { SecretSchema } from './secret.ts';
+import { SecretSchema, TOKEN_LENGTH_MIN } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
 
 /** What operators may be. */
 const ROLES = ['admin', 'writer', 'reader'] as const;
-/** 128 bits as the shortest usual spelling, base64. */
-const TOKEN_LENGTH_MIN = 22;
 
 const SecuritySchema = z.strictObject({
   contact: z

@@ -32,3 +32,6 @@ export const SecretSchema = z
   .string()
   .min(1)
   .transform((value) => new Secret(value));
+
+/** Characters of a token that nobody guesses, however many tries they have. */
+export const TOKEN_LENGTH_MIN = 22;

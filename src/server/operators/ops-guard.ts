@@ -7,6 +7,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../../access/attempts/client-address.ts';
 import type { Revealing } from '../../access/digest.ts';
+import { TOKEN_LENGTH_MIN } from '../../config/secret.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 import type { OperatorToken } from './operator.ts';
 
@@ -66,8 +67,11 @@ export function createOperatorGuard(tokens: () => readonly OperatorToken[]): Ope
     check: (given, client, kind = 'operator') => {
       // Every token is compared, so that how long it takes tells nothing.
       const right = tokens().filter(({ token }) => isSame(given, token));
-      const verdict = judge(kind, client, () => right.length > 0);
       const [operator] = right;
+      // Visitors behind the same proxy can't lock out a token that nobody guesses at any rate.
+      if (operator !== undefined && client.address === '' && given.length >= TOKEN_LENGTH_MIN)
+        return { kind: 'right', operator };
+      const verdict = judge(kind, client, () => right.length > 0);
       if (verdict.kind !== 'right') return verdict;
       return operator === undefined ? { kind: 'wrong' } : { kind: 'right', operator };
     },

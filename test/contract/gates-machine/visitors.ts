@@ -269,7 +269,8 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
       for (const slug of ALL_SLUGS) {
         const files = closely.has(slug) ? paths : FILES;
         for (const path of files) await ask(node, seen, { path: `/${slug}/${path}` });
-        for (const path of ['', 'history', 'login/', 'subscribe/']) await ask(node, seen, { path: `/${slug}/${path}` });
+        for (const path of ['', 'history', 'login/', ...(closely.has(slug) ? ['subscribe/'] : [])])
+          await ask(node, seen, { path: `/${slug}/${path}` });
       }
       for (const slug of ALL_SLUGS)
         for (const path of closely.has(slug) ? paths : ['', 'feed.atom']) {

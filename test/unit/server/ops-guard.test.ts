@@ -77,6 +77,16 @@ describe('the operator guard', () => {
     expect(check('the-token', { address: '', afterMs: 60 * SECOND_MS })).toBe('right');
   });
 
+  it('lets no unknown client lock out a token that is long enough', () => {
+    const long = 'abcdefghijklmnopqrstuv';
+    const { check, guess } = rig(long);
+    guess(1_000, { address: '' });
+    expect(check(long, { address: '' })).toBe('right');
+    expect(check('guess', { address: '' })).toBe('limited');
+    guess(10);
+    expect(check(long)).toBe('limited');
+  });
+
   it('takes nothing for right where no token is configured', () => {
     for (const given of ['', 'undefined', 'null']) expect(rig(null).check(given)).toBe('wrong');
     expect(isSame('', secret(''))).toBe(false);
