@@ -68,7 +68,7 @@ function listLines({ status, uptime, history, response }: CardContent, state: Co
   // Words of some languages are longer than those that the card was drawn for.
   const labelWidth = Math.min(150, Math.max(95, Math.ceil(uptime.label.length * 6.3)));
   const time = response.isUnknown ? '' : `${response.label} ${response.message}`;
-  const head = { size: 17, weight: 600, top: 17, isDisplay: true } as const;
+  const head = { size: 17, weight: 600, top: 17 } as const;
   return [
     { ...beside, ...head, text: status.label, colour: INK },
     { ...right, ...head, text: uptime.message, width: 95, colour: isQuiet ? QUIET_INK : INK },

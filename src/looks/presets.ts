@@ -39,7 +39,7 @@ export const PRESET_LOOKS: Readonly<Record<Preset, PresetLook>> = {
     quietInk: colour(0x595c60, 0xa8abae),
     line: colour(0xe3e4e6, 0x2f3235),
     accent: ACCENT,
-    variables: { '--pharos-display-font': SANS, '--pharos-font': SANS, '--pharos-radius': '0.375rem' },
+    variables: { '--pharos-font': SANS, '--pharos-radius': '0.375rem' },
   },
   slate: {
     paper: colour(0xfbfcfe, 0x10151c),
@@ -48,7 +48,7 @@ export const PRESET_LOOKS: Readonly<Record<Preset, PresetLook>> = {
     quietInk: colour(0x526070, 0x9fabba),
     line: colour(0xdbe2ea, 0x2a3440),
     accent: colour(0x2a5bd7, 0x8fb4ff),
-    variables: { '--pharos-display-font': SANS, '--pharos-font': SANS, '--pharos-radius': '0.75rem' },
+    variables: { '--pharos-font': SANS, '--pharos-radius': '0.75rem' },
   },
   mono: {
     paper: colour(0xfdfdfc, 0x111111),
@@ -57,7 +57,7 @@ export const PRESET_LOOKS: Readonly<Record<Preset, PresetLook>> = {
     quietInk: colour(0x5a5a5a, 0xa6a6a6),
     line: colour(0xdedede, 0x333333),
     accent: colour(0x1a1a1a, 0xe8e8e8),
-    variables: { '--pharos-display-font': MONO, '--pharos-font': MONO, '--pharos-radius': '0' },
+    variables: { '--pharos-font': MONO, '--pharos-radius': '0' },
   },
   contrast: {
     paper: colour(0xffffff, 0x000000),
@@ -66,6 +66,6 @@ export const PRESET_LOOKS: Readonly<Record<Preset, PresetLook>> = {
     quietInk: colour(0x2b2b2b, 0xdcdcdc),
     line: colour(0x6b6b6b, 0x8f8f8f),
     accent: colour(0x003a8c, 0xa9cbff),
-    variables: { '--pharos-display-font': SANS, '--pharos-font': SANS, '--pharos-radius': '0.25rem' },
+    variables: { '--pharos-font': SANS, '--pharos-radius': '0.25rem' },
   },
 };

@@ -49,8 +49,6 @@ export interface CardLine {
   readonly width: number;
   readonly size: number;
   readonly weight: 500 | 600;
-  /** Set in the face of headings. */
-  readonly isDisplay?: boolean;
   readonly colour: Colour;
 }
 
@@ -91,7 +89,7 @@ interface Box {
 
 /** Every line is given its own number as its colour, to be told by it in what satori gives back. */
 function layOut(lines: readonly CardLine[], { width, height }: { width: number; height: number }, faces: Faces): Box {
-  const children = lines.map(({ text, edge, x, top, size, weight, isDisplay, width: room }, index): Box => {
+  const children = lines.map(({ text, edge, x, top, size, weight, width: room }, index): Box => {
     const style: Style = {
       display: 'block',
       position: 'absolute',
@@ -102,7 +100,7 @@ function layOut(lines: readonly CardLine[], { width, height }: { width: number; 
       direction: textDirection(text),
       fontSize: size,
       fontWeight: weight,
-      fontFamily: isDisplay === true ? faces.display : faces.text,
+      fontFamily: faces.families,
       lineHeight: 1.2,
       whiteSpace: 'nowrap',
       overflow: 'hidden',

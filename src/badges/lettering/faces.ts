@@ -1,7 +1,6 @@
 /**
- * The fonts that come along, for pictures that are drawn without a browser: Noto Serif for what is displayed, as on the pages, Inter
- * for small text, and for scripts that these two do not have Amiri, Noto Serif Hebrew, Thai and Devanagari, Hina Mincho, ZCOOL XiaoWei
- * and Song Myung.
+ * The fonts that come along, for pictures that are drawn without a browser: Inter, a sans-serif as on the pages, and for scripts that
+ * it does not have Amiri, Noto Serif Hebrew, Thai and Devanagari, Hina Mincho, ZCOOL XiaoWei and Song Myung.
  * What a text needs is read when it is first drawn, and stays.
  */
 
@@ -14,11 +13,10 @@ const { resolve } = createRequire(import.meta.url);
 const SUBSETS = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'] as const;
 const INTER_WEIGHTS = [500, 600, 700] as const;
 
-/** Fonts for a text, and the lists of families to set it in. */
+/** Fonts for a text, and the list of families to set it in. */
 export interface Faces {
   readonly fonts: readonly Font[];
-  readonly display: string;
-  readonly text: string;
+  readonly families: string;
 }
 
 const known = new Map<string, Promise<Font>>();
@@ -34,16 +32,6 @@ function font(name: string, weight: Required<Font>['weight'], read: () => Promis
 }
 
 /** Each subset under a name of its own, since of one name only one font is asked for a letter. */
-function serif(): Promise<Font[]> {
-  return Promise.all(
-    SUBSETS.map((subset) =>
-      font(`serif-${subset}`, 600, () =>
-        readFile(resolve(`@fontsource/noto-serif/files/noto-serif-${subset}-600-normal.woff`)),
-      ),
-    ),
-  );
-}
-
 function inter(): Promise<Font[]> {
   return Promise.all(
     SUBSETS.flatMap((subset) =>
@@ -135,7 +123,7 @@ function isInRange(range: string, codePoint: number): boolean {
 
 /** What `text` needs. @param locale  Chinese characters look as in its language, where both fonts have them */
 export async function facesFor(text: string, locale: string): Promise<Faces> {
-  const [display, small] = await Promise.all([serif(), inter()]);
+  const latin = await inter();
   const others: Font[] = [];
   for (const { letters, load } of SCRIPTS) if (letters.test(text)) others.push(await load());
   const hangul = text.match(HANGUL) ?? [];
@@ -143,7 +131,6 @@ export async function facesFor(text: string, locale: string): Promise<Faces> {
   const characters = text.match(EAST_ASIAN) ?? [];
   const sliced = locale.startsWith('zh') ? [CHINESE, JAPANESE] : [JAPANESE, CHINESE];
   if (characters.length > 0) for (const one of sliced) others.push(...(await slicesFor(characters, one)));
-  const list = (first: readonly Font[]): string =>
-    [...new Set([...first, ...others].map(({ name }) => name))].join(', ');
-  return { fonts: [...display, ...small, ...others], display: list(display), text: list(small) };
+  const fonts = [...latin, ...others];
+  return { fonts, families: [...new Set(fonts.map(({ name }) => name))].join(', ') };
 }

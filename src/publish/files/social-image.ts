@@ -64,9 +64,6 @@ function hexIn({ isDark }: SocialView, { light, dark }: Colour): string {
 function layoutOf(view: SocialView, faces: Faces): Box {
   const { header, isLoud } = LOOKS[view.state];
   const direction = isRightToLeft(view) ? 'rtl' : 'ltr';
-  // Headings of the other looks are set in a sans-serif on pages too.
-  const display: Style =
-    view.preset === 'paper' ? { fontFamily: faces.display } : { fontFamily: faces.text, fontWeight: 700 };
   const head = box(
     {
       flexDirection: 'column',
@@ -80,14 +77,14 @@ function layoutOf(view: SocialView, faces: Faces): Box {
     },
     [
       box(
-        { ...ONE_LINE, ...display, fontSize: 38, direction, width: BESIDE_SHAPE_WIDTH },
+        { ...ONE_LINE, fontWeight: 700, fontSize: 38, direction, width: BESIDE_SHAPE_WIDTH },
         view.logo === null ? view.title : '',
       ),
       box({ flexDirection: 'column' }, [
         box(
           {
             fontSize: sentenceSize(view.sentence),
-            ...display,
+            fontWeight: 700,
             // Joined letters stay joined.
             ...(/^[\p{Script=Latin}\P{L}]*$/u.test(view.sentence) ? { letterSpacing: -1 } : {}),
             lineHeight: 1.15,
@@ -128,7 +125,7 @@ function layoutOf(view: SocialView, faces: Faces): Box {
       width: WIDTH,
       height: HEIGHT,
       backgroundColor: hexIn(view, PRESET_LOOKS[view.preset].paper),
-      fontFamily: faces.text,
+      fontFamily: faces.families,
       direction,
     },
     [head, foot],

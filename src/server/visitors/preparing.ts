@@ -8,7 +8,7 @@ import { type Answer, NEVER_CACHED, plain } from '../answer.ts';
 const RETRY_SECONDS = 2;
 /** In the faces of the page that comes (`layouts/tokens.css`). */
 const STYLE =
-  'body{font:1rem/1.5 -apple-system,"Segoe UI",Roboto,Ubuntu,"Noto Sans","Helvetica Neue",Arial,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}h1{font:500 1.8rem/1.15 ui-serif,"Iowan Old Style",Charter,Cambria,"Noto Serif",Georgia,serif;margin:0 0 .5rem}p{margin:0}';
+  'body{font:1rem/1.5 -apple-system,"Segoe UI",Roboto,Ubuntu,"Noto Sans","Helvetica Neue",Arial,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}h1{font-size:1.8rem;line-height:1.15;margin:0 0 .5rem}p{margin:0}';
 const CSP = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** @param path below the page: only a document reloads itself */
