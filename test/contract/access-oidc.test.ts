@@ -246,6 +246,13 @@ describe('an office behind one address', () => {
 });
 
 describe('a provider', () => {
+  it('is asked once who it is, however many want to sign in at once', async () => {
+    provider.requests.length = 0;
+    const begun = await Promise.all(Array.from({ length: 20 }, () => new Browser().begin()));
+    expect(new Set(begun.map(({ headers }) => headers['location'])).size).toBe(20);
+    expect(provider.requests).toHaveLength(1);
+  });
+
   it('that has new keys is believed at once', async () => {
     expect(shown(await new Browser().signIn('ada'))).toBe('303');
     await provider.rotate();

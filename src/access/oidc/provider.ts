@@ -63,12 +63,21 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** Logout tokens older than this are refused. */
 const LOGOUT_AGE_MAX = '2 minutes';
 
+/** Many visitors who ask at once wait for one answer, so that a flood of them is none for the provider. */
+const discovering = new WeakMap<OidcClient, Promise<Provider>>();
+
 /**
  * Reads what the provider publishes of itself. Nothing is kept, so new keys and addresses count at once.
  *
  * @throws ProviderFault
  */
-export function discover(client: OidcClient, fetch: ProviderFetch): Promise<oidc.Configuration> {
+export function discover(client: OidcClient, fetch: ProviderFetch): Promise<Provider> {
+  const asking = discovering.get(client) ?? askFor(client, fetch).finally(() => discovering.delete(client));
+  discovering.set(client, asking);
+  return asking;
+}
+
+function askFor(client: OidcClient, fetch: ProviderFetch): Promise<Provider> {
   // Whatever it answers here, it says nothing of a person.
   return asked(async () => {
     const { issuer, client_id: id, client_secret: secret } = client;
@@ -108,7 +117,7 @@ export async function tryCode(provider: Provider, redirectUri: string): Promise<
 
 /** Where the browser goes to sign in, and what must come back. */
 export async function beginSignIn(
-  provider: oidc.Configuration,
+  provider: Provider,
   { scopes, redirectUri }: { readonly scopes: readonly string[]; readonly redirectUri: string },
 ): Promise<{ readonly url: string; readonly checks: SignInChecks }> {
   const checks = {
@@ -136,7 +145,7 @@ export async function beginSignIn(
  * @throws ProviderFault
  */
 export function finishSignIn(
-  provider: oidc.Configuration,
+  provider: Provider,
   query: URLSearchParams,
   { state, nonce, verifier, redirectUri }: SignInChecks,
 ): Promise<Identified> {
@@ -156,7 +165,7 @@ export function finishSignIn(
  *
  * @throws ProviderFault
  */
-export function askAgain(provider: oidc.Configuration, refreshToken: string, subject: string): Promise<Identified> {
+export function askAgain(provider: Provider, refreshToken: string, subject: string): Promise<Identified> {
   return asked(async () => {
     const tokens = await oidc.refreshTokenGrant(provider, refreshToken);
     const { sub = subject } = tokens.claims() ?? {};
@@ -168,7 +177,7 @@ export function askAgain(provider: oidc.Configuration, refreshToken: string, sub
 
 type Tokens = Awaited<ReturnType<typeof oidc.refreshTokenGrant>>;
 
-async function identify(provider: oidc.Configuration, tokens: Tokens, subject: string): Promise<Identified> {
+async function identify(provider: Provider, tokens: Tokens, subject: string): Promise<Identified> {
   const told: Readonly<Record<string, unknown>> = tokens.claims() ?? {};
   const hasMore = provider.serverMetadata().userinfo_endpoint !== undefined;
   if (!hasMore && tokens.id_token === undefined) throw new Error('the provider says nothing of the account');
@@ -195,7 +204,7 @@ async function identify(provider: oidc.Configuration, tokens: Tokens, subject: s
 
 /** Where the browser goes to sign out there too; null: the provider has no such address. */
 export function signOutUrl(
-  provider: oidc.Configuration,
+  provider: Provider,
   { idToken, returnTo }: { readonly idToken: string | null; readonly returnTo: string },
 ): string | null {
   if (provider.serverMetadata().end_session_endpoint === undefined) return null;
@@ -216,11 +225,7 @@ export interface LogoutNotice {
  *
  * @throws ProviderFault
  */
-export function readLogoutToken(
-  provider: oidc.Configuration,
-  token: string,
-  fetch: ProviderFetch,
-): Promise<LogoutNotice> {
+export function readLogoutToken(provider: Provider, token: string, fetch: ProviderFetch): Promise<LogoutNotice> {
   return asked(async () => {
     const { issuer, jwks_uri: keys } = provider.serverMetadata();
     const keySet = createRemoteJWKSet(new URL(keys ?? ''), {
