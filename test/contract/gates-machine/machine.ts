@@ -21,9 +21,11 @@ import type { Http } from '../../../src/sync/http/http.ts';
 import { runPass } from '../../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../../src/sync/upstream.ts';
 import { doubtGivers, type Giver } from '../../helpers/doubtful-gates.ts';
+import { CLIENT } from '../../helpers/identity-provider.ts';
 import { testPageLog } from '../../helpers/page-log.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../../helpers/s3-server.ts';
 import { type Node, startNode } from './nodes.ts';
+import { type People, startPeople } from './people.ts';
 import { countEras, loosen, noPosts, type Posts } from './posts.ts';
 import {
   ASKED,
@@ -56,6 +58,9 @@ export interface Site {
   readonly bucket: S3Server;
   /** The operator token. */
   readonly operator: string;
+  readonly people: People;
+  /** Who may write where, by a named token and by the identity provider. */
+  roles: { readonly token: string; readonly people: string };
   configured: Configured;
   home: string | null;
   /** What the upstream says when it is asked. */
@@ -67,10 +72,15 @@ export interface Site {
   posts: Posts;
 }
 
+/** The named token of a writer. */
+export const WRITER = 'writer-token-of-the-machine';
+
 const ENVIRONMENT = {
   ...PASSWORDS,
   API_KEY: 'never asked',
   OPERATOR: 'operator-token-of-the-machine',
+  WRITER,
+  OIDC_SECRET: CLIENT.client_secret,
   ACCESS_KEY: 'of hashes of addresses in these tests',
   SMTP: 'smtp://127.0.0.1:9',
   S3_ID: S3_KEYS.accessKeyId,
@@ -85,6 +95,8 @@ export async function createSite(): Promise<Site> {
     nodes: {} as Site['nodes'],
     bucket: await startS3Server(),
     operator: ENVIRONMENT.OPERATOR,
+    people: await startPeople(['http://127.0.0.1/-/oidc/callback']),
+    roles: { token: 'qsowna', people: 'qsovera' },
     configured: {},
     home: null,
     there: { pages: {}, texts: { bare: '', over: '', own: '' } },
@@ -121,7 +133,7 @@ export function newWord(site: Site): string {
 }
 
 /** @throws CONFIG_INVALID */
-export function configOf({ folder, configured, home, bucket }: Site, name: NodeName): Config {
+export function configOf({ folder, configured, home, bucket, people, roles }: Site, name: NodeName): Config {
   const pages = Object.values(configured)
     .map((page) => ({ ...page, gate: configGateOf(page) }))
     .map(({ slug, from, gate, domain, word }) => ({
@@ -139,6 +151,7 @@ export function configOf({ folder, configured, home, bucket }: Site, name: NodeN
       ...(domain === null ? {} : { custom_domain: domain }),
       ...gate,
     }));
+  const oidc = { issuer: people.provider.issuer, client_id: CLIENT.client_id, client_secret: '${OIDC_SECRET}' };
   const text = JSON.stringify({
     site: { url: 'http://127.0.0.1', name: 'Site', ...(home === null ? {} : { home }) },
     data: join(folder, name === 'beside' ? 'main' : name),
@@ -151,7 +164,7 @@ export function configOf({ folder, configured, home, bucket }: Site, name: NodeN
         return { id: UPSTREAM_OF[kind], kind: CONNECTOR_OF[kind], ...options };
       }),
     ],
-    access: { key: '${ACCESS_KEY}', sessionHours: 100, smtp: '${SMTP}', from: 'status@pharos.example' },
+    access: { oidc, key: '${ACCESS_KEY}', sessionHours: 100, smtp: '${SMTP}', from: 'status@pharos.example' },
     subscriptions: true,
     releases: {
       s3: {
@@ -159,7 +172,11 @@ export function configOf({ folder, configured, home, bucket }: Site, name: NodeN
         ...{ accessKeyId: '${S3_ID}', secretAccessKey: '${S3_SECRET}' },
       },
     },
-    operators: { token: '${OPERATOR}' },
+    operators: {
+      ...{ token: '${OPERATOR}', oidc },
+      roles: { writer: { groups: ['writers'], pages: [roles.people] } },
+      tokens: [{ name: 'writer', token: '${WRITER}', role: 'writer', pages: [roles.token] }],
+    },
     pages,
     ...(name === 'main' ? { output: { folder: join(folder, 'out') } } : {}),
   });
@@ -187,6 +204,7 @@ async function stopAll({ nodes }: Site): Promise<void> {
 export async function removeSite(site: Site): Promise<void> {
   await stopAll(site);
   await site.bucket.close();
+  await site.people.provider.close();
   rmSync(site.folder, { recursive: true, force: true });
 }
 

@@ -6,15 +6,15 @@ import { Readable } from 'node:stream';
 import { now } from '../../../src/app/clock.ts';
 import { compose, type Pharos } from '../../../src/app/compose.ts';
 import type { Log } from '../../../src/app/log.ts';
+import { createOperators } from '../../../src/app/operators/operators.ts';
 import { newSuffix, subscriberParts, writingPage } from '../../../src/app/operators/writing.ts';
 import type { Config } from '../../../src/config/load.ts';
 import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
 import type { Answer as OwnAnswer, OwnRequest } from '../../../src/server/answer.ts';
 import { createFrontDoor } from '../../../src/server/front-door.ts';
+import { createOidcRoutes } from '../../../src/server/oidc-routes.ts';
 import { createApiAccess } from '../../../src/server/operators/api-access.ts';
 import { createApiRoutes } from '../../../src/server/operators/api-routes.ts';
-import { tokenOperators } from '../../../src/server/operators/operator.ts';
-import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
 import { createApiTokens } from '../../../src/store/written/tokens.ts';
@@ -135,20 +135,22 @@ export async function startNode(name: string, config: Config, role: 'publishes' 
   };
 }
 
-/** The API, which stores posts; they are published by the steps of the machine. */
+/** The API and the form, which store posts; they are published by the steps of the machine. */
 function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer | null> {
   const { base, serving } = pharos;
   const place = { store: base.store, readSite: serving.keeper.refresh };
-  const { operators } = base.live.config();
+  const operators = createOperators(pharos);
+  const oidc = createOidcRoutes({
+    ...{ oidc: serving.oidc, access: serving.access, now, returned: operators.returned },
+    onSignIn: () => undefined,
+    sitePath: () => '/',
+  });
   const api = createApiRoutes({
     database: base.database,
     newSuffix,
     templatesOf: () => [],
     isOn: () => true,
-    access: createApiAccess(
-      createApiTokens(base.database),
-      createOperatorGuard(() => tokenOperators(operators)),
-    ),
+    access: createApiAccess(createApiTokens(base.database), operators.guard),
     canRun: pharos.publishing.publisher !== null,
     now,
     clientOf: () => null,
@@ -161,6 +163,8 @@ function createOwn(pharos: Pharos): (request: OwnRequest) => Promise<OwnAnswer |
   });
   return async (request) => {
     const [name, ...rest] = request.path.split('/');
+    if (name === 'oidc') return oidc(request);
+    if (name === 'ops') return operators.routes(request, rest);
     return name === 'v1' ? api(request, rest) : null;
   };
 }

@@ -33,6 +33,8 @@ export interface Credential {
   readonly slug: string;
   readonly era: Era;
   readonly token: string;
+  /** True: of the configuration, which names a slug and no page. */
+  readonly isNamed?: true;
 }
 
 export interface Subscription extends Omit<Credential, 'token'> {
@@ -156,7 +158,8 @@ export async function writePost(site: Site, slug: string, credential: Credential
     bearer: credential?.token ?? site.operator,
     json: { incident: { name: `${word} post`, status: 'investigating', body: `${word} told` } },
   });
-  const mayWrite = credential === null || isOf(posts, credential.era, slug);
+  const mayWrite =
+    credential === null || (credential.isNamed === true ? credential.slug === slug : isOf(posts, credential.era, slug));
   if (status !== 201) {
     if (seen.has(slug) && mayWrite && credential?.era === era) throw new Error(`${slug} took no post: ${status}`);
     return null;

@@ -14,6 +14,7 @@ import {
   rollBack,
   type Site,
   takeBackup,
+  WRITER,
 } from './machine.ts';
 import { adopt, type Credential, giveOut, noteKeys, writePost } from './posts.ts';
 import type { Visitors } from './visitors.ts';
@@ -87,6 +88,10 @@ const OPERATOR: readonly ((course: Course) => string | null)[] = [
   ({ site, chance }) => editConfig(site, 'over', { slug: of(chance, SLUGS.over) }),
   ({ site, chance }) => editConfig(site, 'over', { from: of(chance, BASES) }),
   ({ site, chance }) => editConfig(site, of(chance, ['over', 'own']), { domain: of(chance, [null, ...HOSTS]) }),
+  ({ site, chance }) => {
+    site.roles = { token: of(chance, ALL_SLUGS), people: of(chance, ALL_SLUGS) };
+    return `writers of ${JSON.stringify(site.roles)}`;
+  },
   ({ site, chance }) => {
     site.home = of(chance, [null, ...ALL_SLUGS]);
     return `home ${site.home}`;
@@ -225,10 +230,11 @@ function say({ site, chance }: Course): void {
 
 /** @param ended  resolves when no run is under way, as before a machine is touched */
 async function decide(course: Course, ended: () => Promise<void>): Promise<Change> {
-  const { site, chance } = course;
-  const kind = chance(10);
+  const { site, visitors, chance } = course;
+  const kind = chance(12);
+  if (kind >= 10) return { name: chance(6) === 0 ? await visitors.endSessions(chance) : site.people.change(chance) };
   if (kind < 4) {
-    const { configured, home } = site;
+    const { configured, home, roles } = site;
     const name = of(chance, OPERATOR)(course);
     if (name === null) return { name: 'nothing' };
     try {
@@ -237,7 +243,7 @@ async function decide(course: Course, ended: () => Promise<void>): Promise<Chang
     } catch (error) {
       if (!isStatusError(error)) throw error;
       // Such a configuration is refused; the one before stays.
-      Object.assign(site, { configured, home });
+      Object.assign(site, { configured, home, roles });
       return { name: `${name} is refused` };
     }
   }
@@ -349,7 +355,8 @@ async function keep({ site, chance, history }: Course): Promise<void> {
   const slug = of(chance, ALL_SLUGS);
   const { apiTokens } = site.posts;
   if (chance(3) === 0) {
-    const credential: Credential | undefined = chance(3) === 0 ? undefined : of(chance, apiTokens);
+    const named: Credential = { slug: site.roles.token, era: 'named', token: WRITER, isNamed: true };
+    const credential: Credential | undefined = chance(3) === 0 ? undefined : of(chance, [...apiTokens, named]);
     const word = await writePost(site, slug, credential ?? null);
     if (word !== null) history.push(`post ${word}`);
   }

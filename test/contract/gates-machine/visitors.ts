@@ -4,8 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { servedRelease } from '../../../src/publish/releases/folders.ts';
 import { readManifest } from '../../../src/publish/releases/manifest.ts';
-import type { Site } from './machine.ts';
+import { type Site, WRITER } from './machine.ts';
 import type { Answer, Node, Question } from './nodes.ts';
+import { ACCOUNT_NAMES, type Account } from './people.ts';
 import { type Era, entering, eraOf, isOf, mayReadPost } from './posts.ts';
 import {
   ALL_SLUGS,
@@ -39,6 +40,8 @@ export interface Visitors {
   readonly present: (node: Node, chance: (count: number) => number) => Promise<void>;
   /** Reads what subscribers were sent, by what they might see since `before`. */
   readonly readMails: (before: Seen) => Promise<void>;
+  /** The provider ends all sessions of somebody. */
+  readonly endSessions: (chance: (count: number) => number) => Promise<string>;
   /** Answers that showed something, so that it is known that something was looked at. */
   readonly shown: () => number;
 }
@@ -68,7 +71,9 @@ const WORD = /(?<![a-z0-9])qx\d+z(?![a-z0-9])/g;
 const SLUG = /qs[a-z]{4,5}/g;
 /** The sealed part of a ledger, in which any letters stand by chance. */
 const ENCRYPTED = /[A-Za-z0-9+/_-]{100,}={0,2}/g;
+const LOG = /(?:^|\/)(?:log|verify)\//;
 const SESSIONS_KEPT = 12;
+const WRITERS_KEPT = 3;
 /** Until a mail has to be there; this machine may be busy. */
 const MAIL_MS_MAX = 10_000;
 
@@ -80,6 +85,8 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
   const open = new Map<string, Map<Era, string>>();
   const known = new Map<string, Map<Era, string>>();
   const sessions: Session[] = [];
+  /** Of operators by the identity provider: cookies of the first node. */
+  const writers: Session[] = [];
   const paths = new Set(FILES);
   const filesRead = new Map<string, { stamp: string; words: readonly string[]; slugs: readonly string[] }>();
   let mailsRead = mails.length;
@@ -99,8 +106,19 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
     });
   }
 
+  /** As the session stands now: what the provider said may not be believed any more. */
+  const current = (session: Session): Session => ({
+    ...session,
+    isOver: session.endedIn === site.posts.database || site.people.isOver(session),
+  });
+
   function mayKnowOf(slug: string, seen: Seen, reader: Reader | null): boolean {
     return isOpenTo(entering(site.posts, reader, slug), slug, seen.get(slug)?.gate);
+  }
+
+  /** The log of a page that another one adopted goes on under the name with which it began. */
+  function isNameOfLog(slug: string, path: string): boolean {
+    return LOG.test(path) && [...site.posts.eras].some(([at, { era }]) => at !== slug && era.split(' ')[1] === slug);
   }
 
   function inspect(node: Node, seens: readonly Seen[], { question, answer, reader }: Reading): void {
@@ -118,6 +136,7 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
       if (
         ALL_SLUGS.includes(slug) &&
         !question.path.includes(slug) &&
+        !isNameOfLog(slug, question.path) &&
         !seens.some((seen) => mayKnowOf(slug, seen, reader))
       )
         throw new Error(`LEAK: ${where} names ${slug}`);
@@ -194,6 +213,7 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
     },
     present: async (node, chance) => {
       const { seen, posts } = site;
+      if (chance(4) === 0) await signInOperator(node, ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account);
       // All of them in a few steps.
       const slugs = ALL_SLUGS.filter((_, index) => index % 3 === site.words % 3);
       const some = <One>(list: readonly One[]): One[] =>
@@ -229,6 +249,20 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
             { path: `/${slug}/badges/status.svg?token=${one.token}`, slug },
             readerOf(one, slug, seen),
           );
+        const writer = (at: string): Reader | null =>
+          at === slug
+            ? { slug, era: eraOf(posts, slug), gate: seen.get(slug)?.gate ?? '', isAtOffice: true, isAuthor: true }
+            : null;
+        await compare(
+          node,
+          seen,
+          { path: `/-/v1/pages/${slug}/incidents`, bearer: WRITER, slug },
+          writer(site.roles.token),
+        );
+        for (const one of writers.map(current)) {
+          const reader = one.isOver === true ? null : writer(site.roles.people);
+          await compare(node, seen, { path: `/-/ops/write?page=${slug}`, cookie: one.cookie, slug }, reader);
+        }
         for (const one of some(posts.apiTokens)) {
           const reader = { ...readerOf(one, slug, seen), isAuthor: true };
           await compare(node, seen, { path: `/-/v1/pages/${slug}/incidents`, bearer: one.token, slug }, reader);
@@ -277,8 +311,9 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
           await ask(node, seen, { path: `/${slug}/${path}` }, AT_OFFICE);
         }
       // What was begun at the office is of no use elsewhere.
-      const taken = sessions.filter(({ isAtOffice }) => isAtOffice).map((one) => ({ ...one, isAtOffice: false }));
-      for (const session of [...sessions, ...taken]) {
+      const held = sessions.map(current);
+      const taken = held.filter(({ isAtOffice }) => isAtOffice).map((one) => ({ ...one, isAtOffice: false }));
+      for (const session of [...held, ...taken]) {
         for (const path of ['', 'feed.atom', 'api/v2/summary.json', 'badges/status.svg'])
           for (const slug of closely.has(session.slug) ? closely : [session.slug])
             await ask(node, seen, { path: `/${slug}/${path}` }, session);
@@ -300,7 +335,7 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
         for (const word of read.words)
           if (!mayRead(word, seen, null)) throw new Error(`LEAK: the static host has ${word} in ${name}`);
         for (const slug of [...read.slugs, ...(name.match(SLUG) ?? [])])
-          if (ALL_SLUGS.includes(slug) && !mayKnowOf(slug, seen, null))
+          if (ALL_SLUGS.includes(slug) && !isNameOfLog(slug, name) && !mayKnowOf(slug, seen, null))
             throw new Error(`LEAK: the static host names ${slug} in ${name}`);
       }
     },
@@ -317,7 +352,7 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
         if (!(await sees(null))) throw new Error(`nobody sees the public page ${slug} on ${node.name}`);
         return;
       }
-      for (const session of sessions)
+      for (const session of sessions.map(current))
         if (session.slug === slug && session.gate === gate && isOf(posts, session.era, slug) && (await sees(session))) {
           for (const path of paths) await ask(node, seen, { path: `/${slug}/${path}` }, session);
           return;
@@ -325,13 +360,78 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
       if (gate.startsWith('office|') && !(await sees(AT_OFFICE)))
         throw new Error(`${slug} is not shown at the office (${gate}) on ${node.name}`);
       const reader = { slug, gate, era: eraOf(posts, slug), isAtOffice };
-      const session = { ...reader, cookie: await signIn(node, reader, mails) };
+      const account = gate.includes('oidc:') ? await tryAccounts(node, reader) : null;
+      if (account === 'nobody') return;
+      const session: Session =
+        account === null ? { ...reader, cookie: await signIn(node, reader, mails) } : { ...reader, ...account };
       if (!(await sees(session))) throw new Error(`${slug} is not shown to who may see it (${gate}) on ${node.name}`);
       sessions.push(session);
       if (sessions.length > SESSIONS_KEPT) sessions.shift();
     },
+    endSessions: async (chance) => {
+      const account = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
+      if (site.people.isAway()) return 'nobody signs out';
+      const form = { logout_token: await site.people.logoutToken(account) };
+      // Two databases.
+      for (const node of [site.nodes.main, site.nodes.web]) {
+        const { status } = await node.ask({ path: '/-/oidc/backchannel-logout', form });
+        if (status !== 200) throw new Error(`${node.name} answers ${status} to a logout of ${account}`);
+      }
+      for (const list of [sessions, writers])
+        list.splice(
+          0,
+          list.length,
+          ...list.map((one) => (one.account === account ? { ...one, endedIn: site.posts.database } : one)),
+        );
+      return `${account} is signed out`;
+    },
     shown: () => shown,
   };
+
+  async function signInOperator(node: Node, account: Account): Promise<void> {
+    const gate = 'oidc:writers';
+    const answer = await signInAtProvider(node, site, { slug: '', account, isAtOffice: false });
+    if (answer === null) return;
+    const isIn = site.people.isIn(account, gate);
+    if (answer.status !== (isIn ? 200 : 403)) throw new Error(`${account} as an operator: ${answer.status}`);
+    if (isIn) writers.push({ slug: '', gate, era: '', isAtOffice: false, account, cookie: cookieOf(answer) });
+    if (writers.length > WRITERS_KEPT) writers.shift();
+  }
+
+  /** Everybody tries to sign in; those that the gate doesn't name are refused. */
+  async function tryAccounts(
+    node: Node,
+    { slug, gate, isAtOffice }: Reader,
+  ): Promise<{ readonly account: Account; readonly cookie: string } | 'nobody'> {
+    let found: { readonly account: Account; readonly cookie: string } | 'nobody' = 'nobody';
+    for (const account of ACCOUNT_NAMES) {
+      const answer = await signInAtProvider(node, site, { slug, account, isAtOffice });
+      if (answer === null) return 'nobody';
+      const isIn = site.people.isIn(account, gate);
+      if (answer.status !== (isIn ? 303 : 403)) throw new Error(`${account} at ${gate} of ${slug}: ${answer.status}`);
+      if (isIn) found = { account, cookie: cookieOf(answer) };
+      else if (answer.headers.includes('set-cookie')) throw new Error(`LEAK: ${account} got a cookie of ${gate}`);
+    }
+    return found;
+  }
+}
+
+/** What answers the browser that comes back from the provider; null: that is away. */
+async function signInAtProvider(
+  node: Node,
+  { people }: Site,
+  { slug, account, isAtOffice }: Pick<Reader, 'slug' | 'isAtOffice'> & { readonly account: Account },
+): Promise<Answer | null> {
+  const from = isAtOffice ? { from: OFFICE_ADDRESS } : {};
+  const path = slug === '' ? '/-/ops/oidc' : `/${slug}/login/oidc/`;
+  const begun = await node.ask({ path, ...from });
+  if (people.isAway()) {
+    if (begun.status !== 503) throw new Error(`${path} is answered with ${begun.status} while the provider is away`);
+    return null;
+  }
+  const location = begun.headers[begun.headers.indexOf('location') + 1] ?? '';
+  const back = await people.provider.signIn(location, account);
+  return node.ask({ path: `${back.pathname}${back.search}`, cookie: cookieOf(begun), ...from });
 }
 
 /** The Cookie header after signing in as a visitor does. */

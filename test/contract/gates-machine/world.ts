@@ -121,7 +121,22 @@ export const CONFIG_GATES: readonly ConfigGate[] = [
   { password: '${P1}', allow_ips: [OFFICE] },
   { auth_email_domains: ['a.example'], allow_ips: [OFFICE], access: 'all' },
   { password: '${P2}', allow_ips: [OFFICE], access: 'any' },
+  ...provided('sre'),
+  ...provided('ops'),
 ];
+
+/** With whatever else may stand beside it. */
+function provided(group: string): ConfigGate[] {
+  const oidc = { allow: { groups: [group] } };
+  return [
+    { oidc },
+    { access_type: 'oidc', oidc },
+    { oidc, password: '${P1}' },
+    { oidc, auth_email_domains: ['a.example'] },
+    { oidc, allow_ips: [OFFICE] },
+    { oidc, allow_ips: [OFFICE], access: 'any' },
+  ];
+}
 
 /** A page at the upstream. */
 export interface UpstreamPage {
@@ -155,7 +170,7 @@ export interface Known {
 export type Configured = Readonly<Partial<Record<'over' | 'own', ConfigPage>>>;
 
 /**
- * `public`, or what a visitor needs: `office` (to come from there), `password:…`, `email:…`; with `office+` both, with
+ * `public`, or what a visitor needs: `office` (to come from there), `password:…`, `email:…`, `oidc:group` (`oidc:group&domain`); with `office+` both, with
  * `office|` either. Pages that nobody may see are in no list.
  */
 export type Seen = ReadonlyMap<string, { readonly gate: string; readonly words: readonly string[] }>;
@@ -170,10 +185,16 @@ export interface Reader {
   readonly isAtOffice: boolean;
   /** True: whoever writes on the page reads also what it does not show. */
   readonly isAuthor?: boolean;
+  /** True: what they got in with was taken from them. */
+  readonly isOver?: boolean;
 }
 
 export interface Session extends Reader {
   readonly cookie: string;
+  /** Who signed in by the identity provider. */
+  readonly account?: string;
+  /** The database in which the provider ended it; a copy of an older one may have it still. */
+  readonly endedIn?: number;
 }
 
 /** The page that one of the configuration builds on. */
@@ -286,7 +307,7 @@ const UPSTREAM_WORDS: Readonly<Record<string, Need>> = {
   authenticated: 'email',
 };
 
-type Need = 'public' | 'password' | 'email' | 'nobody';
+type Need = 'public' | 'password' | 'email' | 'oidc' | 'nobody';
 
 /** The most private of what is stated, and what it takes to get in; null: nobody does. */
 function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | null {
@@ -306,7 +327,8 @@ function gateOf(there: UpstreamPage | null, here: ConfigPage | null): string | n
     }
   }
   if (here !== null) {
-    const { access_type: type, password, auth_email_domains: domains, published } = configGateOf(here);
+    const { access_type: type, password, auth_email_domains: domains, published, oidc } = configGateOf(here);
+    if (oidc !== undefined) needs.push('oidc');
     if (type === 'email-domain') needs.push('email');
     if (type === 'password' || password !== undefined) needs.push('password');
     if (published === false) needs.push('nobody');
@@ -330,13 +352,18 @@ function signInOf(
   lists: readonly (readonly string[])[],
   here: ConfigPage | null,
 ): string | null {
+  const own = here === null ? {} : configGateOf(here);
+  const { allow } = (own['oidc'] ?? { allow: { groups: [] } }) as { allow: { groups: string[] } };
   if (needs.includes('email')) {
     const [first = [], ...others] = lists;
     const both = first.filter((domain) => others.every((list) => list.includes(domain)));
-    return both.length === 0 ? null : `email:${both.toSorted().join(',')}`;
+    const domains = both.toSorted().join(',');
+    if (both.length === 0) return null;
+    return needs.includes('oidc') ? `oidc:${allow.groups}&${domains}` : `email:${domains}`;
   }
+  if (needs.includes('oidc')) return `oidc:${allow.groups}`;
   if (!needs.includes('password')) return 'public';
-  const name = here === null ? undefined : (configGateOf(here)['password'] as string | undefined);
+  const name = own['password'] as string | undefined;
   return name === undefined ? null : `password:${name.slice(2, -1)}`;
 }
 
@@ -351,6 +378,6 @@ function opens(gate: string, { isAtOffice, signedIn }: { isAtOffice: boolean; si
 /** Whether a page with this gate may be seen by a reader; undefined: there is no such page. */
 export function isOpenTo(reader: Reader | null, slug: string, gate: string | undefined): boolean {
   if (gate === undefined) return false;
-  const signedIn = reader?.slug === slug ? reader.gate : null;
+  const signedIn = reader?.slug === slug && reader.isOver !== true ? reader.gate : null;
   return opens(gate, { isAtOffice: reader?.isAtOffice === true, signedIn });
 }
