@@ -100,13 +100,15 @@ export function buildLongList(context: ViewContext, days: DaysView): LongListVie
   const shown = failing.slice(0, FAILING_MAX);
   const more = failing.length - shown.length;
   return {
-    failing: shown.map((component) =>
-      componentRow(context, days, {
+    failing: shown.map((component) => ({
+      ...componentRow(context, days, {
         component,
         uptime: uptimePeriods(component.timeline, model.asOf)['90d'],
         incidents: incidents.get(component.definition.id) ?? [],
       }),
-    ),
+      // Its group stands nowhere near.
+      name: component.name,
+    })),
     failingMore: more === 0 ? '' : count(words.notWorkingMore, more, locale),
     count: model.components.length,
   };

@@ -347,3 +347,16 @@ describe('an outage that began a second ago', () => {
     expect(all.letters.at(-1)).toBe('m');
   });
 });
+
+it('names what fails on a long page so that it cannot be mistaken, and in its group without that', () => {
+  const { components, ...others } = manyComponents(30);
+  const model = {
+    ...others,
+    components: components.map((one) => ({ ...one, name: `${one.name}, Region`, plainName: 'Queue' })),
+  };
+  const { longList, sections } = statusPageView(model);
+  expect(longList?.failing.map(({ name }) => name)).toEqual(['Exports 2, Region']);
+  expect(new Set(sections.flatMap((section) => section.components.map(({ name }) => name)))).toEqual(
+    new Set(['Queue']),
+  );
+});
