@@ -59,6 +59,7 @@ export function createLiveConfig(first: Config, options: LiveConfigOptions): Liv
         home: config.site.home ?? null,
         timezone: config.site.timezone,
         locale: config.site.locale,
+        locales: config.site.locales,
         historyDays: config.retentionDays,
         security: config.site.security,
         look: config.looks.site,

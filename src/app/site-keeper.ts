@@ -65,6 +65,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     readonly config: Config;
     readonly customDomains: typeof customDomains;
     readonly home: string | null;
+    readonly known: ResolvedSite | null;
     readonly addresses: SiteAddresses;
   } | null = null;
 
@@ -119,17 +120,19 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
         addressed?.siteUrl === siteUrl &&
         addressed.config === config &&
         addressed.customDomains === customDomains &&
-        addressed.home === home;
+        addressed.home === home &&
+        addressed.known === known;
       if (addressed === null || !isSame) {
         const { hostname, pathname } = new URL(siteUrl);
         const addresses: SiteAddresses = {
           siteHost: hostname.toLowerCase(),
           basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
           home: home ?? config.site.home ?? null,
+          homeLocales: new Set(localesOf(known, home)),
           customDomains,
           publicFiles: new Set(config.publicFiles.map(({ path }) => path)),
         };
-        addressed = { siteUrl, config, customDomains, home, addresses };
+        addressed = { siteUrl, config, customDomains, home, known, addresses };
       }
       return addressed.addresses;
     },
@@ -145,6 +148,11 @@ function isServable({ slug, page, access, listed }: NextRelease, resolved: Resol
     ({ definition, identity }) => definition.slug === slug && definition.access === access && identity.key === page,
   );
   return (isWanted || slug === SITE_SLUG) && listed.every(standingIn(resolved).isOpen);
+}
+
+function localesOf(site: ResolvedSite | null, home: string | null): readonly string[] {
+  const page = site?.pages.find(({ definition }) => definition.slug === home);
+  return page?.settings.languages?.all.slice(1) ?? [];
 }
 
 function domainsOf(

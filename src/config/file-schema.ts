@@ -12,7 +12,9 @@ import {
   AllowOnPagesSchema,
   AllowSchema,
   type ConnectorOptions,
+  LOCALE_TWICE,
   LOOK,
+  LocalesSchema,
   OidcClientSchema,
   PageSchema,
   ScheduleSchema,
@@ -37,28 +39,42 @@ const SecuritySchema = z.strictObject({
   encryption: LinkSchema.optional().describe('URL of a key for encrypting reports.'),
 });
 
-const SiteSchema = z.strictObject({
-  url: HttpUrlSchema.describe('Public URL of the site; may include a path. All absolute links use it.'),
-  name: z.string().min(1).max(256).default('Status').describe('Site name, shown in titles and on the index of pages.'),
-  home: z
-    .string()
-    .optional()
-    .describe('Slug of the page shown at /. Default: the only page, or an index of public pages.'),
-  timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
-  locale: LocaleSchema.default('en').describe('Language tag: en, de, pt-BR …'),
-  security: SecuritySchema.optional().describe('Publishes /.well-known/security.txt (RFC 9116). Default: none.'),
-  ...LOOK,
-  public: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
-  components: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Folder of .astro files that replace parts of the pages; docs/components.md.'),
-});
+const SiteSchema = z
+  .strictObject({
+    url: HttpUrlSchema.describe('Public URL of the site; may include a path. All absolute links use it.'),
+    name: z
+      .string()
+      .min(1)
+      .max(256)
+      .default('Status')
+      .describe('Site name, shown in titles and on the index of pages.'),
+    home: z
+      .string()
+      .optional()
+      .describe('Slug of the page shown at /. Default: the only page, or an index of public pages.'),
+    timezone: TimezoneSchema.default('UTC').describe('IANA time zone for days and times.'),
+    locale: LocaleSchema.optional().describe('Language of the site and its pages: en, de, pt-BR … Default: en.'),
+    locales: LocalesSchema.optional().describe(
+      'Languages of all pages, the default first: [en, de]. The others are at /<slug>/<language>/; docs/languages.md.',
+    ),
+    security: SecuritySchema.optional().describe('Publishes /.well-known/security.txt (RFC 9116). Default: none.'),
+    ...LOOK,
+    public: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
+    components: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Folder of .astro files that replace parts of the pages; docs/components.md.'),
+  })
+  .refine(({ locale, locales }) => locale === undefined || locales === undefined, {
+    path: ['locale'],
+    error: LOCALE_TWICE,
+  })
+  .transform(({ locale = 'en', locales = [locale], ...site }) => ({ ...site, locale: locales[0] ?? locale, locales }));
 
 const ServerSchema = z
   .strictObject({

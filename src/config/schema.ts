@@ -25,6 +25,7 @@ import {
 } from '../schema/scalars.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
+import { CATALOGUES, hasWords } from '../views/words/index.ts';
 import { CaSchema } from './certificates.ts';
 import { SecretSchema } from './secret.ts';
 import { when } from './when.ts';
@@ -61,9 +62,15 @@ const LimitsSchema = z.strictObject({
     .describe('Maximum requests in any 3,600 seconds; null for no limit.'),
 });
 
+const NamesSchema = z
+  .record(LocaleSchema, z.string().min(1).max(256))
+  .optional()
+  .describe('Its name in other languages: { de: … }.');
+
 const GroupSchema = z.strictObject({
   id: IdSchema.describe('Components refer to it in group_id.'),
   name: z.string().min(1).max(256).describe('Heading of the group.'),
+  names: NamesSchema,
   order: z
     .number()
     .optional()
@@ -92,6 +99,7 @@ const ComponentSchema = z
       .optional()
       .describe('<upstream id>/<external id>.'),
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
+    names: NamesSchema,
     description: z.string().max(1024).optional().describe('Text below the name.'),
     show_details: z
       .boolean()
@@ -188,6 +196,18 @@ export const OidcClientSchema = z.strictObject({
     .describe('What to ask for. Most providers need offline_access or a scope of their own for groups; docs/gates.md.'),
 });
 
+/** Languages that there are words for, in the spelling of their addresses. */
+export const LocalesSchema = z
+  .array(
+    LocaleSchema.refine(hasWords, {
+      error: ({ input }) =>
+        `no translation for ${String(input)}; use one of ${Object.keys(CATALOGUES).join(', ')}.${didYouMean(String(input), Object.keys(CATALOGUES))}`,
+    }).transform((tag) => Intl.getCanonicalLocales(tag)[0] ?? tag),
+  )
+  .min(1)
+  .refine((tags) => new Set(tags).size === tags.length, 'lists a language twice; leave out one of them');
+export const LOCALE_TWICE = 'remove locale; the first of locales is the default language';
+
 export const PageSchema = z
   .strictObject({
     slug: SlugSchema.describe('Path of the page below the site.'),
@@ -209,6 +229,16 @@ export const PageSchema = z
       .describe(
         'Markdown below the heading, plain text in lists and feeds; null for none, even if the upstream has one.',
       ),
+    translations: z
+      .record(
+        LocaleSchema,
+        z.strictObject({
+          title: z.string().min(1).max(256).optional().describe('Heading in that language.'),
+          description: z.string().max(1024).optional().describe('Text below the heading in that language.'),
+        }),
+      )
+      .optional()
+      .describe('Title and description in other languages: { de: { title: …, description: … } }.'),
     homepage_url: LinkSchema.nullish().describe('Your website, linked in the footer; null for none.'),
     contact_url: LinkSchema.nullish().describe('Link to report a problem, https: or mailto:; null for none.'),
     icon: HttpUrlSchema.nullish().describe(
@@ -251,7 +281,10 @@ export const PageSchema = z
     groups: z.array(GroupSchema).optional().describe('Groups of components.'),
     components: z.array(ComponentSchema).optional().describe('Default: every monitor of every upstream.'),
     timezone: TimezoneSchema.optional().describe('Time zone of its days. Default: that of the site.'),
-    locale: LocaleSchema.optional().describe('Language of the page. Default: that of the site.'),
+    locale: LocaleSchema.optional().describe('Language of the page, if it has one. Default: those of the site.'),
+    locales: LocalesSchema.optional().describe(
+      'Languages of the page, the default first; the others are at /<slug>/<language>/. Default: those of the site.',
+    ),
     show_targets: z.boolean().default(false).describe('Publish the addresses that monitors check.'),
     blip_floor_seconds: z.number().min(0).default(60).describe('Outages shorter than this don’t colour a day.'),
     uptime_decimals: z.int().min(0).max(4).default(2).describe('Decimal places of uptime percentages.'),
@@ -312,6 +345,8 @@ export const PageSchema = z
       ),
   })
   .superRefine((page, context) => {
+    if (page.locale !== undefined && page.locales !== undefined)
+      context.addIssue({ code: 'custom', path: ['locale'], message: LOCALE_TWICE });
     for (const [name, value] of Object.entries(page.css_variables)) {
       if (isThemeVariable(name, value)) continue;
       const message = `expected one of ${THEME_VARIABLES.join(', ')}, with a plain value (no url(), no ; { } or <)`;

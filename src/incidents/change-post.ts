@@ -3,7 +3,7 @@
 import { type IncidentImpact, isOverStatus } from '../model/observation.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
-import type { IncidentPost, MaintenancePost } from '../sync/connectors/markdown/schema.ts';
+import { type IncidentPost, type MaintenancePost, translatedOf } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
 import { faultAt, Refusal } from './refusal.ts';
 import {
@@ -45,11 +45,12 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
     : { startedAt: now, endedAt: null };
   const { ids, declared } = namedComponents(request, writing);
   const impacts: Impacts = Object.keys(declared).length === 0 ? [] : [{ at: toIso(startedAt), components: declared }];
-  const first: WrittenUpdate = { at: endedAt ?? startedAt, status, body: request.body ?? '', ...notifyOf(request) };
+  const first: WrittenUpdate = { at: endedAt ?? startedAt, status, body: request.body ?? '', ...saidOf(request) };
   return {
     post: {
       type: 'incident',
       title: request.name,
+      ...titlesOf(request),
       draft: !isSet(request.published, true),
       impact: overrideOf(request) ?? impactOf(impacts),
       state: 'none',
@@ -97,6 +98,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
     post: {
       type: 'maintenance',
       title: request.name,
+      ...titlesOf(request, undefined, isPlain),
       draft: !isSet(request.published, true),
       starts: toIso(starts),
       ends: toIso(ends),
@@ -107,7 +109,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
       pages: [writing.page.definition.id],
     },
     opening: isPlain ? body : '',
-    updates: isPlain ? [] : [{ at: now, status, body, ...notifyOf(request) }],
+    updates: isPlain ? [] : [{ at: now, status, body, ...saidOf(request) }],
   };
 }
 
@@ -145,13 +147,14 @@ function changedIncident(
       ...kept,
       ...(ended === undefined || isReopened ? {} : { ended }),
       title: request.name ?? post.title,
+      ...titlesOf(request, post),
       draft: request.published === undefined ? post.draft : !isSet(request.published, true),
       impact: overrideOf(request) ?? (isAutomatic ? impactOf(impacts) : post.impact),
       components,
       ...(impacts.length === 0 ? {} : { impacts }),
     },
     updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...notifyOf(request) }]
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...saidOf(request) }]
       : updates,
   };
 }
@@ -175,6 +178,7 @@ function changedMaintenance(
     post: {
       ...kept,
       title: request.name ?? post.title,
+      ...titlesOf(request, post),
       draft: request.published === undefined ? post.draft : !isSet(request.published, true),
       starts: toIso(starts),
       ends: toIso(ends),
@@ -182,7 +186,7 @@ function changedMaintenance(
       components: isNamed ? components : [...new Set([...post.components, ...components])],
     },
     updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...notifyOf(request) }]
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...saidOf(request) }]
       : updates,
   };
 }
@@ -194,6 +198,7 @@ export function editedUpdate(
   request: UpdateRequest,
 ): WrittenPost {
   const { body, deliver_notifications: delivers, display_at: moved } = request;
+  const { bodies } = translatedOf(request);
   if (moved !== undefined && instantIn(moved) !== at)
     throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
   const told = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
@@ -203,7 +208,14 @@ export function editedUpdate(
   return {
     ...document,
     updates: document.updates.map((update) =>
-      update.at === at ? { ...update, body: body ?? update.body, ...told } : update,
+      update.at === at
+        ? {
+            ...update,
+            body: body ?? update.body,
+            ...(bodies === undefined ? {} : { bodies: { ...update.bodies, ...bodies } }),
+            ...told,
+          }
+        : update,
     ),
   };
 }
@@ -342,6 +354,34 @@ function impactOf(impacts: Impacts): IncidentImpact {
 
 function overrideOf({ impact_override: impact }: IncidentRequest): IncidentImpact | null {
   return impact === undefined || impact === null || impact === 'maintenance' ? null : impact;
+}
+
+/** What goes with the text of an update. */
+function saidOf(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
+  const { bodies } = translatedOf(request);
+  return { ...notifyOf(request), ...(bodies === undefined ? {} : { bodies }) };
+}
+
+/**
+ * The titles in other languages that a request gives, over those that the post has.
+ *
+ * @param withBodies  whether its text is no update, but what is said of a maintenance beforehand
+ */
+function titlesOf(
+  { translations = {} }: IncidentRequest,
+  post?: Pick<IncidentPost, 'translations'>,
+  withBodies = false,
+): Pick<IncidentPost, 'translations'> {
+  const given = Object.entries(translations).flatMap(([tag, { title, body }]) => {
+    const said = {
+      ...post?.translations?.[tag],
+      ...(title === undefined ? {} : { title }),
+      ...(withBodies && body !== undefined ? { body } : {}),
+    };
+    return Object.keys(said).length === 0 ? [] : [[tag, said] as const];
+  });
+  const all = { ...post?.translations, ...Object.fromEntries(given) };
+  return Object.keys(all).length === 0 ? {} : { translations: all };
 }
 
 function notifyOf(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {

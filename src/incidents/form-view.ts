@@ -89,12 +89,23 @@ export function formParts(init: FormInit): FormParts {
       title,
       ...(status === null ? [] : [status]),
       body,
+      ...translationFields(init, field),
       ...(kind === 'maintenance' ? timeFields(writing, own, field) : []),
     ],
     components: componentPicker({ ...init, kind }),
     last: [notify],
     canDraft,
   };
+}
+
+/** The title and the text once more for each other language of the page; what is empty shows as it is written. */
+function translationFields({ writing: { model }, own }: FormInit, field: MakeField): readonly FormField[] {
+  const post = own?.document.post;
+  const known = post?.type === 'incident' || post?.type === 'maintenance' ? post.translations : undefined;
+  return (model.settings.languages?.all.slice(1) ?? []).flatMap((tag) => [
+    field({ name: `title.${tag}`, label: `Title (${tag})`, type: 'text', value: known?.[tag]?.title ?? '' }),
+    field({ name: `body.${tag}`, label: `Text (${tag})`, type: 'area' }),
+  ]);
 }
 
 /** An incident declares a state of each component; a maintenance only names them. */

@@ -8,6 +8,7 @@ import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../mod
 import { MAINTENANCE_STATUSES } from '../model/page.ts';
 import type { State } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
+import { LocaleSchema } from '../schema/scalars.ts';
 import { REPEAT_RULE } from '../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { checked } from './refusal.ts';
@@ -69,6 +70,11 @@ const DescriptionSchema = z
   .nullish();
 const STATUSES = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES] as const;
 
+const TranslationsSchema = z
+  .record(LocaleSchema, z.strictObject({ title: NameSchema.optional(), body: BodySchema.optional() }))
+  .optional()
+  .describe('Pharos only: the name and this update in other languages, { de: { title: …, body: … } }.');
+
 const IncidentFields = {
   name: NameSchema.optional(),
   status: z
@@ -78,6 +84,7 @@ const IncidentFields = {
       'For an incident investigating, identified, monitoring, resolved or postmortem; for maintenance the others.',
     ),
   body: BodySchema.optional(),
+  translations: TranslationsSchema,
   impact_override: z
     .enum([...INCIDENT_IMPACTS, 'maintenance'])
     .nullish()
@@ -123,6 +130,7 @@ export const IncidentChangeSchema = z.looseObject({ incident: z.looseObject(Inci
 export const UpdateChangeSchema = z.looseObject({
   incident_update: z.looseObject({
     body: BodySchema.optional(),
+    translations: TranslationsSchema,
     deliver_notifications: FlagSchema.optional(),
     display_at: InstantSchema.optional().describe('Only the time that the update has: it can’t be moved.'),
   }),

@@ -59,6 +59,12 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
     name: text('name'),
     status: text('status'),
     body: text('body'),
+    translations: Object.fromEntries(
+      (writing.model.settings.languages?.all.slice(1) ?? []).map((tag) => [
+        tag,
+        { title: text(`title.${tag}`), body: text(`body.${tag}`) },
+      ]),
+    ),
     component_ids: chosen.map(([id]) => id),
     ...(kind === 'maintenance' || states.length === 0 ? {} : { components: Object.fromEntries(states) }),
     ...(kind === 'incident'

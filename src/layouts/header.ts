@@ -79,6 +79,28 @@ if (zones) {
   };
 }
 
+/** What is offered once, beside the page: the language that the visitor's browser asks for. It never leads there by itself. */
+const languages = document.querySelectorAll<HTMLAnchorElement>('#languages a');
+const isOf = (tag: string) => (link: HTMLAnchorElement) =>
+  link.hreflang.split('-')[0] === tag.split('-')[0]?.toLowerCase();
+const wanted = navigator.languages
+  .map((tag) => [...languages].find((link) => link.hreflang === tag) ?? [...languages].find(isOf(tag)))
+  .find((link) => link);
+const offer = document.querySelector<HTMLElement>('.offer');
+const [link, close] = offer?.children ?? [];
+for (const each of languages) each.onclick = () => kept.set('language', each.hreflang);
+if (offer && wanted && !wanted.ariaCurrent && !kept.get('language')) {
+  const { href, lang, dataset } = wanted;
+  Object.assign(link as HTMLElement, { href, lang, textContent: dataset['offer'], onclick: wanted.onclick });
+  (close as HTMLElement).onclick = () => {
+    kept.set('language', root.lang);
+    offer.remove();
+  };
+  offer.hidden = false;
+  // The menu that it stands in is closed.
+  document.body.append(offer);
+}
+
 document.addEventListener('click', async ({ target }) => {
   const element = target as Element;
   for (const menu of document.querySelectorAll<HTMLDetailsElement>('.menu[open]'))

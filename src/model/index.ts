@@ -12,4 +12,5 @@ export * from './reported.ts';
 export * from './state.ts';
 export * from './time.ts';
 export * from './timeline.ts';
+export * from './translated.ts';
 export * from './uptime.ts';

@@ -4,6 +4,7 @@ import type { ReportedDay, Span } from './overlap.ts';
 import type { PageKey } from './slugs.ts';
 import type { State } from './state.ts';
 import type { EpochMs, Interval } from './time.ts';
+import type { Translated } from './translated.ts';
 
 /** Id of the built-in upstream for operators' posts. No upstream of the configuration may have it. */
 export const WRITTEN_ID = 'written';
@@ -92,6 +93,8 @@ export interface Update {
   readonly status: string | null;
   /** Upstream text, hostile: Markdown, drawn through the sanitiser only. */
   readonly body: string;
+  /** The same in other languages. Absent: nobody translated it. */
+  readonly bodies?: Translated;
   /** What it declares of components, for as long as no later update declares something else. Absent: it names none. */
   readonly impacts?: readonly AffectedComponent[];
   /** False: whoever wrote it wants nobody to be told. Absent: subscribers are. */
@@ -109,6 +112,7 @@ export interface Incident {
   /** `<upstream id>/<external id>`, with a prefix of the kind there where numbers could clash. */
   readonly id: string;
   readonly title: string;
+  readonly titles?: Translated;
   readonly status: IncidentStatus;
   readonly impact: IncidentImpact;
   readonly startedAt: EpochMs;
@@ -153,6 +157,7 @@ export interface AffectedComponent {
 export interface Maintenance {
   readonly id: string;
   readonly title: string;
+  readonly titles?: Translated;
   /** The window; of one that repeats the one that runs or comes next, else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
@@ -164,6 +169,7 @@ export interface Maintenance {
   readonly updates: readonly Update[];
   /** Markdown, hostile. Absent: nothing is said. */
   readonly body?: string;
+  readonly bodies?: Translated;
   /** Absent: it takes place once. */
   readonly repeats?: Recurrence;
   /** False: its upstream says of each monitor what state it is in meanwhile. Absent: what is seen in the window is expected. */
@@ -197,7 +203,9 @@ export type AnnouncementLevel = (typeof ANNOUNCEMENT_LEVELS)[number];
 export interface Announcement {
   readonly id: string;
   readonly title: string;
+  readonly titles?: Translated;
   readonly body: string;
+  readonly bodies?: Translated;
   readonly level: AnnouncementLevel;
   readonly from: EpochMs;
   /** Null: until taken back. */
@@ -234,6 +242,8 @@ export interface PagePresentation {
   readonly allowIndex?: boolean | undefined;
   /** Language of the page, a tag. */
   readonly locale?: string | undefined;
+  /** All of its languages, tags. */
+  readonly locales?: readonly string[] | undefined;
   /** False: no uptime figure is shown. */
   readonly showUptime?: boolean | undefined;
   /** True: what the page places shows whatever `isPublic` of its monitor says. */
@@ -246,7 +256,9 @@ export interface PageDefinition {
   readonly id: string;
   readonly slug: string;
   readonly title: string;
+  readonly titles?: Translated | undefined;
   readonly description: string | null;
+  readonly descriptions?: Translated | undefined;
   readonly homepageUrl: string | null;
   readonly contactUrl: string | null;
   readonly icon: string | null;
@@ -267,6 +279,7 @@ export interface PageDefinition {
 export interface GroupDefinition {
   readonly id: string;
   readonly name: string;
+  readonly names?: Translated | undefined;
   readonly order: number;
   /** Whether it is unfolded at first; absent: it is not said. */
   readonly defaultOpen?: boolean | undefined;
@@ -282,6 +295,7 @@ export interface ComponentDefinition {
   readonly monitor: MonitorId | null;
   /** Null: the monitor's name. */
   readonly name: string | null;
+  readonly names?: Translated | undefined;
   readonly description: string | null;
   /** True: what its upstream says of the monitor, and of its outages, may be published. Absent: it is nobody's business. */
   readonly showsDetails?: boolean;

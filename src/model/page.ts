@@ -37,6 +37,14 @@ export interface PageLook {
   readonly stylesheet?: string;
 }
 
+/** The languages of a page that has several: each has a tree of files of its own, the first at the page's address. */
+export interface PageLanguages {
+  /** Tags, the default first. */
+  readonly all: readonly string[];
+  /** Of the tree that these settings are of, below the page's address: `de/`; empty: that of the default. */
+  readonly path: string;
+}
+
 /** How a page is drawn: the operator's choices, complete with defaults. */
 export interface PageSettings {
   /** Absolute address of the page with a trailing slash, from site.url or the custom domain. */
@@ -45,6 +53,8 @@ export interface PageSettings {
   readonly timezone: string;
   /** BCP 47; the words come from the catalogue of that language. */
   readonly locale: string;
+  /** Absent: it has one language. */
+  readonly languages?: PageLanguages;
   readonly showTargets: boolean;
   /** An outage up to this long does not colour a day. */
   readonly blipFloorMs: number;
@@ -120,6 +130,8 @@ export interface PageUpdate<Status extends string> {
   readonly status: Status;
   /** Markdown, hostile; empty where only the status changed. */
   readonly body: string;
+  /** Of the body, where that is not the page's. */
+  readonly lang?: string;
   /** False: subscribers are not told of it. Absent: they are. */
   readonly notify?: false;
 }
@@ -141,6 +153,8 @@ export interface PageIncident {
   /** Other addresses under which it was published, or would have been. */
   readonly aliases: readonly string[];
   readonly title: string;
+  /** Of the title, where that is not the page's. */
+  readonly lang?: string;
   readonly status: IncidentStatus;
   readonly impact: IncidentImpact;
   readonly startedAt: EpochMs;
@@ -162,6 +176,8 @@ export interface PageMaintenance {
   readonly id: string;
   readonly slug: string;
   readonly title: string;
+  /** Of the title, where that is not the page's. */
+  readonly lang?: string;
   /** The window; of one that repeats the one that runs or comes next, else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
@@ -253,4 +269,6 @@ export interface PageModel {
   readonly nextEntryAt: EpochMs | null;
   /** Its signed log, as it was before this model; null: it has none. */
   readonly log: LogSummary | null;
+  /** The same in the page's other languages; absent: it has none. */
+  readonly others?: readonly PageModel[];
 }

@@ -21,6 +21,15 @@ export const PAGE_FOLDERS = [
   'verify',
 ] as const;
 
+/** The first folder of a path below a page, where it may be a language: no folder of pages looks like one but `api`. */
+const LOCALE_FOLDER = /^(?!api\/)([a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\//;
+
+/** The language whose tree a path below a page is in, as far as the path tells, and the path in that tree. */
+export function splitLocale(path: string): { readonly locale: string | null; readonly rest: string } {
+  const locale = LOCALE_FOLDER.exec(path)?.[1] ?? null;
+  return { locale, rest: locale === null ? path : path.slice(locale.length + 1) };
+}
+
 /** Whom to tell of a weakness (RFC 9116): by every host of the site, since it is looked for at the root of each. */
 export const SECURITY_TXT = '.well-known/security.txt';
 

@@ -134,6 +134,8 @@ export interface SubscribablePage {
   readonly identity: PageIdentity;
   readonly page: AccessPage;
   readonly gated: GatedPage;
+  /** Languages in which it is there beside its default; absent: none. */
+  readonly locales?: readonly string[];
 }
 
 /** Version of the gate that a new subscriber has passed; empty: their address tells whether they still would. */

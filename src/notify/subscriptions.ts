@@ -10,6 +10,7 @@ import { GATE_HEADERS } from '../access/login/document-answer.ts';
 import { safeBase } from '../access/login/return-to.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from '../access/same-origin.ts';
 import { canonicalMailbox, parseEmailAddress } from '../mail/email-address.ts';
+import { splitLocale } from '../model/slugs.ts';
 import type { Database } from '../store/database.ts';
 import type { SubscribeInit } from '../views/subscribe/subscribe.ts';
 import type { AddressSeal } from './address-seal.ts';
@@ -81,18 +82,21 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
   const documents = createSubscribeDocuments(options.render);
   return {
     handle: async (request, isSeen) => {
-      const name = request.path.replace(/\/$/, '');
+      const { locale, rest } = splitLocale(request.path);
+      const name = rest.replace(/\/$/, '');
       const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
       const act = request.method === 'POST' ? route?.post : route?.get;
       const known = options.pageOf(request.slug);
       const page = known?.page ?? null;
+      if (locale !== null && known?.locales?.includes(locale) !== true) return null;
+      const asked = locale === null ? request : { ...request, base: `${request.base}${locale}/` };
       const common: SubscribeInit = {
         step: 'ask',
         fault: null,
         minutes: 0,
-        locale: page?.locale ?? options.locale(),
+        locale: locale ?? page?.locale ?? options.locale(),
         title: page?.title ?? null,
-        base: safeBase(request.base),
+        base: safeBase(asked.base),
         token: '',
         components: [],
         state: 'active',
@@ -100,7 +104,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       };
       const call: Call = {
         options,
-        request,
+        request: asked,
         known,
         seen: isSeen ? known : null,
         documents,

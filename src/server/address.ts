@@ -1,6 +1,6 @@
 /** Resolves an address to a page and one of its files. */
 
-import { LOG_KEYS, PAGE_FOLDERS, SECURITY_TXT, SITE_FILES, WITNESS_PATH } from '../model/slugs.ts';
+import { LOG_KEYS, PAGE_FOLDERS, SECURITY_TXT, SITE_FILES, splitLocale, WITNESS_PATH } from '../model/slugs.ts';
 
 export interface SiteAddresses {
   /** Host name (no port) of site.url. */
@@ -9,6 +9,8 @@ export interface SiteAddresses {
   readonly basePath: string;
   /** Slug of the page that the root is an address of; null: the root is the index of pages. */
   readonly home: string | null;
+  /** Languages of that page that have folders of their own; absent: none. */
+  readonly homeLocales?: ReadonlySet<string>;
   /** Paths of files that the operator serves at the root. */
   readonly publicFiles: ReadonlySet<string>;
   /** Slug by custom domain. */
@@ -87,7 +89,8 @@ function siteAddress(path: string, site: SiteAddresses): Address {
   if (site.publicFiles.has(local)) return { kind: 'site', path: local };
   const slash = local.indexOf('/');
   const slug = slash === -1 ? local : local.slice(0, slash);
-  if (site.home !== null && isOfHome(local, slug)) return pageAddress(site.home, local, site.basePath);
+  if (site.home !== null && (isOfHome(local, slug) || (slash !== -1 && site.homeLocales?.has(slug) === true)))
+    return pageAddress(site.home, local, site.basePath);
   if (slash === -1) {
     if (local === '' || local.includes('.')) return { kind: 'site', path: local === '' ? 'index.html' : local };
     return { kind: 'redirect', location: `${site.basePath}${local}/` };
@@ -114,7 +117,7 @@ function pageAddress(slug: string, path: string, base: string): Address & { read
 function formAt(path: string): 'gate' | 'subscribe' | null {
   const slash = path.indexOf('/');
   const first = slash === -1 ? path : path.slice(0, slash);
-  if (first === 'subscribe') return 'subscribe';
+  if (first === 'subscribe' || splitLocale(path).rest.startsWith('subscribe/')) return 'subscribe';
   return first === 'login' || path === 'logout' || path === 'logout/index.html' ? 'gate' : null;
 }
 

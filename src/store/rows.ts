@@ -27,11 +27,14 @@ const MonitorIdSchema = z.string() as unknown as z.ZodType<MonitorId>;
 const OwnerSchema = z.object({ page: z.string() as unknown as z.ZodType<PageKey>, isPrivate: z.boolean() });
 const StateSchema = z.enum(STATES);
 const AffectedSchema = z.object({ id: z.string(), state: StateSchema.nullable() });
+const TranslatedSchema = z.record(z.string(), z.string()).exactOptional();
+
 const UpdateSchema = z.object({
   id: z.string(),
   at: InstantSchema,
   status: z.string().nullable(),
   body: z.string(),
+  bodies: TranslatedSchema,
   impacts: z.array(AffectedSchema).exactOptional(),
   notify: z.literal(false).exactOptional(),
 });
@@ -50,6 +53,7 @@ const MonitorSchema: z.ZodType<MonitorObservation> = z.object({
 const IncidentSchema: z.ZodType<Incident> = z.object({
   id: z.string(),
   title: z.string(),
+  titles: TranslatedSchema,
   status: z.enum(INCIDENT_STATUSES),
   impact: z.enum(INCIDENT_IMPACTS),
   startedAt: InstantSchema,
@@ -77,6 +81,7 @@ const RecurrenceSchema = z.object({
 const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   id: z.string(),
   title: z.string(),
+  titles: TranslatedSchema,
   startsAt: InstantSchema,
   endsAt: InstantSchema,
   monitors: z.array(MonitorIdSchema),
@@ -84,6 +89,7 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
   pages: z.array(z.string()).nullable(),
   updates: z.array(UpdateSchema),
   body: z.string().exactOptional(),
+  bodies: TranslatedSchema,
   repeats: RecurrenceSchema.exactOptional(),
   covers: z.literal(false).exactOptional(),
   notify: z.literal(false).exactOptional(),
@@ -94,7 +100,9 @@ const MaintenanceSchema: z.ZodType<Maintenance> = z.object({
 const AnnouncementSchema: z.ZodType<Announcement> = z.object({
   id: z.string(),
   title: z.string(),
+  titles: TranslatedSchema,
   body: z.string(),
+  bodies: TranslatedSchema,
   level: z.enum(ANNOUNCEMENT_LEVELS),
   from: InstantSchema,
   to: InstantSchema.nullable(),
@@ -135,6 +143,7 @@ const PageDefinitionSchema: z.ZodType<PageDefinition> = z.object({
     .object({
       allowIndex: z.boolean().optional(),
       locale: z.string().optional(),
+      locales: z.array(z.string()).optional(),
       showUptime: z.boolean().optional(),
       showsAllPlaced: z.boolean().optional(),
     })

@@ -40,6 +40,8 @@ export const SECRETS = {
   OPERATOR: 'qptoken-0123456789abcdef0123456789abcdef',
 } as const;
 export const DOMAIN = 'qdteam.example';
+/** The pages have a tree in this language too. */
+export const LOCALE = 'de';
 /** Serves the password page at its root. */
 export const CUSTOM_HOST = 'qhvault.example';
 
@@ -149,7 +151,7 @@ export async function startGatesSite({
   writeFileSync(
     join(folder.path, 'pharos.yaml'),
     stringify({
-      site: { url: siteUrl, name: 'Site' },
+      site: { url: siteUrl, name: 'Site', locales: ['en', LOCALE] },
       server: { trustedProxyHops: 1 },
       schedule: '0 0 1 1 *',
       upstreams,

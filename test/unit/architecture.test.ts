@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'badges/named',
     'badges/options',
     'views/frame/theme',
+    'views/words/index',
     'views/frame/own-stylesheet',
     'sync/connector',
     'sync/connectors/check',

@@ -85,15 +85,15 @@ export function createNotices(deps: NoticesDeps): Notices {
     Promise.race([deps.knowChannels(), wait(CHANNELS_WAIT_MS, undefined, { ref: false })]).catch(onError),
   );
 
-  function subscribable(page: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
-    if (page === null || !page.settings.subscriptions) return null;
-    const { definition, settings, password, identity } = page;
+  function subscribable(found: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
+    if (found === null || !found.settings.subscriptions) return null;
+    const { definition, settings, password, identity } = found;
     const { slug, title, access, emailDomains, oidc } = definition;
     const gated = deps.access.pageOf(slug);
     if (access === 'closed' || gated?.key !== identity.key) return null;
-    const { locale, url, timezone } = settings;
-    const { key } = identity;
-    return { identity, page: { key, slug, title, locale, url, access, password, emailDomains, oidc }, gated, timezone };
+    const { locale, url, timezone, languages } = settings;
+    const page = { key: identity.key, slug, title, locale, url, access, password, emailDomains, oidc };
+    return { identity, page, gated, timezone, locales: languages?.all.slice(1) ?? [] };
   }
 
   async function prepare(): Promise<void> {

@@ -83,13 +83,16 @@ export function resolvePages(inputs: DefinitionInputs): DefinedSite {
   const collected = collectDrafts(inputs);
   const problems = [...collected.problems];
   const drafts = settleDomains(collected.drafts, inputs.site, problems);
+  const undecided = collected.undecided.map(({ slug }) => slug);
+  const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
+  const home = inputs.site.home ?? onlyOf([...defined, ...undecided]);
+  const taken = new Set([...defined, ...undecided]);
   const pages = drafts
     .map((draft) => finish(draft, inputs, problems))
+    .map((page) => (page.definition.slug === home ? withoutTaken(page, taken, problems) : page))
     .filter((page) => isPublishable(page, problems))
     .toSorted((a, b) => (a.definition.slug < b.definition.slug ? -1 : 1));
-  const undecided = collected.undecided.map(({ slug }) => slug);
   const shown = new Set(pages.map(({ definition }) => definition.slug));
-  const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
   return {
     pages,
     claims: {
@@ -106,8 +109,23 @@ export function resolvePages(inputs: DefinitionInputs): DefinedSite {
     undecided,
     closed: collected.undecided.filter((config) => !isOpenAsConfigured(config)).map(({ slug }) => slug),
     isDecided: inputs.undecidedUpstreams.size === 0,
-    home: inputs.site.home ?? onlyOf([...defined, ...undecided]),
+    home,
   };
+}
+
+/** The home page is at the root too, where a language of it and another page would have one address. */
+function withoutTaken(page: DefinedPage, slugs: ReadonlySet<string>, problems: DefinitionProblem[]): DefinedPage {
+  const { settings, definition } = page;
+  const { languages, ...others } = settings;
+  const all = languages?.all.filter((locale, index) => index === 0 || !slugs.has(locale)) ?? [];
+  const left = languages?.all.filter((locale) => !all.includes(locale)) ?? [];
+  for (const locale of left)
+    problems.push({
+      slug: definition.slug,
+      message: `Its language ${locale} is left out, because there is a page ${locale} and both would be at /${locale}/. Rename that page, or set site.home to another one.`,
+    });
+  if (left.length === 0) return page;
+  return { ...page, settings: { ...others, ...(all.length === 1 ? {} : { languages: { all, path: '' } }) } };
 }
 
 /**
@@ -177,7 +195,7 @@ function finish(
   const url = customDomain === null ? `${site.url}/${slug}/` : `https://${customDomain}/`;
   const shown = shownComponents(definition, monitors);
   const subscriptions = config?.subscriptions ?? site.subscriptions ?? false;
-  const presentation = choosePresentation(definition, config, site.locale);
+  const presentation = choosePresentation(definition, config, site);
   const wantedIcon = safeLink(definition.icon);
   const isElsewhere = wantedIcon !== null && isForeign(wantedIcon, url);
   const look = (config === null ? undefined : looks.get(slug)) ?? site.look ?? {};

@@ -23,6 +23,8 @@ export interface SiteSettings {
   readonly home: string | null;
   readonly timezone: string;
   readonly locale: string;
+  /** Languages of pages that name none, the default first; default: `locale` alone. */
+  readonly locales?: readonly string[];
   /** Whether visitors can subscribe, unless a page sets it. */
   readonly subscriptions?: boolean;
   /** Whether a notification channel is configured. */

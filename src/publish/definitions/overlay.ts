@@ -3,6 +3,7 @@
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate } from '../../model/access.ts';
 import type { ComponentDefinition, GroupDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
+import type { Translated } from '../../model/translated.ts';
 import type { PlacedComponent } from '../../store/written/components.ts';
 import { configuredAccess } from '../releases/last-published.ts';
 import type { DefinitionInputs } from './inputs.ts';
@@ -18,6 +19,7 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
     id: base?.id ?? `config/${config.slug}`,
     slug: config.slug,
     title: config.title ?? base?.title ?? config.slug,
+    ...translated(config),
     description: stated(config.description, base?.description),
     homepageUrl: stated(config.homepage_url, base?.homepageUrl),
     contactUrl: stated(config.contact_url, base?.contactUrl),
@@ -32,6 +34,15 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
     presentation:
       config.components === undefined ? base?.presentation : { ...base?.presentation, showsAllPlaced: undefined },
   };
+}
+
+function translated({ translations }: PageConfig): Pick<PageDefinition, 'titles' | 'descriptions'> {
+  if (translations === undefined) return {};
+  const of = (field: 'title' | 'description') =>
+    Object.fromEntries(
+      Object.entries(translations).flatMap(([tag, said]) => (said[field] === undefined ? [] : [[tag, said[field]]])),
+    );
+  return { titles: of('title'), descriptions: of('description') };
 }
 
 /** Null in the configuration removes the upstream's value. */
@@ -75,6 +86,7 @@ function componentsOf(components: NonNullable<PageConfig['components']>): readon
       type: component.type,
       monitor: component.type === 'monitor' ? ((component.monitor ?? null) as MonitorId | null) : null,
       name: component.name ?? null,
+      ...(component.names === undefined ? {} : { names: component.names }),
       description: component.description ?? null,
       ...(component.show_details ? { showsDetails: true } : {}),
       groupId: component.group_id ?? null,
@@ -159,6 +171,7 @@ function componentIdFrom(text: string): string {
 interface ConfiguredGroup {
   readonly id: string;
   readonly name: string;
+  readonly names?: Translated | undefined;
   readonly order?: number | undefined;
   readonly default_open?: boolean | undefined;
   readonly counts?: boolean | undefined;
@@ -178,11 +191,12 @@ function placedGroups(
   components: readonly ComponentDefinition[],
 ): GroupDefinition[] {
   let last = Number.NEGATIVE_INFINITY;
-  return groups.map(({ id, name, order: own, default_open: defaultOpen, counts }) => {
+  return groups.map(({ id, name, names, order: own, default_open: defaultOpen, counts }) => {
     const first = components.filter(({ groupId }) => groupId === id).map(({ order }) => order);
     const order = own ?? Math.max(last + STEP, Math.min(...first));
     // A group without components isn't shown, and moves nothing.
     if (Number.isFinite(order)) last = order;
-    return { id, name, order: Number.isFinite(order) ? order : LAST, defaultOpen, counts };
+    const placed = { id, name, order: Number.isFinite(order) ? order : LAST, defaultOpen, counts };
+    return names === undefined ? placed : { ...placed, names };
   });
 }

@@ -20,20 +20,32 @@ const NAMED_MAX = 5;
 export function choosePresentation(
   { presentation = {} }: PageDefinition,
   config: PageConfig | null,
-  siteLocale: string,
-): { readonly settings: Pick<PageSettings, 'locale' | 'allowIndex' | 'showUptime'>; readonly told: readonly string[] } {
-  const { allowIndex = true, showUptime = true, locale = siteLocale } = presentation;
-  const isSpoken = hasWords(locale);
+  site: { readonly locale: string; readonly locales?: readonly string[] },
+): {
+  readonly settings: Pick<PageSettings, 'locale' | 'languages' | 'allowIndex' | 'showUptime'>;
+  readonly told: readonly string[];
+} {
+  const { allowIndex = true, showUptime = true } = presentation;
+  const own = config?.locales ?? (config?.locale === undefined ? undefined : [config.locale]);
+  const ofSite = site.locales ?? [site.locale];
+  const { locale: said, locales: others = said === undefined || ofSite.length > 1 ? ofSite : [] } = presentation;
+  const wanted = own ?? [...(said === undefined ? [] : [said]), ...others];
+  const spoken = own ?? [...new Set(wanted.filter(hasWords))];
+  const all = spoken.length === 0 ? ofSite : spoken;
+  const [locale = site.locale] = all;
+  const left = wanted.filter((tag) => !all.includes(tag));
   return {
     settings: {
-      locale: config?.locale ?? (isSpoken ? locale : siteLocale),
+      locale,
+      ...(all.length === 1 ? {} : { languages: { all, path: '' } }),
       allowIndex: config?.allow_index ?? allowIndex,
       showUptime: config?.show_uptime ?? showUptime,
     },
-    told:
-      config?.locale !== undefined || isSpoken || locale === siteLocale
-        ? []
-        : [`its language is ${locale}, which Pharos doesn’t support, so the page is in ${siteLocale}`],
+    told: left.map((tag) =>
+      tag === said
+        ? `its language is ${tag}, which Pharos doesn’t support, so the page is in ${locale}`
+        : `its language ${tag} is left out, because Pharos doesn’t support it`,
+    ),
   };
 }
 

@@ -5,6 +5,7 @@ import { cleanLine, cleanMarkup } from '../../views/text/plain-text.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
 
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+const XHTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
 const SITEMAP_NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 
 /** A sitemap, or the index of several. */
@@ -13,11 +14,15 @@ export function sitemapText(view: SitemapView | SitemapIndexView): string {
     const entries = view.sitemaps.map((loc) => `<sitemap><loc>${cleanMarkup(loc)}</loc></sitemap>\n`);
     return `${XML_HEAD}<sitemapindex xmlns="${SITEMAP_NAMESPACE}">\n${entries.join('')}</sitemapindex>\n`;
   }
-  const entries = view.urls.map(({ loc, lastmod }) => {
+  const entries = view.urls.map(({ loc, lastmod, alternates = [] }) => {
     const changed = lastmod === null ? '' : `<lastmod>${lastmod}</lastmod>`;
-    return `<url><loc>${cleanMarkup(loc)}</loc>${changed}</url>\n`;
+    const others = alternates.map(
+      ({ locale, href }) => `<xhtml:link rel="alternate" hreflang="${locale}" href="${cleanMarkup(href)}"/>`,
+    );
+    return `<url><loc>${cleanMarkup(loc)}</loc>${changed}${others.join('')}</url>\n`;
   });
-  return `${XML_HEAD}<urlset xmlns="${SITEMAP_NAMESPACE}">\n${entries.join('')}</urlset>\n`;
+  const links = view.urls.some(({ alternates }) => alternates) ? ` xmlns:xhtml="${XHTML_NAMESPACE}"` : '';
+  return `${XML_HEAD}<urlset xmlns="${SITEMAP_NAMESPACE}"${links}>\n${entries.join('')}</urlset>\n`;
 }
 
 /** A robots.txt. */

@@ -30,6 +30,20 @@ export interface FileEntryInit<Inputs> {
   readonly priority?: Priority;
 }
 
+/** The same below a folder, with a slash at its end. */
+export function inFolder(folder: string, entry: FileEntry): FileEntry {
+  const { kind, priority, draw } = entry;
+  return {
+    ...{ path: folder + entry.path, kind, priority, draw },
+    get inputs() {
+      return entry.inputs;
+    },
+    get fingerprint() {
+      return entry.fingerprint;
+    },
+  };
+}
+
 /** A file that shows nothing but its inputs, because its kind gets nothing else. */
 export function fileEntry<Inputs extends object>(
   kind: FileKind<Inputs>,

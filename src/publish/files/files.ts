@@ -24,7 +24,7 @@ import {
 } from '../../views/text/addresses.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
-import { type FileEntry, type FileEntryInit, fileEntry } from './file-entry.ts';
+import { type FileEntry, type FileEntryInit, fileEntry, inFolder } from './file-entry.ts';
 import {
   BADGE_GALLERY,
   COMPONENT,
@@ -43,7 +43,7 @@ import {
   UPTIME_CALENDAR,
   VERIFY,
 } from './kinds.ts';
-import { machineFiles } from './machine-files.ts';
+import { machineFiles, wordedFiles } from './machine-files.ts';
 import { type PageFacts, pageFacts } from './page-facts.ts';
 
 interface FilesOptions {
@@ -64,16 +64,26 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
   const facts = pageFacts(model);
   const badge = options.badge ?? { options: { locale: model.settings.locale }, named: [] };
   const files = [
-    ...htmlFiles(
-      facts,
-      badge.named.map(({ name }) => name),
-    ),
+    ...htmlFiles(facts, badge),
     ...machineFiles(facts, options.logo),
     ...(options.badges ? badgeFiles(model, badge) : []),
+    ...(model.others ?? []).flatMap((other) => otherFiles(other, badge, options)),
     ...iconFiles(options.icon ?? null),
     ...logoFiles(options.logo ?? []),
   ];
   return [...files, ...redirectFiles(options.redirects ?? {}, { pageUrl: model.settings.url, files })];
+}
+
+/** What a page has in each of its other languages: everything with words in it, but for JSON. */
+function otherFiles(model: PageModel, badge: PageBadges, options: FilesOptions): FileEntry[] {
+  const facts = pageFacts(model);
+  const { locale, languages } = model.settings;
+  const files = [
+    ...htmlFiles(facts, badge),
+    ...wordedFiles(model, options.logo),
+    ...(options.badges ? badgeFiles(model, { ...badge, options: { ...badge.options, locale } }) : []),
+  ];
+  return files.map((file) => inFolder(languages?.path ?? '', file));
 }
 
 function iconFiles(icon: PageIcon | null): FileEntry[] {
@@ -93,7 +103,7 @@ export function logoFiles(files: readonly LogoFile[], prefix = ''): FileEntry[] 
  * The HTML files of a page. Those about past events depend on nothing else, so news leaves them alone; those that only grow older
  * follow the heartbeat; the others follow the present.
  */
-function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[] {
+function htmlFiles(facts: PageFacts, { named }: PageBadges): FileEntry[] {
   const { model, frame } = facts;
   return [
     htmlFile(STATUS_PAGE, HOME_PATH, { inputs: () => statusPageView(model) }),
@@ -126,7 +136,7 @@ function htmlFiles(facts: PageFacts, badgeNames: readonly string[]): FileEntry[]
       inputs: () => verifyView({ frame: frame(), log: model.log, components: model.components }),
     }),
     htmlFile(BADGE_GALLERY, BADGES_PATH, {
-      inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...badgeNames] }),
+      inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...named.map(({ name }) => name)] }),
     }),
     fileEntry(NOT_FOUND, '404.html', { inputs: () => notFoundView(frame()) }),
   ];

@@ -43,10 +43,18 @@ export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = [])
     jsonFile('api/uptime.json', () => uptimeDocument(model), 'deferred'),
     jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
-    ...pictureFiles(model, logo),
+    fileEntry(FAVICON, 'favicon.svg', { inputs: () => faviconView(model) }),
+    ...(model.definition.access === 'public'
+      ? [fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) })]
+      : []),
     ...indexFiles(model),
-    ...feedFiles(model),
+    ...wordedFiles(model, logo),
   ];
+}
+
+/** What has words in it and is in each of a page's languages: feeds, calendars and the social image. */
+export function wordedFiles(model: PageModel, logo: readonly SocialLogo[] = []): FileEntry[] {
+  return [...socialFiles(model, logo), ...feedFiles(model)];
 }
 
 function v2Files(model: PageModel): FileEntry[] {
@@ -73,15 +81,10 @@ function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
   ]);
 }
 
-/** Pictures of the state. A gated page is not shared, so it has no social image, and browsers ask for manifests without cookies. */
-function pictureFiles(model: PageModel, logo: readonly SocialLogo[]): FileEntry[] {
-  const favicon = fileEntry(FAVICON, 'favicon.svg', { inputs: () => faviconView(model) });
-  if (model.definition.access !== 'public') return [favicon];
-  return [
-    favicon,
-    fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) }),
-    fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) }),
-  ];
+/** A gated page is not shared, so it has no social image; and browsers ask for manifests without cookies. */
+function socialFiles(model: PageModel, logo: readonly SocialLogo[]): FileEntry[] {
+  if (model.definition.access !== 'public') return [];
+  return [fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) })];
 }
 
 /** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */

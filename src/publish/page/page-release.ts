@@ -91,6 +91,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     page: task.page.identity.key,
     access: releaseAccess(task.page),
     customDomain: task.page.definition.customDomain,
+    locales: task.page.settings.languages?.all,
     asOf: model.asOf,
     eventKey,
     entries,

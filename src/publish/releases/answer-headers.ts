@@ -1,5 +1,7 @@
 /** Headers of public files, the same from our own server, on hosts that read `_headers`, and in buckets. */
 
+import { splitLocale } from '../../model/slugs.ts';
+
 /**
  * Long enough to absorb a crowd, and short enough that news, or a page that becomes private, takes effect in every cache within
  * a minute. While we are unreachable, an old copy is better than none.
@@ -24,5 +26,5 @@ export const EVERY_ANSWER: Readonly<Record<string, string>> = Object.freeze({
 
 /** A policy in a document can't restrict framing, so a header does: only embed pages may be framed. */
 export function frameAncestors(path: string): string {
-  return `frame-ancestors ${path.startsWith('embed/') ? '*' : "'none'"}`;
+  return `frame-ancestors ${splitLocale(path).rest.startsWith('embed/') ? '*' : "'none'"}`;
 }

@@ -41,6 +41,8 @@ const ManifestSchema = z.object({
   /** Digest of everything that counts as news: states, incidents, maintenances, definitions, settings. */
   eventKey: z.string(),
   customDomain: z.string().nullable(),
+  /** Languages of its files, the default first; the others are in folders of that name. Absent: all are in one. */
+  locales: z.array(z.string()).optional(),
   /** Number of the release that this one only completes with deferred files; null: none. */
   completes: z.number().nullable().default(null),
   /** The earlier release that an operator brought back with it; absent: none. */

@@ -38,6 +38,8 @@ export interface ReleaseInput {
   readonly asOf: number;
   readonly eventKey: string;
   readonly customDomain: string | null;
+  /** As in the manifest. */
+  readonly locales?: readonly string[] | undefined;
   /** Default: null. */
   readonly completes?: number | null;
   /** The earlier release whose files it has, if an operator brought that back. Default: null. */
@@ -173,9 +175,11 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
-  const { slug, page, access, asOf, eventKey, customDomain, completes = null, restores = null } = input;
+  const { slug, page, access, asOf, eventKey, customDomain, locales } = input;
+  const { completes = null, restores = null } = input;
   const manifest: Manifest = {
     ...{ format: 3, slug, number, access, asOf, eventKey, customDomain, completes },
+    ...(locales === undefined ? {} : { locales: [...locales] }),
     ...(page === undefined || page === toPageKey(slug, 1) ? {} : { page }),
     ...(restores === null ? {} : { restores }),
     files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),

@@ -69,8 +69,9 @@ type Headers = Readonly<Record<string, string>>;
 /**
  * @param isHttps  whether site.url is; then browsers are told to stay with it, as by our own server
  * @param hasHome  whether the files of a page stand at the root too
+ * @param locales  folders of pages that are trees in other languages
  */
-export function headersFile(isHttps: boolean, hasHome: boolean): string {
+export function headersFile(isHttps: boolean, hasHome: boolean, locales: readonly string[] = []): string {
   const html = (path: string): Headers => ({
     'content-security-policy': frameAncestors(path),
     'cache-control': PUBLIC_CACHE,
@@ -79,6 +80,8 @@ export function headersFile(isHttps: boolean, hasHome: boolean): string {
   const data: Headers = { ...open, 'cache-control': PUBLIC_CACHE };
   const now: Headers = { ...open, 'cache-control': NOW_CACHE };
   const badge: Headers = { ...open, 'cache-control': BADGE_CACHE };
+  const tree = { 'access-control-allow-origin': '*', 'cache-control': PUBLIC_CACHE };
+  const language = (locale: string): Headers => ({ 'content-language': locale });
   // A folder right below the root is matched as if it were a page.
   const homeRules = [
     ...DOCUMENT_FOLDERS.filter((folder) => folder.includes('/:')).flatMap((folder) =>
@@ -103,6 +106,11 @@ export function headersFile(isHttps: boolean, hasHome: boolean): string {
     ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),
     ...SITE_DATA.map((path) => [`/${path}`, data] as const),
     ...(hasHome ? homeRules : []),
+    // One rule for each, since there is room for few; at the root, a language is matched as if it were a page.
+    ...locales.flatMap((locale) => [
+      [`/:page/${locale}/*`, { ...language(locale), ...tree }] as const,
+      ...(hasHome ? [[`/${locale}/*`, language(locale)] as const] : []),
+    ]),
   ];
   return `${rules.map(([pattern, headers]) => [pattern, ...Object.entries(headers).map(([name, value]) => `  ${titled(name)}: ${value}`)].join('\n')).join('\n')}\n`;
 }

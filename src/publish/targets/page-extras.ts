@@ -12,7 +12,7 @@ import { sealWords } from '../../views/login/login.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { singleDocuments } from '../../views/v2/documents.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
-import { fileKeys } from '../files/file-entry.ts';
+import { fileKeys, inFolder } from '../files/file-entry.ts';
 import { JSON_FILE, type PageRenderer } from '../files/kinds.ts';
 import { jsonText } from '../files/serialise.ts';
 import { fingerprintOf } from '../fingerprint.ts';
@@ -40,11 +40,22 @@ export function listExtras(folders: ReleaseFolders, manifest: Manifest, version:
 }
 
 /** Every badge, from the release's data. Rendered when it is read. */
-function listBadges(folders: ReleaseFolders, { slug, number }: Manifest, version: string): readonly StaticFile[] {
+function listBadges(
+  folders: ReleaseFolders,
+  { slug, number, locales = [] }: Manifest,
+  version: string,
+): readonly StaticFile[] {
   const onDemand = readReleaseData(folders, slug, number)?.onDemand ?? null;
   if (onDemand === null) return [];
   const keyOf = fileKeys(version);
-  return badgeFilesOfSubjects(onDemand.subjects, onDemand).map((entry) => ({
+  const entries = [
+    ...badgeFilesOfSubjects(onDemand.subjects, onDemand),
+    ...locales.slice(1).flatMap((locale) => {
+      const spoken = { ...onDemand, options: { ...onDemand.options, locale } };
+      return badgeFilesOfSubjects(onDemand.subjects, spoken).map((entry) => inFolder(`${locale}/`, entry));
+    }),
+  ];
+  return entries.map((entry) => ({
     path: entry.path,
     identity: keyOf(entry),
     contentType: entry.kind.contentType,
@@ -98,8 +109,17 @@ export function nowFile(
   };
 }
 
-/** The page as one encrypted document, which its password opens in the browser. Nothing else of the page is written. */
-export async function sealedPage(folders: ReleaseFolders, manifest: Manifest, lock: PageLock): Promise<Uint8Array> {
-  const html = readFileSync(join(filesFolder(folders, manifest.slug, manifest.number), 'index.html'), 'utf8');
-  return Buffer.from(await sealPage(html, lock.password.reveal(), { words: sealWords(lock.locale) }));
+/**
+ * The page in one of its languages (null: the default) as one encrypted document, which its password opens in the browser. Nothing
+ * else of the page is written.
+ */
+export async function sealedPage(
+  folders: ReleaseFolders,
+  manifest: Manifest,
+  lock: PageLock,
+  locale: string | null,
+): Promise<Uint8Array> {
+  const folder = join(filesFolder(folders, manifest.slug, manifest.number), locale ?? '');
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  return Buffer.from(await sealPage(html, lock.password.reveal(), { words: sealWords(locale ?? lock.locale) }));
 }

@@ -80,6 +80,8 @@ interface KnownPage {
   readonly access: ReleaseAccess;
   readonly customDomain: string | null;
   readonly redirects: PageAddresses['redirects'];
+  /** Languages of its files beside the default. */
+  readonly locales: readonly string[];
   /** Of `api/now.json`; null: none is written. */
   readonly now: NowFacts | null;
 }
@@ -140,7 +142,7 @@ function readPage(
   known.delete(slug);
   const manifest = readManifest(folders, slug, number);
   if (manifest === null) return null;
-  const { access, customDomain } = manifest;
+  const { access, customDomain, locales = [] } = manifest;
   const found = {
     slug,
     page: releasePage(manifest),
@@ -152,6 +154,7 @@ function readPage(
     redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
       location === undefined ? [] : [[path, location] as const],
     ),
+    locales: locales.slice(1),
     now: readNowFacts(folders, manifest),
   };
   known.set(slug, found);
@@ -195,7 +198,8 @@ function listSealedPage(
   { lock, mark }: { readonly lock: PageLock; readonly mark: string },
 ): StaticPage {
   const { slug, number } = page;
-  const files = (): StaticFile[] => [sealedFile(folders, page, { lock, mark })];
+  const files = (): StaticFile[] =>
+    [null, ...page.locales].map((locale) => sealedFile(folders, page, { lock, mark, locale }));
   return { slug, page: laterPage(page), mark, number, isSealed: true, files, now: () => [] };
 }
 
@@ -232,7 +236,7 @@ function listSiteFiles(
 const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 /** Increase this when more files of a release are listed, so that hosts get them. */
-const LISTING_FORMAT = 4;
+const LISTING_FORMAT = 5;
 
 /** Identifies the manifest by more than its number, because a restored data folder may reuse numbers. */
 function releaseStamp(folders: ReleaseFolders, slug: string, number: number): string {
@@ -293,10 +297,10 @@ function currentPage(folders: ReleaseFolders, slug: string): PageKey | null {
 function sealedFile(
   folders: ReleaseFolders,
   { slug, number }: KnownPage,
-  { lock, mark }: { readonly lock: PageLock; readonly mark: string },
+  { lock, mark, locale }: { readonly lock: PageLock; readonly mark: string; readonly locale: string | null },
 ): StaticFile {
   return {
-    path: `${slug}/index.html`,
+    path: `${slug}/${locale === null ? '' : `${locale}/`}index.html`,
     identity: mark,
     contentType: 'text/html; charset=utf-8',
     cacheControl: PUBLIC_CACHE,
@@ -304,7 +308,7 @@ function sealedFile(
     read: async () => {
       const manifest = readManifest(folders, slug, number);
       if (manifest === null) throw new ReleaseGoneError(slug);
-      return sealedPage(folders, manifest, lock);
+      return sealedPage(folders, manifest, lock, locale);
     },
   };
 }
@@ -314,7 +318,7 @@ function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string |
     pages.map((page) => ({ ...page, domain: page.customDomain, isHome: page.slug === home })),
   );
   return [
-    ['_headers', headersFile(isHttps, home !== null)],
+    ['_headers', headersFile(isHttps, home !== null, [...new Set(pages.flatMap(({ locales }) => locales))].sort())],
     ...(redirects === null ? [] : [['_redirects', redirects] as const]),
   ];
 }

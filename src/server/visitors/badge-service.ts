@@ -16,6 +16,7 @@ import {
 import { resolveBadge } from '../../badges/named.ts';
 import { parseBadgeFileName } from '../../badges/names.ts';
 import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
+import { splitLocale } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { once } from '../../once.ts';
 import type { BadgeData } from '../../publish/releases/release-data.ts';
@@ -37,6 +38,8 @@ const DRAWN_MAX = 4_096;
 const ADDRESS = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
 
 interface BadgeAddress {
+  /** Of the tree that it is in; null: that of the page's default language. */
+  readonly locale: string | null;
   readonly scope: 'page' | 'components' | 'groups';
   /** Of the component or group; null for the page. */
   readonly id: string | null;
@@ -61,10 +64,12 @@ export interface BadgeService {
 
 /** The badge that a path below a page asks for; null when it is no badge's address. */
 export function badgeAddressOf(path: string): BadgeAddress | null {
-  const match = path.includes('badges/') ? ADDRESS.exec(path) : null;
+  if (!path.includes('badges/')) return null;
+  const { locale, rest } = splitLocale(path);
+  const match = ADDRESS.exec(rest);
   if (match === null) return null;
   const [, scope, id, fileName = ''] = match;
-  return { scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };
+  return { locale, scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };
 }
 
 /** Makes the service. What it draws is kept under the release it was drawn from. */
@@ -93,18 +98,23 @@ export function createBadgeService(): BadgeService {
   return {
     draw: (release, request) => {
       const { id, data } = parsed.getOrInsertComputed(release, readOpened);
-      if (data === null) return missing();
+      if (data === null || !isSpoken(release, request.address)) return missing();
       const isStale = request.now > data.staleAfter;
       const { address, query } = request;
       const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
       const asked = options === PLAIN ? '' : JSON.stringify(options);
       // No part but the last has a space in it.
-      const key = `${id} ${isStale} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
+      const key = `${id} ${isStale} ${address.locale ?? ''} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
       const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, { address, options, isStale }));
       return drawn instanceof Promise ? drawn.then((one) => answerOf(one, request)) : answerOf(drawn, request);
     },
     missing,
   };
+}
+
+/** Whether a page has a tree of the language of an address. */
+function isSpoken({ manifest }: OpenRelease, { locale }: BadgeAddress): boolean {
+  return locale === null || (manifest.locales ?? []).indexOf(locale) > 0;
 }
 
 /** What most ask: a badge as the page has it. */
@@ -138,7 +148,8 @@ async function drawFrom(
   const subject = addressedSubject(data, address);
   const file = parseBadgeFileName(address.fileName);
   if (subject === null || file === null) return none();
-  const badge = resolveBadge(file.name, data.named, data.options);
+  const { locale } = address;
+  const badge = resolveBadge(file.name, data.named, locale === null ? data.options : { ...data.options, locale });
   if (badge === null) return none();
   const shown = isStale ? { ...subject, isExpired: true } : subject;
   const { body, contentType } = await badgeFile(

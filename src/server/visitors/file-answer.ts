@@ -3,6 +3,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
+import { splitLocale } from '../../model/slugs.ts';
 import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../../publish/releases/answer-headers.ts';
 import { COMPRESSIONS, type Compression } from '../../publish/releases/compressions.ts';
 import type { FileRecord } from '../../publish/releases/manifest.ts';
@@ -29,7 +30,7 @@ export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileR
   const { range, acceptEncoding } = head;
   // Ranges are of the file as it is: a range of a variant would mean something else to a client that decodes.
   const encoding = range === undefined ? negotiate(record, acceptEncoding) : null;
-  const made = fileHead(record, { path, isPublic }, encoding);
+  const made = fileHead(record, { path, isPublic, locales: release.manifest.locales }, encoding);
   if (isNotModified(head.ifNoneMatch, made.etag)) return made.notModified;
   let body: Buffer;
   try {
@@ -68,16 +69,12 @@ interface Head {
 /** Of the files asked for lately, by encoding, public and gated; about two kilobytes each. A record is that of one path. */
 const heads = new LRUCache<FileRecord, (Head | undefined)[]>({ max: 2_048, memoMethod: () => [] });
 
-function fileHead(
-  record: FileRecord,
-  { path, isPublic }: Pick<FileRequest, 'path' | 'isPublic'>,
-  encoding: Compression | null,
-): Head {
+function fileHead(record: FileRecord, place: FilePlace, encoding: Compression | null): Head {
   const made = heads.memo(record);
-  const index = 2 * (encoding === null ? COMPRESSIONS.length : COMPRESSIONS.indexOf(encoding)) + Number(isPublic);
+  const index = 2 * (encoding === null ? COMPRESSIONS.length : COMPRESSIONS.indexOf(encoding)) + Number(place.isPublic);
   const known = made[index];
   if (known !== undefined) return known;
-  const headers = fileHeaders(record, { path, isPublic }, encoding);
+  const headers = fileHeaders(record, place, encoding);
   const etag = headers['etag'];
   const head: Head = {
     etag: typeof etag === 'string' ? etag : null,
@@ -91,13 +88,14 @@ function fileHead(
 
 function fileHeaders(
   record: FileRecord,
-  { isPublic, path }: Pick<FileRequest, 'isPublic' | 'path'>,
+  { isPublic, path, locales }: FilePlace,
   encoding: Compression | null,
 ): OutgoingHttpHeaders {
   const common = {
     'content-type': record.contentType,
     'content-security-policy': cspOf(record, path),
     ...(encoding === null ? {} : { 'content-encoding': encoding }),
+    ...(locales === undefined || isWordless(record) ? {} : { 'content-language': localeAt(path, locales) }),
   };
   if (!isPublic)
     return {
@@ -114,6 +112,22 @@ function fileHeaders(
     'accept-ranges': 'bytes',
     ...(isData(record.contentType) ? { 'access-control-allow-origin': '*' } : {}),
   };
+}
+
+/** Where a file is, of a page in these languages; undefined: in one. */
+interface FilePlace extends Pick<FileRequest, 'path' | 'isPublic'> {
+  readonly locales: readonly string[] | undefined;
+}
+
+/** What is there once for all languages. */
+function isWordless({ contentType }: FileRecord): boolean {
+  return /^(?:application\/(?:manifest\+)?json|image\/|text\/(?:plain|csv)|application\/xml)/.test(contentType);
+}
+
+/** The language of the tree that a path below a page is in. */
+function localeAt(path: string, locales: readonly string[]): string | undefined {
+  const { locale } = splitLocale(path);
+  return locales.find((one) => one === locale) ?? locales[0];
 }
 
 function cspOf(record: FileRecord, path: string): string {

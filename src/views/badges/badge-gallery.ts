@@ -2,7 +2,7 @@
 
 import { escapeMarkup } from '../../model/scalars.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, type ShellView, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, rootUrl, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
 
@@ -99,7 +99,7 @@ export function badgeGalleryView(
     embedSnippet: embedSnippet(absoluteUrl(model, EMBED_PATH), title, new URL('/embed-resize.js', model.settings.url)),
     elementSnippet:
       `<script async src="${new URL('/embed.js', model.settings.url).href}"></script>\n` +
-      `<pharos-status src="${model.settings.url}" details></pharos-status>`,
+      `<pharos-status src="${rootUrl(model.settings)}" details></pharos-status>`,
   };
 }
 

@@ -3,6 +3,7 @@
 import { LOOKS, stateOfLetter } from '../../looks/states.ts';
 import { dayOf, daysUntil, type PageModel, type Preset, type State } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
+import { rootUrl } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
@@ -67,7 +68,9 @@ export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): 
   const tag = catalogueTag(settings.locale);
   const locale = isDrawable(bannerSentence(state, findWords(tag))) ? tag : 'en';
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-  const address = settings.url.replace(/^https?:\/\//, '').replace(/\/$/, '');
+  const address = rootUrl(settings)
+    .replace(/^https?:\/\//, '')
+    .replace(/\/$/, '');
   const days = daysUntil(dayOf(model.asOf, settings.timezone), BAR_DAYS);
   const members = countedComponents(model.components).map((component) => ({
     component,

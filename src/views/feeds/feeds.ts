@@ -89,6 +89,8 @@ interface FeedPage {
   readonly id: string;
   readonly title: string;
   readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
+  /** Of the tree of its language below the page; empty: that of the default. */
+  readonly tree: string;
 }
 
 interface FeedComponent {
@@ -113,7 +115,8 @@ export function feedInputs(model: PageModel): PageFeeds {
   const { ofPage, ofComponent } = feedStories(model);
   const { url, locale, timezone } = model.settings;
   const { id, title } = model.definition;
-  const page: FeedPage = { id, title: cleanLine(title), settings: { url, locale, timezone } };
+  const tree = model.settings.languages?.path ?? '';
+  const page: FeedPage = { id, title: cleanLine(title), settings: { url, locale, timezone }, tree };
   const inputsOf = (component: ComponentModel | undefined, told: readonly Story[], isHistory: boolean): FeedInputs => ({
     page,
     component: component === undefined ? null : { id: component.definition.id, name: component.name },
@@ -174,7 +177,8 @@ function remembered<From extends object, Made>(make: (from: From) => Made): (fro
 
 function feedHead({ page, component, description }: FeedInputs): FeedHead {
   const path = component === null ? '' : componentPath(component.id);
-  const id = component === null ? stableUuid('page', page.id) : stableUuid('component', page.id, component.id);
+  const id =
+    component === null ? stableUuid('page', ...placeOf(page)) : stableUuid('component', ...placeOf(page), component.id);
   return {
     id: `urn:uuid:${id}`,
     title: component === null ? page.title : `${page.title}: ${cleanLine(component.name)}`,
@@ -192,12 +196,17 @@ function historyHead(inputs: FeedInputs): FeedHead {
   const { page } = inputs;
   return {
     ...feedHead(inputs),
-    id: `urn:uuid:${stableUuid('history', page.id)}`,
+    id: `urn:uuid:${stableUuid('history', ...placeOf(page))}`,
     title: `${page.title}: ${findWords(page.settings.locale).historyTitle}`,
     atomUrl: absoluteUrl(page, 'history.atom'),
     rssUrl: absoluteUrl(page, 'history.rss'),
     jsonUrl: null,
   };
+}
+
+/** What ids are made from: the same thing in another language is another entry of another feed. */
+function placeOf({ id, tree }: FeedPage): readonly string[] {
+  return tree === '' ? [id] : [id, tree];
 }
 
 /** One update as an item of its own: `Identified: API errors`. */
@@ -207,7 +216,7 @@ function updateItem(page: FeedPage, story: FeedStory, update: FeedUpdate): FeedI
   const common = storyFacts(page, story);
   return {
     ...common,
-    id: `urn:uuid:${stableUuid('update', common.kind, page.id, event.id, update.id)}`,
+    id: `urn:uuid:${stableUuid('update', common.kind, ...placeOf(page), event.id, update.id)}`,
     title: `${statusWord(update.status, findWords(page.settings.locale))}: ${cleanLine(event.title)}`,
     status: update.status,
     publishedAt: at,
@@ -223,7 +232,7 @@ function storyItem(page: FeedPage, story: FeedStory): FeedItemView {
   const first = event.updates[0]?.at ?? changedAt;
   return {
     ...common,
-    id: `urn:uuid:${stableUuid(common.kind, page.id, event.id)}`,
+    id: `urn:uuid:${stableUuid(common.kind, ...placeOf(page), event.id)}`,
     title: cleanLine(event.title),
     status: event.status,
     publishedAt: toIso(first),

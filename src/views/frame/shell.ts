@@ -5,8 +5,10 @@ import {
   type EpochMs,
   MINUTE_MS,
   type OwnPicture,
+  type PageLanguages,
   type PageLook,
   type PageModel,
+  type PageSettings,
   SECOND_MS,
   type State,
   type Theme,
@@ -59,6 +61,10 @@ export interface ShellView {
   readonly socialImage: string | null;
   readonly isIndexed: boolean;
   readonly base: string;
+  /** From the file to the page's own root, where everything is that has no words; `base` in its default language. */
+  readonly root: string;
+  /** All of the page's, the default first; empty: it has one. */
+  readonly languages: readonly LanguageView[];
   /** Null: a page of the site, or one that must not say whose it is. */
   readonly pageTitle: string | null;
   /** A picture that may be drawn, else null. */
@@ -88,6 +94,18 @@ export interface ShellView {
 
 interface LogoView extends Omit<OwnPicture, 'path'> {
   readonly src: string;
+}
+
+interface LanguageView {
+  readonly locale: string;
+  /** As its speakers call it. */
+  readonly name: string;
+  /** The same file in it, from here. */
+  readonly href: string;
+  /** Absolute; null where the address is not ours to claim. */
+  readonly url: string | null;
+  /** "View this page in English", in that language. */
+  readonly offer: string;
 }
 
 interface ClockView {
@@ -127,11 +145,45 @@ export interface ViewContext<Page extends PageFrame = PageModel> {
   readonly format: Format;
   readonly locale: string;
   readonly base: string;
+  /** See `ShellView`. */
+  readonly root: string;
 }
 
 export function createContext<Page extends PageFrame>(model: Page, { base = '' }: ViewOptions = {}): ViewContext<Page> {
-  const { locale, timezone } = model.settings;
-  return { model, words: findWords(locale), format: formatIn(locale, timezone), locale, base };
+  const { locale, timezone, languages } = model.settings;
+  const root = isInOther(languages) ? `${base}../` : base;
+  return { model, words: findWords(locale), format: formatIn(locale, timezone), locale, base, root };
+}
+
+function isInOther(languages: PageLanguages | undefined): boolean {
+  return languages !== undefined && languages.path !== '';
+}
+
+/** The absolute address of a page in its default language. */
+export function rootUrl({ url, languages }: Pick<PageSettings, 'url' | 'languages'>): string {
+  return isInOther(languages) ? url.slice(0, -(languages?.path.length ?? 0)) : url;
+}
+
+/** What a language is called by those who speak it. */
+const languageNames = new LRUCache<string, string>({
+  max: 64,
+  memoMethod: (locale) => new Intl.DisplayNames(locale, { type: 'language' }).of(locale) ?? locale,
+});
+
+/** A file of the page in each of its languages; none where it has one. */
+function languageViews({ model, root }: ViewContext<PageFrame>, path: string | null): readonly LanguageView[] {
+  const { languages } = model.settings;
+  if (languages === undefined) return [];
+  return languages.all.map((locale, index) => {
+    const place = (index === 0 ? '' : `${locale}/`) + (path ?? '');
+    return {
+      locale,
+      name: languageNames.memo(locale),
+      href: root + place || './',
+      url: path === null ? null : rootUrl(model.settings) + place,
+      offer: findWords(locale).languageOffer,
+    };
+  });
 }
 
 interface ShellInit {
@@ -153,10 +205,10 @@ interface Present extends PageAge {
 }
 
 /** The address of a picture on the page's own origin, by its place from here where it is below the page; else null. */
-export function ownPictureFrom({ model, base }: ViewContext<PageFrame>, address: string | null): string | null {
-  const { url } = model.settings;
+export function ownPictureFrom({ model, root }: ViewContext<PageFrame>, address: string | null): string | null {
+  const url = rootUrl(model.settings);
   const picture = ownPicture(address, url);
-  return picture?.startsWith(url) === true ? base + picture.slice(url.length) : picture;
+  return picture?.startsWith(url) === true ? root + picture.slice(url.length) : picture;
 }
 
 export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
@@ -172,10 +224,12 @@ export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): Sh
     socialImage: definition.access === 'public' ? new URL('og.png', settings.url).href : null,
     isIndexed: settings.allowIndex && definition.access === 'public',
     base: context.base,
+    root: context.root,
+    languages: languageViews(context, init.path),
     pageTitle: definition.title,
     icon: ownPictureFrom(context, definition.icon),
     monogram: monograms.memo(definition.title),
-    logo: logoView(settings.look, context.base),
+    logo: logoView(settings.look, context.root),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
     subscribeHref: settings.subscriptions ? `${settings.url}${SUBSCRIBE_PATH}` : null,
@@ -191,7 +245,7 @@ export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): Sh
   };
 }
 
-function freshnessView({ words, format, base }: ViewContext<PageFrame>, present: Present): FreshnessView {
+function freshnessView({ words, format, root }: ViewContext<PageFrame>, present: Present): FreshnessView {
   const { since, staleAfter, isStale, asOf } = present;
   const dataFrom = present.dataFrom === null ? null : format.zoned.time(present.dataFrom);
   return {
@@ -202,7 +256,7 @@ function freshnessView({ words, format, base }: ViewContext<PageFrame>, present:
     isStale,
     staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    nowHref: base + NOW_JSON_PATH,
+    nowHref: root + NOW_JSON_PATH,
   };
 }
 
@@ -239,6 +293,8 @@ export function buildPlainShell({ locale, title, siteTitle, base, ...rest }: Pla
     socialImage: null,
     isIndexed: rest.isIndexed ?? false,
     base,
+    root: base,
+    languages: [],
     pageTitle: siteTitle,
     icon: null,
     monogram: siteTitle === null ? '' : monograms.memo(siteTitle),

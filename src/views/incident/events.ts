@@ -64,6 +64,8 @@ export interface UpdateView {
   readonly after: string;
   readonly status: string;
   readonly body: SafeHtml;
+  /** Of the body, where that is not the page's. */
+  readonly lang: string | undefined;
 }
 
 export interface EventView {
@@ -71,6 +73,8 @@ export interface EventView {
   /** Page-relative. */
   readonly href: string;
   readonly title: string;
+  /** Of the title, where that is not the page's. */
+  readonly lang: string | undefined;
   /** As a class: `investigating`, `in_progress` … */
   readonly status: string;
   readonly statusWord: string;
@@ -149,13 +153,14 @@ export function maintenanceEvent(
   };
 }
 
-interface Common extends Pick<EventView, 'slug' | 'title' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
+interface Common extends Pick<EventView, 'slug' | 'title' | 'lang' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
 
 function commonFields(
   context: ViewContext<PageFrame>,
   event: {
     readonly slug: string;
     readonly title: string;
+    readonly lang?: string;
     readonly componentIds: readonly string[];
     readonly updates: readonly PageUpdate<string>[];
     readonly startedAt?: EpochMs;
@@ -170,6 +175,7 @@ function commonFields(
   return {
     slug: event.slug,
     title: event.title,
+    lang: event.lang,
     affects: names.length === 0 ? '' : fill(words.affects, { names: format.list(names) }),
     updates: newestFirst.slice(0, updatesMax).map((update) => updateView(context, update, { hasYear, startedAt })),
     olderText: older > 0 && updatesMax > 1 ? count(words.olderUpdates, older, locale) : '',
@@ -188,6 +194,7 @@ function updateView(
     at: (hasYear ? format.zoned : format.plain).timeInYear(update.at),
     after: startedAt === null ? '' : afterText(format, update.at - startedAt),
     status: statusWord(update.status, words),
+    lang: update.lang,
     body: safeHtmlOfMarkdown(update.body, (address) =>
       isPictureFile(address) ? ownPictureFrom(context, address) : null,
     ),

@@ -16,6 +16,7 @@ import {
   type PageModel,
   type PageSettings,
   type SourceFreshness,
+  sayIn,
   toEpochMs,
   upstreamOf,
 } from '../../model/index.ts';
@@ -53,34 +54,34 @@ export function pageModel(inputs: PageInputs): PageModel {
   const incidents = incidentsOnPage(inputs);
   const { groups, components: inOrder } = inPageOrder(definition);
   const placed = { ...definition, components: inOrder };
-  const maintenances = listPlans(inputs.maintenances, { definition: placed, locale: settings.locale, asOf });
+  const plansIn = (spoken: PageSettings) =>
+    listPlans(inputs.maintenances, { definition: placed, settings: spoken, asOf });
+  const maintenances = plansIn(settings);
   const sources = relevantSources(inputs, incidents);
   const line = { ...inputs, pageId: definition.id, sources, incidents, maintenances, firstSeenAt };
   const laid = inOrder.map((component) => layComponent(component, line));
-  const components = withContext(
-    laid.map(({ component }) => component),
-    groups,
-  );
   const entries = entriesOnPage(inputs, incidents, laid);
-  const stories = buildStories({
-    definition,
-    locale: settings.locale,
-    timezone: settings.timezone,
-    components,
-    incidents,
-    entries,
-    knownEntries: inputs.knownEntries ?? [],
-    asOf,
-  });
+  const speak = (spoken: PageSettings) => {
+    const named = groups.map((group) =>
+      group.names === undefined ? group : { ...group, name: sayIn(spoken, group.name, group.names).text },
+    );
+    const components = withContext(
+      laid.map(({ component }) => nameIn(component, spoken)),
+      named,
+    );
+    const { knownEntries = [] } = inputs;
+    return {
+      ...{ definition: titleIn(definition, spoken), settings: spoken, groups: named, components },
+      ...buildStories({ definition, settings: spoken, components, incidents, entries, knownEntries, asOf }),
+    };
+  };
+  const { components, ...words } = speak(settings);
   const intervalMs = Math.max(0, ...sources.map((source) => source.intervalMs));
-  return {
-    definition,
-    settings,
+  const model: PageModel = {
+    ...words,
     ...combinedPresent(countedComponents(components)),
     knownSince: firstSeenAt.get('') ?? asOf,
-    groups,
     components,
-    incidents: stories.incidents,
     maintenances,
     announcements: inputs.announcements.filter(
       (item) =>
@@ -97,10 +98,40 @@ export function pageModel(inputs: PageInputs): PageModel {
       asOf,
     ),
     isStale: countedSources(sources, components).some((source) => source.isMonitorsStale || source.isIncidentsStale),
-    newEntries: stories.newEntries,
     nextEntryAt: nextEntryAt(entries, watchedCount(laid), asOf),
     log: inputs.log ?? null,
   };
+  const { languages } = settings;
+  if (languages === undefined) return model;
+  const others = languages.all.slice(1).map((locale) => {
+    const spoken = inLanguage(settings, locale);
+    return { ...model, ...speak(spoken), maintenances: plansIn(spoken) };
+  });
+  return { ...model, others };
+}
+
+/** A component with its name in the language of a page; the same object where nobody translated it. */
+function nameIn(component: ComponentModel, settings: PageSettings): ComponentModel {
+  const { names } = component.definition;
+  if (names === undefined) return component;
+  const { text } = sayIn(settings, component.plainName, names);
+  return { ...component, name: text, plainName: text };
+}
+
+function titleIn(definition: PageDefinition, settings: PageSettings): PageDefinition {
+  const { title, titles, description, descriptions } = definition;
+  if (titles === undefined && descriptions === undefined) return definition;
+  return {
+    ...definition,
+    title: sayIn(settings, title, titles).text,
+    description: sayIn(settings, description ?? '', descriptions).text || null,
+  };
+}
+
+/** The settings of a page's tree in another of its languages. */
+function inLanguage(settings: PageSettings, locale: string): PageSettings {
+  const path = `${locale}/`;
+  return { ...settings, locale, url: settings.url + path, languages: { all: settings.languages?.all ?? [], path } };
 }
 
 function incidentsOnPage({ definition, incidents, asOf }: PageInputs): readonly SeenIncident[] {

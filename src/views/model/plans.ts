@@ -9,7 +9,9 @@ import {
   type MaintenanceStatus,
   type PageDefinition,
   type PageMaintenance,
+  type PageSettings,
   type PageUpdate,
+  sayIn,
   toEpochMs,
   type Update,
 } from '../../model/index.ts';
@@ -31,9 +33,12 @@ export interface SeenMaintenance extends Maintenance {
 interface PlanInputs {
   /** Its components in the order of the page. */
   readonly definition: PageDefinition;
-  readonly locale: string;
+  readonly settings: Pick<PageSettings, 'locale' | 'languages'>;
   readonly asOf: EpochMs;
 }
+
+/** An update as it is said in one language. */
+type SaidUpdate = Omit<Update, 'bodies' | 'impacts'> & Pick<PageUpdate<string>, 'lang'>;
 
 /** Those of the page, newest start first. */
 export function listPlans(all: readonly SeenMaintenance[], inputs: PlanInputs): readonly PageMaintenance[] {
@@ -53,8 +58,9 @@ export function listPlans(all: readonly SeenMaintenance[], inputs: PlanInputs): 
 function toPlan(
   one: SeenMaintenance,
   place: Pick<PageMaintenance, 'slug' | 'componentIds'>,
-  { locale, asOf }: PlanInputs,
+  { settings, asOf }: PlanInputs,
 ): PageMaintenance {
+  const { text: title, ...lang } = sayIn(settings, one.title, one.titles);
   const told = one.repeats?.windows ?? [];
   const windows = told.length === 0 ? [{ from: one.startsAt, to: one.endsAt }] : told;
   const index = windows.findIndex(({ to }) => to > asOf);
@@ -63,13 +69,14 @@ function toPlan(
     index === -1 ? windows.at(-2) : windows[index - 1],
   ];
   const announcedAt = announcement(one, windows, asOf);
-  const updates = listUpdates(one, { window, since: later(announcedAt, before?.to ?? announcedAt), locale, asOf });
+  const updates = listUpdates(one, { window, since: later(announcedAt, before?.to ?? announcedAt), settings, asOf });
   const editedAt = later(announcedAt, notAfter(one.changedAt ?? announcedAt, asOf) ?? announcedAt);
   const edges = windows.flatMap(({ from, to }) => [from, to]);
   return {
     id: one.id,
     ...place,
-    title: one.title,
+    title,
+    ...lang,
     startsAt: window.from,
     endsAt: window.to,
     windows,
@@ -84,9 +91,10 @@ function toPlan(
     ),
     sequence: one.sequence ?? 0,
     updates,
-    texts: [plannedText(one, locale), ...one.updates.filter(({ at }) => at <= asOf).map(({ body }) => body)].filter(
-      Boolean,
-    ),
+    texts: [
+      plannedText(one, settings).body,
+      ...one.updates.filter(({ at }) => at <= asOf).map(({ body, bodies }) => sayIn(settings, body, bodies).text),
+    ].filter(Boolean),
   };
 }
 
@@ -109,20 +117,25 @@ function listUpdates(
   {
     window,
     since,
-    locale,
+    settings,
     asOf,
-  }: { readonly window: Interval; readonly since: EpochMs; readonly locale: string; readonly asOf: EpochMs },
+  }: Omit<PlanInputs, 'definition'> & { readonly window: Interval; readonly since: EpochMs },
 ): PageUpdate<MaintenanceStatus>[] {
-  const words = findWords(locale);
+  const words = findWords(settings.locale);
   const opening = {
     id: `scheduled-${window.from}`,
     at: since,
     status: 'scheduled',
-    body: plannedText(one, locale),
+    ...plannedText(one, settings),
   };
   const said = [
     opening,
-    ...one.updates.filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since)),
+    ...one.updates
+      .filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since))
+      .map(({ bodies, ...update }) => {
+        const { text: body, ...lang } = sayIn(settings, update.body, bodies);
+        return { ...update, body, ...lang };
+      }),
     ...(asOf < window.from
       ? []
       : [{ id: `began-${window.from}`, at: window.from, status: 'in_progress', body: words.maintenanceBegan }]),
@@ -131,17 +144,23 @@ function listUpdates(
       : [{ id: `over-${window.to}`, at: window.to, status: 'completed', body: words.maintenanceOver }]),
   ].toSorted((a, b) => a.at - b.at);
   let rank = 0;
-  return said.flatMap(({ id, at, status, body, notify }: Update): PageUpdate<MaintenanceStatus>[] => {
+  return said.flatMap(({ id, at, status, body, lang, notify }: SaidUpdate): PageUpdate<MaintenanceStatus>[] => {
     // What its upstream says may name another status late; none is ever taken back by the next word.
     rank = Math.max(rank, (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status));
     const isSilent = notify === false || one.notify === false ? ({ notify: false } as const) : {};
-    return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body, ...isSilent }];
+    const inOther = lang === undefined ? {} : { lang };
+    return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body, ...inOther, ...isSilent }];
   });
 }
 
 /** What is said of it without a time, and how it comes back. */
-function plannedText({ body = '', repeats }: SeenMaintenance, locale: string): string {
-  return [body, repeats === undefined ? '' : repeatText(repeats, locale)].filter(Boolean).join('\n\n');
+function plannedText(
+  { body = '', bodies, repeats }: SeenMaintenance,
+  settings: PlanInputs['settings'],
+): Pick<PageUpdate<string>, 'body' | 'lang'> {
+  const { text, ...lang } = sayIn(settings, body, bodies);
+  if (repeats === undefined) return { body: text, ...lang };
+  return { body: [text, repeatText(repeats, settings.locale)].filter(Boolean).join('\n\n') };
 }
 
 function compareText(a: string, b: string): number {

@@ -17,9 +17,11 @@ import {
   type NewEntry,
   type PageDefinition,
   type PageIncident,
+  type PageSettings,
   type PageUpdate,
   type State,
   type StoryComponent,
+  sayIn,
   toEpochMs,
 } from '../../model/index.ts';
 import { formatIn } from '../text/format.ts';
@@ -29,8 +31,7 @@ import { matchComponents, type SeenIncident } from './known-incidents.ts';
 
 interface StoryInputs {
   readonly definition: PageDefinition;
-  readonly locale: string;
-  readonly timezone: string;
+  readonly settings: Pick<PageSettings, 'locale' | 'languages' | 'timezone'>;
   /** In the order of the page. */
   readonly components: readonly ComponentModel[];
   /** Those on the page, as they are known at `asOf`; recorded outages among them. */
@@ -73,9 +74,10 @@ function declaredStory(
   incident: SeenIncident,
   { identity, entries }: { readonly identity: Identity; readonly entries: readonly Entry[] },
 ): PageIncident {
-  const { title, status, impact, endedAt } = incident;
+  const { status, impact, endedAt } = incident;
+  const { text: title, ...lang } = sayIn(inputs.settings, incident.title, incident.titles);
   const startedAt = entries.reduce((first, entry) => earlier(first, entry.startedAt), incident.startedAt);
-  const written = writtenUpdates(incident);
+  const written = writtenUpdates(incident, inputs);
   const firstWordAt = written[0]?.at ?? startedAt;
   // What was found before anybody wrote is how the story began; what was found later, people know.
   const found = entries.flatMap((entry) => automaticUpdates(inputs, entry)).filter(({ at }) => at < firstWordAt);
@@ -86,6 +88,7 @@ function declaredStory(
   return {
     ...identity,
     title,
+    ...lang,
     status,
     impact,
     startedAt,
@@ -97,12 +100,18 @@ function declaredStory(
 }
 
 /** Its own updates with the status each left it in; at least one, and the last one leaves it as it is. */
-function writtenUpdates({ updates, status, startedAt, endedAt }: SeenIncident): PageUpdate<IncidentStatus>[] {
+function writtenUpdates(
+  { updates, status, startedAt, endedAt }: SeenIncident,
+  inputs: StoryInputs,
+): PageUpdate<IncidentStatus>[] {
   let reached: IncidentStatus = 'investigating';
-  const written = updates.map(({ id, at, status: said, body, notify }): PageUpdate<IncidentStatus> => {
-    reached = INCIDENT_STATUSES.find((word) => word === said) ?? reached;
-    return { id, at, status: reached, body, ...(notify === false ? { notify } : {}) };
-  });
+  const written = updates.map(
+    ({ id, at, status: said, body: original, bodies, notify }): PageUpdate<IncidentStatus> => {
+      reached = INCIDENT_STATUSES.find((word) => word === said) ?? reached;
+      const { text: body, ...lang } = sayIn(inputs.settings, original, bodies);
+      return { id, at, status: reached, body, ...lang, ...(notify === false ? { notify } : {}) };
+    },
+  );
   if (written.length === 0) written.push({ id: 'started', at: startedAt, status: reached, body: '' });
   const last = written.at(-1);
   if (last === undefined || last.status === status) return written;
@@ -111,13 +120,13 @@ function writtenUpdates({ updates, status, startedAt, endedAt }: SeenIncident): 
 }
 
 function automaticStory(inputs: StoryInputs, entry: Entry, identity: Identity): PageIncident {
-  const { asOf, components, locale } = inputs;
+  const { asOf, components, settings } = inputs;
   const { startedAt, endedAt, falls } = entry;
   const ids = new Set(falls.map(({ componentId }) => componentId));
   const watchedCount = components.filter(({ definition }) => definition.monitor !== null).length;
   return {
     ...identity,
-    title: fill(findWords(locale).outageTitle, { names: namesText(inputs, ids) }),
+    title: fill(findWords(settings.locale).outageTitle, { names: namesText(inputs, ids) }),
     status: endedAt === null ? 'investigating' : 'resolved',
     impact: impactOfEntry(entry, watchedCount, asOf),
     startedAt,
@@ -134,8 +143,8 @@ function automaticUpdates(
   inputs: StoryInputs,
   { events, startedAt, falls: [{ componentId }] }: Entry,
 ): PageUpdate<IncidentStatus>[] {
-  const words = findWords(inputs.locale);
-  const { duration } = formatIn(inputs.locale, inputs.timezone);
+  const words = findWords(inputs.settings.locale);
+  const { duration } = formatIn(inputs.settings.locale, inputs.settings.timezone);
   let downFrom = startedAt;
   return events.map((event): PageUpdate<IncidentStatus> => {
     const { kind, at, componentIds } = event;
@@ -157,7 +166,8 @@ function head({ kind, at, componentIds }: EntryEvent): Pick<PageUpdate<IncidentS
 }
 
 /** What upstreams say of the outages that an entry is made of, where its components may show that. */
-function upstreamWords({ definition, incidents }: StoryInputs, { falls, events }: Entry): PageUpdate<IncidentStatus>[] {
+function upstreamWords(inputs: StoryInputs, { falls, events }: Entry): PageUpdate<IncidentStatus>[] {
+  const { definition, incidents } = inputs;
   const closedAt = events.at(-1)?.kind === 'closed' ? (events.at(-1)?.at ?? null) : null;
   const shown = definition.components.filter(
     ({ id, showsDetails }) => showsDetails === true && falls.some(({ componentId }) => componentId === id),
@@ -171,19 +181,17 @@ function upstreamWords({ definition, incidents }: StoryInputs, { falls, events }
   return told.flatMap(({ id, title, updates }) =>
     updates
       .filter(({ at, body }) => body !== '' && (closedAt === null || at < closedAt))
-      .map((update) => ({
-        id: `${id}-${update.id}`,
-        at: update.at,
-        status: 'investigating',
-        body: `${title}: ${update.body}`,
-      })),
+      .map((update) => {
+        const { text: body, ...lang } = sayIn(inputs.settings, `${title}: ${update.body}`);
+        return { id: `${id}-${update.id}`, at: update.at, status: 'investigating', body, ...lang };
+      }),
   );
 }
 
 /** Names in a title; the rest is counted. */
 const NAMES_MAX = 3;
 
-function namesText({ components, locale, timezone }: StoryInputs, ids: ReadonlySet<string>): string {
+function namesText({ components, settings: { locale, timezone } }: StoryInputs, ids: ReadonlySet<string>): string {
   const names = components.filter(({ definition }) => ids.has(definition.id)).map(({ name }) => name);
   const isLong = names.length > NAMES_MAX + 1;
   const listed = isLong ? names.slice(0, NAMES_MAX) : names;

@@ -9,6 +9,7 @@ import {
   type PageModel,
   STATES_BY_IMPACT,
   type State,
+  sayIn,
   type Uptime,
   upstreamOf,
   uptimePeriods,
@@ -73,6 +74,9 @@ export interface ComponentRowView {
   readonly anchor: string | null;
   readonly href: string;
   readonly name: string;
+  /** Of its name and of its description, where that is not the page's. */
+  readonly lang: string | undefined;
+  readonly descriptionLang: string | undefined;
   readonly description: string | null;
   readonly target: string | null;
   readonly state: State;
@@ -202,6 +206,8 @@ function componentRow(
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
     name: component.plainName,
+    lang: sayIn(model.settings, component.plainName, definition.names).lang,
+    descriptionLang: sayIn(model.settings, component.description ?? '').lang,
     description: component.description,
     target: component.target,
     state,

@@ -8,6 +8,7 @@ import {
   type PageMaintenance,
   type PageModel,
   STATES,
+  sayIn,
   toEpochMs,
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
@@ -33,6 +34,8 @@ export interface StatusPageView {
   /** Without its markup. */
   readonly description: string | null;
   readonly descriptionHtml: SafeHtml | null;
+  /** Where that is not the page's. */
+  readonly descriptionLang: string | undefined;
   readonly banner: BannerView;
   readonly announcements: readonly AnnouncementView[];
   readonly openIncidents: readonly EventView[];
@@ -56,6 +59,9 @@ export interface AnnouncementView {
   readonly id: string;
   readonly level: AnnouncementLevel;
   readonly title: string;
+  /** Of the title and of the body, where that is not the page's. */
+  readonly titleLang: string | undefined;
+  readonly lang: string | undefined;
   readonly from: TimeView;
   readonly body: SafeHtml;
 }
@@ -89,6 +95,7 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       present: model,
     }),
     ...describe(model.definition.description),
+    descriptionLang: originalLang(model),
     banner,
     announcements: model.announcements.map((one) => announcementView(context, one)),
     openIncidents: model.incidents
@@ -127,13 +134,22 @@ function describe(text: string | null): Pick<StatusPageView, 'description' | 'de
   return { description: textOfMarkdown(text), descriptionHtml: safeHtmlOfMarkdown(text, undefined, 3) };
 }
 
-function announcementView({ format }: ViewContext, announcement: Announcement): AnnouncementView {
+/** The language of the page's description, where nobody translated that into the page's. */
+function originalLang({ definition: { description, descriptions }, settings }: PageModel): string | undefined {
+  return sayIn(settings, description ?? '', descriptions).lang;
+}
+
+function announcementView({ format, model }: ViewContext, announcement: Announcement): AnnouncementView {
+  const title = sayIn(model.settings, announcement.title, announcement.titles);
+  const body = sayIn(model.settings, announcement.body, announcement.bodies);
   return {
     id: announcement.id,
     level: announcement.level,
-    title: announcement.title,
+    title: title.text,
+    titleLang: title.lang,
+    lang: body.lang,
     from: format.zoned.time(announcement.from),
-    body: safeHtmlOfMarkdown(announcement.body, undefined, 3),
+    body: safeHtmlOfMarkdown(body.text, undefined, 3),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { ComponentModel, LogSummary, WitnessWord } from '../../model/index.ts';
 import { WITNESS_PATH } from '../../model/slugs.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, type ShellView, type ViewContext } from '../frame/shell.ts';
+import { buildShell, createContext, rootUrl, type ShellView, type ViewContext } from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { fill } from '../words/index.ts';
@@ -55,7 +55,7 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
       ...{ section: null, present: null },
     }),
     words,
-    command: `pharos verify ${frame.settings.url}`,
+    command: `pharos verify ${rootUrl(frame.settings)}`,
     entries: format.number(log?.size ?? 0),
     digest: log === null ? null : Buffer.from(log.root, 'base64').toString('hex').slice(0, 12),
     witnesses: (log?.witnesses ?? []).length === 0 ? null : listWitnesses(log?.witnesses ?? [], context),

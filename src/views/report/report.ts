@@ -54,7 +54,7 @@ export interface ReportPage extends DatedPage {
 /** @param month  `2026-11`; of the current one up to `asOf` */
 export function reportView(model: ReportPage, month: string, options: ViewOptions = {}): ReportView {
   const context = createContext(model, { base: '../../', ...options });
-  const { words, format, base, locale } = context;
+  const { words, format, base, root, locale } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
   const { months } = model;
@@ -87,7 +87,7 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
               .map(({ type, value }) =>
                 type === 'literal'
                   ? value
-                  : { href: `${base}${reportPath(month)}report.${value.toLowerCase()}`, text: value },
+                  : { href: `${root}${reportPath(month)}report.${value.toLowerCase()}`, text: value },
               ),
       ),
     rows: reportRowViews(context, window),

@@ -41,7 +41,12 @@ export interface SiteInit {
 }
 
 export interface SitemapView {
-  readonly urls: readonly { readonly loc: string; readonly lastmod: string | null }[];
+  readonly urls: readonly {
+    readonly loc: string;
+    readonly lastmod: string | null;
+    /** The same in every language of the page; absent: it has one. */
+    readonly alternates?: readonly { readonly locale: string; readonly href: string }[];
+  }[];
 }
 
 export interface SitemapIndexView {
@@ -72,17 +77,25 @@ export function isListed({ definition, settings }: SitePage): boolean {
 
 /** The addresses of one listed page, newest incidents first. */
 export function sitemapView(model: PageModel): SitemapView {
-  const at = (path: string, lastmod: string | null = null) => ({ loc: absoluteUrl(model, path), lastmod });
+  const at = (path: string, lastmod: string | null = null) => ({ path, lastmod });
+  const { all } = model.settings.languages ?? { all: [model.settings.locale] };
+  const treeOf = (locale: string): string => (locale === all[0] ? '' : `${locale}/`);
+  // Each names all of them, and a sitemap has a limit of bytes too.
+  const pathsMax = Math.floor((SITEMAP_URLS_MAX * 2) / (all.length * Math.max(2, all.length)));
+  const paths = [
+    at('', toIso(lastChangeAt(model))),
+    at(HISTORY_PATH),
+    at(UPTIME_PATH),
+    ...listMonths(model).map((month) => at(historyPath(month))),
+    ...model.components.map(({ definition }) => at(componentPath(definition.id))),
+    ...model.maintenances.map((one) => at(maintenancePath(one.slug), toIso(one.changedAt))),
+    ...model.incidents.map((one) => at(incidentPath(one.slug), toIso(incidentChangedAt(one, model.asOf)))),
+  ].slice(0, pathsMax);
   return {
-    urls: [
-      at('', toIso(lastChangeAt(model))),
-      at(HISTORY_PATH),
-      at(UPTIME_PATH),
-      ...listMonths(model).map((month) => at(historyPath(month))),
-      ...model.components.map(({ definition }) => at(componentPath(definition.id))),
-      ...model.maintenances.map((one) => at(maintenancePath(one.slug), toIso(one.changedAt))),
-      ...model.incidents.map((one) => at(incidentPath(one.slug), toIso(incidentChangedAt(one, model.asOf)))),
-    ].slice(0, SITEMAP_URLS_MAX),
+    urls: paths.flatMap(({ path, lastmod }) => {
+      const alternates = all.map((locale) => ({ locale, href: absoluteUrl(model, treeOf(locale) + path) }));
+      return alternates.map(({ href }) => ({ loc: href, lastmod, ...(all.length === 1 ? {} : { alternates }) }));
+    }),
   };
 }
 

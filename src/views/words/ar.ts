@@ -408,6 +408,8 @@ export const ar: Words = {
   themeSystem: 'النظام',
   themeLight: 'فاتح',
   themeDark: 'داكن',
+  language: 'اللغة',
+  languageOffer: 'عرض هذه الصفحة بالعربية',
   timeZone: 'المنطقة الزمنية',
   zoneOwn: 'منطقتك الزمنية',
   data: 'البيانات',

@@ -334,6 +334,8 @@ export const de: Words = {
   themeSystem: 'System',
   themeLight: 'Hell',
   themeDark: 'Dunkel',
+  language: 'Sprache',
+  languageOffer: 'Diese Seite auf Deutsch ansehen',
   timeZone: 'Zeitzone',
   zoneOwn: 'Ihre Zeitzone',
   data: 'Daten',

@@ -324,6 +324,8 @@ export const en = {
   themeSystem: 'System',
   themeLight: 'Light',
   themeDark: 'Dark',
+  language: 'Language',
+  languageOffer: 'View this page in English',
   timeZone: 'Time zone',
   zoneOwn: 'Your time zone',
   data: 'Data',

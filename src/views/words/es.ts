@@ -342,6 +342,8 @@ export const es: Words = {
   themeSystem: 'Sistema',
   themeLight: 'Claro',
   themeDark: 'Oscuro',
+  language: 'Idioma',
+  languageOffer: 'Ver esta página en español',
   timeZone: 'Zona horaria',
   zoneOwn: 'Su zona horaria',
   data: 'Datos',

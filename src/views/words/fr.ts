@@ -342,6 +342,8 @@ export const fr: Words = {
   themeSystem: 'Système',
   themeLight: 'Clair',
   themeDark: 'Sombre',
+  language: 'Langue',
+  languageOffer: 'Voir cette page en français',
   timeZone: 'Fuseau horaire',
   zoneOwn: 'Votre fuseau horaire',
   data: 'Données',

@@ -5,7 +5,9 @@ import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
+import { it } from './it.ts';
 import { ja } from './ja.ts';
+import { ko } from './ko.ts';
 import { ptBr } from './pt-br.ts';
 import type { Plural, Words } from './types.ts';
 import { zhHans } from './zh-hans.ts';
@@ -13,7 +15,10 @@ import { zhHans } from './zh-hans.ts';
 export type { Plural, Words } from './types.ts';
 
 /** Every catalogue by its BCP 47 tag. */
-export const CATALOGUES: Readonly<Record<string, Words>> = { en, de, fr, es, 'pt-BR': ptBr, ja, 'zh-Hans': zhHans, ar };
+export const CATALOGUES: Readonly<Record<string, Words>> = {
+  ...{ en, de, fr, es, 'pt-BR': ptBr, ja, 'zh-Hans': zhHans, ar },
+  ...{ ko, it },
+};
 
 const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ur', 'ps', 'sd', 'ug', 'yi', 'dv', 'ckb']);
 

@@ -329,6 +329,8 @@ export const ja: Words = {
   themeSystem: 'システム',
   themeLight: 'ライト',
   themeDark: 'ダーク',
+  language: '言語',
+  languageOffer: 'このページを日本語で表示',
   timeZone: 'タイムゾーン',
   zoneOwn: 'お使いのタイムゾーン',
   data: 'データ',

@@ -338,6 +338,8 @@ export const ptBr: Words = {
   themeSystem: 'Sistema',
   themeLight: 'Claro',
   themeDark: 'Escuro',
+  language: 'Idioma',
+  languageOffer: 'Ver esta página em português',
   timeZone: 'Fuso horário',
   zoneOwn: 'Seu fuso horário',
   data: 'Dados',

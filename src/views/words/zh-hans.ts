@@ -321,6 +321,8 @@ export const zhHans: Words = {
   themeSystem: '跟随系统',
   themeLight: '浅色',
   themeDark: '深色',
+  language: '语言',
+  languageOffer: '以简体中文查看此页面',
   timeZone: '时区',
   zoneOwn: '您所在时区',
   data: '数据',

@@ -345,7 +345,10 @@ describe('how a page is drawn', () => {
       { allowIndex: true, defaultLocale: 'LOCALE_FR', locales: ['LOCALE_FR'] },
       { showUptime: true, barType: 'PAGE_BAR_TYPE_ABSOLUTE' },
     );
-    expect(pages[0]?.presentation).toEqual({ allowIndex: true, locale: 'fr', showUptime: true, showsAllPlaced: true });
+    expect(pages[0]?.presentation).toEqual({
+      ...{ allowIndex: true, locale: 'fr', locales: ['fr'] },
+      ...{ showUptime: true, showsAllPlaced: true },
+    });
     expect(pages[0]?.groups.map(({ defaultOpen }) => defaultOpen)).toEqual([true, false]);
     const { presentation } = (await drawn({}, {})).pages[0] ?? {};
     expect(presentation).toEqual({ allowIndex: false, showUptime: false, showsAllPlaced: true });
@@ -371,7 +374,7 @@ describe('how a page is drawn', () => {
   });
 
   it('tells what of it Pharos leaves out', async () => {
-    const { problems } = await drawn(
+    const { problems, pages } = await drawn(
       { customTheme: { light: {} }, defaultLocale: 'LOCALE_EN', locales: ['LOCALE_EN', 'LOCALE_DE', 'LOCALE_KO'] },
       { themeKey: 'dracula' },
     );
@@ -379,10 +382,10 @@ describe('how a page is drawn', () => {
       {
         kind: 'note',
         place: 'pages.1',
-        message:
-          'left out: custom colours, the theme "dracula", languages other than its default (de, ko); use accent_color, css_variables and locale in pharos.yaml',
+        message: 'left out: custom colours, the theme "dracula"; use accent_color and css_variables in pharos.yaml',
       },
     ]);
+    expect(pages[0]?.presentation?.locales).toEqual(['en', 'de', 'ko']);
   });
 });
 

@@ -77,12 +77,13 @@ function resolve(input: {
   definitions?: PageDefinition[];
   monitors?: MonitorObservation[];
   home?: string;
+  locales?: string[];
   undecided?: string[];
   made?: PlacedComponent[];
 }) {
   const monitors = new Map((input.monitors ?? [monitor(1)]).map((item) => [item.id, item]));
   return resolvePages({
-    site: { ...SITE, home: input.home ?? null },
+    site: { ...SITE, home: input.home ?? null, ...(input.locales === undefined ? {} : { locales: input.locales }) },
     pages: input.yaml === undefined ? [] : pagesOf(input.yaml),
     upstreamDefinitions: input.definitions ?? [],
     undecidedUpstreams: new Set(input.undecided ?? []),
@@ -334,15 +335,42 @@ describe('how a page is drawn', () => {
   });
 
   it('keeps the language of the site where there are no words for that of the service, and tells', () => {
-    const definitions = presented({ locale: 'ko' });
+    const definitions = presented({ locale: 'tr' });
     expect(settings({ definitions }).locale).toBe('de');
     expect(resolve({ definitions }).problems).toEqual([
       {
         slug: 'acme',
-        message: 'its language is ko, which Pharos doesn’t support, so the page is in de',
+        message: 'its language is tr, which Pharos doesn’t support, so the page is in de',
       },
     ]);
     expect(resolve({ yaml: '  - { slug: acme, from: svc, locale: en }\n', definitions }).problems).toEqual([]);
+  });
+
+  it('has the languages that it says, or its service, or the site', () => {
+    const languages = (init: Parameters<typeof resolve>[0]) => resolve(init).pages[0]?.settings.languages?.all;
+    const yaml = (more: string) => `  - { slug: acme, from: svc${more} }\n`;
+    const definitions = presented({ locale: 'fr', locales: ['en', 'fr', 'tr'] });
+    expect(languages({ yaml: yaml(', locales: [ja, pt-br]'), definitions })).toEqual(['ja', 'pt-BR']);
+    expect(languages({ yaml: yaml(', locale: ja'), definitions })).toBeUndefined();
+    expect(languages({ yaml: yaml(''), definitions })).toEqual(['fr', 'en']);
+    expect(resolve({ definitions }).problems.map(({ message }) => message)).toEqual([
+      'its language tr is left out, because Pharos doesn’t support it',
+    ]);
+    expect(languages({ definitions: presented({ locale: 'fr' }) })).toBeUndefined();
+    expect(languages({ locales: ['de', 'en'], definitions: presented({ locale: 'fr' }) })).toEqual(['fr', 'de', 'en']);
+    expect(languages({ locales: ['de', 'en'], definitions: [definition()] })).toEqual(['de', 'en']);
+  });
+
+  it('leaves out a language of the home page whose address is that of another page', () => {
+    const yaml = '  - { slug: acme, title: A }\n  - { slug: fr, title: F }\n';
+    const { pages, problems } = resolve({ yaml, home: 'acme', locales: ['de', 'fr', 'en'] });
+    expect(pages.map(({ settings }) => settings.languages?.all)).toEqual([
+      ['de', 'en'],
+      ['de', 'fr', 'en'],
+    ]);
+    expect(problems.map(({ slug, message }) => `${slug}: ${message}`)).toEqual([
+      'acme: Its language fr is left out, because there is a page fr and both would be at /fr/. Rename that page, or set site.home to another one.',
+    ]);
   });
 
   it('takes away with null what its service says', () => {

@@ -115,7 +115,7 @@ describe('what is named and is not there', () => {
 
   it('is a language without words, of the site and of a page', () => {
     expect(found({ site: ', locale: dee', pages: `${ACME}\n  - { slug: b, locale: nl }` })).toEqual([
-      'site.locale: No translation for dee, so pages are in English. Available: en, de, fr, es, pt-BR, ja, zh-Hans, ar. Did you mean de?',
+      'site.locale: No translation for dee, so pages are in English. Available: en, de, fr, es, pt-BR, ja, zh-Hans, ar, ko, it. Did you mean de?',
       expect.stringContaining('pages[1].locale: No translation for nl, so pages are in English.'),
     ]);
   });

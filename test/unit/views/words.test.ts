@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Day } from '../../../src/model/index.ts';
+import { formatIn } from '../../../src/views/text/format.ts';
 import { en } from '../../../src/views/words/en.ts';
 import { CATALOGUES, catalogueTag, count, fill, findWords, localeDirection } from '../../../src/views/words/index.ts';
 
@@ -12,8 +14,8 @@ function namesIn(text: string | Readonly<Record<string, string>>): string[] {
 }
 
 describe('catalogues', () => {
-  it('are there for English, German, French, Spanish, Brazilian Portuguese, Japanese, Simplified Chinese and Arabic', () => {
-    expect(Object.keys(CATALOGUES)).toEqual(['en', 'de', 'fr', 'es', 'pt-BR', 'ja', 'zh-Hans', 'ar']);
+  it('are there for ten languages', () => {
+    expect(Object.keys(CATALOGUES)).toEqual(['en', 'de', 'fr', 'es', 'pt-BR', 'ja', 'zh-Hans', 'ar', 'ko', 'it']);
   });
 
   it.each(Object.entries(CATALOGUES))('%s has a text for every key of the English one, and no other', (_tag, words) => {
@@ -47,7 +49,20 @@ describe('catalogues', () => {
 describe('the punctuation of a language', () => {
   const EAST_ASIAN =
     /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}}] ?[,.:;?!()]|[,.:;?!()] ?[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}{]/u;
-  /** What a text of the language does not have. */
+  /**
+   * What a text of the language does not have, by what is written about it:
+   *
+   * - en: The Chicago Manual of Style, 6.115 (curly quotation marks) and 9.18 (no space before %)
+   * - de: Duden, „Anführungszeichen“ („…“); per cent after DIN 5008 has a space, which CLDR sets where there is a number
+   * - fr: Imprimerie nationale, Lexique des règles typographiques: narrow no-break spaces before ; : ! ? and inside « »
+   * - es: RAE, Ortografía de la lengua española (2010): ¿ ¡ at the beginning, « » before “ ”
+   * - pt-BR: Manual de Redação da Presidência da República: curly quotation marks, no space before %
+   * - ja: JIS X 4051 and W3C, Requirements for Japanese Text Layout: full-width punctuation, no spaces beside it
+   * - zh-Hans: GB/T 15834-2011: full-width punctuation
+   * - ar: Unicode, chapter 9.2: ، ؛ ؟ in place of , ; ?, and « » of CLDR's delimiters
+   * - ko: Hangul orthography, appendix on punctuation (2015): Western . , ? ! :, and ‘ ’ “ ”
+   * - it: Accademia della Crusca on punctuation: no space before : ; ! ?, apostrophe ’ without a space, « »
+   */
   const MISPRINTS: Readonly<Record<string, RegExp>> = {
     en: /["'«»]| %/,
     de: /["'«»”]|^[^„]*“| %/,
@@ -57,11 +72,33 @@ describe('the punctuation of a language', () => {
     ja: EAST_ASIAN,
     'zh-Hans': EAST_ASIAN,
     ar: /["'“”,;?]| %/,
+    ko: /["'«»]|[。，：；？！、（）]| [.,:;?!]| %|[})](?:은|는|이|가|을|를|과|와|로|으로)(?![가-힣])/,
+    it: /["'“”]| [:;!?]|’ | %/,
   };
 
   it.each(Object.entries(CATALOGUES))('is kept to in %s', (tag, words) => {
     const texts = KEYS.flatMap((key) => Object.values(typeof words[key] === 'string' ? [words[key]] : words[key]));
     expect(texts.filter((text) => MISPRINTS[tag]?.test(text) !== false)).toEqual([]);
+  });
+});
+
+describe('figures and days, by CLDR through Intl alone', () => {
+  const zone = 'Europe/Berlin';
+  const written = (locale: string) => {
+    const { number, percent, day, list, duration } = formatIn(locale, zone);
+    return [number(12_345.6), percent(0.9987, 2), day('2026-11-21' as Day), list(['A', 'B', 'C']), duration(5_400_000)];
+  };
+
+  /** Digits of Arabic are those of the region: CLDR has Arabic-Indic ones for Egypt and Saudi Arabia, Western ones for Morocco. */
+  it('are written as the readers of each language and region expect', () => {
+    expect(written('de')).toEqual(['12.345,6', '99,87\u00a0%', '21. Nov. 2026', 'A, B und C', '1 Std. 30 Min.']);
+    expect(written('fr').slice(0, 2)).toEqual(['12\u202f345,6', '99,87\u00a0%']);
+    expect(written('ja').slice(1)).toEqual(['99.87%', '2026年11月21日', 'A、B、C', '1 時間 30 分']);
+    expect(written('ko').slice(1)).toEqual(['99.87%', '2026년 11월 21일', 'A, B 및 C', '1시간 30분']);
+    expect(written('it').slice(1, 4)).toEqual(['99,87%', '21 nov 2026', 'A, B e C']);
+    expect(written('ar-SA')[0]).toBe('١٢٬٣٤٥٫٦');
+    expect(written('ar-EG')[0]).toBe('١٢٬٣٤٥٫٦');
+    expect(written('ar-MA')[0]).toBe('12.345,6');
   });
 });
 

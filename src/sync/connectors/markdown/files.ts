@@ -114,9 +114,10 @@ export interface WrittenFile {
 export function writtenFile(id: string, { post, opening, updates }: WrittenFile): NewFile {
   const parts = [
     escaped(opening),
-    ...updates.map(
-      ({ at, status, body }) => `## ${toIso(at)}${status === null ? '' : ` ${status}`}\n\n${escaped(body)}`,
-    ),
+    ...updates.flatMap(({ at, status, body, bodies = {} }) => [
+      `## ${toIso(at)}${status === null ? '' : ` ${status}`}\n\n${escaped(body)}`,
+      ...Object.entries(bodies).map(([tag, text]) => `## ${toIso(at)} {lang=${tag}}\n\n${escaped(text)}`),
+    ]),
   ].map((part) => part.trim());
   const text = parts.filter((part) => part !== '').join('\n\n');
   return {

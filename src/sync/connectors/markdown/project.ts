@@ -28,6 +28,7 @@ import {
   type PostUpdate,
   type ReadPost,
   readPost,
+  translatedOf,
 } from './schema.ts';
 import { firstWindow, hasAnyWindow, instantOf, recurrenceOf } from './windows.ts';
 
@@ -164,15 +165,18 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
   const startedAt = instantOf(post.started, zone);
   const updates = read.updates.toSorted((a, b) => a.at - b.at);
   const { status, endsAt } = courseOf(post, updates, { zone, now });
+  const { bodies, ...titles } = translatedOf(post);
   const opening: Update = {
     id: 'opening',
     at: startedAt,
     status: updates.length === 0 ? status : 'investigating',
     body: read.opening,
+    ...(bodies === undefined ? {} : { bodies }),
   };
   return createIncident({
     id: `${upstreamId}/${read.name}`,
     title: post.title,
+    ...titles,
     status,
     impact: post.impact,
     startedAt,
@@ -192,8 +196,9 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
 
 const SILENT = { notify: false } as const;
 
-function toUpdate({ at, status, body, notify }: PostUpdate, index: number): Update {
-  return { id: `${toIso(at)}-${index}`, at, status, body, ...(notify === false ? SILENT : {}) };
+function toUpdate({ at, status, body, bodies, notify }: PostUpdate, index: number): Update {
+  const translated = bodies === undefined ? {} : { bodies };
+  return { id: `${toIso(at)}-${index}`, at, status, body, ...translated, ...(notify === false ? SILENT : {}) };
 }
 
 /** What each of its components is said to be in at an instant. */
@@ -288,6 +293,7 @@ function projectMaintenance(
   return {
     id: `${upstreamId}/${read.name}`,
     title: post.title,
+    ...translatedOf(post),
     startsAt: window.from,
     endsAt: window.to,
     monitors: post.monitors as MonitorId[],
@@ -304,6 +310,7 @@ function projectAnnouncement(read: ReadPost, post: AnnouncementPost, { upstreamI
   return {
     id: `${upstreamId}/${read.name}`,
     title: post.title,
+    ...translatedOf(post),
     body: read.opening,
     level: post.level,
     from: instantOf(post.from, zone),

@@ -12,9 +12,11 @@ import {
   type IncidentStatus,
 } from '../../../model/observation.ts';
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../../../model/page.ts';
+import { isLocale } from '../../../model/scalars.ts';
 import type { EpochMs } from '../../../model/time.ts';
+import type { Translated } from '../../../model/translated.ts';
 import { checkOwn } from '../../../schema/issue-words.ts';
-import { TimezoneSchema } from '../../../schema/scalars.ts';
+import { LocaleSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { parseInstant } from '../wire.ts';
 
 const instantField = z
@@ -37,6 +39,26 @@ const about = {
 const titleField = z.string().min(1).max(256).describe('One line; shown as the heading.');
 const notifyField = z.boolean().optional().describe('False: subscribers and channels are not notified. Default: true.');
 const draftField = z.boolean().default(false).describe('True: only pharos preview shows it.');
+
+const translationsField = z
+  .record(LocaleSchema, z.strictObject({ title: titleField.optional(), body: z.string().max(10_000).optional() }))
+  .optional()
+  .describe('By language: { de: { title: …, body: … } }. body is the text before the first update.');
+
+/** Titles and texts by language, as observations have them. */
+export function translatedOf({ translations = {} }: { readonly translations?: Translations | undefined }): {
+  readonly titles?: Translated;
+  readonly bodies?: Translated;
+} {
+  const of = (field: 'title' | 'body'): [string, string][] =>
+    Object.entries(translations).flatMap(([tag, said]) => (said[field] === undefined ? [] : [[tag, said[field]]]));
+  const [titles, bodies] = [of('title'), of('body')];
+  return {
+    ...(titles.length === 0 ? {} : { titles: Object.fromEntries(titles) }),
+    ...(bodies.length === 0 ? {} : { bodies: Object.fromEntries(bodies) }),
+  };
+}
+type Translations = NonNullable<z.output<typeof translationsField>>;
 
 const hasSubject = ({
   monitors,
@@ -67,6 +89,7 @@ const IncidentPostSchema = z
   .strictObject({
     type: z.literal('incident'),
     title: titleField,
+    translations: translationsField,
     draft: draftField,
     deliver_notifications: notifyField,
     status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
@@ -127,6 +150,7 @@ const MaintenancePostSchema = z
   .strictObject({
     type: z.literal('maintenance'),
     title: titleField,
+    translations: translationsField,
     draft: draftField,
     deliver_notifications: notifyField,
     starts: instantField.describe('Start of the window, or of the first one.'),
@@ -145,6 +169,7 @@ export type MaintenancePost = z.output<typeof MaintenancePostSchema>;
 const AnnouncementPostSchema = z.strictObject({
   type: z.literal('announcement'),
   title: titleField,
+  translations: translationsField,
   draft: draftField,
   level: z.enum(ANNOUNCEMENT_LEVELS).default('info').describe('Sets its colour.'),
   from: instantField.describe('When it appears.'),
@@ -188,6 +213,8 @@ const ALIASES_MAX = 20;
 
 export interface PostUpdate {
   readonly at: EpochMs;
+  /** The body in other languages. */
+  readonly bodies?: Translated | undefined;
   readonly status: IncidentStatus | MaintenanceStatus | null;
   readonly body: string;
   /** False: nobody is to be told of it. */
@@ -215,8 +242,9 @@ export interface PostFault {
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 /** What an update may say of its parent. */
 export const STATUSES = { incident: INCIDENT_STATUSES, maintenance: MAINTENANCE_STATUSES } as const;
-/** `## 2026-11-21T08:10:00Z identified` */
-export const UPDATE_HEADING = /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z]+))?[ \t]*$/;
+/** `## 2026-11-21T08:10:00Z identified`, and after it the same in another language: `## 2026-11-21T08:10:00Z {lang=de}` */
+export const UPDATE_HEADING =
+  /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z_]+))?(?:[ \t]+\{lang=([A-Za-z0-9-]+)\})?[ \t]*$/;
 
 /** The post in a file, or every fault in it. */
 export function readPost(file: PostFile, zone: string): ReadPost | readonly PostFault[] {
@@ -260,9 +288,9 @@ function readBody(
   if (post.type !== 'incident' && post.type !== 'maintenance') return { opening: text.trim(), updates: [] };
   const statuses = STATUSES[post.type];
   const opening: string[] = [];
-  const updates: { at: EpochMs; status: PostUpdate['status']; lines: string[] }[] = [];
+  const updates: { at: EpochMs; status: PostUpdate['status']; lines: string[]; lang?: string }[] = [];
   for (const line of text.split(/\r?\n/)) {
-    const [, time, word] = UPDATE_HEADING.exec(line) ?? [];
+    const [, time, word, lang] = UPDATE_HEADING.exec(line) ?? [];
     if (time === undefined) {
       (updates.at(-1)?.lines ?? opening).push(line);
       continue;
@@ -271,12 +299,29 @@ function readBody(
     const status = statuses.find((known) => known === word) ?? null;
     if (at === null) return { fault: `"## ${time}" is not a time` };
     if (word !== undefined && status === null) return { fault: `"${word}" is not one of ${statuses.join(', ')}` };
-    updates.push({ at, status, lines: [] });
+    const before = updates.at(-1);
+    if (lang !== undefined && (before?.at !== at || !isLocale(lang)))
+      return { fault: `"{lang=${lang}}" must follow the update that it translates, with its time and a language tag` };
+    updates.push({ at, status, lines: [], ...(lang === undefined ? {} : { lang }) });
   }
   return {
     opening: opening.join('\n').trim(),
-    updates: updates.map(({ at, status, lines }) => ({ at, status, body: lines.join('\n').trim() })),
+    updates: updates.flatMap(({ at, status, lines, lang }, index) => {
+      if (lang !== undefined) return [];
+      const following = updates.slice(index + 1);
+      const end = following.findIndex((one) => one.lang === undefined);
+      const bodies = (end === -1 ? following : following.slice(0, end)).map((one) => [
+        one.lang ?? '',
+        textOf(one.lines),
+      ]);
+      const translated = bodies.length === 0 ? {} : { bodies: Object.fromEntries(bodies) as Translated };
+      return [{ at, status, body: textOf(lines), ...translated }];
+    }),
   };
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.join('\n').trim();
 }
 
 /** `2026-11-21-api.md` without its ending. */

@@ -33,6 +33,7 @@ const UpdateSchema = z.strictObject({
   at: InstantSchema,
   status: z.enum([...STATUSES.incident, ...STATUSES.maintenance]).nullable(),
   body: z.string(),
+  bodies: z.record(z.string(), z.string()).optional(),
   /** False: whoever wrote it wants nobody to be notified of it. */
   notify: z.boolean().optional(),
 });

@@ -74,6 +74,7 @@ export function projectPage(
       presentation: toPresentation({
         allowIndex: toFlag(page.allowIndex, isRecorded),
         locale: toLocale(textOf(wordOf(page.defaultLocale, 'LOCALE_'))),
+        locales: toLocales(page.locales),
         showUptime:
           configuration === null || configuration === undefined
             ? undefined
@@ -107,21 +108,23 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** Undefined: it says none. */
+function toLocales(said: Page['locales']): readonly string[] | undefined {
+  const known = said.flatMap((locale) => toLocale(textOf(wordOf(locale, 'LOCALE_'))) ?? []);
+  return known.length === 0 ? undefined : known;
+}
+
 /** What the service draws a page by and Pharos does not. */
 function leftOut({ statusPage, configuration }: Overview, place: string): Problem[] {
   const theme = wordOf(configuration?.themeKey, '');
-  const locales = statusPage.locales.map((locale) => wordOf(locale, 'LOCALE_'));
-  const own = wordOf(statusPage.defaultLocale, 'LOCALE_') ?? locales[0];
-  const others = locales.filter((locale) => locale !== own);
   const words = [
     statusPage.customTheme === undefined || statusPage.customTheme === null ? null : 'custom colours',
     typeof theme === 'string' && theme !== '' && theme !== 'default'
       ? `the theme ${JSON.stringify(theme.slice(0, 60))}`
       : null,
-    others.length > 0 ? `languages other than its default (${others.join(', ').slice(0, 60)})` : null,
   ].filter((word) => word !== null);
   if (words.length === 0) return [];
-  const remedy = 'use accent_color, css_variables and locale in pharos.yaml';
+  const remedy = 'use accent_color and css_variables in pharos.yaml';
   return [{ kind: 'note', place, message: `left out: ${words.join(', ')}; ${remedy}` }];
 }
 
