@@ -137,20 +137,27 @@ export function keyChangeText({
 /** What the entries say of each day by now, and when it was last corrected. */
 export function committedDays(
   entries: readonly LogEntry[],
+  onRewrite: (fault: string) => void = () => {},
 ): ReadonlyMap<string, { readonly figures: string | null; readonly correctedAt: string | null }> {
   const days = new Map<string, { figures: string | null; correctedAt: string | null }>();
+  const place = (entry: LogEntry, name: string, { was, now }: { was: string | null; now: string | null }): void => {
+    const known = days.get(name)?.figures ?? null;
+    if (known !== was) onRewrite(`Entry ${entry.n} of the log changes what was signed of ${name}, and doesn’t say so.`);
+    days.set(name, { figures: now, correctedAt: entry.kind === 'corrections' ? entry.at : null });
+  };
   for (const entry of entries) {
+    // Said openly: what comes after doesn't lead from what was before.
+    if (entry.kind === 'restart') days.clear();
     if (entry.kind === 'days')
       for (const [day, lists] of Object.entries(entry.days))
         for (const [figures, components] of lists)
           for (const component of components)
-            days.set(`${component} ${day}`, { figures: JSON.stringify(figures), correctedAt: null });
+            place(entry, `${component} ${day}`, { was: null, now: JSON.stringify(figures) });
     if (entry.kind === 'corrections')
-      for (const { component, day, now } of entry.corrections)
-        days.set(`${component} ${day}`, {
-          figures: now === null ? null : JSON.stringify(now),
-          correctedAt: entry.at,
-        });
+      for (const { component, day, was, now } of entry.corrections)
+        place(entry, `${component} ${day}`, { was: toText(was), now: toText(now) });
   }
   return days;
 }
+
+const toText = (figures: DayFigures | null): string | null => (figures === null ? null : JSON.stringify(figures));

@@ -10,12 +10,14 @@ import type { PageKey } from '../model/slugs.ts';
 import { addDays, type Day, type EpochMs, toIso } from '../model/time.ts';
 import type { Database, Reader, Writer } from '../store/database.ts';
 import {
+  committedDays,
   correctionsEntry,
   daysEntry,
   ENTRIES_PER_FILE,
   type EntryDraft,
   formatEntry,
   keyChangeText,
+  parseEntry,
 } from './entries.ts';
 import { type Frontier, growTree, treeRoot } from './merkle.ts';
 import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
@@ -29,6 +31,8 @@ interface LogPlace {
   readonly origin: string;
   readonly revision: number;
   readonly at: EpochMs;
+  /** Where the log was in the release being served; null: there is none. */
+  readonly seen: SeenLog | null;
 }
 
 /** What is said of closed days now. */
@@ -48,8 +52,6 @@ export interface ReleaseCommit extends LogPlace {
   /** SHA-256 of the list of its files, in hex. */
   readonly root: string;
   readonly isRollback?: boolean;
-  /** Where the log was in the release before; null: there is none. */
-  readonly seen: SeenLog | null;
 }
 
 /** The log as a release shows it. */
@@ -103,7 +105,7 @@ export function createPageLog(database: Database, keys: () => Promise<LogKeys>):
       await database.transaction(async (tx) => {
         const log = await readLog(tx, commit, formatKey(current));
         if (commit.revision < log.revision) return;
-        await commitDays(tx, log, commit);
+        await commitDays(tx, await continueSeen(tx, log, commit), commit);
       });
     },
     commitRelease: async (commit) => {
@@ -174,23 +176,28 @@ async function commitDays(tx: Writer, log: Log, commit: DaysCommit): Promise<voi
     ...(fresh.length === 0 ? [] : [daysEntry(toIso(at), fresh)]),
     ...(changes.length === 0 ? [] : [correctionsEntry(toIso(at), changes)]),
   ]);
-  await tx.runMany(
-    `INSERT INTO log_day (page, component, day, figures, corrected_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (page, component, day) DO UPDATE SET figures = excluded.figures, corrected_at = excluded.corrected_at`,
-    [
-      ...fresh.map(({ component, day, figures }) => [page, component, day, figures, null]),
-      ...changes.map(({ component, day, now }) => [page, component, day, now, at]),
-    ],
-  );
+  await writeDays(tx, [
+    ...fresh.map(({ component, day, figures }): LogDay => [page, component, day, figures, null]),
+    ...changes.map(({ component, day, now }): LogDay => [page, component, day, now, at]),
+  ]);
   await writeLog(tx, page, { ...entered, revision, days: commit.digest, through: isClosed ? log.through : through });
 }
 
+type LogDay = readonly [page: PageKey, component: string, day: Day, figures: string | null, correctedAt: number | null];
+
+function writeDays(tx: Writer, rows: readonly LogDay[]): Promise<unknown> {
+  return tx.runMany(
+    `INSERT INTO log_day (page, component, day, figures, corrected_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (page, component, day) DO UPDATE SET figures = excluded.figures, corrected_at = excluded.corrected_at`,
+    rows,
+  );
+}
+
 async function commitRelease(tx: Writer, keys: LogKeys, commit: ReleaseCommit): Promise<LogHead> {
-  const { page, revision, event, root, at, seen, isRollback = false } = commit;
+  const { page, revision, event, root, at, isRollback = false } = commit;
   const verifier = formatKey(keys.current);
-  let log = await readLog(tx, commit, verifier);
-  const before = log;
-  if (seen !== null) log = await continueSeen(tx, log, { page, at, seen });
+  const before = await readLog(tx, commit, verifier);
+  let log = await continueSeen(tx, before, commit);
   if (log.verifier !== verifier) log = await changeKey(tx, log, { page, at, keys });
   if (isRollback) log = await append(tx, page, log, [{ at: toIso(at), kind: 'rollback', root }]);
   else if (event !== log.event && revision >= log.revision) {
@@ -230,8 +237,9 @@ export async function readLines(
 async function continueSeen(
   tx: Writer,
   log: Log,
-  { page, at, seen }: { page: PageKey; at: EpochMs; seen: SeenLog },
+  { page, at, seen }: Pick<ReleaseCommit, 'page' | 'at' | 'seen'>,
 ): Promise<Log> {
+  if (seen === null) return log;
   const { size, root, tail } = seen;
   const first = size - tail.length;
   if (log.size >= size) {
@@ -239,9 +247,22 @@ async function continueSeen(
     if (last === tail.at(-1)) return log;
   } else if (first <= log.size) {
     const missing = tail.slice(log.size - first);
-    if (treeRoot(growTree(log.frontier, log.size, missing)) === root) return appendLines(tx, page, log, missing);
+    if (treeRoot(growTree(log.frontier, log.size, missing)) === root) return takeOver(tx, page, log, missing);
   }
   return append(tx, page, log, [{ at: toIso(at), kind: 'restart', size, root }]);
+}
+
+/** Takes over lines with what they say of days, so that no day is entered twice. */
+async function takeOver(tx: Writer, page: PageKey, log: Log, lines: readonly string[]): Promise<Log> {
+  const days = committedDays(lines.map(parseEntry).filter((entry) => entry !== null));
+  const rows = [...days].map(([place, { figures, correctedAt }]): LogDay => {
+    const at = place.lastIndexOf(' ');
+    const correctedMs = correctedAt === null ? null : Date.parse(correctedAt);
+    return [page, place.slice(0, at), place.slice(at + 1) as Day, figures, correctedMs];
+  });
+  await writeDays(tx, rows);
+  const through = rows.reduce((last, [, , day]) => (day > last ? day : last), log.through ?? ('' as Day));
+  return { ...(await appendLines(tx, page, log, lines)), days: '', through: through === '' ? null : through };
 }
 
 async function changeKey(

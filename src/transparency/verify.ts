@@ -281,10 +281,10 @@ async function checkDays(
   const document = parseJson(await readText(read, 'api/uptime.json'), UptimeSchema);
   if (document === null)
     return { faults: ['api/uptime.json is missing or damaged, so days can’t be compared.'], count: 0 };
-  const committed = committedDays(entries);
+  const faults: string[] = [];
+  const committed = committedDays(entries, (fault) => faults.push(fault));
   // Days that were over an hour before: the log closes them with the next release.
   const closed = lastClosedDay(toEpochMs(now - HOUR_MS));
-  const faults: string[] = [];
   let count = 0;
   for (const { id, name, utc } of document.components) {
     const isCommitted = [...committed.keys()].some((place) => place.startsWith(`${id} `));

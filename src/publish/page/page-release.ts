@@ -20,7 +20,7 @@ import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.t
 import type { PrepareControl } from '../publish-control.ts';
 import type { Disk } from '../releases/disk.ts';
 import type { ReleaseFolders } from '../releases/folders.ts';
-import { type LoggedRelease, logOrigin, withLogFiles } from '../releases/log-files.ts';
+import { type LoggedRelease, logOrigin, readSeen, withLogFiles } from '../releases/log-files.ts';
 import { filePlaces, type Manifest, type ReleaseAccess, releasePage } from '../releases/manifest.ts';
 import { type BadgeData, type PageSummary, releaseDataText } from '../releases/release-data.ts';
 import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
@@ -84,7 +84,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
   if (firsts.subjects.length + firsts.entries.length > 0) await deps.rememberFirsts(firsts);
   const isNews = task.priority === 'immediate' && task.previous !== null && task.previous.eventKey !== eventKey;
   const log = logPlace(model, task);
-  if (!isNews || task.comparesAll) await commitDays(deps, model, log);
+  if (!isNews || task.comparesAll) await commitDays(deps, model, { ...log, previous: task.previous });
   const entries = deps.filesOf(model, task.page);
   const input = {
     slug: task.page.definition.slug,
@@ -188,15 +188,18 @@ function logPlace({ settings, asOf }: PageModel, { page, state }: PageTask): Omi
 
 /** Commits to what the page says of days that are over, unless that is what its log says already. */
 async function commitDays(
-  { commitDays: commit }: PageReleaseDeps,
+  deps: PageReleaseDeps,
   { components, asOf, log }: PageModel,
-  place: Omit<LoggedRelease, 'event'>,
+  { previous, ...place }: Omit<LoggedRelease, 'event'> & { readonly previous: Manifest | null },
 ): Promise<void> {
   const through = lastClosedDay(asOf);
   const shown = closedDays(components, asOf);
   const digest = hash('sha256', JSON.stringify([through, shown, components.map(({ definition }) => definition.id)]));
   if (log?.days === digest) return;
-  await commit({ ...place, through, shown, digest, components: components.map(({ definition }) => definition.id) });
+  await deps.commitDays({
+    ...{ ...place, through, shown, digest, seen: readSeen(logDeps(deps, previous)) },
+    components: components.map(({ definition }) => definition.id),
+  });
 }
 
 function logDeps(

@@ -80,7 +80,7 @@ function listSums(files: readonly ReleaseFile[], previous: Manifest | null): str
 }
 
 /** The log of the last release; null: it had none, or it can't be read. */
-function readSeen({ readBefore }: LogFilesDeps): SeenLog | null {
+export function readSeen({ readBefore }: Pick<LogFilesDeps, 'readBefore'>): SeenLog | null {
   try {
     const checkpoint = parseCheckpoint(readBefore(CHECKPOINT_PATH));
     if (checkpoint === null || checkpoint.size === 0) return null;
