@@ -140,6 +140,9 @@ const UptimeComponentSchema = z.strictObject({
       }),
     )
     .describe('What is said of days in utc_days, as the page’s log commits to it; nothing is known of others.'),
+  corrections: z
+    .array(z.strictObject({ day: z.int().describe('Place in utc_days.'), corrected_at: InstantSchema }))
+    .describe('Days that say something else than they once did.'),
 });
 
 export const UptimeDocumentSchema = z

@@ -18,7 +18,8 @@ import type { Store } from '../../src/store/store.ts';
 import { TEST_SCALE } from '../unit/model/random-history.ts';
 import type { Check } from './check.ts';
 import { examine } from './examine.ts';
-import { publishWorld } from './publish-world.ts';
+import { differencesOfPast } from './past-days.ts';
+import { type Published, publishWorld } from './publish-world.ts';
 import { HOUR, MINUTE } from './random-frame.ts';
 import { randomWorld } from './random-world.ts';
 import { type Step, TICK_MS, type World } from './world.ts';
@@ -41,12 +42,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function differencesOf(world: World, store: Store): Promise<string[]> {
   const found: string[] = [];
   let before: Check | null = null;
+  let last: Published | null = null;
   await publishWorld(world, { store, renderer }, (published) => {
     const check = examine(world, published, before);
     found.push(
-      ...check.differences.map((one) => `world ${world.seed} at ${new Date(published.now).toISOString()}: ${one}`),
+      ...[...check.differences, ...differencesOfPast(published, last)].map(
+        (one) => `world ${world.seed} at ${new Date(published.now).toISOString()}: ${one}`,
+      ),
     );
     before = check;
+    last = published;
   });
   return found;
 }

@@ -17,11 +17,14 @@ import type { FileEntry } from '../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import type { PageRenderer } from '../../src/publish/files/kinds.ts';
 import { collectFirsts, loadPageInputs } from '../../src/publish/page/page-inputs.ts';
-import { modelFor, type PageTask } from '../../src/publish/page/page-release.ts';
+import { commitDays, logPlace, modelFor, type PageTask } from '../../src/publish/page/page-release.ts';
 import { rememberFirsts } from '../../src/store/identities.ts';
 import { readMonitorStates } from '../../src/store/monitor-states.ts';
 import type { Store } from '../../src/store/store.ts';
 import { silenceMsOf } from '../../src/sync/pass/snapshot.ts';
+import { type LogEntry, parseEntry } from '../../src/transparency/entries.ts';
+import { readLines } from '../../src/transparency/page-log.ts';
+import { testPageLog } from '../helpers/page-log.ts';
 import { type Answer, internalName, type World } from './world.ts';
 
 /** What a visitor gets after a publish. */
@@ -34,12 +37,17 @@ export interface Published {
   readonly isSetBack: boolean;
   /** By path below the page. */
   readonly files: ReadonlyMap<string, string>;
+  /** The page's log. */
+  readonly log: readonly LogEntry[];
 }
 
 interface Served {
   readonly key: string;
   readonly text: string;
 }
+
+/** No release is written, so there is none to go on from. */
+const NO_FOLDERS = { publicSite: '', privateSite: '', releases: '' } as Parameters<typeof commitDays>[0]['folders'];
 
 /** Files that tell nothing of their own: pictures of the same words, and badges whose makers are those of the ones that are read. */
 const LEFT_OUT = /\.png$|-(?:light|dark)\.svg$|^404|^robots|^sitemap|^favicon|^uptime\/|\.csv$/;
@@ -53,6 +61,7 @@ export async function publishWorld(
 ): Promise<void> {
   const inputs = siteInputs(world);
   const memory = createSiteMemory(store);
+  const log = testPageLog(store.database);
   let previous: { asOf: number; eventKey: string; slug: string } | null = null;
   let served = new Map<string, Served>();
   let lastAt = 0;
@@ -72,13 +81,19 @@ export async function publishWorld(
     const task = { page, priority: 'immediate', previous: previous as PageTask['previous'], state } as const;
     const { model, eventKey } = modelFor(undated, task);
     await rememberFirsts(store.database, collectFirsts(undated, model, state.now));
+    await commitDays({ ...log, store, folders: NO_FOLDERS }, model, {
+      ...logPlace(model, { page, state }),
+      previous: null,
+    });
     previous = { asOf: model.asOf, eventKey, slug: world.slug };
     const entries = [
       ...pageFiles(model, { badges: false }),
       ...badgeFiles(model, { options: { locale: 'en' }, named: [] }),
     ].filter(({ path }) => !LEFT_OUT.test(path) && (!path.includes('badges/') || READ_BADGE.test(path)));
     served = await drawn(entries, served, renderer);
-    look({ now: step.at, upTo, isSetBack, files: new Map([...served].map(([path, { text }]) => [path, text])) });
+    const files = new Map([...served].map(([path, { text }]) => [path, text]));
+    const lines = await readLines(store.database, page.identity.key, { from: 0, to: Number.MAX_SAFE_INTEGER });
+    look({ now: step.at, upTo, isSetBack, files, log: lines.flatMap((line) => parseEntry(line) ?? []) });
     isSetBack = false;
   }
 }

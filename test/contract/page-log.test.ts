@@ -157,6 +157,13 @@ describe('the signed log of a page', () => {
     expect(none).toEqual([]);
     expect(corrections).toMatchObject([{ component: 'c0', day: '2026-11-21', why: 'history_changed' }]);
     expect(corrections[0]?.was).toMatch(/major_outage/);
+    // The page says so itself, with its next heartbeat.
+    await live(site, next, 1);
+    const { utc_days, components } = JSON.parse(site.served('acme', 'api/uptime.json'));
+    const corrected = components.map((one: { corrections: { day: number }[] }) =>
+      one.corrections.map(({ day }) => utc_days[day]),
+    );
+    expect(corrected).toEqual([['2026-11-21'], []]);
     // The log itself, edited to hide it.
     await site.store.database.transaction((tx) =>
       tx.run("UPDATE log_entry SET line = REPLACE(line, 'major_outage', 'degraded')"),

@@ -91,13 +91,16 @@ export interface ComponentInputs {
   readonly maintenances: readonly PageMaintenance[];
   /** Names of the badges that components have, as in their addresses. */
   readonly badges: readonly string[];
+  /** Past days that say something else than they once did. */
+  readonly corrected: NonNullable<Parameters<typeof componentView>[2]['corrected']>;
 }
 
 export const COMPONENT = htmlKind(
   'component',
-  ({ frame, age, component, incidents, maintenances, badges }: ComponentInputs) =>
+  ({ frame, age, component, incidents, maintenances, badges, corrected }: ComponentInputs) =>
     componentView({ ...frame, ...age, incidents, maintenances }, component, {
       badges: galleryChoices(badges, frame.settings.locale).kinds,
+      corrected,
     }),
 );
 

@@ -108,6 +108,7 @@ function componentFacts(
   const before = once(() => new Map(atHeartbeat().components.map((one) => [one.definition.id, one])));
   const incidents = once(() => groupedBy(model.incidents, ({ componentIds }) => componentIds));
   const maintenances = once(() => groupedBy(model.maintenances, ({ componentIds }) => componentIds));
+  const corrected = once(() => Map.groupBy(model.log?.corrected ?? [], ({ component }) => component));
   return {
     component: (component) => {
       const { id } = component.definition;
@@ -119,6 +120,7 @@ function componentFacts(
         incidents: incidents().get(id) ?? [],
         maintenances: maintenances().get(id) ?? [],
         badges: PART_KINDS,
+        corrected: (corrected().get(id) ?? []).map(({ day, at }) => ({ day, at })),
       };
     },
   };

@@ -181,14 +181,17 @@ function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseA
 }
 
 /** Where the log of a page is continued. */
-function logPlace({ settings, asOf }: PageModel, { page, state }: PageTask): Omit<LoggedRelease, 'event'> {
+export function logPlace(
+  { settings, asOf }: PageModel,
+  { page, state }: Pick<PageTask, 'page' | 'state'>,
+): Omit<LoggedRelease, 'event'> {
   const { key } = page.identity;
   return { page: key, origin: logOrigin(settings.url, key), revision: state.revision, at: asOf };
 }
 
 /** Commits to what the page says of days that are over, unless that is what its log says already. */
-async function commitDays(
-  deps: PageReleaseDeps,
+export async function commitDays(
+  deps: Pick<PageReleaseDeps, 'commitDays' | 'commitRelease' | 'folders' | 'store'>,
   { components, asOf, log }: PageModel,
   { previous, ...place }: Omit<LoggedRelease, 'event'> & { readonly previous: Manifest | null },
 ): Promise<void> {

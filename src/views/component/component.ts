@@ -3,7 +3,9 @@
 import {
   type ComponentModel,
   DAY_MS,
+  type Day,
   dayOf,
+  type EpochMs,
   type PageModel,
   type State,
   UPTIME_PERIODS,
@@ -19,6 +21,7 @@ import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
+import { type CorrectionView, correctionView } from '../page/verify.ts';
 import { absoluteUrl, componentPath, HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { count, fill, type Words } from '../words/index.ts';
@@ -147,6 +150,7 @@ export interface ComponentView {
   readonly dayTip: DayTipView;
   /** When its days begin. */
   readonly daysIn: string;
+  readonly corrected: readonly CorrectionView[];
   /** None where uptime is not shown. */
   readonly periods: readonly PeriodRowView[];
   /** True: it has no monitor, and its figures are counted from reported incidents alone: nothing is observed. */
@@ -172,12 +176,14 @@ type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'mainte
 interface ComponentInit extends ViewOptions {
   /** The badges that components have. */
   readonly badges: readonly NamedChoice[];
+  /** Past days that say something else than they once did; default: none. */
+  readonly corrected?: readonly { readonly day: Day; readonly at: EpochMs }[];
 }
 
 export function componentView(
   model: ComponentPage,
   component: ComponentModel,
-  { badges, ...options }: ComponentInit,
+  { badges, corrected = [], ...options }: ComponentInit,
 ): ComponentView {
   const context = createContext(model, { base: '../../', ...options });
   const { words } = context;
@@ -206,6 +212,7 @@ export function componentView(
     dayRows: listDayRows(context, days.texts, bar.runs),
     dayTip: dayTip(context, days.days, [bar.runs]),
     daysIn: fill(words.daysIn, { zone: context.format.zone }),
+    corrected: corrected.map((one) => correctionView(context, one)),
     periods: model.settings.showUptime ? listPeriodRows(context, component) : [],
     isUptimeReported: definition.monitor === null,
     upstreamSays: upstreamUptimeText(context, component),

@@ -104,6 +104,8 @@ interface UptimeComponent extends ComponentHead {
   readonly days: UptimeDays;
   /** What is said of days in `utc_days`, by their place in that list; nothing is known of others. */
   readonly utc: readonly (DayFigures & { readonly days: readonly number[] })[];
+  /** Days in `utc_days` that say something else than they once did, by their place in that list. */
+  readonly corrections: readonly { readonly day: number; readonly corrected_at: string }[];
 }
 
 /** Each list has one entry for each day of the document. */
@@ -150,6 +152,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   }));
   const utcDays = daysUntil(lastClosedDay(asOf), DAYS_COUNT);
   const closed = Map.groupBy(closedDays(model.components, asOf), (one) => one.component);
+  const corrected = Map.groupBy(model.log?.corrected ?? [], (one) => one.component);
   return {
     page: { ...pageHead(model), updated_at: toIso(lastChangeAt(model)) },
     time_zone: settings.timezone,
@@ -180,6 +183,9 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
           ...(JSON.parse(figures) as DayFigures),
           days: alike.map(({ day }) => utcDays.indexOf(day)),
         }),
+      ),
+      corrections: (corrected.get(component.definition.id) ?? []).flatMap(({ day, at }) =>
+        utcDays.includes(day) ? [{ day: utcDays.indexOf(day), corrected_at: toIso(at) }] : [],
       ),
     })),
   };

@@ -2,6 +2,7 @@
 
 import type { ComponentModel, LogSummary, WitnessWord } from '../../model/index.ts';
 import { WITNESS_PATH } from '../../model/slugs.ts';
+import type { Day, EpochMs } from '../../model/time.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, rootUrl, type ShellView, type ViewContext } from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
@@ -29,13 +30,14 @@ export interface VerifyView {
       readonly faults: string;
     }[];
   } | null;
-  readonly corrected: readonly {
-    readonly name: string;
-    readonly href: string;
-    readonly day: string;
-    /** The sentence before and after the time in it. */
-    readonly on: readonly [string, TimeView, string];
-  }[];
+  readonly corrected: readonly (CorrectionView & { readonly name: string; readonly href: string })[];
+}
+
+/** A past day that was corrected. */
+export interface CorrectionView {
+  readonly day: string;
+  /** The sentence before and after the time in it. */
+  readonly on: readonly [string, TimeView, string];
 }
 
 interface VerifyInputs {
@@ -48,7 +50,6 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
   const context = createContext(frame, { base: '../' });
   const { words, format, base } = context;
   const names = new Map(components.map(({ definition, name }) => [definition.id, name]));
-  const [before = '', after = ''] = words.correctedOn.split('{date}');
   return {
     shell: buildShell(context, {
       ...{ title: words.verifyPage, description: words.verifyLead, path: VERIFY_PATH },
@@ -62,16 +63,17 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
     corrected: (log?.corrected ?? []).flatMap(({ component, day, at }) => {
       const name = names.get(component);
       if (name === undefined) return [];
-      return [
-        {
-          name,
-          href: base + componentPath(component),
-          day: format.dayInYear(day),
-          on: [before, format.zoned.time(at), after] as const,
-        },
-      ];
+      return [{ name, href: base + componentPath(component), ...correctionView(context, { day, at }) }];
     }),
   };
+}
+
+export function correctionView(
+  { words, format }: Pick<ViewContext, 'words' | 'format'>,
+  { day, at }: { readonly day: Day; readonly at: EpochMs },
+): CorrectionView {
+  const [before = '', after = ''] = words.correctedOn.split('{date}');
+  return { day: format.dayInYear(day), on: [before, format.zoned.time(at), after] };
 }
 
 function listWitnesses(

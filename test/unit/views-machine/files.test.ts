@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '../../../src/model/index.ts';
+import type { LogSummary } from '../../../src/model/page.ts';
 import { fileEntry, fileKeys } from '../../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
 import { machineFiles } from '../../../src/publish/files/machine-files.ts';
 import { pageFacts } from '../../../src/publish/files/page-facts.ts';
 import { sitemapView } from '../../../src/views/site/crawlers.ts';
 import { ago, componentModel, withOneDown } from '../../helpers/page-model.ts';
-import { calm, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
+import { calm, eventful, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
 
 const NO_BADGES = { badges: false };
@@ -170,7 +171,13 @@ describe('what is published', () => {
         }
     };
     const shown = componentModel({ target: 'https://10.0.0.7/', upstreamUptime: UPSTREAM_UPTIME, groupId: 'core' });
-    const model = outage({ components: [shown, ...outage().components], settings: { showTargets: true } });
+    const log = eventful().log as LogSummary;
+    const corrected = log.corrected.map((one) => ({ ...one, component: shown.definition.id }));
+    const model = outage({
+      components: [shown, ...outage().components],
+      settings: { showTargets: true },
+      log: { ...log, corrected },
+    });
     for (const entry of machineFiles(pageFacts(model)))
       if (entry.path.endsWith('.json')) collect(JSON.parse(String((await entry.draw(noHtml)).body)));
     expect([...keys].toSorted()).toEqual(PUBLIC_KEYS);
@@ -198,8 +205,8 @@ const UPSTREAM_UPTIME = {
 /** The allow-list. What is added here is published to everybody. */
 const PUBLIC_KEYS = (
   '24h 30d 365d 7d 90d affected_components announcements as_of at authors blip_floor_seconds body ' +
-  'certificate_expires_at checks code components content_html counted_seconds counts coverage coverage_ratio ' +
-  'created_at custom_tweet date_modified date_published day_seconds days degraded deliver_notifications ' +
+  'certificate_expires_at checks code components content_html corrected_at corrections counted_seconds counts coverage coverage_ratio ' +
+  'created_at custom_tweet date_modified date_published day day_seconds days degraded deliver_notifications ' +
   'description display_at ended_at ends_at feed_url formula formula_version from group group_id groups ' +
   'home_page_url id impact incident_count incident_id incident_updates incidents incidents_at incidents_stale ' +
   'indicator interval_seconds is_over items language locale maintenance maintenances major_outage monitoring_at ' +

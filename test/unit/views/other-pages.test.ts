@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LOGIN_FAULTS, LOGIN_STEPS } from '../../../src/model/access.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
+import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/index.ts';
 import type { UpstreamUptime } from '../../../src/model/observation.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../../src/views/component/component.ts';
@@ -15,7 +15,7 @@ import { notFoundView, siteNotFoundView } from '../../../src/views/page/not-foun
 import { reportView } from '../../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../../src/views/site/index-of-pages.ts';
 import { galleryOf, partBadges } from '../../helpers/every-page.ts';
-import { ago, componentModel, incident, maintenance, pageModel, withMonths } from '../../helpers/page-model.ts';
+import { AS_OF, ago, componentModel, incident, maintenance, pageModel, withMonths } from '../../helpers/page-model.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 
 describe('an incident’s page', () => {
@@ -125,6 +125,14 @@ describe('a component’s page', () => {
     });
     expect(chart?.periods[0].line.match(/M/g)).toHaveLength(2);
     expect(componentView(pageModel(), componentModel(), { badges: partBadges() }).responseChart).toBeNull();
+  });
+
+  it('says of a component which of its past days were corrected, and when', () => {
+    const component = componentModel();
+    const corrected = [{ day: dayOf(AS_OF, 'UTC'), at: AS_OF }];
+    const view = componentView(pageModel({ components: [component] }), component, { badges: partBadges(), corrected });
+    expect(view.corrected).toMatchObject([{ on: ['corrected on ', { iso: new Date(AS_OF).toISOString() }, ''] }]);
+    expect(componentView(pageModel(), component, { badges: partBadges() }).corrected).toEqual([]);
   });
 
   it('draws response times over each period that has some of its own, with instants at equal distances', () => {
