@@ -29,23 +29,27 @@ const SHOTS: readonly Shot[] = [
   { name: 'page', path: 'acme/', size: [1200, 900] },
   { name: 'dark', path: 'acme/', size: [1200, 900], context: { colorScheme: 'dark' } },
   { name: 'phone', path: 'acme/', size: [390, 844], context: { deviceScaleFactor: 2 } },
-  {
-    name: 'incident',
-    path: 'acme/',
-    size: [1200, 900],
-    act: (page) => page.getByRole('link', { name: 'Search is slow' }).first().click(),
-  },
+  { name: 'incident', path: 'acme/', size: [1200, 900], act: openIncident },
   { name: 'many', path: 'cloud/', size: [1200, 1000] },
   { name: 'uptime', path: 'acme/uptime/', size: [1200, 900] },
   { name: 'badges', path: 'acme/badges/', size: [1200, 900] },
   { name: 'write', path: '-/ops/write?page=cloud', size: [1200, 900], act: declareIncident },
 ];
 
-/** What the strip of the README is made of. */
-const STRIP = ['page', 'phone', 'incident', 'dark'];
-const STRIP_HEIGHT = 420;
+/** What the strip of the README is made of: taller than the others, so that days are on it. */
+const STRIP: readonly Shot[] = [
+  { name: 'page', path: 'acme/', size: [860, 1290] },
+  { name: 'phone', path: 'acme/', size: [390, 844], context: { deviceScaleFactor: 2 } },
+  { name: 'incident', path: 'acme/', size: [640, 960], act: openIncident },
+  { name: 'dark', path: 'acme/', size: [860, 1290], context: { colorScheme: 'dark' } },
+];
+const STRIP_HEIGHT = 720;
 /** Before today, on every bar. */
 const DAYS = 89;
+
+function openIncident(page: Page): Promise<void> {
+  return page.getByRole('link', { name: 'Search is slow' }).first().click();
+}
 
 async function declareIncident(page: Page): Promise<void> {
   await page.getByLabel('Title').fill('Slow uploads in Frankfurt');
@@ -109,7 +113,7 @@ async function take(
   const page = await opened.newPage();
   if (path.startsWith('-/ops')) {
     await page.goto(`${site.url}-/ops`);
-    await page.getByLabel('Operator token').fill(site.token);
+    await page.getByLabel('Token').fill(site.token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
   }
@@ -121,9 +125,9 @@ async function take(
   return picture;
 }
 
-async function drawStrip(browser: Browser, pictures: ReadonlyMap<string, Buffer>): Promise<Buffer> {
-  const page = await browser.newPage({ viewport: { width: 1900, height: STRIP_HEIGHT + 32 }, deviceScaleFactor: 1 });
-  const images = STRIP.map((name) => `<img src="data:image/png;base64,${pictures.get(name)?.toString('base64')}">`);
+async function drawStrip(browser: Browser, pictures: readonly Buffer[]): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: { width: 2200, height: STRIP_HEIGHT + 32 }, deviceScaleFactor: 1 });
+  const images = pictures.map((picture) => `<img src="data:image/png;base64,${picture.toString('base64')}">`);
   await page.setContent(
     `<style>body{margin:0}p{display:inline-flex;gap:16px;margin:0;padding:16px;background:#e9e8e4}img{height:${STRIP_HEIGHT}px;border-radius:8px}</style><p>${images.join('')}</p>`,
   );
@@ -138,13 +142,10 @@ const browser = await launchBrowser();
 await withSandbox(
   () => undefined,
   async (url, token) => {
-    const pictures = new Map<string, Buffer>();
-    for (const shot of SHOTS) {
-      const picture = await take(browser, shot, { url, token });
-      pictures.set(shot.name, picture);
-      save(`screenshot-${shot.name}.png`, picture);
-    }
-    save('screenshot-strip.png', await drawStrip(browser, pictures));
+    for (const shot of SHOTS) save(`screenshot-${shot.name}.png`, await take(browser, shot, { url, token }));
+    const strip: Buffer[] = [];
+    for (const shot of STRIP) strip.push(await take(browser, shot, { url, token }));
+    save('screenshot-strip.png', await drawStrip(browser, strip));
     save('badge.svg', await (await fetch(`${url}acme/badges/uptime-90d.svg`)).text());
   },
 );
