@@ -132,4 +132,32 @@ describe('the settings of an identity provider', () => {
     await findings({}, {});
     expect(provider.requests.filter((line) => /interaction|\/me$/.test(line))).toEqual([]);
   });
+
+  const OIDC = { issuer: 'https://id.example', client_id: 'pharos', client_secret: '${SECRET}' };
+  const GROUPS = { groups: ['sre'] };
+  const asPage = (page: object, access: object = { oidc: OIDC }) => ({ access, pages: [{ slug: 'staff', ...page }] });
+  const operators = (over: object) => ({ operators: { oidc: OIDC, roles: { admin: GROUPS }, ...over } });
+  it.each([
+    ['a page without a provider', asPage({ oidc: { allow: GROUPS } }, {}), 'pages[0].oidc'],
+    ['a page without a list', asPage({ oidc: { allow: {} } }), 'pages[0].oidc.allow'],
+    ['a page with empty lists', asPage({ oidc: { allow: { groups: [], domains: [] } } }), 'pages[0].oidc.allow'],
+    ['the type without a list', asPage({ access_type: 'oidc' }), 'pages[0].oidc'],
+    ['plain http to elsewhere', asPage({}, { oidc: { ...OIDC, issuer: 'http://id.example' } }), 'access.oidc.issuer'],
+    [
+      'everybody with an account of Microsoft',
+      asPage({}, { oidc: { ...OIDC, issuer: 'https://login.microsoftonline.com/common/v2.0' } }),
+      'access.oidc.issuer',
+    ],
+    ['a secret in clear', asPage({}, { oidc: { ...OIDC, client_secret: 'secret' } }), 'access.oidc.client_secret'],
+    ['no openid', asPage({}, { oidc: { ...OIDC, scopes: ['email'] } }), 'access.oidc.scopes'],
+    ['operators without roles', operators({ roles: {} }), 'operators.oidc'],
+    ['roles without a provider', operators({ oidc: undefined }), 'operators.roles'],
+    ['a role of nobody', operators({ roles: { admin: {} } }), 'operators.roles.admin'],
+    ['a writer without pages', operators({ roles: { writer: GROUPS } }), 'operators.roles.writer'],
+  ])('are refused by the configuration: %s', (_name, rest, place) => {
+    const text = JSON.stringify({ site: { url: ORIGIN, name: 'S' }, ...rest });
+    expect(() => parseConfig({ text, file: null, folder: '/nowhere' }, [], { SECRET: CLIENT.client_secret })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(place) }),
+    );
+  });
 });

@@ -328,6 +328,34 @@ describe('a session by a provider', () => {
     expect(await browser.sees('staff')).toBe(false);
   });
 
+  it.each(['/.well-known', '/token', '/jwks', '/me'])(
+    'goes on while %s is away, and ends once it is not',
+    async (path) => {
+      for (const how of ['status', 'silence'] as const) {
+        const browser = await signedIn();
+        provider.accounts.set('ada', { groups: ['all'] });
+        provider.break(path, how);
+        later(HOUR);
+        expect([how, await browser.sees('staff')]).toEqual([how, true]);
+        provider.break(null);
+        later(60_000);
+        expect([how, await browser.sees('staff')]).toEqual([how, false]);
+        provider.accounts.set('ada', { groups: ['sre'] });
+      }
+    },
+  );
+
+  it.each([
+    ['an address that is verified no more', { email: 'ada@corp.example', email_verified: false }],
+    ['another address', { email: 'ada@else.example', email_verified: true }],
+  ])('ends within the hour with %s', async (_name, account) => {
+    await site.access.setPages([oidcPage('staff', { domains: ['corp.example'] })]);
+    const browser = await signedIn();
+    provider.accounts.set('ada', account);
+    later(HOUR);
+    expect(await browser.sees('staff')).toBe(false);
+  });
+
   it('goes on while the provider refuses Pharos itself, and nobody else gets in', async () => {
     const browser = await signedIn();
     await site.close();
