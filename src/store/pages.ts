@@ -161,6 +161,10 @@ export function adoptPage(
       `UPDATE page SET slug = ?, origin = ?, access = ?, gate = gate + 1, ended_at = NULL, revision = ? WHERE key = ?`,
       [slug, current.origin, current.access, revision, old],
     );
+    // It names the address that the page had, which may have been a secret. The log begins anew at the new one.
+    if (former.slug !== slug)
+      for (const table of ['page_log', 'log_entry', 'log_day'])
+        await tx.run(`DELETE FROM ${table} WHERE page = ?`, [old]);
     await tx.announce();
     return 'adopted';
   });

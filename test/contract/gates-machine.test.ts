@@ -10,7 +10,10 @@
  *   not comparing them with the manifest (33; bytes of another time, shown to who may see the page: 30 of the first seed);
  * - one door: `pageAnswer` opens the home page at the root without asking (13); `closePages` leaves the site's own files
  *   that tell of a closed page (23); `compose` does not have targets withdraw it (13);
- * - a page that is more than its slug: `site-memory` gives every page of a slug the same key (21).
+ * - a page that is more than its slug: `site-memory` gives every page of a slug the same key (6); `isOwn` shows a public page
+ *   what was written while it was private (48); `readFormComponents` does not ask for the version of the gate (48);
+ * - routes that carry tokens: `presented` takes the row of any page (3);
+ * - doubt closes: `judge` leaves out `closeDoubtful` (14).
  *
  * `PHAROS_TEST_SEED` is the first seed, `PHAROS_GATES_STEPS` how many steps.
  */

@@ -6,7 +6,14 @@ import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
-import { keyOfSlug, type PageClaim, type PageClaims, readPages, settlePages } from '../../src/store/pages.ts';
+import {
+  adoptPage,
+  keyOfSlug,
+  type PageClaim,
+  type PageClaims,
+  readPages,
+  settlePages,
+} from '../../src/store/pages.ts';
 import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { readWritten } from '../../src/store/written/posts.ts';
 import { createApiTokens } from '../../src/store/written/tokens.ts';
@@ -48,6 +55,22 @@ describe.each(DATABASES)('which page is which in %s', (kind) => {
     expect(await settle(claims([page('acme'), page('inner')]))).toEqual(['acme~1 1', 'inner~1 1']);
     expect(await settle(claims([page('inner'), page('acme')]))).toEqual(['acme~1 1', 'inner~1 1']);
     expect(await settle(claims([page('inner'), page('acme')]), new Set())).toEqual(['acme~1 1', 'inner~1 1']);
+  });
+
+  it('gives a page that comes back its log, and none that names another address', async () => {
+    const logged = async (): Promise<readonly unknown[]> => database.all('SELECT page, line FROM log_entry', []);
+    const [old] = (await settle(claims([page('secret')]))).map((one) => one.split(' ')[0] as PageKey);
+    if (old === undefined) throw new Error('there is no page');
+    await database.transaction((tx) =>
+      tx.run("INSERT INTO log_entry (page, n, line) VALUES (?, 0, 'of host/secret')", [old]),
+    );
+    await settle(claims([]));
+    await settle(claims([page('secret', 'svc/7')]));
+    expect(await adoptPage(database, { old, slug: 'secret', now })).toBe('adopted');
+    expect(await logged()).toHaveLength(1);
+    await settle(claims([page('acme')]));
+    expect(await adoptPage(database, { old, slug: 'acme', now })).toBe('adopted');
+    expect(await logged()).toEqual([]);
   });
 
   it('begins an era when a page comes back, and when another definition takes its slug', async () => {
