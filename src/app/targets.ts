@@ -1,7 +1,6 @@
 /** The folders and buckets of a configuration. Targets are kept current in the background. */
 
 import type { Config } from '../config/load.ts';
-import type { Secret } from '../config/secret.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type ProxySettings, proxySettings } from '../network/proxy.ts';
@@ -13,6 +12,7 @@ import { fenceStore, type ObjectStore } from '../publish/stored/object-store.ts'
 import { createTarget, type Target, type TargetOptions, type TargetReport } from '../publish/targets/create-target.ts';
 import type { PageLock } from '../publish/targets/page-extras.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
+import type { Secret } from '../schema/secret.ts';
 import type { Database } from '../store/database.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
 import { now } from './clock.ts';

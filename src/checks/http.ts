@@ -90,9 +90,9 @@ function headersOf({ isOwn, hasBody }: Hop, { headers, auth }: HttpCheck): Recor
   if (auth !== undefined)
     sent['authorization'] =
       'token' in auth
-        ? `Bearer ${auth.token}`
-        : `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}`;
-  for (const { key, value } of headers) sent[key.toLowerCase()] = value;
+        ? `Bearer ${auth.token.reveal()}`
+        : `Basic ${Buffer.from(`${auth.user}:${auth.password.reveal()}`).toString('base64')}`;
+  for (const { key, value } of headers) sent[key.toLowerCase()] = value.reveal();
   return sent;
 }
 

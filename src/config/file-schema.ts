@@ -4,6 +4,7 @@ import emailAddresses from 'email-addresses';
 import { z } from 'zod';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { HttpUrlSchema, IdSchema, LinkSchema, LocaleSchema, SlugSchema, TimezoneSchema } from '../schema/scalars.ts';
+import { SecretSchema, TOKEN_LENGTH_MIN } from '../schema/secret.ts';
 import { HostPortSchema, PlaceSchema } from '../sync/connectors/check.ts';
 import { IntakeSchema } from './intake.ts';
 import { NotificationSchema } from './notifications.ts';
@@ -20,7 +21,6 @@ import {
   ScheduleSchema,
   upstreamSchema,
 } from './schema.ts';
-import { SecretSchema, TOKEN_LENGTH_MIN } from './secret.ts';
 import { StoreUrlSchema } from './store-url.ts';
 
 /** What operators may be. */

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { HeaderNameSchema, IdSchema, SlugSchema } from '../schema/scalars.ts';
-import { SecretSchema } from './secret.ts';
+import { SecretSchema } from '../schema/secret.ts';
 import { when } from './when.ts';
 
 const PathSchema = z

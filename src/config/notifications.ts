@@ -9,7 +9,7 @@ import { HOST_NAME } from '../model/scalars.ts';
 import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
 import { HeaderNameSchema, HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
-import { Secret, SecretSchema } from './secret.ts';
+import { Secret, SecretSchema } from '../schema/secret.ts';
 
 /** An address that whoever knows it may post to. */
 const WebhookUrlSchema = HttpUrlSchema.transform((url) => new Secret(url));

@@ -1,8 +1,8 @@
 /** Where the public part of the site is put, beside being served by us. */
 
 import { z } from 'zod';
+import { SecretSchema } from '../schema/secret.ts';
 import { CaSchema } from './certificates.ts';
-import { SecretSchema } from './secret.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const R2_HOST = /\.r2\.cloudflarestorage\.com$/;

@@ -3,10 +3,10 @@
 import { resolve } from 'node:path';
 import { WRITTEN_ID } from '../model/observation.ts';
 import { didYouMean } from '../schema/nearest.ts';
+import { Secret } from '../schema/secret.ts';
 import { type ConfigFile, createFileSchema } from './file-schema.ts';
 import { notificationFaults } from './notifications.ts';
 import type { ConnectorOptions } from './schema.ts';
-import { Secret } from './secret.ts';
 
 interface RuleFault {
   readonly path: readonly (string | number)[];

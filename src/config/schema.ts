@@ -23,11 +23,11 @@ import {
   SlugSchema,
   TimezoneSchema,
 } from '../schema/scalars.ts';
+import { SecretSchema } from '../schema/secret.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CATALOGUES, hasWords } from '../views/words/index.ts';
 import { CaSchema } from './certificates.ts';
-import { SecretSchema } from './secret.ts';
 import { when } from './when.ts';
 
 export const ScheduleSchema = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Secret } from './secret.ts';
+import { Secret } from '../schema/secret.ts';
 
 /** The address of a Postgres database; it carries a password, so it is closed at once. */
 export const StoreUrlSchema = z

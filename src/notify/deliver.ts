@@ -4,13 +4,13 @@
  */
 
 import { type Channel, type ChannelKindName, type ChannelSettings, hostOf } from '../config/notifications.ts';
-import { Secret } from '../config/secret.ts';
 import type { SendMail } from '../mail/mail.ts';
 import { mailFailure } from '../mail/mail.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../network/proxy.ts';
 import type { Handover } from '../outbox/outbox.ts';
+import { Secret } from '../schema/secret.ts';
 import { shorten } from '../shorten.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic } from '../sync/http/public-only.ts';
 import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http/retry-after.ts';

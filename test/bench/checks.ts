@@ -70,6 +70,13 @@ export async function run(): Promise<void> {
       atMost: 5,
       remark: `p50 ${number(median(over))} ms, of ${number(over.length)} answers, in whole milliseconds`,
     });
+    judge({
+      name: '  a run begins a period after the one before, furthest off',
+      figure: Math.max(...busy.lateMs) / 1_000,
+      unit: 's',
+      atMost: 1,
+      remark: `p99 ${number(quantile(busy.lateMs, 0.99))} ms`,
+    });
     const [slowest, middle] = [Math.max(...busy.fallsMs), median(busy.fallsMs)];
     judge({
       name: `  fall until published, slowest of ${FALLS}`,
@@ -104,6 +111,7 @@ interface PharosFigures {
   readonly cpuShare: number;
   readonly mb: number;
   readonly over: readonly number[];
+  readonly lateMs: readonly number[];
   readonly fallsMs: readonly number[];
   readonly foundMs: readonly number[];
 }
@@ -133,28 +141,47 @@ async function measurePharos(targets: Targets, isActive: boolean): Promise<Pharo
     const cpuShare = (cpuMs(pharos.pid) - before) / lastedMs;
     const mb = residentMb(pharos.pid);
     const took = await targets.took();
-    if (!isActive) return { cpuShare, mb, over: [], fallsMs: [], foundMs: [] };
-    const over = overheadOf(join(folder.path, 'data/pharos.db'), took, startedAt);
-    return { cpuShare, mb, over, ...(await measureFalls(targets, pharos.url)) };
+    if (!isActive) return { cpuShare, mb, over: [], lateMs: [], fallsMs: [], foundMs: [] };
+    const results = resultsSince(join(folder.path, 'data/pharos.db'), startedAt);
+    const [over, lateMs] = [overheadOf(results, took), latenessOf(results)];
+    return { cpuShare, mb, over, lateMs, ...(await measureFalls(targets, pharos.url)) };
   } finally {
     await pharos.stop();
     folder.remove();
   }
 }
 
-/** What was measured minus what the server took, pair by pair: the newest answers of each are the same. */
-function overheadOf(path: string, took: Took, since: number): number[] {
+interface Result {
+  readonly name: string;
+  /** Newest answers, oldest first. */
+  readonly recent: readonly { readonly at: number; readonly ms: number }[];
+}
+
+function resultsSince(path: string, since: number): Result[] {
   const database = new DatabaseSync(path, { readOnly: true });
   const rows = database.prepare('SELECT document FROM check_result').all() as { document: string }[];
   database.close();
-  return rows.flatMap(({ document }) => {
-    const { name, recent } = JSON.parse(document) as { name: string; recent: { at: number; ms: number }[] };
-    const served = took[`/p/${name.slice(1)}`] ?? [];
-    const measured = recent.filter(({ at }) => at >= since);
-    // Answers on their way at an edge are in one list only.
-    if (measured.length !== served.length) return [];
-    return measured.map(({ ms }, index) => ms - (served[index] ?? Number.NaN));
+  return rows.map(({ document }) => {
+    const { name, recent } = JSON.parse(document) as Result;
+    return { name, recent: recent.filter(({ at }) => at >= since) };
   });
+}
+
+/** What was measured minus what the server took, pair by pair. */
+function overheadOf(results: readonly Result[], took: Took): number[] {
+  return results.flatMap(({ name, recent }) => {
+    const served = took[`/p/${name.slice(1)}`] ?? [];
+    // Answers on their way at an edge are in one list only.
+    if (recent.length !== served.length) return [];
+    return recent.map(({ ms }, index) => ms - (served[index] ?? Number.NaN));
+  });
+}
+
+/** How far runs were from a period after the one before. */
+function latenessOf(results: readonly Result[]): number[] {
+  return results.flatMap(({ recent }) =>
+    recent.slice(1).map(({ at }, index) => Math.abs(at - (recent[index]?.at ?? Number.NaN) - PERIOD_MS)),
+  );
 }
 
 async function measureFalls(targets: Targets, url: string): Promise<Pick<PharosFigures, 'fallsMs' | 'foundMs'>> {

@@ -1,4 +1,6 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Certificate, makeCertificate } from '../helpers/certificate.ts';
@@ -209,6 +211,29 @@ describe('a server that', () => {
         (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 7\r\n\r\nhello'),
       ),
     ).toMatch(/^the response (is not valid HTTP|has another length)/);
+  });
+
+  it('takes no connection is told so', async () => {
+    // Its process is stopped, and its queue of connections full, so that the kernel answers no further ones.
+    const script =
+      "require('net').createServer().listen(0, '127.0.0.1', 1, function () { console.log(this.address().port) })";
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const port = Number(line.toString());
+    child.kill('SIGSTOP');
+    const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    open.push(async () => {
+      for (const filler of fillers) filler.destroy();
+      child.kill('SIGKILL');
+    });
+    await once(fillers[0] as Socket, 'connect');
+    await expect
+      .poll(async () => (await tryFields({ type: 'tcp', uri: `127.0.0.1:${port}`, ...stall })).fault)
+      .toBe('no connection within 0.6 s');
+    expect(await tryFields({ url: `http://127.0.0.1:${port}/`, ...stall })).toMatchObject({
+      fault: 'no connection within 0.6 s',
+      hasAnswered: false,
+    });
   });
 
   it('stalls is told by what it did not do in time', async () => {

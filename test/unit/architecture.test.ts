@@ -43,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'once',
     'shorten',
     'model',
+    'schema',
     'errors',
     'config',
     'network',

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { parseConfig } from '../../src/config/load.ts';
 import { CHANNEL_KINDS, type ChannelKindName } from '../../src/config/notifications.ts';
-import { Secret } from '../../src/config/secret.ts';
 import { isStatusError } from '../../src/errors.ts';
+import { Secret } from '../../src/schema/secret.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { SIGNING_SECRET, settingsAt } from '../helpers/channels.ts';
 

@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import { interpolate } from '../../src/config/interpolate.ts';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfig } from '../../src/config/load.ts';
-import { Secret } from '../../src/config/secret.ts';
 import { isStatusError } from '../../src/errors.ts';
+import { Secret } from '../../src/schema/secret.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -5,6 +5,7 @@ import { type Checker, type CheckerDeps, createChecker, type OwnCheck } from '..
 import { tryCheck } from '../../checks/try.ts';
 import { messageOf } from '../../errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { Secret } from '../../schema/secret.ts';
 import { checksTask, readChecks, writeChecks } from '../../store/nodes/checks.ts';
 import { CheckSchema } from '../../sync/connectors/check.ts';
 import { ONLY_PLACE } from '../../sync/connectors/check-results.ts';
@@ -119,7 +120,14 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
 
   async function look(): Promise<void> {
     const checks = checksHere(base, await listChecks(base));
-    const key = JSON.stringify([placeOf(base), base.live.config().checks, checks]);
+    // Secrets are compared as well, which print alike.
+    const key = JSON.stringify(
+      [placeOf(base), base.live.config().checks, checks],
+      function (this: object, name, value) {
+        const raw = (this as Readonly<Record<string, unknown>>)[name];
+        return raw instanceof Secret ? raw.reveal() : (value as unknown);
+      },
+    );
     if (isClosed || current?.key === key) return;
     await current?.checker.close();
     const checker = makeChecker(base, checks, {

@@ -5,7 +5,6 @@ import type { Access } from '../../access/access.ts';
 import { createAttempts } from '../../access/attempts/attempts.ts';
 import { systemRandom } from '../../access/digest.ts';
 import type { Config } from '../../config/load.ts';
-import type { Secret } from '../../config/secret.ts';
 import type { SendMail } from '../../mail/mail.ts';
 import { createPrintingMailer, createSmtpPool, type MailPool } from '../../mail/mailer.ts';
 import type { PageKey } from '../../model/slugs.ts';
@@ -23,6 +22,7 @@ import { createSubscriptions, type Subscriptions } from '../../notify/subscripti
 import { once } from '../../once.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import type { PublishControl } from '../../publish/publish-control.ts';
+import type { Secret } from '../../schema/secret.ts';
 import type { Database } from '../../store/database.ts';
 import { createErrorLog, type Log } from '../log.ts';
 

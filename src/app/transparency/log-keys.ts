@@ -1,9 +1,9 @@
 /** The keys that sign pages' logs: that of the configuration, or one that is made once and kept encrypted in the database. */
 
 import { systemRandom } from '../../access/digest.ts';
-import type { Secret } from '../../config/secret.ts';
 import { StatusError } from '../../errors.ts';
 import { createAddressSeal } from '../../notify/address-seal.ts';
+import type { Secret } from '../../schema/secret.ts';
 import type { Database, Writer } from '../../store/database.ts';
 import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../../transparency/note.ts';
 import { createPageLog, type LogKeys, type PageLog } from '../../transparency/page-log.ts';

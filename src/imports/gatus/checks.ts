@@ -74,6 +74,7 @@ function assertionsOf(
   const texts: { readonly comparator: string; readonly target: string }[] = [];
   const numbers: Record<string, number> = {};
   let hasStatus = false;
+  const lostBefore = lost.length;
   for (const condition of conditions) {
     const [, subject = '', operator = '', value = ''] =
       /^\s*(\S.*?)\s*(==|!=|<=|>=|<|>)\s*(\S.*?)\s*$/.exec(condition) ?? [];
@@ -92,10 +93,11 @@ function assertionsOf(
     const any = record === 'A' || record === 'AAAA' ? [] : [{ comparator: 'contains', target: '' }];
     return { ...numbers, record_assertions: (texts.length > 0 ? texts : any).map((one) => ({ record, ...one })) };
   }
+  // Without a condition about it, any status is good there; but not here, where what decided instead can't be said.
+  const others = lost.length > lostBefore ? [] : [{ comparator: 'gte', target: 100 }];
   return {
     ...numbers,
-    // Without a condition about it, any status is good there.
-    status_code_assertions: hasStatus ? statuses : [{ comparator: 'gte', target: 100 }],
+    status_code_assertions: hasStatus ? statuses : others,
     body_assertions: texts,
   };
 }

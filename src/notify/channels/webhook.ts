@@ -1,8 +1,8 @@
 /** Any address: the notice as JSON, signed as Standard Webhooks has it. */
 
 import { createHmac } from 'node:crypto';
-import type { Secret } from '../../config/secret.ts';
 import { SECOND_MS, toIso } from '../../model/time.ts';
+import type { Secret } from '../../schema/secret.ts';
 import { jsonByteLength, shorten } from '../../shorten.ts';
 import type { Notice } from '../notice.ts';
 import { type ChannelKind, sendJson } from './channel.ts';

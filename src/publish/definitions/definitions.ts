@@ -2,7 +2,6 @@
 
 import type { LogoFile, OwnLook } from '../../config/look.ts';
 import type { PageConfig } from '../../config/schema.ts';
-import type { Secret } from '../../config/secret.ts';
 import {
   type ComponentDefinition,
   type GroupDefinition,
@@ -13,6 +12,7 @@ import type { PageSettings } from '../../model/page.ts';
 import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import type { PageIdentity } from '../../model/slugs.ts';
 import { MINUTE_MS } from '../../model/time.ts';
+import type { Secret } from '../../schema/secret.ts';
 import type { PageClaims } from '../../store/pages.ts';
 import type { Standing } from '../releases/close.ts';
 import { isOpenAsConfigured } from '../releases/last-published.ts';

@@ -3,8 +3,8 @@
 import { isListed } from '../../access/oidc/oidc.ts';
 import type { Person } from '../../access/oidc/provider.ts';
 import type { ConfigFile } from '../../config/file-schema.ts';
-import type { Secret } from '../../config/secret.ts';
 import type { PageKey } from '../../model/slugs.ts';
+import type { Secret } from '../../schema/secret.ts';
 import type { ApiScope, ApiToken } from '../../store/written/tokens.ts';
 
 /** A page by the slug that a role names, and the identity that an API token names. */

@@ -7,8 +7,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../../access/attempts/client-address.ts';
 import type { Revealing } from '../../access/digest.ts';
-import { TOKEN_LENGTH_MIN } from '../../config/secret.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { TOKEN_LENGTH_MIN } from '../../schema/secret.ts';
 import type { OperatorToken } from './operator.ts';
 
 export type SecretVerdict =

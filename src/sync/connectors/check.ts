@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { toSlug } from '../../model/slugs.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { Secret } from '../../schema/secret.ts';
 import { FlagSchema, HeaderNameSchema, NumberSchema, SecretSchema } from './wire.ts';
 
 export const PERIODS = ['30s', '1m', '5m', '10m', '30m', '1h'] as const;
@@ -27,6 +28,9 @@ const TIMEOUT_DEFAULT_MS = 45_000;
 const CERTIFICATE_DAYS = 14;
 /** Headers that the connection decides about. */
 const OWN_HEADERS = ['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade'];
+
+/** It may be a secret, so nothing prints it. */
+const HiddenSchema = SecretSchema.transform((value) => new Secret(value));
 
 const ms = NumberSchema.pipe(z.number().min(0).max(120_000));
 /** Names of places, as `checks.place` of a node has them. */
@@ -83,7 +87,7 @@ const HttpSchema = z.strictObject({
           (name) => !OWN_HEADERS.includes(name.toLowerCase()),
           'this header is set by the connection itself; leave it out',
         ),
-        value: SecretSchema,
+        value: HiddenSchema,
       }),
     )
     .max(20)
@@ -92,7 +96,7 @@ const HttpSchema = z.strictObject({
   body: z.string().optional().describe('Body of the request, for POST, PUT and PATCH.'),
   auth: z
     .union(
-      [z.strictObject({ user: z.string().min(1), password: SecretSchema }), z.strictObject({ token: SecretSchema })],
+      [z.strictObject({ user: z.string().min(1), password: HiddenSchema }), z.strictObject({ token: HiddenSchema })],
       'expected { user, password } for basic or { token } for bearer authentication',
     )
     .optional()
@@ -174,7 +178,7 @@ export function isCheckField(type: keyof typeof FIELDS, name: string): boolean {
   return Object.hasOwn(FIELDS[type], name);
 }
 
-/** One check, as configured. Header values and `auth` may be secrets: they go into requests and nowhere else. */
+/** One check, as configured. */
 export type Check = z.output<typeof CheckSchema>;
 export type HttpCheck = Extract<Check, { type: 'http' }>;
 export type DnsCheck = Extract<Check, { type: 'dns' }>;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/access/digest.ts';
 import { openKey } from '../../../src/app/secret-key.ts';
-import { Secret } from '../../../src/config/secret.ts';
 import { parseEmailAddress } from '../../../src/mail/email-address.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { createAddressSeal } from '../../../src/notify/address-seal.ts';
 import { addSubscribers } from '../../../src/notify/subscriber-list.ts';
+import { Secret } from '../../../src/schema/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHECK_STATES, type CheckResult, type StoredCheck } from '../../../src/model/check-result.ts';
@@ -221,6 +222,30 @@ describe('a configuration', () => {
       { auth: { user: 'ann' } },
       { name: '日本' },
       { follow_redirect: true },
+      { name: '' },
+      { name: 'x'.repeat(257) },
+      { url: `https://a.example/${'x'.repeat(2_048)}` },
+      { id: 'a b' },
+      { description: 'x'.repeat(1_025) },
+      { timeout: -1 },
+      { timeout: 'soon' },
+      { degraded_at: -5 },
+      { retry: 1.5 },
+      { active: 'perhaps' },
+      { public: 'perhaps' },
+      { follow_redirects: 'perhaps' },
+      { certificate_days: 366 },
+      { body: { a: 1 } },
+      { regions: 'fra' },
+      { auth: 'ann' },
+      { headers: { x: 'y' } },
+      { status_code_assertions: [{ comparator: 'eq', target: 600 }] },
+      { status_code_assertions: [{ comparator: 'eq' }] },
+      { status_code_assertions: Array.from({ length: 11 }, () => ({ comparator: 'eq', target: 200 })) },
+      { body_assertions: [{ comparator: 'matches', target: 'x' }] },
+      { header_assertions: [{ key: 'a b', comparator: 'eq', target: 'x' }] },
+      { header_assertions: Array.from({ length: 11 }, () => ({ key: 'x', comparator: 'empty' })) },
+      { record_assertions: [] },
     ];
     expect(wrong.flatMap(faultsOf)).toMatchInlineSnapshot(`
       [
@@ -252,12 +277,35 @@ describe('a configuration', () => {
         "checks.0: unknown key url. Did you mean uri?",
       ]
     `);
+    const record = { record: 'A', comparator: 'eq', target: '192.0.2.1' };
+    const dns = (record_assertions: object[]): string[] =>
+      faultsOf({ type: 'dns', url: undefined, uri: 'a.example', record_assertions }).filter(
+        (one) => !one.includes('url'),
+      );
+    expect([
+      ...dns([{ ...record, record: 'NS' }]),
+      ...dns([{ ...record, comparator: 'gt' }]),
+      ...dns([{ ...record, target: undefined }]),
+      ...dns(Array.from({ length: 11 }, () => record)),
+    ]).toMatchInlineSnapshot();
     expect(faultsOf({ type: 'dns', url: undefined, uri: 'https://a.example' })).toMatchInlineSnapshot(`
       [
         "checks.0.uri: expected a domain name, such as example.com",
         "checks.0: unknown key url. Did you mean uri?",
       ]
     `);
+  });
+
+  it('prints no header value, password or token', () => {
+    const secrets = {
+      headers: [{ key: 'X-Key', value: 'hunter2' }],
+      auth: { user: 'ann', password: 'hunter3' },
+    };
+    for (const check of [
+      checkOf({ url: 'https://a.example', ...secrets }),
+      checkOf({ url: 'https://a.example', auth: { token: 'hunter4' } }),
+    ])
+      expect(`${JSON.stringify(check)} ${inspect(check, { depth: 9 })}`).not.toMatch(/hunter/);
   });
 
   it('has the documented defaults', () => {

@@ -251,6 +251,7 @@ describe('Gatus’ endpoints as checks', () => {
         ],
       },
       { name: 'Any', url: 'https://any.example', conditions: ['[CONNECTED] == true'] },
+      { name: 'Lost', url: 'https://lost.example', conditions: ['[BODY].status == UP'] },
       { name: 'Port', url: 'tcp://db.example:5432', conditions: ['[CONNECTED] == true', '[BODY] == x'] },
       {
         ...{ name: 'Names', url: '8.8.8.8', dns: { 'query-name': 'example.com', 'query-type': 'A' } },
@@ -290,6 +291,8 @@ describe('Gatus’ endpoints as checks', () => {
         ...{ ...shared, id: 'any', type: 'http', url: 'https://any.example' },
         status_code_assertions: [{ comparator: 'gte', target: 100 }],
       },
+      // A failing server must not be good because nothing can be said of it.
+      Lost: { ...shared, id: 'lost', type: 'http', url: 'https://lost.example' },
       Port: { ...shared, id: 'port', type: 'tcp', uri: 'db.example:5432' },
       Names: {
         ...{ ...shared, id: 'names', type: 'dns', uri: 'example.com' },
@@ -297,7 +300,16 @@ describe('Gatus’ endpoints as checks', () => {
       },
     });
     expect(components?.map(([, monitor]) => monitor)).toEqual([
-      ...['checks/website', 'checks/api', 'checks/any', 'checks/port', 'checks/names', 'static', 'static'],
+      ...[
+        'checks/website',
+        'checks/api',
+        'checks/any',
+        'checks/lost',
+        'checks/port',
+        'checks/names',
+        'static',
+        'static',
+      ],
     ]);
     for (const note of [
       'dropped endpoint "API": a check can’t say graphql, client.insecure, [STATUS] == any(200, 429), [BODY].status == UP, len([BODY].data) > 0',

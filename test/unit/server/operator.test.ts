@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/access/oidc/provider.ts';
-import { Secret } from '../../../src/config/secret.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
+import { Secret } from '../../../src/schema/secret.ts';
 import { apiOperator, type Operator, personOperator, tokenOperators } from '../../../src/server/operators/operator.ts';
 
 const ACME = { slug: 'acme', key: toPageKey('acme', 1) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/config/secret.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
+import { Secret } from '../../../src/schema/secret.ts';
 import { tokenOperators } from '../../../src/server/operators/operator.ts';
 import { bearerFrom, createOperatorGuard, isSame } from '../../../src/server/operators/ops-guard.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/config/secret.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
+import { Secret } from '../../../src/schema/secret.ts';
 import type { OwnRequest } from '../../../src/server/answer.ts';
 import { tokenOperators } from '../../../src/server/operators/operator.ts';
 import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
