@@ -41,7 +41,7 @@ export const PlaceSchema = z
 const COMMON = {
   id: z
     .string()
-    .regex(/^[A-Za-z0-9][\w.-]{0,199}$/, 'expected at most 200 letters, digits, - _ and .')
+    .regex(/^[A-Za-z0-9][\w.-]{0,199}$/, 'expected at most 200 letters, digits, dots, - and _')
     .optional()
     .describe('Part of the monitor’s name, <upstream id>/<id>. Default: made from the name.'),
   name: z.string().min(1).max(256).describe('Name of the monitor.'),
@@ -73,7 +73,7 @@ const HttpSchema = z.strictObject({
   ...COMMON,
   url: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
-    .max(2_048)
+    .max(2_048, 'expected at most 2048 characters')
     .refine(
       (text) => (URL.parse(text)?.username ?? '') === '',
       'expected an address without user name; put it into auth',

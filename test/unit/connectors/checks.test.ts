@@ -269,6 +269,30 @@ describe('a configuration', () => {
         "checks.0.auth: expected { user, password } for basic or { token } for bearer authentication",
         "checks.0.id: missing; the name has no letters to make an id from",
         "checks.0: unknown key follow_redirect. Did you mean follow_redirects?",
+        "checks.0.name: expected at least 1 character",
+        "checks.0.name: expected at most 256 characters",
+        "checks.0.url: expected at most 2048 characters",
+        "checks.0.id: expected at most 200 letters, digits, dots, - and _",
+        "checks.0.description: expected at most 1024 characters",
+        "checks.0.timeout: expected at least 0",
+        "checks.0.timeout: expected a number",
+        "checks.0.degraded_at: expected at least 0",
+        "checks.0.retry: expected a whole number",
+        "checks.0.active: expected true or false",
+        "checks.0.public: expected true or false",
+        "checks.0.follow_redirects: expected true or false",
+        "checks.0.certificate_days: expected at most 365",
+        "checks.0.body: expected a string",
+        "checks.0.regions: expected a list",
+        "checks.0.auth: expected { user, password } for basic or { token } for bearer authentication",
+        "checks.0.headers: expected a list",
+        "checks.0.status_code_assertions.0.target: expected at most 599",
+        "checks.0.status_code_assertions.0.target: missing; expected a number",
+        "checks.0.status_code_assertions: expected at most 10 entries",
+        "checks.0.body_assertions.0.comparator: expected one of contains, not_contains, eq, neq, empty, not_empty, gt, gte, lt, lte",
+        "checks.0.header_assertions.0.key: expected a header name",
+        "checks.0.header_assertions: expected at most 10 entries",
+        "checks.0: unknown key record_assertions. Did you mean body_assertions?",
       ]
     `);
     expect(faultsOf({ type: 'tcp', url: undefined, uri: 'db.example' })).toMatchInlineSnapshot(`
@@ -287,7 +311,14 @@ describe('a configuration', () => {
       ...dns([{ ...record, comparator: 'gt' }]),
       ...dns([{ ...record, target: undefined }]),
       ...dns(Array.from({ length: 11 }, () => record)),
-    ]).toMatchInlineSnapshot();
+    ]).toMatchInlineSnapshot(`
+      [
+        "checks.0.record_assertions.0.record: expected one of A, AAAA, CNAME, MX, TXT",
+        "checks.0.record_assertions.0.comparator: expected one of eq, neq, contains, not_contains",
+        "checks.0.record_assertions.0.target: missing; expected a string",
+        "checks.0.record_assertions: expected at most 10 entries",
+      ]
+    `);
     expect(faultsOf({ type: 'dns', url: undefined, uri: 'https://a.example' })).toMatchInlineSnapshot(`
       [
         "checks.0.uri: expected a domain name, such as example.com",
