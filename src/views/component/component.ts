@@ -120,7 +120,7 @@ function checksView(
   return {
     hasPlaces: places.length > 1,
     rows: places.map(({ place, state, responseTimeMs: ms, at }) => ({
-      ...{ place, state, stateWord: stateWord(state, words), checked: format.zoned.time(at) },
+      ...{ place, state, stateWord: stateWord(state, words), checked: format.since(at, model.asOf) },
       responseTime: ms === null ? '–' : fill(words.milliseconds, { n: format.number(ms) }),
     })),
     certificate:
