@@ -148,7 +148,7 @@ describe('links', () => {
     const model = outage();
     const pages = pagesOf(model);
     const machine =
-      /^(?:feed\.(?:atom|rss|json)|maintenance\.ics|site\.webmanifest|api\/|.*\/(?:feed\.\w+|maintenance\.ics|report\.(?:csv|json))|(?:.*\/)?badges\/.*\.svg|history\/|reports\/|subscribe\/$)/;
+      /^(?:feed\.(?:atom|rss|json)|maintenance\.ics|site\.webmanifest|api\/|.*\/(?:feed\.\w+|maintenance\.ics|report\.(?:csv|json))|(?:.*\/)?badges\/.*\.svg|history\/|reports\/|log\/|subscribe\/$)/;
     const known = new Set(pages.map(({ path }) => path));
     for (const page of pages) {
       const { html } = await render(renderer, page);

@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { galleryChoices, PART_KINDS } from '../../src/badges/kinds.ts';
 import { LOGIN_STEPS } from '../../src/model/access.ts';
-import type { PageModel } from '../../src/model/index.ts';
+import type { Day, PageModel } from '../../src/model/index.ts';
+import type { LogSummary } from '../../src/model/page.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../src/views/component/component.ts';
@@ -20,6 +21,7 @@ import { type OpsWriteView, opsWriteView } from '../../src/views/operators/ops-w
 import { embedView } from '../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../src/views/page/not-found.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
+import { verifyView } from '../../src/views/page/verify.ts';
 import { pickerView } from '../../src/views/picker.ts';
 import { reportIndexView, reportView } from '../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';
@@ -65,6 +67,21 @@ const first = <T>(list: readonly T[]): T => {
   return one;
 };
 
+function logOf({ components, asOf }: PageModel): LogSummary {
+  return {
+    size: 1_204,
+    root: Buffer.alloc(32, 7).toString('base64'),
+    days: '',
+    witnesses: [
+      { url: 'https://witness.example/', word: 'agrees', faults: [] },
+      { url: 'https://other.example/', word: 'differs', faults: ['entry 1,204 is another one there'] },
+    ],
+    corrected: components
+      .slice(0, 1)
+      .map(({ definition }) => ({ component: definition.id, day: '2026-11-19' as Day, at: asOf })),
+  };
+}
+
 /** All kinds of pages of one model, at the paths of the contract. */
 export function pagesOf(model: PageModel): PageUnderTest[] {
   const month = '2026-11';
@@ -94,6 +111,11 @@ export function pagesOf(model: PageModel): PageUnderTest[] {
     { path: `reports/${month}/`, kind: 'report', view: reportView(withMonths(model), month) },
     { path: 'badges/', kind: 'badge-gallery', view: badgeGalleryView(model, galleryOf(model.settings.locale)) },
     { path: 'embed/', kind: 'embed', view: embedView(model) },
+    {
+      path: 'verify/',
+      kind: 'verify',
+      view: verifyView({ frame: model, log: model.log ?? logOf(model), components: model.components }),
+    },
     { path: '404/', kind: 'not-found', view: notFoundView(model) },
   ];
 }
