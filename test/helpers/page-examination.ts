@@ -85,7 +85,10 @@ export function overflowOf(page: Page): Promise<string[]> {
   );
 }
 
-/** Words of up to fourteen letters that are broken in the middle, though any place of a page has room for them. */
+/**
+ * Words of up to fourteen letters that are broken in the middle, though any place of a page has room for them. What no-break
+ * spaces join is one word.
+ */
 export function brokenWordsOf(page: Page): Promise<string[]> {
   return onPage(
     page,
@@ -97,7 +100,9 @@ export function brokenWordsOf(page: Page): Promise<string[]> {
         const { currentNode: text } = texts;
         const parent = text.parentElement;
         if (!parent?.checkVisibility() || parent.closest('code, pre, script, style, .vh')) continue;
-        for (const { 0: word, index } of (text.textContent ?? '').matchAll(/(?<!\S)[\p{L}\p{M}]{2,14}(?!\S)/gu)) {
+        for (const { 0: word, index } of (text.textContent ?? '').matchAll(
+          /(?<![\S\u00a0])[\p{L}\p{M}]{2,14}(?![\S\u00a0])/gu,
+        )) {
           range.setStart(text, index);
           range.setEnd(text, index + word.length);
           const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
