@@ -268,6 +268,22 @@ describe('the signed log of a page', () => {
     expect((await check(site, rotated.head)).faults.join(' ')).toMatch(/never agreed to it/);
   });
 
+  it('is signed for a private page too, behind its gate, and goes on there when the page closes', async () => {
+    const { site, running } = await begin();
+    await live(site, running, 30);
+    const { head } = await check(site);
+    site.upstream('acme').page = { access: 'email-domain', emailDomains: ['corp.example'] };
+    await live(site, running, 1);
+    expect((await check(site)).faults.join(' ')).toMatch(/no log at this address/);
+    const behind: ReadFile = async (path) => {
+      const file = join(site.folders.privateSite, 'acme', path);
+      return existsSync(file) ? readFileSync(file) : null;
+    };
+    const closed = await check(site, head, behind);
+    expect(closed.faults).toEqual([]);
+    expect(closed.head?.size).toBeGreaterThan(head?.size ?? 0);
+  });
+
   it('keeps files of a bounded number of entries, and leaves full ones alone', async () => {
     const { site, running } = await begin();
     const log = testPageLog(site.store.database);
