@@ -119,7 +119,7 @@ const ties = {
     .min(1)
     .optional()
     .describe('Only the components of these monitors, as <upstream id>/<external id>. Adds to components.'),
-  language: LocaleSchema.optional().describe('Language of its messages. Default: the page’s.'),
+  locale: LocaleSchema.optional().describe('Language of its messages. Default: the page’s.'),
   allow_private_hosts: z
     .array(z.string().refine(isHost, 'expected a host name or an IP address').toLowerCase())
     .default([])
@@ -174,8 +174,8 @@ export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}
     .strictObject({ ...head, kind: z.string(), ...settings.shape })
     .safeParse(input, { error: issueWords() });
   if (!channel.success) return failed(channel.error, input, context);
-  const { id, pages, components, monitors, language, allow_private_hosts, kind: _, ...own } = channel.data;
-  const parsed = { id, pages, components, monitors, language, allow_private_hosts, kind, settings: own } as Channel;
+  const { id, pages, components, monitors, locale, allow_private_hosts, kind: _, ...own } = channel.data;
+  const parsed = { id, pages, components, monitors, locale, allow_private_hosts, kind, settings: own } as Channel;
   for (const [path, message] of openAddresses(own, allow_private_hosts))
     context.addIssue({ code: 'custom', path: [path], message });
   return parsed;

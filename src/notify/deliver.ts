@@ -69,7 +69,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   const isProxied = proxy !== undefined && proxyText(proxy) !== null;
   return {
     deliver: async (channel, notice, recipient = '') => {
-      const spoken = inLanguage(notice, channel.language);
+      const spoken = inLanguage(notice, channel.locale);
       if (channel.kind === 'email') return sendTo(recipient, channel.settings, spoken, deps.sendMail);
       const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
       for (const request of kind.requests(channel.settings as never, spoken, deps.now())) {

@@ -27,6 +27,8 @@ export const TOLD_FOR_MS = DAY_MS;
 /** A notice, and what decides who gets it. */
 export interface PageNotice {
   readonly notice: Notice;
+  /** The same in the page's other languages, by tag. Absent: it has none. */
+  readonly others?: Readonly<Record<string, Notice>>;
   /** Components of the page that it is about. */
   readonly componentIds: readonly string[];
   readonly monitors: readonly MonitorId[];
@@ -51,20 +53,25 @@ export interface PageNews {
   readonly notices: readonly PageNotice[];
 }
 
+/** A notice in a language, as far as its page has that. */
+export function noticeIn({ notice, others = {} }: PageNotice, locale: string | undefined): Notice {
+  return (locale !== undefined && Object.hasOwn(others, locale) ? others[locale] : undefined) ?? notice;
+}
+
 /** @param sources  of every configured upstream */
 export function pageNews(model: PageModel, page: PageIdentity, sources: readonly SourceFreshness[]): PageNews {
-  const { definition, asOf } = model;
-  const isRecent = ({ at }: PageUpdate<string>): boolean => at > asOf - TOLD_FOR_MS;
-  const notices = [
-    ...model.incidents.flatMap((incident) =>
-      incident.updates.some(isRecent) ? incidentNotices(model, incident).filter(({ update }) => isRecent(update)) : [],
-    ),
-    ...model.maintenances.flatMap((maintenance) =>
-      maintenance.updates.some(isRecent)
-        ? maintenanceNotices(model, maintenance).filter(({ update }) => isRecent(update))
-        : [],
-    ),
-  ].map(({ notice }) => notice);
+  const { definition } = model;
+  const others = (model.others ?? []).map((other) => ({
+    locale: other.settings.locale,
+    byId: new Map(recentNotices(other).map(({ notice }) => [notice.id, notice])),
+  }));
+  const notices = recentNotices(model).map((one): PageNotice => {
+    const said = others.flatMap(({ locale, byId }) => {
+      const notice = byId.get(one.notice.id);
+      return notice === undefined ? [] : [[locale, notice] as const];
+    });
+    return said.length === 0 ? one : { ...one, others: Object.fromEntries(said) };
+  });
   return {
     page,
     components: listSections(model).flatMap(({ group, members }) =>
@@ -77,6 +84,20 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
     origins: [`page:${definition.id}`, ...sources.flatMap(answeredLists)],
     notices: notices.toSorted((a, b) => a.notice.at - b.notice.at),
   };
+}
+
+function recentNotices(model: PageModel): PageNotice[] {
+  const isRecent = ({ at }: PageUpdate<string>): boolean => at > model.asOf - TOLD_FOR_MS;
+  return [
+    ...model.incidents.flatMap((incident) =>
+      incident.updates.some(isRecent) ? incidentNotices(model, incident).filter(({ update }) => isRecent(update)) : [],
+    ),
+    ...model.maintenances.flatMap((maintenance) =>
+      maintenance.updates.some(isRecent)
+        ? maintenanceNotices(model, maintenance).filter(({ update }) => isRecent(update))
+        : [],
+    ),
+  ].map(({ notice }) => notice);
 }
 
 /** The lists of an upstream that have been read at least once. */

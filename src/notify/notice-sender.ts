@@ -4,6 +4,7 @@ import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts'
 import type { Handover, Job, Settlement } from '../outbox/outbox.ts';
 import { createSender, type Lane, type Sender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
+import { noticeIn } from './news.ts';
 import type { NoticeChannel } from './queue.ts';
 import { PARKED_AFTER_MS, queueSome, readNotices, SUBSCRIBERS, tidyOutbox } from './queue.ts';
 
@@ -95,7 +96,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       itemsMax: 1,
       send: async ({ items, recipient }) => {
         const [told] = await readNotices(database, items);
-        return told === undefined ? { outcome: 'dropped' } : channel.deliver(told.notice, recipient);
+        return told === undefined ? { outcome: 'dropped' } : channel.deliver(noticeIn(told, channel.locale), recipient);
       },
     });
 

@@ -33,6 +33,8 @@ interface ChannelScope {
 export interface NoticeChannel extends ChannelScope {
   /** Whom it reaches, each by a message of its own. */
   readonly recipients: readonly string[];
+  /** Language of its messages; absent: that of the page. */
+  readonly locale?: string | undefined;
   /** Never throws because of the other side. */
   readonly deliver: (notice: Notice, recipient: string) => Promise<Handover>;
 }

@@ -25,23 +25,21 @@ interface SubscribeRequest {
   readonly address: string | null;
   readonly components: readonly string[];
   readonly gate: string;
+  /** Empty: that of the page. */
+  readonly locale: string;
 }
 
 /** Records a request, with the same statement for every address. */
 export async function recordRequest(
   tx: Writer,
   seal: AddressSeal,
-  { id, page, address, components, gate }: SubscribeRequest,
+  { id, page, address, components, gate, locale }: SubscribeRequest,
   now: EpochMs,
 ): Promise<void> {
-  await tx.run('INSERT INTO subscriber_request (id, page, address, components, gate, at) VALUES (?, ?, ?, ?, ?, ?)', [
-    id,
-    page,
-    seal.seal(address ?? '', id),
-    JSON.stringify(components),
-    gate,
-    now,
-  ]);
+  await tx.run(
+    'INSERT INTO subscriber_request (id, page, address, components, gate, locale, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    [id, page, seal.seal(address ?? '', id), JSON.stringify(components), gate, locale, now],
+  );
 }
 
 interface DecideDeps {
@@ -65,7 +63,8 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
       await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
       if (address === null || address === '') continue;
       const [page, components] = [String(row['page']) as PageKey, String(row['components'])];
-      await decide(tx, { seal, newId, now }, { id, page, address, gate: String(row['gate']), components });
+      const [gate, locale] = [String(row['gate']), String(row['locale'])];
+      await decide(tx, { seal, newId, now }, { id, page, address, gate, locale, components });
     }
     return rows.length;
   });
@@ -74,9 +73,9 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
 async function decide(
   tx: Writer,
   { seal, newId, now }: Omit<DecideDeps, 'database'>,
-  asked: { id: string; page: PageKey; address: string; gate: string; components: string },
+  asked: { id: string; page: PageKey; address: string; gate: string; locale: string; components: string },
 ): Promise<void> {
-  const { page, address, gate } = asked;
+  const { page, address, gate, locale } = asked;
   const addressHash = seal.hash(page, address);
   const fresh = newId();
   await addSubscriber(tx, {
@@ -87,6 +86,7 @@ async function decide(
     state: 'pending',
     components: JSON.parse(asked.components) as string[],
     gate,
+    locale,
     now,
   });
   const [row] = await tx.all(
@@ -98,7 +98,9 @@ async function decide(
   if (isPending ? count >= CONFIRMATIONS_MAX : isReminded) return;
   // Before it is confirmed, the last choice counts; afterwards only its owner can change it.
   if (isPending)
-    await tx.run('UPDATE subscriber SET components = ?, gate = ? WHERE id = ?', [asked.components, gate, id]);
+    await tx.run('UPDATE subscriber SET components = ?, gate = ?, locale = ? WHERE id = ?', [
+      ...[asked.components, gate, locale, id],
+    ]);
   await tx.run('UPDATE subscriber SET asked_at = ?, asked_count = asked_count + 1 WHERE id = ?', [now, id]);
   await queueLink(tx, { subscriber: id, kind: isPending ? 'confirm' : 'known', request: asked.id, now });
 }

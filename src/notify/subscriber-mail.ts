@@ -10,6 +10,7 @@ import type { Reader } from '../store/database.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { linkToken } from './links.ts';
 import { linkMail, type MailRecipient, noticeMail } from './mails.ts';
+import { noticeIn } from './news.ts';
 import { readNotices } from './queue.ts';
 import { mayReceive, type SubscribablePage, type Subscriber, subscriberById } from './subscribers.ts';
 
@@ -69,9 +70,12 @@ async function mailFor(
   },
 ): Promise<Mail | null> {
   const { id } = to.subscriber;
-  const { title, locale, url } = to.page.page;
+  const { title, url } = to.page.page;
+  const other = to.page.locales?.find((locale) => locale === to.subscriber.locale);
+  const locale = other ?? to.page.page.locale;
   const page = { title, locale, timezone: to.page.timezone };
-  const linkTo = (path: string, token: string): string => `${url}subscribe/${path}/?token=${token}`;
+  const tree = other === undefined ? '' : `${other}/`;
+  const linkTo = (path: string, token: string): string => `${url}${tree}subscribe/${path}/?token=${token}`;
   const manage = linkToken(key, 'manage', id);
   const recipient: MailRecipient = {
     address: to.address,
@@ -83,6 +87,6 @@ async function mailFor(
     const link = job.kind === 'confirm' ? linkTo('confirm', linkToken(key, 'confirm', id)) : recipient.manageUrl;
     return linkMail({ kind: job.kind, id: job.batch, page, recipient, link });
   }
-  const notices = (await readNotices(reader, job.items)).map(({ notice }) => notice);
+  const notices = (await readNotices(reader, job.items)).map((told) => noticeIn(told, locale));
   return notices.length === 0 ? null : noticeMail({ batch: job.batch, notices, page, recipient });
 }

@@ -19,6 +19,8 @@ export interface Subscriber {
   readonly components: readonly string[];
   /** Version of the password gate that it was subscribed behind; empty: none. */
   readonly gate: string;
+  /** The language in which its owner subscribed; absent: that of the page. */
+  readonly locale?: string;
   readonly createdAt: EpochMs;
 }
 
@@ -43,6 +45,7 @@ function toSubscriber(row: Row): Subscriber {
     state: SUBSCRIBER_STATES.find((state) => state === row['state']) ?? 'pending',
     components: JSON.parse(String(row['components'])) as string[],
     gate: String(row['gate']),
+    ...((row['locale'] ?? '') === '' ? {} : { locale: String(row['locale']) }),
     createdAt: toEpochMs(Number(row['created_at'])),
   };
 }
@@ -55,8 +58,8 @@ interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
 /** Adds a subscriber; false: the address is already subscribed. */
 export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boolean> {
   const added = await tx.run(
-    `INSERT INTO subscriber (id, page, address_hash, address, state, components, gate, created_at, confirmed_at, asked_at, asked_count, quiet_until)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (page, address_hash) DO NOTHING`,
+    `INSERT INTO subscriber (id, page, address_hash, address, state, components, gate, locale, created_at, confirmed_at, asked_at, asked_count, quiet_until)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (page, address_hash) DO NOTHING`,
     [
       one.id,
       one.page,
@@ -65,6 +68,7 @@ export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boo
       one.state,
       JSON.stringify(one.components),
       one.gate,
+      one.locale ?? '',
       one.now,
       one.state === 'pending' ? null : one.now,
       one.now,

@@ -58,6 +58,8 @@ export interface Subscriptions {
 interface Call {
   readonly options: SubscriptionsOptions;
   readonly request: GateRequest;
+  /** Of the tree that the address is in; empty: the page's default. */
+  readonly locale: string;
   readonly known: SubscribablePage | null;
   /** Null: the visitor may not see the page. */
   readonly seen: SubscribablePage | null;
@@ -105,6 +107,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       const call: Call = {
         options,
         request: asked,
+        locale: locale ?? '',
         known,
         seen: isSeen ? known : null,
         documents,
@@ -133,7 +136,7 @@ async function askAgain(call: Call, over: Partial<SubscribeInit>, status: number
 
 /** Records the request and responds. Neither the response nor its timing reveals whether an email is sent. */
 async function subscribe(call: Call): Promise<GateResponse | null> {
-  const { options, request, seen } = call;
+  const { options, request, seen, locale } = call;
   if (seen === null) return null;
   if (!isSameOrigin(request)) return askAgain(call, { fault: 'refused' }, 403);
   const typed = request.form.get('email') ?? '';
@@ -156,7 +159,12 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   await options.database.transaction(async (tx) => {
     const isCounted = await countMail(tx, now);
     const address = isAllowed && isCounted ? email.address : null;
-    await recordRequest(tx, options.seal, { id: newToken(options.random), page, address, components, gate }, now);
+    await recordRequest(
+      tx,
+      options.seal,
+      { id: newToken(options.random), page, address, components, gate, locale },
+      now,
+    );
   });
   options.onRequest();
   return {

@@ -113,7 +113,10 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
           : `expected ${listValues(issue.values)}.${suggestNearest(issue.input, issue.values)}`;
       case 'unrecognized_keys':
         return issue.keys
-          .map((key) => `unknown key ${printable(key)}.${didYouMean(key, [...keysOf(issue), ...otherKeys])}`)
+          .map(
+            (key) =>
+              `unknown key ${printable(key)}.${key === 'language' ? ' It is called locale.' : didYouMean(key, [...keysOf(issue), ...otherKeys])}`,
+          )
           .join(' ');
       case 'too_small':
         return `expected ${issue.inclusive === false ? 'more than' : 'at least'} ${bound(issue.minimum, issue.origin)}`;

@@ -40,6 +40,8 @@ export interface BigSiteInit {
   readonly components: number;
   /** Of the first page only. */
   readonly incidents?: number;
+  /** Languages of all pages, the default first. Default: English alone. */
+  readonly locales?: readonly string[];
   /** Threads for many pages at once, as `pharos start` has them. Default: none. */
   readonly isTeamed?: boolean;
   /** Where to make it; whoever names a folder removes it. Default: a temporary one. */
@@ -80,6 +82,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       home: null,
       timezone: 'Europe/Berlin',
       locale: 'en',
+      ...(init.locales === undefined ? {} : { locales: init.locales }),
       historyDays: 400,
     },
     pages: [],

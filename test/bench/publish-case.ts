@@ -24,6 +24,8 @@ export interface PublishCase {
   readonly incidents: number;
   /** Pages with all of their files; the others have their status page only, so that the site fits a disk. */
   readonly fullPages: number;
+  /** Languages of all pages, the default first. Default: English alone. */
+  readonly locales?: readonly string[];
   /** Nothing but HTML, in one thread, since those of the pool draw all that a page has. Default: false. */
   readonly isHtmlOnly?: boolean;
   /** Changes measured; before them, `warmUps`. */

@@ -35,6 +35,11 @@ const UNCHANGED_SECONDS_MAX = 2;
 const HTML_FILES_PAGES = 1_000;
 const INCIDENT_SECONDS_MAX: Readonly<Record<number, number>> = { 1000: 1, 3000: 3 };
 
+const LOCALES = ['en', 'de', 'fr', 'es', 'pt-BR', 'ja', 'zh-Hans', 'ar'];
+const LANGUAGES_CHANGE_MAX = 3;
+const LANGUAGES_FIRST_MAX = 5;
+const LARGE_MB_MAX = 512;
+
 /** As `bin/pharos.js` begins a process that stays. */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
 const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
@@ -44,6 +49,7 @@ export async function run(): Promise<void> {
   try {
     await tellSites(folder);
     await tellIncidents(folder);
+    await tellLanguages(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -168,6 +174,51 @@ async function tellIncidents(folder: string): Promise<void> {
     });
     before = { incidents, seconds: publishSeconds };
   }
+}
+
+/** The same page in one language and in eight: what a change, the first publish and memory cost. */
+async function tellLanguages(folder: string): Promise<void> {
+  const costs: { readonly change: number; readonly first: number }[] = [];
+  for (const locales of [LOCALES.slice(0, 1), LOCALES]) {
+    const figures = await publishInProcess({ folder, pages: 2, locales });
+    const change = median(figures.changes.map(({ publishedMs }) => publishedMs));
+    const drawn = median(figures.changes.map(({ filesDrawn }) => filesDrawn));
+    judge({
+      name: `${COMPONENTS} components in ${locales.length} languages, one change, p50`,
+      figure: change,
+      unit: 'ms',
+      remark: `${number(drawn)} files`,
+    });
+    judge({
+      name: '  everything at once',
+      figure: figures.publishSeconds,
+      unit: 's',
+      remark: `${number(figures.files)} files`,
+    });
+    costs.push({ change, first: figures.publishSeconds });
+  }
+  const [one, eight] = costs;
+  if (one === undefined || eight === undefined) return;
+  judge({
+    name: '  a change in eight beside one',
+    figure: eight.change / one.change,
+    unit: '×',
+    atMost: LANGUAGES_CHANGE_MAX,
+  });
+  judge({
+    name: '  everything in eight beside one',
+    figure: eight.first / one.first,
+    unit: '×',
+    atMost: LANGUAGES_FIRST_MAX,
+  });
+  const large = await publishInProcess({ folder, pages: 1, components: 300, changes: 0, locales: LOCALES });
+  judge({
+    name: '300 components in eight languages, highest memory',
+    figure: large.peakMb,
+    unit: 'MB',
+    atMost: LARGE_MB_MAX,
+    remark: `${number(large.files)} files in ${number(large.publishSeconds)} s`,
+  });
 }
 
 function name(pages: number): string {

@@ -422,7 +422,7 @@ describe('email', () => {
 
 it('a channel with a language speaks it on every page', async () => {
   const server = await serve(plainly(200, 'ok'));
-  const channel = channelOf('slack', server.origin, { ...LOOPBACK, language: 'de' });
+  const channel = channelOf('slack', server.origin, { ...LOOPBACK, locale: 'de' });
   await delivererOf().deliver(channel, noticeOf());
   expect(JSON.parse(server.seen[0]?.body ?? '').blocks[0].text.text).not.toContain('Investigating');
 });

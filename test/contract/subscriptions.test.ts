@@ -6,12 +6,14 @@ import type { GateRequest } from '../../src/access/access.ts';
 import { createAttempts } from '../../src/access/attempts/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
 import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import type { Mail } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { createAddressSeal } from '../../src/notify/address-seal.ts';
 import { linkToken, newSubscriberId, readLinkToken } from '../../src/notify/links.ts';
 import { decideRequests } from '../../src/notify/requests.ts';
 import { addSubscribers, readSubscriberList, subscriberCsv } from '../../src/notify/subscriber-list.ts';
+import { sendToSubscriber } from '../../src/notify/subscriber-mail.ts';
 import { erasePending, mayReceive, type SubscribablePage, subscriberCounts } from '../../src/notify/subscribers.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/notify/subscriptions.ts';
 import type { Database, Writer } from '../../src/store/database.ts';
@@ -131,6 +133,48 @@ async function subscribed(address: string, gate = ''): Promise<void> {
   const deps = { database, seal, random: systemRandom, now: T0 };
   await addSubscribers(deps, [{ page: ACME, email, components: [], gate, isConfirmed: true }]);
 }
+
+describe('the language in which somebody subscribes', () => {
+  it('is that of the tree of the form, and of the mails and their links', async () => {
+    page = { ...pageWith('public'), locales: ['de'] };
+    const over = subscriptionsOver(database);
+    const form = new URLSearchParams({ email: 'ada@mail.example' });
+    expect(await over.handle(request('fr/subscribe/', { method: 'POST', form }), true)).toBe(null);
+    const shown = await over.handle(request('de/subscribe/'), true);
+    expect(JSON.parse(String(shown?.body))).toMatchObject({
+      shell: { locale: 'de' },
+      forms: [{ action: '/acme/de/subscribe/' }],
+    });
+    const answer = await over.handle(request('de/subscribe/', { method: 'POST', form }), true);
+    expect(answer?.headers['location']).toBe('/acme/de/subscribe/sent/');
+    await decide();
+    const [row] = await database.all('SELECT id, locale FROM subscriber');
+    expect(row?.['locale']).toBe('de');
+    const job = {
+      ...{ channel: 'email', recipient: String(row?.['id']), kind: 'confirm' as const, batch: 'b', items: [] },
+      ...{ attempts: 0, createdAt: T0 },
+    };
+    const sentIn = async (locales: readonly string[]): Promise<Mail | undefined> => {
+      const mails: Mail[] = [];
+      await sendToSubscriber(
+        {
+          ...{ reader: database, key: KEY, seal, now: () => T0 },
+          send: async (mail) => void mails.push(mail),
+          pageOf: () => ({ ...pageWith('public'), locales, timezone: 'UTC' }),
+        },
+        job,
+      );
+      return mails[0];
+    };
+    const german = await sentIn(['de']);
+    expect(german?.subject).toBe('Abonnement bestätigen: Acme');
+    expect(german?.text).toContain('/acme/de/subscribe/confirm/?token=');
+    // The page has given the language up since.
+    const english = await sentIn([]);
+    expect(english?.subject).toBe('Confirm your subscription: Acme');
+    expect(english?.text).toContain('/acme/subscribe/confirm/?token=');
+  });
+});
 
 describe('the form', () => {
   it('runs the same statements whatever the address', async () => {

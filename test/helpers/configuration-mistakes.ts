@@ -54,7 +54,7 @@ export const MISTAKES: readonly (readonly [name: string, text: string | Buffer, 
   ['a token in clear', below('operators: { token: 0123456789abcdef0123 }'), 'operators.token', 'must not be', 'line 5'],
   [
     'an address of a webhook in clear',
-    channel('language: en').replace('${SLACK}', 'https://hooks.slack.com/services/T/B/x'),
+    channel('locale: en').replace('${SLACK}', 'https://hooks.slack.com/services/T/B/x'),
     'notifications[0].webhook_url',
     'must not be in this file',
     'line 8',

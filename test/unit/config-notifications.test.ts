@@ -86,7 +86,7 @@ describe('notifications', () => {
   });
 
   it('are tied to pages, components and monitors, of upstreams that there are', () => {
-    const ties = { pages: ['acme'], components: ['acme/api'], monitors: ['iac/1'], language: 'pt-BR' };
+    const ties = { pages: ['acme'], components: ['acme/api'], monitors: ['iac/1'], locale: 'pt-BR' };
     const [channel] = load([{ ...entryOf('slack'), ...ties }]).notifications;
     expect(channel).toMatchObject({ id: 'slack', kind: 'slack', allow_private_hosts: [], ...ties });
     expect(channel).toHaveProperty('settings.webhook_url', expect.any(Secret));
@@ -95,7 +95,7 @@ describe('notifications', () => {
     ]);
     expect(faultsOf({ ...entryOf('slack'), pages: [] })).toHaveLength(1);
     expect(faultsOf({ ...entryOf('slack'), components: ['api'] })[0]).toContain('expected <page slug>/<component id>');
-    expect(faultsOf({ ...entryOf('slack'), language: 'klingon!' })[0]).toContain('language: expected a language tag');
+    expect(faultsOf({ ...entryOf('slack'), locale: 'klingon!' })[0]).toContain('locale: expected a language tag');
   });
 
   it('come from an upstream that there is', () => {

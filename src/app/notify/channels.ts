@@ -134,8 +134,8 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
   };
 }
 
-function pickTies({ id, pages, components, monitors, language, allow_private_hosts }: ChannelSource): ChannelTies {
-  return { id, pages, components, monitors, language, allow_private_hosts };
+function pickTies({ id, pages, components, monitors, locale, allow_private_hosts }: ChannelSource): ChannelTies {
+  return { id, pages, components, monitors, locale, allow_private_hosts };
 }
 
 /** Settings of a channel: from its upstream, or from the keys next to `from`. */

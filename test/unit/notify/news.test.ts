@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/model/time.ts';
-import { pageNews } from '../../../src/notify/news.ts';
+import { noticeIn, pageNews } from '../../../src/notify/news.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';
 
 const ACME = { key: toPageKey('acme', 1), gate: 1 };
@@ -9,6 +9,29 @@ const api = componentModel({ id: 'api', name: 'API' });
 const web = componentModel({ id: 'web', name: 'Website' });
 
 describe('what a page has to tell', () => {
+  it('is told in each of its languages, under one id, and in the default where a language is none of them', () => {
+    const story = incident({ updateBodies: ['Looking.'] });
+    const model = pageModel({ components: [api], incidents: [story] });
+    const updates = story.updates.map((update) => ({ ...update, body: 'Wir schauen.' }));
+    const german = {
+      ...model,
+      settings: { ...model.settings, locale: 'de', url: `${model.settings.url}de/` },
+      incidents: [{ ...story, title: 'Anfragen schlagen fehl', updates }],
+    };
+    const [told] = pageNews({ ...model, others: [german] }, ACME, model.sources).notices;
+    if (told === undefined) throw new Error('nothing is told');
+    const said = noticeIn(told, 'de');
+    expect(said).toMatchObject({
+      id: told.notice.id,
+      page: { language: 'de', url: 'https://status.acme.example/acme/de/' },
+      subject: { title: 'Anfragen schlagen fehl', url: 'https://status.acme.example/acme/de/incidents/inc-1/' },
+      text: 'Wir schauen.',
+    });
+    expect(noticeIn(told, 'fr')).toBe(told.notice);
+    expect(noticeIn(told, undefined)).toBe(told.notice);
+    expect(pageNews(model, ACME, model.sources).notices[0]).not.toHaveProperty('others');
+  });
+
   it('is opened, updated, resolved, and each update once under an id that stays', () => {
     const story = incident({
       updateBodies: ['Looking.', 'Found it.', 'Watching.', 'Over.'],

@@ -89,7 +89,7 @@ function testNotice(
   return {
     id: `test-${channel.id}-${at}-${event}`,
     event,
-    page: { slug, title: 'Pharos', url, language: channel.language ?? 'en' },
+    page: { slug, title: 'Pharos', url, language: channel.locale ?? 'en' },
     subject: {
       id: `test-${channel.id}-${at}`,
       title: 'Test message',
