@@ -13,8 +13,11 @@ type Group = (typeof GROUPS)[number];
 export interface People {
   readonly provider: TestProvider;
   readonly isAway: () => boolean;
-  /** Somebody joins or leaves a group, or the provider goes away or comes back. */
-  readonly change: (chance: (count: number) => number) => string;
+  /** Somebody joins or leaves a group, more often one of those who are in by it, or the provider goes away or comes back. */
+  readonly change: (
+    chance: (count: number) => number,
+    sessions: readonly Pick<Session, 'account' | 'gate'>[],
+  ) => string;
   /** Whether the provider lets somebody in to a gate now. */
   readonly isIn: (account: string, gate: string) => boolean;
   /** Whether a session must be over: nobody believes an answer of the provider for longer than an hour. */
@@ -56,15 +59,16 @@ export async function startPeople(redirectUris: readonly string[]): Promise<Peop
   return {
     provider,
     isAway: () => isAway,
-    change: (chance) => {
+    change: (chance, sessions) => {
       if (chance(5) === 0) {
         isAway = !isAway;
         if (!isAway) backAt = Date.now();
         provider.break(isAway ? '/' : null, chance(2) === 0 ? 'status' : 'silence');
         return `the provider is ${isAway ? 'away' : 'back'}`;
       }
-      const account = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
-      const group = GROUPS[chance(GROUPS.length)] as Group;
+      const held = chance(3) === 0 ? undefined : sessions[chance(Math.max(1, sessions.length))];
+      const account = (held?.account ?? ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)]) as Account;
+      const group = askedBy(held?.gate ?? '')?.group ?? (GROUPS[chance(GROUPS.length)] as Group);
       const has = groups.get(account) ?? new Set();
       const isLeaving = has.delete(group);
       if (isLeaving) left.set(`${account} ${group}`, Date.now());

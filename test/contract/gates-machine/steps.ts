@@ -1,6 +1,7 @@
 /** One thing that happens to a site, and who reads what before, between and after the looks that its nodes take at it. */
 
 import { isStatusError } from '../../../src/errors.ts';
+import { HOUR_MS } from '../../../src/model/time.ts';
 import {
   begin,
   bringToWeb,
@@ -232,7 +233,13 @@ function say({ site, chance }: Course): void {
 async function decide(course: Course, ended: () => Promise<void>): Promise<Change> {
   const { site, visitors, chance } = course;
   const kind = chance(12);
-  if (kind >= 10) return { name: chance(6) === 0 ? await visitors.endSessions(chance) : site.people.change(chance) };
+  if (kind >= 10) {
+    if (chance(6) === 0) return { name: await visitors.endSessions(chance) };
+    const name = site.people.change(chance, visitors.held());
+    // What the provider said is believed for an hour.
+    if (chance(2) === 0) course.pass(HOUR_MS);
+    return { name };
+  }
   if (kind < 4) {
     const { configured, home, roles } = site;
     const name = of(chance, OPERATOR)(course);

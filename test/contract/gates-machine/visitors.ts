@@ -40,6 +40,8 @@ export interface Visitors {
   readonly present: (node: Node, chance: (count: number) => number) => Promise<void>;
   /** Reads what subscribers were sent, by what they might see since `before`. */
   readonly readMails: (before: Seen) => Promise<void>;
+  /** Sessions by the provider, of visitors and operators. */
+  readonly held: () => readonly Session[];
   /** The provider ends all sessions of somebody. */
   readonly endSessions: (chance: (count: number) => number) => Promise<string>;
   /** Answers that showed something, so that it is known that something was looked at. */
@@ -368,6 +370,7 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
       sessions.push(session);
       if (sessions.length > SESSIONS_KEPT) sessions.shift();
     },
+    held: () => [...sessions, ...writers].filter(({ account }) => account !== undefined),
     endSessions: async (chance) => {
       const account = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
       if (site.people.isAway()) return 'nobody signs out';
