@@ -2,6 +2,7 @@
 
 import type { BadgeGalleryView } from './badges/badge-gallery.ts';
 import type { ComponentView } from './component/component.ts';
+import type { VerifyView } from './component/verify.ts';
 import type { HistoryView } from './history/history.ts';
 import type { UptimeCalendarView } from './history/uptime-calendar.ts';
 import type { IncidentView } from './incident/incident.ts';
@@ -13,7 +14,6 @@ import type { OpsWriteView } from './operators/ops-write.ts';
 import type { EmbedView } from './page/embed.ts';
 import type { NotFoundView } from './page/not-found.ts';
 import type { StatusPageView } from './page/status-page.ts';
-import type { VerifyView } from './page/verify.ts';
 import type { ReportIndexView, ReportView } from './report/report.ts';
 import type { IndexOfPagesView } from './site/index-of-pages.ts';
 import type { SubscribeView } from './subscribe/subscribe.ts';

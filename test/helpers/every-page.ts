@@ -9,6 +9,7 @@ import type { LogSummary } from '../../src/model/page.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../src/views/component/component.ts';
+import { verifyView } from '../../src/views/component/verify.ts';
 import { historyView } from '../../src/views/history/history.ts';
 import { uptimeCalendarView } from '../../src/views/history/uptime-calendar.ts';
 import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
@@ -21,7 +22,6 @@ import { type OpsWriteView, opsWriteView } from '../../src/views/operators/ops-w
 import { embedView } from '../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../src/views/page/not-found.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
-import { verifyView } from '../../src/views/page/verify.ts';
 import { pickerView } from '../../src/views/picker.ts';
 import { reportIndexView, reportView } from '../../src/views/report/report.ts';
 import { indexOfPagesView } from '../../src/views/site/index-of-pages.ts';

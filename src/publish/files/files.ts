@@ -3,10 +3,10 @@
 import { BADGE_KINDS } from '../../badges/kinds.ts';
 import type { LogoFile } from '../../config/look.ts';
 import type { PageModel } from '../../model/index.ts';
+import { verifyView } from '../../views/component/verify.ts';
 import { embedView } from '../../views/page/embed.ts';
 import { notFoundView } from '../../views/page/not-found.ts';
 import { statusPageView } from '../../views/page/status-page.ts';
-import { verifyView } from '../../views/page/verify.ts';
 import { reportIndexView } from '../../views/report/report.ts';
 import {
   BADGES_PATH,

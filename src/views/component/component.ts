@@ -21,12 +21,12 @@ import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
-import { type CorrectionView, correctionView } from '../page/verify.ts';
 import { absoluteUrl, componentPath, HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { count, fill, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { buildResponseChart, type ResponseChartView } from './response-chart.ts';
+import { type CorrectionView, correctionView } from './verify.ts';
 
 /** Uptime over the usual windows, as a table. */
 
