@@ -13,6 +13,8 @@ export interface DrawOptions {
   readonly renderer: VersionedRenderer;
   /** Priorities to render, highest first; files with other priorities stay as they were. */
   readonly priorities: readonly Priority[];
+  /** True: what stays for later was drawn for another page or other access rules, and is left out until then. */
+  readonly isOther?: boolean;
 }
 
 interface DrawnFiles {
@@ -41,8 +43,8 @@ export async function drawFiles(
     const isThere = last !== undefined;
     if (isForLater(entry, isThere, options)) {
       // Finding out whether long-term figures changed is expensive, so that is left to the run that renders them.
-      hasWaiting ||= !isThere || entry.priority === 'deferred' || keyOf(entry) !== last.key;
-      if (isThere) files.push({ path: entry.path, key: last.key, drawn: null });
+      hasWaiting ||= !isThere || options.isOther === true || entry.priority === 'deferred' || keyOf(entry) !== last.key;
+      if (isThere && options.isOther !== true) files.push({ path: entry.path, key: last.key, drawn: null });
       continue;
     }
     const isKept = isThere && !options.priorities.includes(entry.priority);

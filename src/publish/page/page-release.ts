@@ -231,12 +231,14 @@ export async function prepareRelease(
   { previous, draw }: { readonly previous: Manifest | null; readonly draw: DrawOptions },
 ): Promise<{ readonly manifest: Manifest | null; readonly filesDrawn: number; readonly hasWaiting: boolean }> {
   const { entries, data, log, ...rest } = input;
-  const { files, filesDrawn, hasWaiting } = await drawFiles(entries, previous, draw);
+  const isOther =
+    previous !== null &&
+    (previous.access !== input.access || releasePage(previous) !== (input.page ?? releasePage({ slug: input.slug })));
+  const { files, filesDrawn, hasWaiting } = await drawFiles(entries, previous, { ...draw, isOther });
   const hasSameFiles =
     previous !== null &&
     filesDrawn === 0 &&
-    previous.access === input.access &&
-    releasePage(previous) === (input.page ?? releasePage({ slug: input.slug })) &&
+    !isOther &&
     previous.customDomain === input.customDomain &&
     Object.keys(previous.files).filter((path) => !isLogFile(path)).length === files.length;
   const isSame =
