@@ -235,7 +235,7 @@ describe('the card', () => {
   });
 
   it('says the state by word, colour and shape, and draws ninety days', () => {
-    expect(cards[STATES.indexOf('major_outage')]).toContain('<title>Card 3: outage, uptime 90d 99.98%</title>');
+    expect(cards[STATES.indexOf('major_outage')]).toContain('<title>Card 3: major outage, uptime 90d 99.98%</title>');
     expect(new Set(cards).size).toBe(STATES.length);
     expect(cards[0]).toContain('stroke-dasharray="30 10"');
   });

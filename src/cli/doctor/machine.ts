@@ -116,7 +116,7 @@ function fullDisk(data: string): Finding {
 function spaceFinding(data: string): Finding {
   const { bavail, bsize, ffree, files } = statfsSync(data);
   const free = bavail * bsize;
-  const words = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB free`;
+  const words = free < 1e9 ? `${Math.floor(free / 1e6)} MB free` : `${(free / 1e9).toFixed(1)} GB free`;
   const remedy = FULL_REMEDY;
   if (files > 0 && ffree < 10_000)
     return warning('disk space', `${words}, but the file system has room for only ${ffree} more files`, remedy);
