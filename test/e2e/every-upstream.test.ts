@@ -35,7 +35,9 @@ describe('every documented upstream at once', () => {
       JSON.parse(result.stdout) as { upstreams: { kind: string; upstream: string; isOk: boolean; summary: string }[] }
     ).upstreams;
     expect(rows.filter((row) => !row.isOk)).toEqual([]);
-    expect(new Set(rows.map((row) => row.kind))).toEqual(new Set(CONNECTORS.map((connector) => connector.kind)));
+    // Pharos makes checks itself; there is nothing to ask.
+    const kinds = CONNECTORS.map(({ kind }) => kind).filter((kind) => kind !== 'checks');
+    expect(new Set(rows.map((row) => row.kind))).toEqual(new Set(kinds));
     expect(result.status).toBe(0);
   });
 

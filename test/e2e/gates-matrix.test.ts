@@ -27,7 +27,10 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
   { files: /^(index|embed\/index)\.html$/, tells: true },
   { files: /^(history|uptime|reports|badges)\/(\d{4}-\d{2}\/)?index\.html$/, tells: true },
   { files: /^(incidents|maintenance|components)\/[\w-]+\/index\.html$/, tells: true },
-  { files: /^404\.html$/, tells: true },
+  { files: /^(404|verify\/index)\.html$/, tells: true },
+  // The list of files has components' addresses; the rest of a young log is digests.
+  { files: /^log\/SHA256SUMS$/, tells: true },
+  { files: /^log\/(checkpoint|key\.json|entries\/\d{6}\.jsonl)$/, tells: false },
   { files: /^(components\/[\w-]+\/)?((feed|history)\.(atom|rss)|feed\.json|maintenance\.ics)$/, tells: true },
   { files: /^api\/v2\/(summary|status|components|incidents)\.json$/, tells: true },
   { files: /^api\/v2\/incidents\/unresolved\.json$/, tells: true },

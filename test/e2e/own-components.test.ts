@@ -54,7 +54,7 @@ describe('components of an operator’s own', () => {
       await page.goto(`${pharos.url}/northwind/${path}`, { waitUntil: 'networkidle' });
       expect(await page.getByText('Northwind Trading, All times are in UTC.').count(), path).toBe(1);
       // Ours is drawn by theirs.
-      expect(await page.locator('footer.foot .links a').count(), path).toBe(4);
+      expect(await page.locator('footer.foot .links a').count(), path).toBe(5);
       if (path === 'history/') continue;
       expect(await page.locator('.banner').count(), path).toBe(0);
       const sail = page.locator('#state [data-sail=operational]');

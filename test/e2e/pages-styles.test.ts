@@ -8,7 +8,7 @@ import { statusPageView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { onePageOfEachKind, pagesOf, render, sceneStatusPages } from '../helpers/every-page.ts';
 import { opsFacts } from '../helpers/ops-facts.ts';
-import { announcement, componentModel, incident, pageModel } from '../helpers/page-model.ts';
+import { ago, announcement, componentModel, incident, pageModel } from '../helpers/page-model.ts';
 import { calm, manyComponents, outage, rightToLeft } from '../helpers/page-scenes.ts';
 import { firstClassOf, partsOf, readTemplates } from '../helpers/templates.ts';
 
@@ -35,6 +35,8 @@ beforeAll(async () => {
     }),
     pageModel({ components: [componentModel({ state: 'major_outage', knownDays: 41, troubles: [longOutage] })] }),
     rightToLeft(),
+    pageModel({ settings: { locale: 'ko', languages: { all: ['ko', 'en'], path: '' } } }),
+    pageModel({ components: [componentModel({ upstreamUptime: CHECKED })] }),
     manyComponents(30, {
       settings: { locale: 'ar' },
       definition: { groups: [{ id: 'g0', name: 'Open', order: 0, defaultOpen: true }] },
@@ -57,6 +59,12 @@ beforeAll(async () => {
   }
 });
 afterAll(() => browser?.close());
+
+/** What checks of its own say of a component. */
+const CHECKED = {
+  ...{ periodDays: null, checksTotal: null, checksUp: null, uptimeRatio: null, responseTimeAverageMs: null },
+  places: [{ place: 'ams', at: ago(DAY_MS), state: 'operational', responseTimeMs: 1_240 }],
+} as const;
 
 const styleOf = (html: string) => [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map((match) => match[1]).join('\n');
 

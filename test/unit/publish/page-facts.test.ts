@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { BADGE_KINDS, galleryChoices } from '../../../src/badges/kinds.ts';
-import type { PageModel } from '../../../src/model/index.ts';
+import type { ComponentModel, PageModel } from '../../../src/model/index.ts';
 import type { FileEntry } from '../../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
 import { badgeGalleryView } from '../../../src/views/badges/badge-gallery.ts';
@@ -32,6 +32,9 @@ async function viewOf(entry: FileEntry): Promise<unknown> {
   return view;
 }
 
+const correctionsOf = ({ log }: PageModel, { definition }: ComponentModel) =>
+  (log?.corrected ?? []).filter(({ component }) => component === definition.id);
+
 /** Views of the whole model, in the order of the page's files. */
 function wholeViews(model: PageModel): Readonly<Record<string, readonly unknown[]>> {
   const heartbeat = lastHeartbeat(model);
@@ -46,9 +49,10 @@ function wholeViews(model: PageModel): Readonly<Record<string, readonly unknown[
     ),
     component: model.components.map((one, index) =>
       withNews.has(one.definition.id)
-        ? componentView(model, one, { badges: partBadges(model.settings.locale) })
+        ? componentView(model, one, { badges: partBadges(model.settings.locale), corrected: correctionsOf(model, one) })
         : componentView(atHeartbeat, atHeartbeat.components[index] ?? one, {
             badges: partBadges(model.settings.locale),
+            corrected: correctionsOf(model, one),
           }),
     ),
     history: [null, ...months].map((month) => historyView(withMonths(model), month)),

@@ -108,10 +108,10 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Undefined: it says none. */
+/** In any order, since the service lists them in any; undefined: it says none. */
 function toLocales(said: Page['locales']): readonly string[] | undefined {
   const known = said.flatMap((locale) => toLocale(textOf(wordOf(locale, 'LOCALE_'))) ?? []);
-  return known.length === 0 ? undefined : known;
+  return known.length === 0 ? undefined : known.toSorted();
 }
 
 /** What the service draws a page by and Pharos does not. */
