@@ -8,6 +8,7 @@ const ALONE = [
   'test/contract/gates-machine.test.ts',
   'test/contract/http-body.test.ts',
   'test/contract/pass-fuzz.test.ts',
+  'test/contract/same-work.test.ts',
 ];
 
 /**
