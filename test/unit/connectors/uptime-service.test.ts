@@ -385,7 +385,7 @@ describe('how a page is drawn', () => {
         message: 'left out: custom colours, the theme "dracula"; use accent_color and css_variables in pharos.yaml',
       },
     ]);
-    expect(pages[0]?.presentation?.locales).toEqual(['en', 'de', 'ko']);
+    expect(pages[0]?.presentation?.locales).toEqual(['de', 'en', 'ko']);
   });
 });
 
