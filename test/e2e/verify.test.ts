@@ -96,24 +96,29 @@ describe('a page that can be checked', () => {
     expect((await verify('nonsense')).stderr).toMatch(/not an address/);
   });
 
-  it('is watched by others, who say what they saw, and the one that lies is shown', async () => {
+  it('is watched by others, as it watches them, and the one that lies is shown', async () => {
     const [acme, beta, gamma] = [at(0), at(1), at(2)];
-    const witness = [{ url: acme.page }];
-    await beta.build({ witness });
-    await gamma.build({ witness });
+    const watching = (site: Installation) => ({
+      witness: sites.filter((one) => one !== site).map(({ page }) => ({ url: page })),
+    });
+    for (const site of sites) await site.build(watching(site));
     const word = join(gamma.folder, 'out/.well-known/pharos-witness.txt');
     expect(readFileSync(word, 'utf8')).toContain('"faults":[]');
     // Gamma says something else than it signed.
-    const lie = readFileSync(word, 'utf8').replace('"faults":[]', '"faults":["<b>It was down.</b>"]');
+    const lie = readFileSync(word, 'utf8').replaceAll('"faults":[]', '"faults":["<b>It was down.</b>"]');
     writeFileSync(word, lie);
-    const witnesses = [beta.root, gamma.root, 'http://127.0.0.1:1/'];
-    await acme.build({ witnesses });
-    // What witnesses say is read before the page is published, and the page about it follows its news.
-    await acme.build({ witnesses });
-    const html = readFileSync(join(acme.folder, 'out/acme/verify/index.html'), 'utf8');
-    expect(html).toContain('1 of 3 witnesses agree');
-    expect(html).toContain(new URL(beta.root).host);
-    expect(html).not.toContain('<b>It was down');
-    expect((await verify(acme.page)).status).toBe(0);
+    const away = 'http://127.0.0.1:1/';
+    const agreeing: string[] = [];
+    for (const site of [acme, beta, gamma]) {
+      const others = sites.filter((one) => one !== site).map(({ root }) => root);
+      await site.build({ ...watching(site), witnesses: [...others, away] });
+      const name = site.page.slice(site.root.length);
+      const html = readFileSync(join(site.folder, 'out', name, 'verify/index.html'), 'utf8');
+      agreeing.push(/\d of \d witnesses agree/.exec(html)?.[0] ?? 'none');
+      for (const root of others) expect(html).toContain(new URL(root).host);
+      expect(html).not.toContain('<b>It was down');
+      expect((await verify(site.page)).status).toBe(0);
+    }
+    expect(agreeing).toEqual(['1 of 3 witnesses agree', '1 of 3 witnesses agree', '2 of 3 witnesses agree']);
   }, 120_000);
 });
