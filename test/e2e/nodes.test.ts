@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../helpers/in-process.ts';
 import { configOverPostgres, createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
 import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpers/real-postgres.ts';
@@ -49,6 +52,20 @@ describe.skipIf(PROGRAMS === null)(
       folder.remove();
     });
 
+    /** Verifies what a node serves, as a visitor who saw this head of the log; gives the head that it serves. */
+    const head = async (node: Node, last: { readonly size: number } | null): Promise<{ readonly size: number }> => {
+      const page = `${node.url()}/acme/`;
+      const file = join(folder.path, 'seen.json');
+      writeFileSync(file, JSON.stringify(last === null ? {} : { [page]: last }));
+      const { stdout, stderr } = await runHere(['verify', page, '--since', file, '--json'], {
+        cwd: folder.path,
+        env: {},
+      });
+      const verdict = JSON.parse(stdout);
+      expect([verdict.faults, stderr]).toEqual([[], '']);
+      return verdict.head;
+    };
+
     /** When the list of monitors was asked for since then. */
     const askedAfter = (time: number): readonly number[] =>
       sandbox.requests.of('server-monitor').flatMap(({ at, path }) => (at > time && path === '/monitors' ? [at] : []));
@@ -90,10 +107,14 @@ describe.skipIf(PROGRAMS === null)(
       const uploaders = nodes.filter((node) => node.said().includes('releases uploaded'));
       expect(uploaders).toHaveLength(1);
       const uploader = uploaders[0] as Node;
+      const seen = await head(uploader, null);
       // Another one goes on where it dies.
       uploader.kill();
       sandbox.world.force('website', 'down');
       await shownAt([web], '/acme/api/v2/summary.json', saysDown, 60_000);
+      // One log for all of them: what each serves continues what the dead one had signed.
+      for (const node of [...nodes.filter((one) => one !== uploader), web])
+        expect((await head(node, seen)).size).toBeGreaterThan(seen.size);
       // The database gone, too, it serves on.
       web.way?.cut();
       expect((await fetch(`${web.url()}/acme/`)).status).toBe(200);

@@ -8,6 +8,8 @@ import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
 import { unlimitedConfig } from './sandbox.ts';
 
+/** Without the same on every node, none reads what another encrypted. */
+const KEY_OF_ALL = 'one-key-for-all-nodes-'.repeat(2);
 const CLOCK = pathToFileURL(join(import.meta.dirname, 'jumping-clock.mjs')).href;
 
 export interface Node {
@@ -102,7 +104,7 @@ export function configOverPostgres(
   sandbox: Sandbox,
   { everySeconds, perMinute = 600 }: { readonly everySeconds: number; readonly perMinute?: number },
 ): string {
-  return `${unlimitedConfig(sandbox, perMinute)}store: { url: "\${DATABASE_URL}" }\nschedule: "*/${everySeconds} * * * * *"\n`;
+  return `${unlimitedConfig(sandbox, perMinute)}store: { url: "\${DATABASE_URL}" }\naccess: { key: ${KEY_OF_ALL} }\nschedule: "*/${everySeconds} * * * * *"\n`;
 }
 
 /** Whether the summary of the page on which the sandbox's website is says that it is down. */

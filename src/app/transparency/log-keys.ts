@@ -4,7 +4,7 @@ import { systemRandom } from '../../access/digest.ts';
 import { StatusError } from '../../errors.ts';
 import { createAddressSeal } from '../../notify/address-seal.ts';
 import type { Secret } from '../../schema/secret.ts';
-import type { Database, Writer } from '../../store/database.ts';
+import type { Database, Reader, Row, Writer } from '../../store/database.ts';
 import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../../transparency/note.ts';
 import { createPageLog, type LogKeys, type PageLog } from '../../transparency/page-log.ts';
 import type { StoreParts } from '../build-store.ts';
@@ -39,6 +39,8 @@ function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
   const seal = createAddressSeal(key, systemRandom);
   const opened = new Map<string, SigningKey | null>();
 
+  let isWarned = false;
+
   function openRow(verifier: string, sealed: unknown): SigningKey | null {
     return opened.getOrInsertComputed(verifier, () => {
       const pem = sealed === null ? null : seal.open(String(sealed), verifier);
@@ -57,34 +59,34 @@ function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
     return made;
   }
 
-  async function currentKey(tx: Writer): Promise<SigningKey> {
-    const rows = await tx.all('SELECT verifier, sealed FROM log_key ORDER BY made_at DESC, verifier');
-    const verifiers = rows.map(({ verifier }) => String(verifier));
-    if (configured.key !== undefined) return addKey(tx, named(configured.key, verifiers, options), null);
-    for (const { verifier, sealed } of rows) {
-      if (sealed === null) continue;
-      const found = openRow(String(verifier), sealed);
-      if (found !== null) return found;
-      options.log.warn(
-        'The key that signs the logs of pages was encrypted with another secret.key and can’t be read. A new one signs from now on, and "pharos verify" says so to those who knew the old one.',
-      );
-      break;
+  /** The latest that can be read, or nodes that can't read each other's would make new ones in turn. Null: it is yet to be added. */
+  function currentKey(rows: readonly Row[], verifiers: readonly string[]): SigningKey | null {
+    if (configured.key !== undefined) {
+      const key = named(configured.key, verifiers, options);
+      return verifiers.includes(formatKey(key)) ? key : null;
     }
+    const sealed = rows.filter((row) => row['sealed'] !== null);
+    const keys = sealed.map((row) => openRow(String(row['verifier']), row['sealed']));
+    if (keys[0] === null && !isWarned) {
+      isWarned = true;
+      options.log.warn(
+        'The key that signs the logs of pages was encrypted with another secret.key and can’t be read. This process signs with a key of its own, and "pharos verify" says so to those who knew the other one. Set the same access.key on all nodes of a database.',
+      );
+    }
+    return keys.find((found) => found !== null) ?? null;
+  }
+
+  async function addCurrentKey(tx: Writer): Promise<SigningKey> {
+    const { rows, verifiers } = await readKeys(tx);
+    const known = currentKey(rows, verifiers);
+    if (known !== null) return known;
+    if (configured.key !== undefined) return addKey(tx, named(configured.key, verifiers, options), null);
     return makeKey(tx, options.name, addKey);
   }
 
   return async () => {
-    const rows = await database.all('SELECT verifier, sealed FROM log_key ORDER BY made_at DESC, verifier');
-    const verifiers = rows.map(({ verifier }) => String(verifier));
-    const first = rows.find(({ sealed }) => sealed !== null);
-    const known =
-      configured.key === undefined
-        ? first === undefined
-          ? null
-          : openRow(String(first['verifier']), first['sealed'])
-        : named(configured.key, verifiers, options);
-    const isKnown = known !== null && verifiers.includes(formatKey(known));
-    const current = isKnown ? known : await database.transaction(currentKey);
+    const { rows, verifiers } = await readKeys(database);
+    const current = currentKey(rows, verifiers) ?? (await database.transaction(addCurrentKey));
     const previous = configured.previousKey === undefined ? null : named(configured.previousKey, verifiers, options);
     return {
       current,
@@ -94,6 +96,12 @@ function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
       },
     };
   };
+}
+
+/** All keys, the latest first. */
+async function readKeys(reader: Reader): Promise<{ rows: readonly Row[]; verifiers: readonly string[] }> {
+  const rows = await reader.all('SELECT verifier, sealed FROM log_key ORDER BY made_at DESC, verifier');
+  return { rows, verifiers: rows.map(({ verifier }) => String(verifier)) };
 }
 
 async function makeKey(
