@@ -13,11 +13,19 @@ type Group = (typeof GROUPS)[number];
 export interface People {
   readonly provider: TestProvider;
   readonly isAway: () => boolean;
-  /** Somebody joins or leaves a group, more often one of those who are in by it, or the provider goes away or comes back. */
+  /**
+   * Somebody joins or leaves a group or the provider, more often one who is in by it, or the provider goes away or comes back.
+   *
+   * @param held  sessions that open something now
+   */
   readonly change: (
     chance: (count: number) => number,
-    sessions: readonly Pick<Session, 'account' | 'gate'>[],
-  ) => string;
+    held: readonly Pick<Session, 'account' | 'gate'>[],
+  ) => { readonly name: string; readonly isLeaving: boolean };
+  /** Somebody joins every group, and the provider comes back. */
+  readonly admit: (chance: (count: number) => number) => string;
+  /** Whether somebody has an account at the provider. */
+  readonly isThere: (account: Account) => boolean;
   /** Whether the provider lets somebody in to a gate now. */
   readonly isIn: (account: string, gate: string) => boolean;
   /** Whether a session must be over: nobody believes an answer of the provider for longer than an hour. */
@@ -33,6 +41,7 @@ export async function startPeople(redirectUris: readonly string[]): Promise<Peop
     ['bob', new Set(['ops'])],
     ['wim', new Set(['writers'])],
   ]);
+  /** When somebody left a group last, or with all groups the provider. */
   const left = new Map<string, number>();
   let isAway = false;
   /** Until then it was away. */
@@ -43,6 +52,27 @@ export async function startPeople(redirectUris: readonly string[]): Promise<Peop
   };
   for (const account of ACCOUNT_NAMES) tell(account);
 
+  const isThere = (account: Account): boolean => provider.accounts.has(account);
+  const has = (account: Account, group: Group): boolean => isThere(account) && groups.get(account)?.has(group) === true;
+
+  function leave(account: Account, group: Group | null): string {
+    for (const one of group === null ? GROUPS : [group])
+      if (has(account, one)) left.set(`${account} ${one}`, Date.now());
+    if (group === null) {
+      provider.accounts.delete(account);
+      return `${account} is removed from the provider`;
+    }
+    groups.get(account)?.delete(group);
+    tell(account);
+    return `${account} leaves ${group}`;
+  }
+
+  function join(account: Account, group: Group): string {
+    groups.get(account)?.add(group);
+    tell(account);
+    return `${account} joins ${group}`;
+  }
+
   /** The group and the domains that a gate asks for; null: it asks for no provider. */
   function askedBy(gate: string): { group: Group; domains: readonly string[] } | null {
     const [, group, domains = ''] = /oidc:(\w+)(?:&(.*))?$/.exec(gate) ?? [];
@@ -51,7 +81,7 @@ export async function startPeople(redirectUris: readonly string[]): Promise<Peop
 
   function isIn(account: string, gate: string): boolean {
     const asked = askedBy(gate);
-    if (asked === null || groups.get(account)?.has(asked.group) !== true) return false;
+    if (asked === null || !has(account as Account, asked.group)) return false;
     const domain = ACCOUNTS[account as Account].split('@')[1] ?? '';
     return asked.domains.length === 0 || asked.domains.includes(domain);
   }
@@ -59,23 +89,32 @@ export async function startPeople(redirectUris: readonly string[]): Promise<Peop
   return {
     provider,
     isAway: () => isAway,
-    change: (chance, sessions) => {
-      if (chance(5) === 0) {
+    change: (chance, held) => {
+      if (chance(isAway ? 2 : 6) === 0) {
         isAway = !isAway;
         if (!isAway) backAt = Date.now();
         provider.break(isAway ? '/' : null, chance(2) === 0 ? 'status' : 'silence');
-        return `the provider is ${isAway ? 'away' : 'back'}`;
+        return { name: `the provider is ${isAway ? 'away' : 'back'}`, isLeaving: false };
       }
-      const held = chance(3) === 0 ? undefined : sessions[chance(Math.max(1, sessions.length))];
-      const account = (held?.account ?? ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)]) as Account;
-      const group = askedBy(held?.gate ?? '')?.group ?? (GROUPS[chance(GROUPS.length)] as Group);
-      const has = groups.get(account) ?? new Set();
-      const isLeaving = has.delete(group);
-      if (isLeaving) left.set(`${account} ${group}`, Date.now());
-      else has.add(group);
-      tell(account);
-      return `${account} ${isLeaving ? 'leaves' : 'joins'} ${group}`;
+      const one = held[chance(Math.max(1, held.length))];
+      const [account, group] = [one?.account as Account | undefined, askedBy(one?.gate ?? '')?.group];
+      if (account !== undefined && group !== undefined && chance(4) > 0)
+        return { name: leave(account, chance(4) === 0 ? null : group), isLeaving: true };
+      const other = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
+      const into = GROUPS[chance(GROUPS.length)] as Group;
+      // Somebody is in each group most of the time.
+      if (has(other, into) && chance(3) === 0) return { name: leave(other, into), isLeaving: true };
+      return { name: join(other, into), isLeaving: false };
     },
+    admit: (chance) => {
+      const account = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
+      if (isAway) backAt = Date.now();
+      isAway = false;
+      provider.break(null);
+      for (const group of GROUPS) join(account, group);
+      return `${account} joins every group`;
+    },
+    isThere,
     isIn,
     isOver: ({ account, gate }) => {
       const asked = askedBy(gate);

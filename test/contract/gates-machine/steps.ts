@@ -28,6 +28,7 @@ import {
   HOSTS,
   KINDS,
   type Kind,
+  PROVIDED_GATES,
   type Seen,
   SHAPES,
   SLUGS,
@@ -134,6 +135,14 @@ function configGate({ site, chance }: Course): string | null {
   return editConfig(site, of(chance, ['over', 'own']), { gate: of(chance, CONFIG_GATES) });
 }
 
+/** Whoever is let in by it may lose that later. */
+function gateByProvider({ site, chance }: Course): string {
+  const own = site.configured.own ?? { ...newPage(site), slug: of(chance, SLUGS.own) };
+  const gate = of(chance, PROVIDED_GATES);
+  site.configured = { ...site.configured, own: { ...own, gate, word: newWord(site) } };
+  return `own: ${JSON.stringify(gate)}, ${site.people.admit(chance)}`;
+}
+
 function upstreamGate({ site, chance }: Course): string | null {
   const kind = of(chance, ['bare', 'over'] as const);
   const page = site.there.pages[kind];
@@ -233,16 +242,18 @@ function say({ site, chance }: Course): void {
 async function decide(course: Course, ended: () => Promise<void>): Promise<Change> {
   const { site, visitors, chance } = course;
   const kind = chance(12);
-  if (kind >= 10) {
+  const held = visitors.held();
+  if (kind >= 10 && held.some(({ slug }) => slug !== '')) {
     if (chance(6) === 0) return { name: await visitors.endSessions(chance) };
-    const name = site.people.change(chance, visitors.held());
+    const { name, isLeaving } = site.people.change(chance, held);
     // What the provider said is believed for an hour.
-    if (chance(2) === 0) course.pass(HOUR_MS);
-    return { name };
+    const isLong = chance(isLeaving ? 4 : 2) > 0;
+    if (isLong) course.pass(HOUR_MS);
+    return { name: isLong ? `${name}, an hour passes` : name };
   }
-  if (kind < 4) {
+  if (kind < 4 || kind >= 10) {
     const { configured, home, roles } = site;
-    const name = of(chance, OPERATOR)(course);
+    const name = kind < 4 ? of(chance, OPERATOR)(course) : gateByProvider(course);
     if (name === null) return { name: 'nothing' };
     try {
       configOf(site, 'main');
@@ -353,7 +364,9 @@ export async function takeStep(course: Course): Promise<void> {
   }
   if (!isPublished || site.known === null) return;
   const shown = [nodes.main, nodes.beside, ...(takesPart ? [nodes.other] : []), ...(isBrought ? [nodes.web] : [])];
-  for (const node of shown) for (const slug of changed) await visitors.comeIn(node, site, slug);
+  // Who is in by the provider stays in only as long as it says so, so others come after them.
+  const entered = new Set([...changed, ...ALL_SLUGS.filter((slug) => seen.get(slug)?.gate.includes('oidc:') === true)]);
+  for (const node of shown) for (const slug of entered) await visitors.comeIn(node, site, slug);
   await visitors.readMails(before);
 }
 

@@ -40,7 +40,7 @@ export interface Visitors {
   readonly present: (node: Node, chance: (count: number) => number) => Promise<void>;
   /** Reads what subscribers were sent, by what they might see since `before`. */
   readonly readMails: (before: Seen) => Promise<void>;
-  /** Sessions by the provider, of visitors and operators. */
+  /** Sessions by the provider that open something now, of visitors and operators. */
   readonly held: () => readonly Session[];
   /** The provider ends all sessions of somebody. */
   readonly endSessions: (chance: (count: number) => number) => Promise<string>;
@@ -215,7 +215,8 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
     },
     present: async (node, chance) => {
       const { seen, posts } = site;
-      if (chance(4) === 0) await signInOperator(node, ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account);
+      const operator = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
+      if (chance(4) === 0 && site.people.isThere(operator)) await signInOperator(node, operator);
       // All of them in a few steps.
       const slugs = ALL_SLUGS.filter((_, index) => index % 3 === site.words % 3);
       const some = <One>(list: readonly One[]): One[] =>
@@ -370,7 +371,11 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
       sessions.push(session);
       if (sessions.length > SESSIONS_KEPT) sessions.shift();
     },
-    held: () => [...sessions, ...writers].filter(({ account }) => account !== undefined),
+    held: () =>
+      [...sessions, ...writers].map(current).filter(({ account, slug, gate, era, isOver }) => {
+        const isOpen = slug === '' || (site.seen.get(slug)?.gate === gate && isOf(site.posts, era, slug));
+        return account !== undefined && isOver !== true && isOpen && site.people.isIn(account, gate);
+      }),
     endSessions: async (chance) => {
       const account = ACCOUNT_NAMES[chance(ACCOUNT_NAMES.length)] as Account;
       if (site.people.isAway()) return 'nobody signs out';
@@ -407,7 +412,7 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
     { slug, gate, isAtOffice }: Reader,
   ): Promise<{ readonly account: Account; readonly cookie: string } | 'nobody'> {
     let found: { readonly account: Account; readonly cookie: string } | 'nobody' = 'nobody';
-    for (const account of ACCOUNT_NAMES) {
+    for (const account of ACCOUNT_NAMES.filter(site.people.isThere)) {
       const answer = await signInAtProvider(node, site, { slug, account, isAtOffice });
       if (answer === null) return 'nobody';
       const isIn = site.people.isIn(account, gate);

@@ -102,6 +102,19 @@ export const SHAPES = Object.fromEntries(
 
 /** As in pharos.yaml. */
 export type ConfigGate = Readonly<Record<string, unknown>>;
+/** By the identity provider, with whatever else may stand beside it. */
+export const PROVIDED_GATES: readonly ConfigGate[] = ['sre', 'ops'].flatMap((group) => {
+  const oidc = { allow: { groups: [group] } };
+  return [
+    { oidc },
+    { access_type: 'oidc', oidc },
+    { oidc, password: '${P1}' },
+    { oidc, auth_email_domains: ['a.example'] },
+    { oidc, allow_ips: [OFFICE] },
+    { oidc, allow_ips: [OFFICE], access: 'any' },
+  ];
+});
+
 export const CONFIG_GATES: readonly ConfigGate[] = [
   {},
   {},
@@ -121,22 +134,8 @@ export const CONFIG_GATES: readonly ConfigGate[] = [
   { password: '${P1}', allow_ips: [OFFICE] },
   { auth_email_domains: ['a.example'], allow_ips: [OFFICE], access: 'all' },
   { password: '${P2}', allow_ips: [OFFICE], access: 'any' },
-  ...provided('sre'),
-  ...provided('ops'),
+  ...PROVIDED_GATES,
 ];
-
-/** With whatever else may stand beside it. */
-function provided(group: string): ConfigGate[] {
-  const oidc = { allow: { groups: [group] } };
-  return [
-    { oidc },
-    { access_type: 'oidc', oidc },
-    { oidc, password: '${P1}' },
-    { oidc, auth_email_domains: ['a.example'] },
-    { oidc, allow_ips: [OFFICE] },
-    { oidc, allow_ips: [OFFICE], access: 'any' },
-  ];
-}
 
 /** A page at the upstream. */
 export interface UpstreamPage {
