@@ -19,6 +19,7 @@ const PARTS = new Set([
   'big-site',
   'peer-site',
   'posts-site',
+  'trace',
   'publish-case',
   'load',
   'nginx',
