@@ -25,9 +25,8 @@ import {
   revertedPostmortem,
 } from './change-post.ts';
 import { type Call, done, goneMeanwhile, notThere, type Operation, partOf, read } from './operation.ts';
-import { idWords } from './post-id.ts';
-import { faultAt, Refusal } from './refusal.ts';
 import {
+  faultAt,
   IncidentChangeSchema,
   type IncidentRequest,
   isSet,
@@ -35,11 +34,12 @@ import {
   NewIncidentSchema,
   PostmortemSchema,
   PublishPostmortemSchema,
+  Refusal,
   readIncident,
   readRequest,
   UpdateChangeSchema,
 } from './requests.ts';
-import { changePost, createPost, removePost } from './writer.ts';
+import { changePost, createPost, idWords, removePost } from './writer.ts';
 import { findStory, isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 const LISTS: readonly (readonly [ListName, path: string, summary: string, differs?: string])[] = [
@@ -112,9 +112,8 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
       const detected = found !== null && 'foreign' in found ? found.foreign : null;
       if (detected !== null && !isPlan(detected) && detected.isAutomatic && isOpen(detected))
         return takeOver(call, writing, detected, incident);
-      return answerFor(
-        ...(await change(call, 'incident-update', (document, seen) => changedPost(document, incident, seen))),
-      );
+      const change = (document: WrittenPost, seen: Seen): WrittenPost => changedPost(document, incident, seen);
+      return answerFor(...(await changeStory(call, writing, { action: 'incident-update', change })));
     },
   }),
   write({
@@ -184,9 +183,12 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     status: 204,
     answer: null,
     run: async (call) => {
-      await change(call, 'postmortem-delete', (document, { now }) => {
-        postmortemAnswer(document);
-        return revertedPostmortem(document, 'nothing', now);
+      await changeStory(call, await call.load(), {
+        action: 'postmortem-delete',
+        change: (document, { now }) => {
+          postmortemAnswer(document);
+          return revertedPostmortem(document, 'nothing', now);
+        },
       });
     },
   }),
@@ -252,19 +254,18 @@ interface Seen {
   readonly now: EpochMs;
 }
 
-/** Changes an incident that was written here; gives the page and the incident as they are by then. */
-async function change(
+/** Changes an incident that was written on the page; gives the page and the incident as they are by then. */
+async function changeStory(
   call: Call,
-  action: string,
-  changed: (document: WrittenPost, seen: Seen) => WrittenPost,
+  writing: WritingPage,
+  { action, change }: { readonly action: string; readonly change: (document: WrittenPost, seen: Seen) => WrittenPost },
 ): Promise<readonly [WritingPage, WrittenStory]> {
   const { author, version } = call;
-  const writing = await call.load();
   const own = ownStory(writing, call.params['incident'] ?? '');
   const { id } = await done(call, async (tx) => {
     await changePost(tx, author, {
       ...{ id: own.row.id, action, version },
-      change: (document) => changed(document, { writing, now: author.now }),
+      change: (document) => change(document, { writing, now: author.now }),
     });
     return own.row.id;
   });
@@ -280,8 +281,12 @@ async function storyAfter(call: Call, id: string): Promise<readonly [WritingPage
 
 async function editUpdate(call: Call): Promise<unknown> {
   const { incident_update: request } = readRequest(UpdateChangeSchema, call.body);
-  const place = findUpdate(await call.load(), call.params);
-  const [writing, own] = await change(call, 'incident-edit', (document) => editedUpdate(document, place, request));
+  const before = await call.load();
+  const place = findUpdate(before, call.params);
+  const [writing, own] = await changeStory(call, before, {
+    action: 'incident-edit',
+    change: (document) => editedUpdate(document, place, request),
+  });
   const answer = answerFor(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at));
   if (answer === undefined) throw goneMeanwhile();
   return answer;
@@ -306,7 +311,10 @@ async function changePostmortem(
   call: Call,
   changed: (document: WrittenPost, now: EpochMs) => WrittenPost,
 ): Promise<unknown> {
-  const [, { document }] = await change(call, 'postmortem', (before, { now }) => changed(before, now));
+  const [, { document }] = await changeStory(call, await call.load(), {
+    action: 'postmortem',
+    change: (before, { now }) => changed(before, now),
+  });
   return postmortemAnswer(document);
 }
 

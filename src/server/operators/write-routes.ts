@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache';
 import { newToken, type RandomBytes } from '../../access/digest.ts';
 import type { IncidentTemplate } from '../../config/schema.ts';
 import { formParts, openStories } from '../../incidents/form-view.ts';
-import { idWords } from '../../incidents/post-id.ts';
-import { Refusal } from '../../incidents/refusal.ts';
+import { Refusal } from '../../incidents/requests.ts';
 import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
 import {
   type Author,
   authorPage,
   changePost,
   createPost,
+  idWords,
   removePost,
   revealPost,
   writeOnce,
@@ -97,199 +97,202 @@ interface Subject {
   readonly own: WrittenStory | null;
 }
 
+interface Forms extends WriteFormsOptions {
+  readonly previews: LRUCache<string, StatusPageView>;
+}
+
 /** Makes the forms. */
 export function createWriteForms(options: WriteFormsOptions): WriteForms {
-  const previews = new LRUCache<string, StatusPageView>({ max: PREVIEWS_MAX, ttl: PREVIEW_LIFE_MS });
-
-  /** The pages that an operator may write on as far as a scope goes. */
-  async function pagesOf({ may }: Operator, scope: ApiScope): Promise<readonly FormPage[]> {
-    return (await options.pages()).filter((page) => may(page, scope) === 'granted');
-  }
-
-  /** Null: there is nothing that this operator may write on. */
-  async function subjectOf(fields: URLSearchParams, operator: Operator): Promise<Subject | null> {
-    const pages = await pagesOf(operator, scopeOf(fields.get('kind')));
-    const slug = fields.get('page') ?? pages[0]?.slug ?? '';
-    if (!pages.some((page) => page.slug === slug)) return null;
-    const writing = await options.load(slug);
-    if (writing === null) return null;
-    const own = writing.written.find(({ row }) => row.id === fields.get('id')) ?? null;
-    const kind = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind'))) ?? 'incident';
-    // What is written already has a kind of its own.
-    const page = pages.find((one) => one.slug === slug);
-    return page === undefined || operator.may(page, scopeOf(kind)) !== 'granted' ? null : { writing, kind, own };
-  }
-
-  /** What is drawn around the form, and the form itself. */
-  async function viewOf(
-    { writing, kind, own }: Subject,
-    {
-      formToken,
-      operator,
-      ...drawn
-    }: Writing & {
-      readonly notice?: string | null;
-      readonly faults?: readonly Fault[];
-      readonly sent?: URLSearchParams;
-      readonly template?: IncidentTemplate | null;
-      readonly preview?: OpsWriteView['preview'];
-    },
-  ): Promise<OpsWriteView> {
-    const { faults = [], sent = null, template = null } = drawn;
-    const { slug } = writing.model.definition;
-    const hidden = {
-      kind,
-      key: newToken(options.random),
-      ...(own === null ? {} : { id: own.row.id, version: sent?.get('version') ?? String(own.row.version) }),
-    };
-    const parts = formParts({ kind, writing, own, template, sent, faults });
-    const placed = new Set([...parts.fields, ...parts.last].map(({ name }) => name));
-    return opsWriteView({
-      notice: drawn.notice ?? null,
-      faults: faults.filter(({ path }) => !placed.has(path)).map(({ path, message }) => `${path} ${message}`.trim()),
-      page: slug,
-      pages: (await pagesOf(operator, scopeOf(kind))).map((page) => ({
-        text: page.title,
-        href: `write?page=${page.slug}`,
-        isCurrent: page.slug === slug,
-      })),
-      kinds: FORM_KINDS.map((one) => ({
-        text: KIND_WORDS[one],
-        href: `write?page=${slug}&kind=${one}`,
-        isCurrent: one === kind && own === null,
-      })),
-      templates: options.templatesOf(slug).map((one, index) => ({
-        text: one.name,
-        href: `write?page=${slug}&kind=${one.kind}&template=${index}`,
-        isCurrent: one === template,
-      })),
-      open: openStories(writing, options.now()),
-      form: {
-        heading: own === null ? `New: ${KIND_WORDS[kind]}` : `Update: ${own.document.post.title}`,
-        hidden: Object.entries(hidden).map(([name, value]) => ({ name, value })),
-        publish: own === null || own.document.post.draft ? `Publish ${kind}` : 'Publish update',
-        ...parts,
-      },
-      formToken,
-      preview: drawn.preview ?? null,
-    });
-  }
-
-  async function previewOf(subject: Subject, document: WrittenStory['document']): Promise<OpsWriteView['preview']> {
-    const { writing, own } = subject;
-    const { slug } = writing.model.definition;
-    const [before, after] = await Promise.all([
-      options.load(slug),
-      options.load(slug, { id: own?.row.id ?? CANDIDATE, document }),
-    ]);
-    if (before === null || after === null) return null;
-    const id = newToken(options.random);
-    previews.set(id, statusPageView(after.model));
-    const states = new Map(before.model.components.map(({ definition, state }) => [definition.id, state]));
-    const told = (state: string | undefined): string => (state ?? 'unknown').replaceAll('_', ' ');
-    return {
-      src: `preview?id=${id}`,
-      colours: after.model.components
-        .filter(({ definition, state }) => states.get(definition.id) !== state)
-        .map(({ definition, name, state }) => `${name}: ${told(states.get(definition.id))} → ${told(state)}`),
-      told: TOLD,
-    };
-  }
-
-  async function write(
-    subject: Subject,
-    author: Author,
-    form: URLSearchParams,
-    document: WrittenStory['document'],
-  ): Promise<void> {
-    const { own, writing, kind } = subject;
-    await writeOnce(options.database, author, async (tx) => {
-      if (own === null) {
-        const id = `${kind === 'override' ? 'override-' : ''}${idWords(document.post.title, author.now)}-${options.newSuffix()}`;
-        await createPost(tx, author, { id, document, action: `${kind}-new` });
-        return id;
-      }
-      await changePost(tx, author, {
-        id: own.row.id,
-        action: `${kind}-update`,
-        version: versionIn(form),
-        change: (current) => postOfForm(kind, form, { writing, own: { ...own, document: current }, now: author.now }),
-      });
-      return own.row.id;
-    });
-  }
-
-  function authorOf({ writing }: Subject, form: URLSearchParams, by: Writing & { address: string }): Author {
-    const key = form.get('key') ?? '';
-    return {
-      actor: by.operator.actor,
-      client: options.clientOf(by.address),
-      now: options.now(),
-      page: authorPage(writing.page),
-      // The same form sent twice is one; what it says may not differ, since going back to it gives another key.
-      request: key === '' || key.length > 100 ? null : { key: `form ${key}`, digest: key },
-    };
-  }
-
+  const forms: Forms = { ...options, previews: new LRUCache({ max: PREVIEWS_MAX, ttl: PREVIEW_LIFE_MS }) };
   return {
     show: async (query, by) => {
-      const subject = await subjectOf(query, by.operator);
+      const subject = await findSubject(forms, query, by.operator);
       if (subject === null) return null;
-      const template = options.templatesOf(subject.writing.model.definition.slug)[Number(query.get('template') ?? -1)];
+      const template = forms.templatesOf(subject.writing.model.definition.slug)[Number(query.get('template') ?? -1)];
       const notice = DONE[query.get('did') ?? ''] ?? null;
-      return viewOf(subject, { ...by, notice, template: template ?? null });
+      return viewForm(forms, subject, { ...by, notice, template: template ?? null });
     },
     submit: async (form, by) => {
-      const subject = await subjectOf(form, by.operator);
+      const subject = await findSubject(forms, form, by.operator);
       if (subject === null) return null;
-      const { slug } = subject.writing.model.definition;
-      const back = (did: string): FormResult => ({ kind: 'done', location: `write?page=${slug}&did=${did}` });
-      const isAbout = form.get('id') !== null;
       try {
-        if (isAbout && subject.own === null)
-          throw new Refusal(404, 'It has been deleted in the meantime. What you wrote is below.');
-        if (form.get('step') === 'preview') {
-          const context = { writing: subject.writing, own: subject.own, now: options.now() };
-          const preview = await previewOf(subject, postOfForm(subject.kind, form, context));
-          return { kind: 'page', status: 200, view: await viewOf(subject, { ...by, sent: form, preview }) };
-        }
-        if (!options.canRun)
-          throw new Refusal(409, 'This process only serves pages. Use the one that runs `pharos start`.');
-        const author = authorOf(subject, form, by);
-        const act = STEPS[form.get('step') ?? ''];
-        if (act !== undefined && subject.own !== null) {
-          const { id } = subject.own.row;
-          const version = versionIn(form);
-          const action = `${subject.kind}-${act.action}`;
-          await options.database.transaction((tx) => act.write(tx, author, { id, action, version }));
-          await options.publish();
-          return back(act.did);
-        }
-        const context = { writing: subject.writing, own: subject.own, now: author.now };
-        const document = postOfForm(subject.kind, form, context);
-        await write(subject, author, form, document);
-        await options.publish();
-        return back(document.post.draft ? 'draft' : 'sent');
+        return await submitForm(forms, subject, { ...by, form });
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        return refusedForm(subject, form, { ...by, error });
+        return refuseForm(forms, subject, { ...by, form, error });
       }
     },
-    preview: (id) => previews.get(id) ?? null,
+    preview: (id) => forms.previews.get(id) ?? null,
   };
+}
 
-  /** The form as it was filled in, with what is wrong; of a stale one the version that is current. */
-  async function refusedForm(
-    subject: Subject,
-    form: URLSearchParams,
-    { error, ...by }: Writing & { readonly error: Refusal },
-  ): Promise<FormResult> {
-    const sent = new URLSearchParams(form);
-    if (error.status === 412) sent.delete('version');
-    const faults = error.issues.length > 0 ? error.issues : [{ path: '', message: error.message }];
-    const current = (await subjectOf(form, by.operator)) ?? subject;
-    return { kind: 'page', status: error.status, view: await viewOf(current, { ...by, sent, faults }) };
+/** The pages that an operator may write on as far as a scope goes. */
+async function writablePages({ pages }: Forms, { may }: Operator, scope: ApiScope): Promise<readonly FormPage[]> {
+  return (await pages()).filter((page) => may(page, scope) === 'granted');
+}
+
+/** Null: there is nothing that this operator may write on. */
+async function findSubject(forms: Forms, fields: URLSearchParams, operator: Operator): Promise<Subject | null> {
+  const pages = await writablePages(forms, operator, scopeOf(fields.get('kind')));
+  const slug = fields.get('page') ?? pages[0]?.slug ?? '';
+  const page = pages.find((one) => one.slug === slug);
+  const writing = page === undefined ? null : await forms.load(slug);
+  if (page === undefined || writing === null) return null;
+  const own = writing.written.find(({ row }) => row.id === fields.get('id')) ?? null;
+  const kind = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind'))) ?? 'incident';
+  // What is written already has a kind of its own.
+  return operator.may(page, scopeOf(kind)) === 'granted' ? { writing, kind, own } : null;
+}
+
+interface Drawn extends Writing {
+  readonly notice?: string | null;
+  readonly faults?: readonly Fault[];
+  readonly sent?: URLSearchParams;
+  readonly template?: IncidentTemplate | null;
+  readonly preview?: OpsWriteView['preview'];
+}
+
+/** What is drawn around the form, and the form itself. */
+async function viewForm(
+  forms: Forms,
+  { writing, kind, own }: Subject,
+  { formToken, operator, notice = null, faults = [], sent, template = null, preview = null }: Drawn,
+): Promise<OpsWriteView> {
+  const { slug } = writing.model.definition;
+  const hidden = {
+    kind,
+    key: newToken(forms.random),
+    ...(own === null ? {} : { id: own.row.id, version: sent?.get('version') ?? String(own.row.version) }),
+  };
+  const parts = formParts({ kind, writing, own, template, sent: sent ?? null, faults });
+  const placed = new Set([...parts.fields, ...parts.last].map(({ name }) => name));
+  return opsWriteView({
+    notice,
+    faults: faults.filter(({ path }) => !placed.has(path)).map(({ path, message }) => `${path} ${message}`.trim()),
+    page: slug,
+    pages: (await writablePages(forms, operator, scopeOf(kind))).map((page) => ({
+      text: page.title,
+      href: `write?page=${page.slug}`,
+      isCurrent: page.slug === slug,
+    })),
+    kinds: FORM_KINDS.map((one) => ({
+      text: KIND_WORDS[one],
+      href: `write?page=${slug}&kind=${one}`,
+      isCurrent: one === kind && own === null,
+    })),
+    templates: forms.templatesOf(slug).map((one, index) => ({
+      text: one.name,
+      href: `write?page=${slug}&kind=${one.kind}&template=${index}`,
+      isCurrent: one === template,
+    })),
+    open: openStories(writing, forms.now()),
+    form: {
+      heading: own === null ? `New: ${KIND_WORDS[kind]}` : `Update: ${own.document.post.title}`,
+      hidden: Object.entries(hidden).map(([name, value]) => ({ name, value })),
+      publish: own === null || own.document.post.draft ? `Publish ${kind}` : 'Publish update',
+      ...parts,
+    },
+    formToken,
+    preview,
+  });
+}
+
+interface Submitted extends Writing {
+  readonly form: URLSearchParams;
+  readonly address: string;
+}
+
+/** @throws Refusal with nothing written */
+async function submitForm(forms: Forms, subject: Subject, by: Submitted): Promise<FormResult> {
+  const { form, operator, address } = by;
+  const { writing, own, kind } = subject;
+  const step = form.get('step') ?? '';
+  const now = forms.now();
+  const goBack = (did: string): FormResult => ({
+    kind: 'done',
+    location: `write?page=${writing.model.definition.slug}&did=${did}`,
+  });
+  if (form.get('id') !== null && own === null)
+    throw new Refusal(404, 'It has been deleted in the meantime. What you wrote is below.');
+  if (step === 'preview') {
+    const preview = await previewPost(forms, subject, postOfForm(kind, form, { writing, own, now }));
+    return { kind: 'page', status: 200, view: await viewForm(forms, subject, { ...by, sent: form, preview }) };
   }
+  if (!forms.canRun) throw new Refusal(409, 'This process only serves pages. Use the one that runs `pharos start`.');
+  const key = form.get('key') ?? '';
+  const author: Author = {
+    actor: operator.actor,
+    client: forms.clientOf(address),
+    now,
+    page: authorPage(writing.page),
+    // The same form sent twice is one; what it says may not differ, since going back to it gives another key.
+    request: key === '' || key.length > 100 ? null : { key: `form ${key}`, digest: key },
+  };
+  const act = STEPS[step];
+  if (act !== undefined && own !== null) {
+    const change = { id: own.row.id, version: versionIn(form), action: `${kind}-${act.action}` };
+    await forms.database.transaction((tx) => act.write(tx, author, change));
+    await forms.publish();
+    return goBack(act.did);
+  }
+  const document = postOfForm(kind, form, { writing, own, now });
+  await writePost(forms, subject, { author, form, document });
+  await forms.publish();
+  return goBack(document.post.draft ? 'draft' : 'sent');
+}
+
+async function previewPost(
+  { load, random, previews }: Forms,
+  { writing, own }: Subject,
+  document: WrittenStory['document'],
+): Promise<OpsWriteView['preview']> {
+  const after = await load(writing.model.definition.slug, { id: own?.row.id ?? CANDIDATE, document });
+  if (after === null) return null;
+  const id = newToken(random);
+  previews.set(id, statusPageView(after.model));
+  const states = new Map(writing.model.components.map(({ definition, state }) => [definition.id, state]));
+  const told = (state: string | undefined): string => (state ?? 'unknown').replaceAll('_', ' ');
+  return {
+    src: `preview?id=${id}`,
+    colours: after.model.components
+      .filter(({ definition, state }) => states.get(definition.id) !== state)
+      .map(({ definition, name, state }) => `${name}: ${told(states.get(definition.id))} → ${told(state)}`),
+    told: TOLD,
+  };
+}
+
+async function writePost(
+  { database, newSuffix }: Forms,
+  { own, writing, kind }: Subject,
+  { author, form, document }: { author: Author; form: URLSearchParams; document: WrittenStory['document'] },
+): Promise<void> {
+  await writeOnce(database, author, async (tx) => {
+    if (own === null) {
+      const id = `${kind === 'override' ? 'override-' : ''}${idWords(document.post.title, author.now)}-${newSuffix()}`;
+      await createPost(tx, author, { id, document, action: `${kind}-new` });
+      return id;
+    }
+    await changePost(tx, author, {
+      id: own.row.id,
+      action: `${kind}-update`,
+      version: versionIn(form),
+      change: (current) => postOfForm(kind, form, { writing, own: { ...own, document: current }, now: author.now }),
+    });
+    return own.row.id;
+  });
+}
+
+/** The form as it was filled in, with what is wrong; of a stale one the version that is current. */
+async function refuseForm(
+  forms: Forms,
+  subject: Subject,
+  { form, error, ...by }: Submitted & { readonly error: Refusal },
+): Promise<FormResult> {
+  const sent = new URLSearchParams(form);
+  if (error.status === 412) sent.delete('version');
+  const faults = error.issues.length > 0 ? error.issues : [{ path: '', message: error.message }];
+  const current = (await findSubject(forms, form, by.operator)) ?? subject;
+  return { kind: 'page', status: error.status, view: await viewForm(forms, current, { ...by, sent, faults }) };
 }
 
 function versionIn(form: URLSearchParams): number | null {
