@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { main } from '../src/cli/main.ts';
-import { COMPRESSIONS } from '../src/publish/releases/compressions.ts';
+import { COMPRESSIONS } from '../src/publish/releases/manifest.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 
 /** Nothing listens there, so an upgrade is tested with an upstream that doesn't answer. */

@@ -18,9 +18,8 @@ import type { TellParts } from './build-tell.ts';
 import { now, sleep } from './clock.ts';
 import { createNews, type Log } from './log.ts';
 import { createChecksKeeper, ownChecksTask } from './nodes/checks.ts';
-import { createElections, type Elections } from './nodes/elections.ts';
-import { askTask } from './nodes/turns.ts';
-import { createReleaseUploads, type ReleaseUploads } from './nodes/upload-releases.ts';
+import { askTask, createElections, type Elections } from './nodes/elections.ts';
+import { createReleaseUploads, type ReleaseUploads } from './nodes/releases.ts';
 import { logSettled } from './page-identities.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import {

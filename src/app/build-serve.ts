@@ -15,7 +15,7 @@ import { loginMail, loginView } from '../views/login/login.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
 import { createErrorLog } from './log.ts';
-import { createTaking } from './nodes/take-releases.ts';
+import { createTaking } from './nodes/releases.ts';
 import { createSiteKeeper } from './site-keeper.ts';
 import { releaseBucket } from './targets.ts';
 

@@ -6,19 +6,22 @@
 import { join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { messageOf } from '../errors.ts';
-import type { EpochMs } from '../model/time.ts';
-import { proxySettings } from '../network/proxy.ts';
+import { safeLink } from '../model/scalars.ts';
+import { type EpochMs, SECOND_MS } from '../model/time.ts';
+import { type ProxySettings, proxySettings } from '../network/proxy.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
 import type { OwnComponents } from '../publish/draw/own-components.ts';
+import { createIconKeeper, ICON_BYTES_MAX, type IconKeeper, type WantedIcon } from '../publish/icons/icon-keeper.ts';
 import { releaseFolders } from '../publish/releases/folders.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
+import type { Database } from '../store/database.ts';
 import type { OnOlder } from '../store/migrations.ts';
 import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/nodes/leases.ts';
-import { createHttp } from '../sync/http/http.ts';
+import { createHttp, type HttpLimits } from '../sync/http/http.ts';
 import { followClock, now } from './clock.ts';
-import { createIcons } from './icons.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
 import { createShown, type Shown } from './nodes/catch-up.ts';
@@ -145,4 +148,54 @@ export async function openOrClose<Part>(closing: AsyncDisposableStack, open: () 
 /** The operator's own components; what is built with them is kept in the data folder. Null: there are none. */
 export function ownComponents({ site, data }: Config): OwnComponents | null {
   return site.components === undefined ? null : { folder: site.components, builds: join(data, 'renderer') };
+}
+
+// How icons of pages are fetched: without any key, and for addresses that an upstream wrote from public networks
+// only.
+
+/** A page does not wait long for its icon. */
+const LIMITS: Partial<HttpLimits> = { bytesMax: ICON_BYTES_MAX, totalMs: 8 * SECOND_MS, connectionsMax: 2 };
+
+interface Icons extends Pick<IconKeeper, 'known'> {
+  /** Asks for those that pages want and that are due; whether there were any. Never throws. */
+  readonly refresh: (pages: readonly ResolvedPage[], at: Parameters<IconKeeper['refresh']>[1]) => Promise<boolean>;
+  readonly close: () => Promise<void>;
+}
+
+function createIcons(
+  database: Database,
+  {
+    now,
+    signal,
+    proxy,
+    onError,
+  }: Pick<Parameters<typeof createIconKeeper>[0], 'onError'> & {
+    readonly now: () => Parameters<IconKeeper['refresh']>[1];
+    readonly signal: AbortSignal;
+    readonly proxy: ProxySettings;
+  },
+): Icons {
+  const anywhere = createHttp({ limits: LIMITS, proxy });
+  const publicOnly = createHttp({ limits: LIMITS, proxy, isPublicOnly: true });
+  const keeper = createIconKeeper({
+    database,
+    onError,
+    fetchBytes: async ({ address, isTrusted }) => {
+      const question = { method: 'GET', url: address, headers: {}, reads: 'bytes' } as const;
+      const { payload } = await (isTrusted ? anywhere : publicOnly).request(question, { now, signal });
+      return payload as Uint8Array;
+    },
+  });
+  return {
+    known: keeper.known,
+    refresh: (pages, at) => keeper.refresh(pages.flatMap(wantedIcon), at),
+    close: async () => {
+      await Promise.all([anywhere.close(), publicOnly.close()]);
+    },
+  };
+}
+
+function wantedIcon({ identity, iconAddress, config }: ResolvedPage): WantedIcon[] {
+  if (iconAddress === null) return [];
+  return [{ page: identity.key, address: iconAddress, isTrusted: safeLink(config?.icon ?? null) === iconAddress }];
 }

@@ -14,8 +14,8 @@ import {
 import { MINUTE_MS } from '../model/time.ts';
 import { resolvePages } from '../publish/definitions/definitions.ts';
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
-import { refusedIcons } from '../publish/definitions/page-icons.ts';
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
+import { refusedIcons } from '../publish/definitions/site-state.ts';
 import { identify, readPages } from '../store/pages.ts';
 import { readPlaced } from '../store/written/components.ts';
 import type { Priority } from '../sync/connector.ts';

@@ -8,7 +8,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyedDigest, systemRandom } from '../access/digest.ts';
 import { isStatusError, StatusError } from '../errors.ts';
-import { createAddressSeal } from '../notify/address-seal.ts';
+import { createAddressSeal } from '../notify/subscribers.ts';
 import { Secret } from '../schema/secret.ts';
 import type { Database } from '../store/database.ts';
 import { makeFolder } from '../store/make-folder.ts';

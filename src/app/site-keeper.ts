@@ -11,10 +11,9 @@ import type { EpochMs } from '../model/time.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import type { NextRelease } from '../publish/publish-control.ts';
-import { closePages } from '../publish/releases/close.ts';
+import { closePages, type LastPublished, lastPublicPages } from '../publish/releases/close.ts';
 import { DISK } from '../publish/releases/disk.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
-import { type LastPublished, lastPublicPages } from '../publish/releases/last-published.ts';
 import { createReleasePages } from '../publish/releases/manifest.ts';
 import type { SiteAddresses } from '../server/address.ts';
 

@@ -68,7 +68,7 @@ function isInHostsFile(host: string): boolean {
   }
 }
 
-export interface Destination {
+interface Destination {
   /** Without brackets. */
   readonly host: string;
   readonly port: number;

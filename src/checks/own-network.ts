@@ -22,7 +22,7 @@ interface WatchDeps<Target extends Watched> {
   readonly reference: (() => Promise<boolean>) | null;
 }
 
-export interface NetworkWatch<Target extends Watched> {
+interface NetworkWatch<Target extends Watched> {
   /** Notes whether a target answered; returns the try. */
   readonly saw: (target: Target, tried: Try) => Try;
   /** Notes that a target was down before. */

@@ -17,7 +17,7 @@ export interface Verdict {
   readonly certificateEndsAt: EpochMs | null;
 }
 
-export interface RunDeps {
+interface RunDeps {
   readonly tryOnce: (check: Check) => Promise<Try>;
   readonly now: () => EpochMs;
   readonly sleep: (ms: number) => Promise<void>;

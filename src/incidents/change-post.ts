@@ -5,13 +5,14 @@ import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
 import { type IncidentPost, type MaintenancePost, translatedOf } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
-import { faultAt, Refusal } from './refusal.ts';
 import {
   declaredState,
+  faultAt,
   type IncidentRequest,
   instantIn,
   isSet,
   type NewIncidentRequest,
+  Refusal,
   type UpdateRequest,
 } from './requests.ts';
 import { componentRef, type WritingPage } from './writing-page.ts';

@@ -9,20 +9,20 @@ import { readWritten } from '../store/written/posts.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { ComponentAnswerSchema, componentList, GroupAnswerSchema, overridesOf } from './answers.ts';
 import { type Call, done, goneMeanwhile, notThere, type Operation, partOf, read } from './operation.ts';
-import { idWords, wordsOf } from './post-id.ts';
-import { faultAt, Refusal } from './refusal.ts';
 import {
   ComponentChangeSchema,
   type ComponentRequest,
   declaredState,
+  faultAt,
   GroupChangeSchema,
   instantIn,
   isSet,
   NewComponentSchema,
   NewGroupSchema,
+  Refusal,
   readRequest,
 } from './requests.ts';
-import { type Author, changePost, createPost, noteAs } from './writer.ts';
+import { type Author, changePost, createPost, idWords, noteAs, wordsOf } from './writer.ts';
 import { findComponent, findGroup, storiesIn, type WritingPage } from './writing-page.ts';
 
 /** As many as a page may have of its own. */

@@ -3,11 +3,11 @@
 import type { z } from 'zod';
 import type { RandomBytes } from '../access/digest.ts';
 import type { IncidentTemplate } from '../config/schema.ts';
-import type { AddressSeal } from '../notify/address-seal.ts';
+import type { AddressSeal } from '../notify/subscribers.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { Database } from '../store/database.ts';
 import type { ApiScope } from '../store/written/tokens.ts';
-import { faultAt, Refusal } from './refusal.ts';
+import { faultAt, Refusal } from './requests.ts';
 import { type Author, type Done, type Write, writeOnce } from './writer.ts';
 import type { WritingPage } from './writing-page.ts';
 

@@ -1,10 +1,10 @@
 /** Every operation of the API, and what of Statuspage's it leaves out: requests are answered by this table, and documents are made from it. */
 
+import { z } from 'zod';
 import { COMPONENT_OPERATIONS } from './component-operations.ts';
 import { INCIDENT_OPERATIONS } from './incident-operations.ts';
 import type { Operation } from './operation.ts';
-import { PAGE_OPERATIONS } from './page-operations.ts';
-import { SUBSCRIBER_OPERATIONS } from './subscriber-operations.ts';
+import { PAGE_OPERATIONS, SUBSCRIBER_OPERATIONS } from './page-operations.ts';
 
 export const OPERATIONS: readonly Operation[] = [
   ...PAGE_OPERATIONS,
@@ -14,7 +14,7 @@ export const OPERATIONS: readonly Operation[] = [
 ];
 
 /** What Statuspage has and Pharos doesn't. */
-export interface Absent {
+interface Absent {
   /** Below `/-/v1/`, with everything below it. */
   readonly path: string;
   /** Default: all. */
@@ -67,7 +67,7 @@ const ABSENT: readonly Absent[] = [
 ];
 
 /** A request's place in the table. */
-export interface Matched {
+interface Matched {
   readonly operation: Operation | null;
   /** Where there is no operation: what is said of it; null: nothing is known of the address. */
   readonly absent: Absent | null;
@@ -106,4 +106,104 @@ function paramsOf(template: readonly string[], path: readonly string[]): Readonl
     if (name !== undefined) params[name] = given;
   }
   return params;
+}
+
+/** The OpenAPI document of the API, made from the same table and schemas that requests are answered by. */
+const FaultSchema = z.object({
+  error: z.array(z.string()),
+  message: z.string(),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  400: 'The body is neither JSON nor a form.',
+  401: 'The token is missing, incorrect, expired or revoked.',
+  403: 'The token does not have the required scope.',
+  404: 'There is nothing with this id on this page.',
+  409: 'It wasn’t created here, or this process only serves pages.',
+  412: 'Someone else changed it in the meantime (If-Match).',
+  413: 'The body is larger than 64 kB.',
+  422: 'The request is invalid; each issue names the field.',
+  429: 'Too many requests; Retry-After says when.',
+};
+
+/** @param version of Pharos */
+export function openApiDocument(version: string, siteUrl: string): unknown {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of OPERATIONS) {
+    const path = `/${operation.path}`;
+    const methods = operation.methods.map((method) => [method.toLowerCase(), operationObject(operation, method)]);
+    paths[path] = { ...paths[path], ...Object.fromEntries(methods) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Pharos',
+      version,
+      description:
+        'Pages, incidents, maintenance, components and subscribers, in the format of the Statuspage manage API. Keys that are not listed are ignored.',
+    },
+    servers: [{ url: `${siteUrl}/-/v1` }],
+    security: [{ bearer: [] }, { oauth: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        oauth: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'Authorization: OAuth <token>' },
+      },
+      schemas: { Fault: jsonSchema(FaultSchema, 'output') },
+    },
+  };
+}
+
+function operationObject(
+  { id, summary, path, scope, body, status, answer, query = [] }: Operation,
+  method: string,
+): unknown {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const content = (schema: unknown): unknown => ({ 'application/json': { schema } });
+  const isWrite = method !== 'GET';
+  return {
+    operationId: method === 'PUT' ? `${id}_put` : id,
+    summary,
+    description: scope === 'read' ? 'Any token of the page.' : `Scope: ${scope}.`,
+    parameters: [
+      ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...query.map((name) => ({ name, in: 'query', required: false, schema: { type: 'string' } })),
+      ...(isWrite
+        ? [
+            { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } },
+            { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
+          ]
+        : []),
+    ],
+    ...(body === null
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: jsonSchema(body, 'input') },
+              'application/x-www-form-urlencoded': { schema: jsonSchema(body, 'input') },
+            },
+          },
+        }),
+    responses: {
+      [status]: {
+        description: 'Done.',
+        ...(answer === null ? {} : { content: content(jsonSchema(answer, 'output')) }),
+      },
+      ...Object.fromEntries(
+        Object.entries(REFUSALS).map(([code, description]) => [
+          code,
+          { description, content: content({ $ref: '#/components/schemas/Fault' }) },
+        ]),
+      ),
+    },
+  };
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): unknown {
+  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io });
+  return plain;
 }

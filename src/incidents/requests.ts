@@ -8,10 +8,10 @@ import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../mod
 import { MAINTENANCE_STATUSES } from '../model/page.ts';
 import type { State } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
+import { checkOwn, type Fault, faultText } from '../schema/issue-words.ts';
 import { LocaleSchema } from '../schema/scalars.ts';
 import { REPEAT_RULE } from '../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
-import { checked } from './refusal.ts';
 
 /** As much as twenty screens; what is drawn of it costs its square in the worst Markdown. */
 const BODY_CHARS_MAX = 10_000;
@@ -263,4 +263,34 @@ export function isBodyTaken(text: string): boolean {
 function isBomb(text: string): boolean {
   const quotes = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${NESTED_MAX + 1}}`, 'm');
   return quotes.test(text) || /\[{20}|!?\[(?:!?\[){20}|\({40}|[*_~`]{200}/.test(text);
+}
+
+/** Answered with its status; nothing was written. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly issues: readonly Fault[];
+
+  constructor(status: number, message: string, issues: readonly Fault[] = []) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.issues = issues;
+  }
+}
+
+/** 422 over some places. */
+export function unprocessable(issues: readonly Fault[]): Refusal {
+  return new Refusal(422, issues.map(faultText).join('; '), issues);
+}
+
+/** 422 over one place. */
+export function faultAt(path: string, message: string): Refusal {
+  return unprocessable([{ path, message }]);
+}
+
+/** @throws Refusal 422 with every path that does not meet the schema */
+export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = checkOwn(schema, value);
+  if (!parsed.success) throw unprocessable(parsed.faults);
+  return parsed.data;
 }

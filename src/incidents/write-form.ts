@@ -7,14 +7,17 @@ import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { changedPost, newPost } from './change-post.ts';
-import { checked, faultAt, Refusal, unprocessable } from './refusal.ts';
 import {
   ComponentChangeSchema,
+  checked,
   declaredState,
+  faultAt,
   IncidentChangeSchema,
   NewAnnouncementSchema,
   NewIncidentSchema,
+  Refusal,
   statusOf,
+  unprocessable,
 } from './requests.ts';
 import { componentRef, type WritingPage, type WrittenStory } from './writing-page.ts';
 

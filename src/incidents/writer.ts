@@ -4,7 +4,7 @@
  */
 
 import type { PageKey } from '../model/slugs.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, toIso } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { insertAudit } from '../store/audit.ts';
 import type { Database, Writer } from '../store/database.ts';
@@ -17,7 +17,7 @@ import {
   type WrittenRow,
 } from '../store/written/posts.ts';
 import { parseWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './requests.ts';
 
 /** A page as its authors write on it. */
 interface AuthorPage {
@@ -164,4 +164,21 @@ export function noteAs(
   { action, outcome }: { readonly action: string; readonly outcome: string },
 ): Promise<void> {
   return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome });
+}
+
+/** `2026-11-21-api-errors`: part of addresses, so that they can be read. */
+export function idWords(name: string, at: EpochMs): string {
+  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), wordsOf(name)].filter((part) => part !== '').join('-');
+}
+
+/** `api-errors`; empty where nothing of a name can be part of an address. */
+export function wordsOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
 }

@@ -12,7 +12,7 @@ import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { v2IncidentId, v2MaintenanceId } from '../views/v2/incidents.ts';
-import { faultAt } from './refusal.ts';
+import { faultAt } from './requests.ts';
 import { authorPage } from './writer.ts';
 
 export interface WritingPage {

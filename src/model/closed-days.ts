@@ -73,7 +73,7 @@ function toSeconds(ms: MsByState): DayFigures['seconds'] {
 }
 
 /** What a log has committed to of the days that are still shown. */
-export interface Committed {
+interface Committed {
   /** The last day that it closed; null: it has closed none. */
   readonly through: Day | null;
   readonly days: readonly DayRecord[];

@@ -3,9 +3,9 @@
  * notice was taken, may be retried, or was rejected for good. Retrying is up to the caller.
  */
 
+import { hash } from 'node:crypto';
 import { type Channel, type ChannelKindName, type ChannelSettings, hostOf } from '../config/notifications.ts';
-import type { SendMail } from '../mail/mail.ts';
-import { mailFailure } from '../mail/mail.ts';
+import { type Mail, mailFailure, type SendMail } from '../mail/mail.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../network/proxy.ts';
@@ -15,10 +15,57 @@ import { shorten } from '../shorten.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic } from '../sync/http/public-only.ts';
 import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http/retry-after.ts';
 import { cleanLine } from '../views/text/plain-text.ts';
-import { type Answer, type ChannelKind, type Delivery, type OutgoingRequest, parseObject } from './channels/channel.ts';
-import { emailRecipients, mailTo } from './channels/email.ts';
-import { HTTP_KINDS } from './channels/kinds.ts';
-import type { Notice } from './notice.ts';
+import {
+  type Answer,
+  type ChannelKind,
+  type ChannelKinds,
+  type Delivery,
+  describeNotice,
+  type OutgoingRequest,
+  parseObject,
+  writePlainText,
+} from './channels/channel.ts';
+import { CHATS } from './channels/chats.ts';
+import { ON_CALL, PHONES, webhook } from './channels/services.ts';
+import type { Notice } from './news.ts';
+
+// Email to the operator's own addresses, through `access.smtp`.
+
+const SUBJECT_MAX = 160;
+const TEXT_MAX = 20_000;
+
+/** Ids of the recipients in the outbox, which holds no addresses. */
+export function emailRecipients({ email }: ChannelSettings<'email'>): readonly string[] {
+  return [...new Set(email.map(recipientId))];
+}
+
+function recipientId(address: string): string {
+  return hash('sha256', address).slice(0, 32);
+}
+
+/** The mail for one recipient, who doesn't see the others; null: the address is no longer configured. */
+export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, notice: Notice): Mail | null {
+  const to = email.find((address) => recipientId(address) === recipient);
+  if (to === undefined) return null;
+  const message = describeNotice(notice);
+  const host = URL.parse(notice.page.url ?? '')?.hostname || 'pharos.invalid';
+  const messageId = (...parts: readonly string[]): string =>
+    `<${hash('sha256', JSON.stringify(parts)).slice(0, 40)}@${host}>`;
+  return {
+    to,
+    // Without components, because subjects appear on lock screens.
+    subject: shorten(`[${message.page}] ${message.headline}`, SUBJECT_MAX),
+    text: shorten(writePlainText(message), TEXT_MAX),
+    // The same for the same notice and recipient.
+    messageId: messageId(notice.id, to),
+    // The same for all mails of one incident, so that they are shown as a thread.
+    references: [messageId(notice.subject.id)],
+  };
+}
+
+export type HttpKindName = Exclude<ChannelKindName, 'email'>;
+
+export const HTTP_KINDS: ChannelKinds<HttpKindName> = { ...CHATS, ...ON_CALL, ...PHONES, webhook };
 
 interface DeliverLimits {
   readonly connectMs: number;

@@ -1,16 +1,16 @@
 /** Puts notices into the outbox: a row for each notice and recipient. */
 
-import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
-import { enqueue, type Handover } from '../outbox/outbox.ts';
+import type { PageIdentity } from '../model/slugs.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
+import { enqueue, type Handover, type Job, type Settlement } from '../outbox/outbox.ts';
+import { createSender, type Lane, type Sender } from '../outbox/sender.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
-import type { PageNotice } from './news.ts';
-import type { Notice } from './notice.ts';
-import { toPageNotice } from './record.ts';
+import { type Notice, noticeIn, type PageNews, type PageNotice, TOLD_FOR_MS } from './news.ts';
 
 /** The channel of subscribers in the outbox. */
-export const SUBSCRIBERS = 'email';
+const SUBSCRIBERS = 'email';
 /** A message that could not be delivered for so long is parked. */
-export const PARKED_AFTER_MS = 5 * DAY_MS;
+const PARKED_AFTER_MS = 5 * DAY_MS;
 /** Longer than a notice is told, so that one never comes twice. */
 const KEPT_MS = 7 * DAY_MS;
 /** Subscribers that one step looks at, so that nobody waits long for the database. */
@@ -40,7 +40,7 @@ export interface NoticeChannel extends ChannelScope {
 }
 
 /** Queues the oldest new notice for some hundred subscribers. False: there is none. */
-export function queueSome(
+function queueSome(
   database: Database,
   { channels, now }: { readonly channels: readonly NoticeChannel[]; readonly now: EpochMs },
 ): Promise<boolean> {
@@ -126,7 +126,7 @@ export async function readNotices(reader: Reader, ids: readonly string[]): Promi
 }
 
 /** Parks messages that are too old, and forgets settled ones; how many were parked, by channel. */
-export function tidyOutbox(database: Database, now: EpochMs): Promise<ReadonlyMap<string, number>> {
+function tidyOutbox(database: Database, now: EpochMs): Promise<ReadonlyMap<string, number>> {
   return database.transaction(async (tx) => {
     const until = now - KEPT_MS;
     await tx.run(`DELETE FROM outbox WHERE created_at <= ? AND state NOT IN ('queued', 'parked') AND ${OURS}`, [until]);
@@ -170,4 +170,197 @@ export async function deliveryCounts(reader: Reader): Promise<readonly ChannelCo
       lastError: error === null ? null : String(error),
     };
   });
+}
+
+// Sends notices: one lane of the outbox for subscribers, and one for each channel.
+
+/** Mails to subscribers sent at once. */
+const MAILS_AT_ONCE = 2;
+/** Notices in one mail at most. */
+const DIGEST_MAX = 100;
+/** After a message to a subscriber, what is new waits so long and goes as one. */
+const QUIET_MS = 2 * MINUTE_MS;
+const RETRY = { firstMs: 15 * SECOND_MS, maxMs: 30 * MINUTE_MS } as const;
+
+const RESULTS = {
+  delivered: 'delivered',
+  rejected: 'rejected',
+  parked: 'parked',
+  postponed: 'postponed',
+  released: 'postponed',
+  dropped: null,
+} as const satisfies Record<Settlement['outcome'], string | null>;
+
+export interface NoticeSenderOptions {
+  readonly database: Database;
+  readonly now: () => EpochMs;
+  readonly random: () => number;
+  /** Sends one message to a subscriber; null: there is no mail server, and mails wait. */
+  readonly email: () => ((job: Job) => Promise<Handover>) | null;
+  readonly channels: () => readonly NoticeChannel[];
+  /** Work of every run before anything is queued. */
+  readonly prepare: () => Promise<void>;
+  readonly onResult: (
+    channel: string,
+    result: 'delivered' | 'postponed' | 'rejected' | 'parked',
+    count: number,
+  ) => void;
+  readonly onError: (error: unknown) => void;
+  readonly quietMs?: number;
+  readonly claimMs?: number;
+}
+
+export function createNoticeSender(options: NoticeSenderOptions): Sender {
+  const { database, now, onResult, onError, quietMs = QUIET_MS } = options;
+  let tidiedAt = toEpochMs(0);
+
+  async function prepare(): Promise<void> {
+    const at = now();
+    if (at - tidiedAt >= MINUTE_MS) {
+      tidiedAt = at;
+      for (const [channel, count] of await tidyOutbox(database, at)) {
+        onResult(channel, 'parked', count);
+        onError(parkedError(channel, count));
+      }
+    }
+    await options.prepare();
+    // One step after the other, so that others get at the database between them.
+    while (await queueSome(database, { channels: options.channels(), now: now() }));
+  }
+
+  function lane(id: string, rest: Pick<Lane, 'atOnce' | 'itemsMax' | 'send' | 'onClaimed'>): Lane {
+    return {
+      id,
+      retry: RETRY,
+      parkedAfterMs: PARKED_AFTER_MS,
+      onSettled: (_job, { outcome }) => {
+        const result = RESULTS[outcome];
+        if (result !== null) onResult(id, result, 1);
+        if (result === 'parked') onError(parkedError(id, 1));
+      },
+      ...rest,
+    };
+  }
+
+  /** What is due for a subscriber goes as one mail. */
+  const subscriberLane = (send: Lane['send']): Lane =>
+    lane(SUBSCRIBERS, {
+      atOnce: MAILS_AT_ONCE,
+      itemsMax: DIGEST_MAX,
+      send,
+      onClaimed: (tx, jobs) =>
+        tx.runMany(
+          'UPDATE subscriber SET quiet_until = ? WHERE id = ?',
+          jobs.filter(({ kind }) => kind === 'notice').map(({ recipient }) => [now() + quietMs, recipient]),
+        ),
+    });
+
+  /** Each notice goes as a message of its own. */
+  const channelLane = (channel: NoticeChannel): Lane =>
+    lane(channel.id, {
+      atOnce: 1,
+      itemsMax: 1,
+      send: async ({ items, recipient }) => {
+        const [told] = await readNotices(database, items);
+        return told === undefined ? { outcome: 'dropped' } : channel.deliver(noticeIn(told, channel.locale), recipient);
+      },
+    });
+
+  return createSender({
+    ...options,
+    prepare,
+    lanes: () => {
+      const email = options.email();
+      return [...(email === null ? [] : [subscriberLane(email)]), ...options.channels().map(channelLane)];
+    },
+  });
+}
+
+function parkedError(channel: string, count: number): Error {
+  const messages = count === 1 ? 'One message' : `${count} messages`;
+  return new Error(`${messages} via ${channel} could not be delivered for five days and will not be sent.`);
+}
+
+// Records the notices of pages, each once, and which of them are not sent.
+
+/**
+ * Records the notices of a page. Known ones stay as they are, so several processes can record the same notices.
+ *
+ * Not sent: what existed when its page or list was first seen (a first pass, a backfill, an import), what is older than a day,
+ * and what its author wants to be silent. A notice that the page no longer has is withdrawn; what was not sent yet stays unsent.
+ *
+ * @returns how many notices are new and told
+ */
+export function recordNews(database: Database, news: PageNews, now: EpochMs): Promise<number> {
+  return database.transaction(async (tx) => {
+    const unheard = await originsFirstSeen(tx, news.origins, now);
+    await rememberComponents(tx, news);
+    const [page = ''] = news.origins;
+    let told = 0;
+    for (const one of news.notices) {
+      const isOld = unheard.has(page) || (one.origin !== null && unheard.has(one.origin));
+      const isSilent = isOld || one.isSilent || one.notice.at <= now - TOLD_FOR_MS;
+      const added = await tx.run(
+        `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
+         ON CONFLICT (id) DO NOTHING`,
+        [one.notice.id, news.page.key, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
+      );
+      if (!isSilent) told += added;
+    }
+    await withdrawOthers(tx, news, now);
+    return told;
+  });
+}
+
+/** Returns the origins that are new, and records them. */
+async function originsFirstSeen(tx: Writer, origins: readonly string[], now: EpochMs): Promise<ReadonlySet<string>> {
+  const known = await readIn(tx, origins, (list) => ({
+    sql: `SELECT origin FROM notice_origin WHERE origin IN (${list})`,
+  }));
+  const unheard = new Set(origins).difference(new Set(known.map((row) => String(row['origin']))));
+  await tx.runMany(
+    'INSERT INTO notice_origin (origin, since_at) VALUES (?, ?)',
+    [...unheard].map((origin) => [origin, now]),
+  );
+  return unheard;
+}
+
+async function rememberComponents(tx: Writer, { page, components }: PageNews): Promise<void> {
+  await tx.run(
+    `INSERT INTO notice_page (page, gate, components) VALUES (?, ?, ?)
+     ON CONFLICT (page) DO UPDATE SET gate = excluded.gate, components = excluded.components
+       WHERE notice_page.gate < excluded.gate
+         OR (notice_page.gate = excluded.gate AND notice_page.components <> excluded.components)`,
+    [page.key, page.gate, JSON.stringify(components)],
+  );
+}
+
+async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: EpochMs): Promise<void> {
+  const current = new Set(notices.map(({ notice }) => notice.id));
+  // An hour less than a day, because a page is computed for a moment that is already past.
+  const recent = await tx.all(`SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`, [
+    page.key,
+    now - TOLD_FOR_MS + 3_600_000,
+  ]);
+  for (const id of recent.map((row) => String(row['id'])).filter((one) => !current.has(one))) {
+    await tx.run(`UPDATE notice SET state = 'withdrawn' WHERE id = ?`, [id]);
+    await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);
+  }
+}
+
+/** The components in the page's subscription form; none until it was published with its current gate. */
+export async function readFormComponents(
+  database: Pick<Database, 'all'>,
+  page: PageIdentity,
+): Promise<PageNews['components']> {
+  const [row] = await database.all('SELECT components FROM notice_page WHERE page = ? AND gate = ?', [
+    page.key,
+    page.gate,
+  ]);
+  return row === undefined ? [] : (JSON.parse(String(row['components'])) as PageNews['components']);
+}
+
+/** Reads a notice from its row. */
+function toPageNotice(row: Row): PageNotice {
+  return JSON.parse(String(row['document'])) as PageNotice;
 }

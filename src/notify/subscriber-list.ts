@@ -8,10 +8,9 @@ import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { toIso } from '../model/time.ts';
 import type { Database, Reader, Writer } from '../store/database.ts';
-import type { AddressSeal } from './address-seal.ts';
-import { newSubscriberId } from './links.ts';
 import { queueLink } from './queue.ts';
-import { addSubscriber, eraseSubscriber, readSubscribers, type Subscriber } from './subscribers.ts';
+import type { AddressSeal } from './subscribers.ts';
+import { addSubscriber, eraseSubscriber, newSubscriberId, readSubscribers, type Subscriber } from './subscribers.ts';
 
 export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
   /** Null: it was encrypted with another key. */

@@ -1,8 +1,10 @@
 /** Subscribers in the database: an encrypted address, and what its owner chose. */
 
+import { timingSafeEqual } from 'node:crypto';
 import type { AccessPage, GatedPage } from '../access/access.ts';
+import { createSeal, keyedDigest, type RandomBytes, type Revealing, type Seal } from '../access/digest.ts';
 import { domainsOf } from '../access/gate/stored-gate.ts';
-import type { PageIdentity, PageKey } from '../model/slugs.ts';
+import { type PageIdentity, type PageKey, readPageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 
@@ -166,4 +168,45 @@ export function mayReceive(page: SubscribablePage | null, address: string, gate:
     oidc?.domains.includes(domain) === true ||
     oidc?.emails.some((email) => email.toLowerCase() === address.toLowerCase()) === true;
   return isNamed && (page.page.emailDomains.length === 0 || isOfDomains);
+}
+
+// Tokens in the links of emails. Each is derived from the subscription's id and the key, so none is stored, and the
+// links of a deleted subscription no longer work.
+
+/** `confirm`: in the first email. `manage`: in every other one, to change, pause or end the subscription. */
+type LinkPurpose = 'confirm' | 'manage';
+
+const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+/** 128 random bits. */
+export function newSubscriberId(random: RandomBytes): string {
+  return Buffer.from(random(16)).toString('base64url');
+}
+
+export function linkToken(key: Revealing, purpose: LinkPurpose, id: string): string {
+  return `${id}.${linkMac(key, purpose, id)}`;
+}
+
+/** The id of the subscription that a token belongs to; null: the token is not valid. */
+export function readLinkToken(key: Revealing, purpose: LinkPurpose, token: string): string | null {
+  const [, id = '', mac = ''] = TOKEN.exec(token) ?? [];
+  if (id === '') return null;
+  return timingSafeEqual(Buffer.from(mac), Buffer.from(linkMac(key, purpose, id))) ? id : null;
+}
+
+function linkMac(key: Revealing, purpose: LinkPurpose, id: string): string {
+  return keyedDigest(key, 'subscription link', purpose, id);
+}
+
+/** Encrypts subscribers' addresses for the database, and hashes them to find them again. Without the key, neither can be read. */
+export interface AddressSeal extends Seal {
+  /** The same for one address on one page, in capitals or not. */
+  readonly hash: (page: PageKey, address: string) => string;
+}
+
+export function createAddressSeal(key: Revealing, random: RandomBytes): AddressSeal {
+  return {
+    ...createSeal(key, 'addresses of subscribers', random),
+    hash: (page, address) => keyedDigest(key, 'subscriber', readPageKey(page).slug, address.toLowerCase()),
+  };
 }

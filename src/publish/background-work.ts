@@ -13,12 +13,11 @@ import {
   type WithFence,
   type WorkerPool,
 } from './page/page-publisher.ts';
-import { compress, type Variant } from './releases/compressions.ts';
+import { heldRelease } from './releases/clean.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
-import { heldRelease } from './releases/hold.ts';
-import { filePlaces, type Manifest } from './releases/manifest.ts';
-import type { Fence } from './releases/publish-lease.ts';
+import { compress, filePlaces, type Manifest, type Variant } from './releases/manifest.ts';
+import type { Fence } from './releases/switch.ts';
 import { withoutVariants, writeVariants } from './releases/variants.ts';
 
 interface BackgroundDeps {

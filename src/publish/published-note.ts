@@ -13,9 +13,9 @@ import type { Store } from '../store/store.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { heldRelease } from './releases/clean.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
-import { heldRelease } from './releases/hold.ts';
 
 const instant = z.number().transform((at) => at as EpochMs);
 const NoteSchema = z.object({

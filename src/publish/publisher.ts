@@ -20,23 +20,22 @@ import {
   type WorkerPool,
 } from './page/page-publisher.ts';
 import type { PublishControl } from './publish-control.ts';
-import { type PageReport, type PublishReport, pageReport } from './publish-report.ts';
+import { type PageReport, type PublishReport, pageReport } from './publish-control.ts';
 import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
-import { removeOrphans } from './releases/clean.ts';
+import { heldRelease, removeOrphans } from './releases/clean.ts';
 import { closePages } from './releases/close.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
-import { heldRelease } from './releases/hold.ts';
 import { createReleasePages } from './releases/manifest.ts';
 import { closeGated } from './releases/modes.ts';
-import type { Fence } from './releases/publish-lease.ts';
 import type { PageSummary } from './releases/release-data.ts';
+import type { Fence } from './releases/switch.ts';
 import { withdraw } from './releases/switch.ts';
 import { withoutVariants } from './releases/variants.ts';
 import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site/site-release.ts';
 
 export type { WorkerPool } from './page/page-publisher.ts';
-export type { PublishReport } from './publish-report.ts';
+export type { PublishReport } from './publish-control.ts';
 
 export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSwitched' | keyof PublishControl> {
   readonly control: PublishControl;

@@ -5,7 +5,7 @@
 
 import { LRUCache } from 'lru-cache';
 
-import { compress, type Variant } from '../publish/releases/compressions.ts';
+import { compress, type Variant } from '../publish/releases/manifest.ts';
 import type { Answer } from './answer.ts';
 import { negotiate } from './visitors/release-reader.ts';
 

@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import { type Answer, json, type OwnRequest } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
 import type { Operator } from './operators/operator.ts';
-import { bearerFrom, type OperatorGuard } from './operators/ops-guard.ts';
+import { bearerFrom, type OperatorGuard } from './operators/operator.ts';
 
 interface OwnRoutesOptions {
   readonly guard: OperatorGuard;

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { EpochMs } from '../model/time.ts';
-import { EVERY_ANSWER, HSTS } from '../publish/releases/answer-headers.ts';
+import { EVERY_ANSWER, HSTS } from '../publish/releases/manifest.ts';
 import type { Answer } from './answer.ts';
 import { SOCKET_LIMITS } from './sockets.ts';
 

@@ -15,14 +15,15 @@ import {
   daysEntry,
   ENTRIES_PER_FILE,
   type EntryDraft,
+  type Frontier,
   formatEntry,
+  growTree,
   keyChangeText,
   parseEntry,
+  treeRoot,
 } from './entries.ts';
-import { type Frontier, growTree, treeRoot } from './merkle.ts';
 import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
-import { judgeWitness } from './witness.ts';
-import { readRecords } from './witness-records.ts';
+import { judgeWitness, readRecords } from './witness.ts';
 
 /** A log, and the revision of the store that its news was made from: older news than what is in it is left out. */
 interface LogPlace {
@@ -46,7 +47,7 @@ export interface DaysCommit extends LogPlace {
 }
 
 /** A release that is about to be served. */
-export interface ReleaseCommit extends LogPlace {
+interface ReleaseCommit extends LogPlace {
   /** Digest of its news. */
   readonly event: string;
   /** SHA-256 of the list of its files, in hex. */

@@ -16,8 +16,8 @@ import {
   keyChangeText,
   type LogEntry,
   parseEntry,
+  rootAfter,
 } from './entries.ts';
-import { rootAfter } from './merkle.ts';
 import { type Checkpoint, isSignedBy, parseCheckpoint, parseKey } from './note.ts';
 
 /** Reads a file below the page. Null: there is none. @throws when the host can't be reached */

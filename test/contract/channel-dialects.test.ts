@@ -3,9 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import type { ChannelKind } from '../../src/notify/channels/channel.ts';
-import { emailRecipients, mailTo } from '../../src/notify/channels/email.ts';
-import { HTTP_KINDS, type HttpKindName } from '../../src/notify/channels/kinds.ts';
-import { NOTICE_EVENTS, type Notice } from '../../src/notify/notice.ts';
+import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo } from '../../src/notify/deliver.ts';
+import { NOTICE_EVENTS, type Notice } from '../../src/notify/news.ts';
 import { cardFaults, SHOWN } from '../helpers/channel-parsers.ts';
 import { PROGRAMS, readDiscord } from '../helpers/channel-shapes.ts';
 import { AT, channelOf, noticeSaying } from '../helpers/channels.ts';

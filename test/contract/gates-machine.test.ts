@@ -50,7 +50,7 @@ vi.mock('../../src/access/gate/password-hash.ts', async () => {
 });
 
 // Most of the time of a step; what variants unpack to is compared where they are served.
-vi.mock('../../src/publish/releases/compressions.ts', async (original) => ({
+vi.mock('../../src/publish/releases/manifest.ts', async (original) => ({
   ...(await original<object>()),
   compress: async () => [],
 }));

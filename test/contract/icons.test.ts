@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { StatusError } from '../../src/errors.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../src/model/time.ts';
-import { iconKey } from '../../src/publish/definitions/page-icons.ts';
+import { iconKey } from '../../src/publish/definitions/site-state.ts';
 import { createIconKeeper, type IconKeeper, type WantedIcon } from '../../src/publish/icons/icon-keeper.ts';
 import type { Database } from '../../src/store/database.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { recordNews } from '../../src/notify/record.ts';
+import { recordNews } from '../../src/notify/queue.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { testPageLog } from '../helpers/page-log.ts';
 import {

@@ -6,8 +6,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/config/notifications.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import type { ChannelKind } from '../../src/notify/channels/channel.ts';
-import { HTTP_KINDS, type HttpKindName } from '../../src/notify/channels/kinds.ts';
-import { createDeliverer, type DeliverDeps, listRecipients } from '../../src/notify/deliver.ts';
+import {
+  createDeliverer,
+  type DeliverDeps,
+  HTTP_KINDS,
+  type HttpKindName,
+  listRecipients,
+} from '../../src/notify/deliver.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { PROGRAMS, type SeenRequest, signatureFaults } from '../helpers/channel-shapes.ts';
 import { AT, channelOf, noticeOf, SIGNING_SECRET } from '../helpers/channels.ts';

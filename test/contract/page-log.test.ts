@@ -210,7 +210,7 @@ describe('the signed log of a page', () => {
       await tx.run('DELETE FROM log_day');
       const [line] = await tx.all('SELECT line FROM log_entry');
       expect(line).toBeDefined();
-      const { growTree } = await import('../../src/transparency/merkle.ts');
+      const { growTree } = await import('../../src/transparency/entries.ts');
       await tx.run('UPDATE page_log SET size = 1, frontier = ?, event = ?, days = event, through = event', [
         JSON.stringify(growTree([], 0, [String(line?.['line'])])),
         '',

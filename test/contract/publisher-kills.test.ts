@@ -10,9 +10,14 @@ import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { pageBadges } from '../../src/publish/files/badge-files.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import { RELEASES_KEPT } from '../../src/publish/releases/clean.ts';
-import { type Compression, suffixOf } from '../../src/publish/releases/compressions.ts';
 import { poolFolder, releaseNumbers } from '../../src/publish/releases/folders.ts';
-import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
+import {
+  type Compression,
+  currentManifest,
+  type Manifest,
+  readManifest,
+  suffixOf,
+} from '../../src/publish/releases/manifest.ts';
 import type { PublishAnswer, PublishOrder } from '../helpers/publishing-process.ts';
 import { servedTree } from '../helpers/release-inputs.ts';
 import { createSmallSite, SITE_START, type SmallSite } from '../helpers/small-site.ts';

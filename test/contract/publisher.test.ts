@@ -770,7 +770,7 @@ describe('what goes wrong', () => {
 });
 
 async function holdLease(site: SmallSite): Promise<() => Promise<void>> {
-  const { withPublishLease } = await import('../../src/publish/releases/publish-lease.ts');
+  const { withPublishLease } = await import('../../src/publish/releases/switch.ts');
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { promise: held, resolve: hold } = Promise.withResolvers<void>();
   const task = withPublishLease(

@@ -10,9 +10,13 @@ import { systemRandom } from '../../src/access/digest.ts';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { createAddressSeal } from '../../src/notify/address-seal.ts';
-import { linkToken, newSubscriberId } from '../../src/notify/links.ts';
-import { addSubscriber, type SubscribablePage } from '../../src/notify/subscribers.ts';
+import {
+  addSubscriber,
+  createAddressSeal,
+  linkToken,
+  newSubscriberId,
+  type SubscribablePage,
+} from '../../src/notify/subscribers.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/notify/subscriptions.ts';
 import type { Database, Reader, Writer } from '../../src/store/database.ts';
 import {

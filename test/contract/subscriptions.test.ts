@@ -9,13 +9,19 @@ import { parseEmailAddress } from '../../src/mail/email-address.ts';
 import type { Mail } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import { createAddressSeal } from '../../src/notify/address-seal.ts';
-import { linkToken, newSubscriberId, readLinkToken } from '../../src/notify/links.ts';
-import { decideRequests } from '../../src/notify/requests.ts';
+import { sendToSubscriber } from '../../src/notify/mails.ts';
 import { addSubscribers, readSubscriberList, subscriberCsv } from '../../src/notify/subscriber-list.ts';
-import { sendToSubscriber } from '../../src/notify/subscriber-mail.ts';
-import { erasePending, mayReceive, type SubscribablePage, subscriberCounts } from '../../src/notify/subscribers.ts';
-import { createSubscriptions, type Subscriptions } from '../../src/notify/subscriptions.ts';
+import {
+  createAddressSeal,
+  erasePending,
+  linkToken,
+  mayReceive,
+  newSubscriberId,
+  readLinkToken,
+  type SubscribablePage,
+  subscriberCounts,
+} from '../../src/notify/subscribers.ts';
+import { createSubscriptions, decideRequests, type Subscriptions } from '../../src/notify/subscriptions.ts';
 import type { Database, Writer } from '../../src/store/database.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 

@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { syncFileSystem } from '../../src/publish/releases/sync-file-system.ts';
+import { syncFileSystem } from '../../src/publish/releases/disk.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 
-const MODULE = new URL('../../src/publish/releases/sync-file-system.ts', import.meta.url).href;
+const MODULE = new URL('../../src/publish/releases/disk.ts', import.meta.url).href;
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 

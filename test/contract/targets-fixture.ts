@@ -6,7 +6,7 @@ import { DISK } from '../../src/publish/releases/disk.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
 import { hideFromPublic, switchTo, withdraw } from '../../src/publish/releases/switch.ts';
 import { type ReleaseInput, writeRelease } from '../../src/publish/releases/write.ts';
-import { createBucket } from '../../src/publish/stored/bucket.ts';
+import { createBucket } from '../../src/publish/stored/object-store.ts';
 import { createTarget, type Target } from '../../src/publish/targets/create-target.ts';
 import type { ContentEncoding } from '../../src/publish/targets/static-file.ts';
 import { createStaticListing } from '../../src/publish/targets/static-listing.ts';

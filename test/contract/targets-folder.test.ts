@@ -9,7 +9,7 @@ import { toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { hideFromPublic, switchTo, unlinkPage } from '../../src/publish/releases/switch.ts';
-import { createFolder } from '../../src/publish/stored/folder.ts';
+import { createFolder } from '../../src/publish/stored/object-store.ts';
 import { createTarget, type Target, type TargetReport } from '../../src/publish/targets/create-target.ts';
 import { createStaticListing } from '../../src/publish/targets/static-listing.ts';
 import { InterruptedError } from '../../src/publish/targets/write-page.ts';

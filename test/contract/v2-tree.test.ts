@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '../../src/model/index.ts';
-import { machineFiles } from '../../src/publish/files/machine-files.ts';
+import { machineFiles } from '../../src/publish/files/files.ts';
 import { pageFacts } from '../../src/publish/files/page-facts.ts';
 import { pageModel } from '../helpers/page-model.ts';
 import {

@@ -6,7 +6,7 @@
 
 import adaptiveCards from 'adaptivecards/dist/adaptivecards.js';
 import { Parser } from 'htmlparser2';
-import type { HttpKindName } from '../../src/notify/channels/kinds.ts';
+import type { HttpKindName } from '../../src/notify/deliver.ts';
 import { readDiscord } from './channel-shapes.ts';
 
 /** What Microsoft's own parser objects to, or drops. */

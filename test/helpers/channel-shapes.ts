@@ -11,7 +11,7 @@ import type { KnownBlock } from '@slack/types';
 import type { RESTPostAPIWebhookWithTokenJSONBody } from 'discord-api-types/v10';
 import MarkdownIt from 'markdown-it';
 import { z } from 'zod';
-import type { HttpKindName } from '../../src/notify/channels/kinds.ts';
+import type { HttpKindName } from '../../src/notify/deliver.ts';
 
 export interface SeenRequest {
   readonly method: string;

@@ -2,7 +2,7 @@
 
 import { CHANNEL_SETTINGS, type Channel, type ChannelKindName } from '../../src/config/notifications.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import type { Notice } from '../../src/notify/notice.ts';
+import type { Notice } from '../../src/notify/news.ts';
 
 export const AT: EpochMs = toEpochMs(Date.UTC(2026, 10, 21, 9, 30));
 export const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -3,10 +3,9 @@
 import { systemRandom } from '../../src/access/digest.ts';
 import { createSmtpPool } from '../../src/mail/mailer.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { createAddressSeal } from '../../src/notify/address-seal.ts';
-import { createNoticeSender } from '../../src/notify/notice-sender.ts';
-import { deliveryCounts } from '../../src/notify/queue.ts';
-import { sendToSubscriber } from '../../src/notify/subscriber-mail.ts';
+import { sendToSubscriber } from '../../src/notify/mails.ts';
+import { createNoticeSender, deliveryCounts } from '../../src/notify/queue.ts';
+import { createAddressSeal } from '../../src/notify/subscribers.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { subscribablePage } from './subscribable-page.ts';
 

@@ -3,11 +3,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { Variant } from '../../src/publish/releases/compressions.ts';
-import { compress } from '../../src/publish/releases/compressions.ts';
 import type { Disk } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { filePlaces, type Manifest } from '../../src/publish/releases/manifest.ts';
+import type { Variant } from '../../src/publish/releases/manifest.ts';
+import { compress, filePlaces, type Manifest } from '../../src/publish/releases/manifest.ts';
 import { withoutVariants, writeVariants } from '../../src/publish/releases/variants.ts';
 import type { DrawnFile, ReleaseFile, ReleaseInput } from '../../src/publish/releases/write.ts';
 

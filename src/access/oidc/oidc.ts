@@ -33,7 +33,7 @@ export function callbackAt(root: string): string {
 type Purpose = 'visitors' | 'operators';
 
 /** Where somebody signs in, and gets to afterwards. */
-export interface SignInPlace {
+interface SignInPlace {
   readonly purpose: Purpose;
   readonly slug: string;
   readonly base: string;

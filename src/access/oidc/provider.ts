@@ -213,7 +213,7 @@ export function signOutUrl(
 }
 
 /** Whose sessions a provider ended. */
-export interface LogoutNotice {
+interface LogoutNotice {
   readonly subject: string | null;
   readonly sid: string | null;
   /** Seconds since 1970. */

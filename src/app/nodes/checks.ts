@@ -99,7 +99,7 @@ async function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }
 
-export interface ChecksKeeper {
+interface ChecksKeeper {
   /** Makes checks from now on, after the run that records how long nobody made them. */
   readonly open: (firstRun: Promise<unknown>) => void;
   /** Looks at once whether there are other checks now, as after a reload. */

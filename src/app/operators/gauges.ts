@@ -1,16 +1,19 @@
 /** Gauges for `/-/metrics`. */
 
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Access } from '../../access/access.ts';
 import { mailsWaiting } from '../../access/email/challenges.ts';
 import { isStatusError } from '../../errors.ts';
 import { countEvents } from '../../exports/event-queue.ts';
+import type { State } from '../../model/state.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { sourceFreshness } from '../../publish/definitions/site-state.ts';
-import type { ServedRelease } from '../../publish/releases/folders.ts';
+import type { ReleaseFolders, ServedRelease } from '../../publish/releases/folders.ts';
+import { loadReleaseData } from '../../publish/releases/release-data.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
-import { createLatest, type Latest } from '../latest.ts';
-import { createComponentStates } from './component-states.ts';
-import { healthOf, windowName } from './upstream-health.ts';
+import { healthOf, windowName } from './ops-facts.ts';
 
 /** The HTTP server adds whether this node is ready and fresh. */
 type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
@@ -104,5 +107,102 @@ async function storedFacts({ base: { store, live } }: Pharos): Promise<StoredFac
     upstreams: await Promise.all(upstreams),
     mailsWaiting: await mailsWaiting(store.database, at),
     exports: (await Promise.all(exported)).flat(),
+  };
+}
+
+/** States of the components of public pages, as visitors see them. For metrics. */
+interface ComponentState {
+  /** Slug of its page. */
+  readonly page: string;
+  /** Its id in addresses. */
+  readonly component: string;
+  readonly state: State;
+}
+
+/** What is remembered about a page while one of its releases is served. */
+interface PageStates {
+  readonly number: number;
+  readonly staleAfter: EpochMs;
+  readonly states: readonly ComponentState[];
+}
+
+interface ComponentStates {
+  /** Reads what releases say that weren't read yet. */
+  readonly read: (served: ReadonlyMap<string, ServedRelease>) => Promise<void>;
+  /** From memory. Pages that are no longer public are left out. If a copy is out of date, its states are unknown. */
+  readonly known: (now: EpochMs) => readonly ComponentState[];
+}
+
+function createComponentStates(folders: ReleaseFolders, access: Pick<Access, 'pageOf'>): ComponentStates {
+  const known = new Map<string, PageStates>();
+  const isPublic = (slug: string): boolean => access.pageOf(slug)?.gate.kind === 'public';
+  return {
+    read: async (served) => {
+      for (const slug of known.keys()) if (served.get(slug)?.isPublic !== true) known.delete(slug);
+      for (const [slug, release] of served) {
+        if (!release.isPublic || !isPublic(slug) || known.get(slug)?.number === release.number) continue;
+        const read = await readStates(folders, slug, release.number);
+        if (read === null) known.delete(slug);
+        else known.set(slug, read);
+      }
+    },
+    known: (now) =>
+      [...known].flatMap(([slug, { staleAfter, states }]) => {
+        if (!isPublic(slug)) return [];
+        return now > staleAfter ? states.map((one) => ({ ...one, state: 'unknown' as const })) : states;
+      }),
+  };
+}
+
+/** Null: the release was removed in the meantime, is damaged, or is of an older version. The next scrape tries again. */
+async function readStates(folders: ReleaseFolders, slug: string, number: number): Promise<PageStates | null> {
+  const data = (await loadReleaseData(folders, slug, number))?.onDemand ?? null;
+  if (data === null) return null;
+  const states = data.subjects.components.map(({ id, subject }) => ({
+    page: slug,
+    component: id,
+    state: subject.state,
+  }));
+  return { number, staleAfter: data.staleAfter, states };
+}
+
+// Reads from a database or a disk that may hang: whoever asks gets what was read last, after a short wait for
+// something newer.
+
+/** A scrape times out after ten seconds by default, and one that answers tells more than one that does not. */
+const PATIENCE_MS = 1_000;
+
+export interface Latest<T> {
+  /** Reads again, one read at a time, and returns what is known by then. */
+  readonly read: () => Promise<T>;
+  /** How long the read that is under way has been so; 0: none is. */
+  readonly waitingMs: () => number;
+}
+
+/**
+ * @param first what is known before anything was read
+ * @param readNow what fails is said by whoever follows the source; here, what was read last stays
+ */
+export function createLatest<T>(first: T, readNow: () => Promise<T>, patienceMs: number = PATIENCE_MS): Latest<T> {
+  let last = first;
+  let reading: Promise<void> | null = null;
+  let since = 0;
+
+  async function readOnce(): Promise<void> {
+    since = performance.now();
+    try {
+      last = await readNow();
+    } finally {
+      reading = null;
+    }
+  }
+
+  return {
+    read: async () => {
+      reading ??= readOnce();
+      await Promise.race([reading, wait(patienceMs, undefined, { ref: false })]);
+      return last;
+    },
+    waitingMs: () => (reading === null ? 0 : performance.now() - since),
   };
 }

@@ -8,9 +8,16 @@ import { hasOperators } from '../../config/rules.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { rollbackTo } from '../../publish/releases/rollback.ts';
 import type { Answer, OwnRequest } from '../../server/answer.ts';
-import { TOKEN_PREFIX, tokenHash } from '../../server/operators/api-access.ts';
-import { apiOperator, type Operator, personOperator, tokenOperators } from '../../server/operators/operator.ts';
-import { createOperatorGuard, type OperatorGuard } from '../../server/operators/ops-guard.ts';
+import {
+  apiOperator,
+  createOperatorGuard,
+  type Operator,
+  type OperatorGuard,
+  personOperator,
+  TOKEN_PREFIX,
+  tokenHash,
+  tokenOperators,
+} from '../../server/operators/operator.ts';
 import {
   createOpsRoutes,
   type OpsActions,

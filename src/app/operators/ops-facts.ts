@@ -4,17 +4,21 @@ import { LRUCache } from 'lru-cache';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { mailsWaiting } from '../../access/email/challenges.ts';
 import { countEvents, lastExportError } from '../../exports/event-queue.ts';
-import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
 import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import { heldRelease } from '../../publish/releases/clean.ts';
 import { currentNumber, type ReleaseFolders, releaseNumbers, unpublishedOf } from '../../publish/releases/folders.ts';
-import { heldRelease } from '../../publish/releases/hold.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
+import type { Reader } from '../../store/database.ts';
 import { lastChecked } from '../../store/nodes/checks.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
+import { readControl, requestsSince } from '../../store/upstream-control.ts';
+import { type Circuit, circuitOf } from '../../sync/pass/circuit-breaker.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
+import { windowsOf } from '../../sync/quota/windows.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import type {
   ExportFacts,
@@ -28,7 +32,6 @@ import type { StoreParts } from '../build-store.ts';
 import type { Pharos } from '../compose.ts';
 import type { Engine, RunReport } from '../run/engine.ts';
 import { outcomeText } from '../run/outcome.ts';
-import { healthOf } from './upstream-health.ts';
 
 /** Those that say the same become one row, and the last error of each upstream is looked for in them. */
 const RUNS_LOOKED_AT = 60;
@@ -252,4 +255,33 @@ async function signInFacts(store: Store, now: EpochMs): Promise<OpsFacts['signIn
     refused: sum(page, 'refused'),
     limited: sum(page, 'limited'),
   }));
+}
+
+/** Health of an upstream, from the store: remaining quota, and whether it is in back-off. */
+interface QuotaLeft {
+  readonly lengthMs: number;
+  readonly max: number;
+  readonly left: number;
+}
+
+interface UpstreamHealth {
+  readonly circuit: Circuit;
+  /** One for each window that limits it. */
+  readonly quota: readonly QuotaLeft[];
+}
+
+export async function healthOf(reader: Reader, upstream: Upstream, now: EpochMs): Promise<UpstreamHealth> {
+  const control = await readControl(reader, upstream.id);
+  const quota = await Promise.all(
+    windowsOf(upstream.limits).map(async ({ lengthMs, requestsMax }) => {
+      const used = await requestsSince(reader, upstream.id, toEpochMs(now - lengthMs));
+      return { lengthMs, max: requestsMax, left: Math.max(0, requestsMax - used) };
+    }),
+  );
+  return { circuit: circuitOf(control, now, upstream.fingerprint), quota };
+}
+
+/** `minute` or `hour`: our windows are a little longer than the upstream's. */
+export function windowName({ lengthMs }: Pick<QuotaLeft, 'lengthMs'>): 'minute' | 'hour' {
+  return lengthMs >= HOUR_MS ? 'hour' : 'minute';
 }

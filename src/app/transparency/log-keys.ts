@@ -2,7 +2,7 @@
 
 import { systemRandom } from '../../access/digest.ts';
 import { StatusError } from '../../errors.ts';
-import { createAddressSeal } from '../../notify/address-seal.ts';
+import { createAddressSeal } from '../../notify/subscribers.ts';
 import type { Secret } from '../../schema/secret.ts';
 import type { Database, Reader, Row, Writer } from '../../store/database.ts';
 import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../../transparency/note.ts';

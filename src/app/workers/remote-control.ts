@@ -6,7 +6,7 @@
 
 import type { BirpcReturn } from 'birpc';
 import type { PublishControl } from '../../publish/publish-control.ts';
-import type { Fence } from '../../publish/releases/publish-lease.ts';
+import type { Fence } from '../../publish/releases/switch.ts';
 
 type Plain = Pick<
   PublishControl,

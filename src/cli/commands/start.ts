@@ -5,7 +5,7 @@ import type { StoreParts } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog, type Log } from '../../app/log.ts';
-import { cronExpressions, missedUpstreams, upstreamsIn } from '../../app/nodes/turns.ts';
+import { cronExpressions, missedUpstreams, upstreamsIn } from '../../app/nodes/elections.ts';
 import { createReferenceLog } from '../../app/references.ts';
 import type { Engine } from '../../app/run/engine.ts';
 import { createReportLog } from '../../app/run/log-report.ts';

@@ -3,7 +3,7 @@
 import type { RunProgress } from '../../app/build-publish.ts';
 import type { RunReport } from '../../app/run/engine.ts';
 import { pageName } from '../../app/run/outcome.ts';
-import type { PublishReport } from '../../publish/publish-report.ts';
+import type { PublishReport } from '../../publish/publish-control.ts';
 import { counted } from '../../schema/counted.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import { paint, plain } from './paint.ts';

@@ -4,8 +4,15 @@ import { escapeMarkup } from '../../model/scalars.ts';
 import { toIso } from '../../model/time.ts';
 import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
 import { localeDirection } from '../../views/words/index.ts';
-import { type ChannelKind, type ChannelKinds, readField, sendJson } from './channel.ts';
-import { describeNotice, joinParts, subjectKey } from './message.ts';
+import {
+  type ChannelKind,
+  type ChannelKinds,
+  describeNotice,
+  joinParts,
+  readField,
+  sendJson,
+  subjectKey,
+} from './channel.ts';
 
 const asIs = (text: string): string => text;
 

@@ -15,7 +15,7 @@ import { MINUTE_MS } from '../../model/time.ts';
 import type { Secret } from '../../schema/secret.ts';
 import type { PageClaims } from '../../store/pages.ts';
 import type { Standing } from '../releases/close.ts';
-import { isOpenAsConfigured } from '../releases/last-published.ts';
+import { isOpenAsConfigured } from '../releases/close.ts';
 import type { PageAtSlug } from '../releases/manifest.ts';
 import { collectDrafts, type Draft } from './drafts.ts';
 import type { DefinitionInputs, DefinitionProblem, SiteSettings } from './inputs.ts';

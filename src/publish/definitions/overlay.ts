@@ -5,7 +5,7 @@ import { mostPrivate } from '../../model/access.ts';
 import type { ComponentDefinition, GroupDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
 import type { Translated } from '../../model/translated.ts';
 import type { PlacedComponent } from '../../store/written/components.ts';
-import { configuredAccess } from '../releases/last-published.ts';
+import { configuredAccess } from '../releases/close.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
 /** Merges field by field, with the configuration first; but the page is never less private than either. */

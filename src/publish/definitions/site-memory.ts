@@ -22,13 +22,12 @@ import {
 import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { askedEveryMs } from '../../store/upstream-control.ts';
 import { readPlaced } from '../../store/written/components.ts';
-import { witnessDigest } from '../../transparency/witness-records.ts';
+import { witnessDigest } from '../../transparency/witness.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';
 import type { KnownMonitor } from './inputs.ts';
-import { refusedIcons, withIcon } from './page-icons.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
-import { type SiteState, type SiteStateInputs, sourceFreshness } from './site-state.ts';
+import { refusedIcons, type SiteState, type SiteStateInputs, sourceFreshness, withIcon } from './site-state.ts';
 
 export interface SiteMemory {
   /**

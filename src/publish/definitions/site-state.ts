@@ -4,9 +4,9 @@ import type { Announcement } from '../../model/observation.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import { type EpochMs, earlier, SECOND_MS } from '../../model/time.ts';
 import type { UpstreamTimes } from '../../store/store.ts';
-import type { ResolvedSite } from './definitions.ts';
-import type { DefinitionInputs } from './inputs.ts';
-import type { IconPicture } from './page-icons.ts';
+import type { ResolvedPage, ResolvedSite } from './definitions.ts';
+import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
+import { ICON_PATH } from './presentation.ts';
 
 export interface SiteStateInputs {
   readonly site: DefinitionInputs['site'];
@@ -61,4 +61,38 @@ export function sourceFreshness(
     isIncidentsStale: isStale(incidentsAt),
     ...((times?.monitorsAt ?? now) - now > AHEAD_TOLD_MS ? { isAhead: true } : {}),
   };
+}
+
+/** Result of fetching an icon. */
+export type IconPicture =
+  | { readonly kind: 'picture'; readonly png: string }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** The page with its external icon as a file, if that was fetched. */
+export function withIcon(page: ResolvedPage, icons: Icons): ResolvedPage {
+  const found = pictureOf(page, icons);
+  if (found?.kind !== 'picture') return page;
+  const definition = { ...page.definition, icon: page.settings.url + ICON_PATH };
+  return { ...page, definition, icon: { png: found.png } };
+}
+
+/** Says of icons that pages go without them. */
+export function refusedIcons(pages: readonly IconPage[], icons: Icons): readonly DefinitionProblem[] {
+  return pages.flatMap((page) => {
+    const found = pictureOf(page, icons);
+    const { slug } = page.definition;
+    return found?.kind === 'refused' ? [{ slug, message: `its icon is left out: ${found.reason}` }] : [];
+  });
+}
+
+type Icons = ReadonlyMap<string, IconPicture>;
+type IconPage = Pick<ResolvedPage, 'definition' | 'identity' | 'iconAddress'>;
+
+function pictureOf({ identity, iconAddress }: IconPage, icons: Icons): IconPicture | undefined {
+  return iconAddress === null ? undefined : icons.get(iconKey(identity.key, iconAddress));
+}
+
+/** What the icon of a page is kept under: also with the same address, that of another page is not its own. */
+export function iconKey(page: string, address: string): string {
+  return `${page} ${address}`;
 }

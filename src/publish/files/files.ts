@@ -1,13 +1,23 @@
 /** Every file of one status page. */
 
+import packageJson from '../../../package.json' with { type: 'json' };
 import { BADGE_KINDS } from '../../badges/kinds.ts';
 import type { LogoFile } from '../../config/look.ts';
-import type { PageModel } from '../../model/index.ts';
+import type { ComponentModel, PageModel } from '../../model/index.ts';
+import { once } from '../../once.ts';
+import { faviconView, type SocialLogo, socialView } from '../../views/badges/social.ts';
 import { verifyView } from '../../views/component/verify.ts';
+import { calendarView } from '../../views/feeds/calendar.ts';
+import { feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
+import { buildDocument } from '../../views/json/build-json.ts';
+import { stateDocument } from '../../views/json/state-json.ts';
+import { uptimeDocument } from '../../views/json/uptime-json.ts';
 import { embedView } from '../../views/page/embed.ts';
 import { notFoundView } from '../../views/page/not-found.ts';
 import { statusPageView } from '../../views/page/status-page.ts';
 import { reportIndexView } from '../../views/report/report.ts';
+import { isListed, llmsView, robotsView, sitemapView } from '../../views/site/crawlers.ts';
+import { webManifest } from '../../views/site/web-manifest.ts';
 import {
   BADGES_PATH,
   componentPath,
@@ -16,34 +26,47 @@ import {
   HOME_PATH,
   historyPath,
   incidentPath,
+  MANIFEST_PATH,
   maintenancePath,
   REPORTS_PATH,
   reportPath,
   UPTIME_PATH,
   VERIFY_PATH,
 } from '../../views/text/addresses.ts';
+import { v2Documents } from '../../views/v2/documents.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
-import { type FileEntry, type FileEntryInit, fileEntry, inFolder } from './file-entry.ts';
+import { type FileEntry, type FileEntryInit, fileEntry, inFolder, type Priority } from './file-entry.ts';
 import {
+  ATOM,
   BADGE_GALLERY,
+  CALENDAR,
   COMPONENT,
   EMBED,
+  FAVICON,
   type FileKind,
   HISTORY,
   ICON,
   INCIDENT,
+  JSON_FEED,
+  JSON_FILE,
+  LLMS,
   LOGOS,
   MAINTENANCE,
   NOT_FOUND,
   REDIRECT,
   REPORT,
+  REPORT_CSV,
   REPORT_INDEX,
+  ROBOTS,
+  RSS,
+  SITEMAP,
+  SOCIAL_IMAGE,
   STATUS_PAGE,
   UPTIME_CALENDAR,
   VERIFY,
+  WEB_MANIFEST,
 } from './kinds.ts';
-import { machineFiles, wordedFiles } from './machine-files.ts';
 import { type PageFacts, pageFacts } from './page-facts.ts';
 
 interface FilesOptions {
@@ -206,4 +229,99 @@ function occupiedPaths(path: string): string[] {
 function parentFolders(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+// The files of a page that machines read: JSON, feeds, calendars.
+
+/**
+ * JSON under `api/`, feeds and calendars of the page and of each component, and pictures of the state.
+ *
+ * @param logo  of the header, for light grounds first
+ */
+export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = []): FileEntry[] {
+  const { model } = facts;
+  return [
+    ...v2Files(model),
+    jsonFile('api/state.json', () => stateDocument(model)),
+    jsonFile('api/uptime.json', () => uptimeDocument(model), 'deferred'),
+    jsonFile('build.json', () => buildDocument(model, packageJson.version)),
+    ...reportFiles(facts),
+    fileEntry(FAVICON, 'favicon.svg', { inputs: () => faviconView(model) }),
+    ...(model.definition.access === 'public'
+      ? [fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) })]
+      : []),
+    ...indexFiles(model),
+    ...wordedFiles(model, logo),
+  ];
+}
+
+/** What has words in it and is in each of a page's languages: feeds, calendars and the social image. */
+function wordedFiles(model: PageModel, logo: readonly SocialLogo[] = []): FileEntry[] {
+  return [...socialFiles(model, logo), ...feedFiles(model)];
+}
+
+function v2Files(model: PageModel): FileEntry[] {
+  const documents = once(() => v2Documents(model));
+  return [
+    jsonFile('api/v2/summary.json', () => documents().summary()),
+    jsonFile('api/v2/status.json', () => documents().status()),
+    jsonFile('api/v2/components.json', () => documents().components()),
+    jsonFile('api/v2/incidents.json', () => documents().incidents()),
+    jsonFile('api/v2/incidents/unresolved.json', () => documents().unresolved()),
+    jsonFile('api/v2/scheduled-maintenances.json', () => documents().maintenances()),
+    jsonFile('api/v2/scheduled-maintenances/upcoming.json', () => documents().upcoming()),
+    jsonFile('api/v2/scheduled-maintenances/active.json', () => documents().active()),
+  ];
+}
+
+function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
+  return reportMonths().flatMap((month) => [
+    jsonFile(`${reportPath(month)}report.json`, () => reportDocument(month), 'deferred'),
+    fileEntry(REPORT_CSV, `${reportPath(month)}report.csv`, {
+      priority: 'deferred',
+      inputs: () => reportDocument(month),
+    }),
+  ]);
+}
+
+/** A gated page is not shared, so it has no social image; and browsers ask for manifests without cookies. */
+function socialFiles(model: PageModel, logo: readonly SocialLogo[]): FileEntry[] {
+  if (model.definition.access !== 'public') return [];
+  return [fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) })];
+}
+
+/** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */
+function indexFiles(model: PageModel): FileEntry[] {
+  const robots = fileEntry(ROBOTS, 'robots.txt', { inputs: () => robotsView(model) });
+  if (!isListed(model)) return [robots];
+  return [
+    robots,
+    fileEntry(SITEMAP, 'sitemap.xml', { priority: 'deferred', inputs: () => sitemapView(model) }),
+    fileEntry(LLMS, 'llms.txt', { priority: 'deferred', inputs: () => llmsView(model) }),
+  ];
+}
+
+function jsonFile(path: string, inputs: () => object, priority: Priority = 'immediate'): FileEntry {
+  return fileEntry(JSON_FILE, path, { inputs, priority });
+}
+
+function feedFiles(model: PageModel): FileEntry[] {
+  const feeds = once(() => feedInputs(model));
+  const filesFor = (component?: ComponentModel): FileEntry[] => {
+    const folder = component === undefined ? '' : componentPath(component.definition.id);
+    const feed = { inputs: once(() => feeds().of(component)) };
+    return [
+      fileEntry(ATOM, `${folder}feed.atom`, feed),
+      fileEntry(RSS, `${folder}feed.rss`, feed),
+      fileEntry(JSON_FEED, `${folder}feed.json`, feed),
+      fileEntry(CALENDAR, `${folder}maintenance.ics`, { inputs: () => calendarView(model, component) }),
+    ];
+  };
+  return [filesFor(), historyFeeds(feeds), ...model.components.map(filesFor)].flat();
+}
+
+/** Under the addresses that Statuspage has them at, for programs that know those. */
+function historyFeeds(feeds: () => PageFeeds): FileEntry[] {
+  const feed = { inputs: once(() => feeds().history()) };
+  return [fileEntry(ATOM, 'history.atom', feed), fileEntry(RSS, 'history.rss', feed)];
 }

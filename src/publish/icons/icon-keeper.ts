@@ -7,9 +7,9 @@ import pLimit from 'p-limit';
 import { isStatusError, messageOf } from '../../errors.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
+import { once } from '../../once.ts';
 import type { Database, Row, Writer } from '../../store/database.ts';
-import { type IconPicture, iconKey } from '../definitions/page-icons.ts';
-import { decodeIcon } from './picture.ts';
+import { type IconPicture, iconKey } from '../definitions/site-state.ts';
 
 /** When a good icon is fetched again. */
 const FRESH_MS = DAY_MS;
@@ -150,4 +150,131 @@ function isSame(before: Icons, after: Icons): boolean {
     return icon === undefined ? '' : icon.kind === 'picture' ? icon.png : `! ${icon.reason}`;
   };
   return before.size === after.size && [...after.keys()].every((one) => textOf(before, one) === textOf(after, one));
+}
+
+// Converts an external icon into a small PNG by decoding and rendering it. Nothing else in its bytes (scripts,
+// metadata, a second format) is ever served.
+
+/** Size limit of the fetched file. */
+export const ICON_BYTES_MAX = 256 * 1024;
+/** Size limit of an SVG, because little markup can cause much work. */
+const SVG_BYTES_MAX = 64 * 1024;
+/** Limit for each side of a bitmap. */
+const SIDE_MAX = 2_048;
+/** Limit for the ratio of its sides. */
+const RATIO_MAX = 4;
+/** Four times as large as it is shown, for dense screens. */
+const DRAWN_SIDE_MAX = 112;
+
+/** Shapes and colours. Nothing that runs, loads, repeats or filters, and no text, which would need a font. */
+const SVG_ELEMENTS: ReadonlySet<string> = new Set([
+  ...['svg', 'g', 'defs', 'title', 'desc', 'style', 'clippath'],
+  ...['path', 'circle', 'ellipse', 'rect', 'line', 'polyline', 'polygon'],
+  ...['lineargradient', 'radialgradient', 'stop'],
+]);
+
+type DecodedIcon =
+  | { readonly kind: 'picture'; readonly png: Uint8Array }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Decodes an image. Its type comes from the bytes, whatever a header says. Never throws. */
+export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
+  if (bytes.length > ICON_BYTES_MAX) return refused(`it is larger than ${ICON_BYTES_MAX / 1024} KiB`);
+  const data = Buffer.from(bytes);
+  const pixels = pixelsOf(data);
+  if (pixels !== null) {
+    const fault = sizeFault(pixels.size);
+    return fault === null ? await draw(wrapped(data, pixels), true) : refused(fault);
+  }
+  const text = data.toString('utf8');
+  if (!/<svg[\s>]/i.test(text.slice(0, 4_096))) return refused('it is not a PNG, JPEG, GIF or SVG image');
+  const fault = svgFault(data, text);
+  return fault === null ? await draw(text, false) : refused(fault);
+}
+
+function refused(reason: string): DecodedIcon {
+  return { kind: 'refused', reason };
+}
+
+interface Pixels {
+  readonly type: 'png' | 'jpeg' | 'gif';
+  readonly size: Size;
+}
+
+/** Reads the header of a bitmap; null: not a bitmap. */
+function pixelsOf(data: Buffer): Pixels | null {
+  if (data.length >= 24 && data.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])))
+    return { type: 'png', size: { width: data.readUInt32BE(16), height: data.readUInt32BE(20) } };
+  if (data.length >= 10 && /^GIF8[79]a$/.test(data.toString('latin1', 0, 6)))
+    return { type: 'gif', size: { width: data.readUInt16LE(6), height: data.readUInt16LE(8) } };
+  const size = jpegSize(data);
+  return size === null ? null : { type: 'jpeg', size };
+}
+
+/** From the first frame header; its marker is one of 16, less three that mean something else. */
+function jpegSize(data: Buffer): Size | null {
+  if (data.length < 4 || data.readUInt16BE(0) !== 0xffd8) return null;
+  let at = 2;
+  while (at + 9 <= data.length && data[at] === 0xff) {
+    const marker = data[at + 1] ?? 0;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { height: data.readUInt16BE(at + 5), width: data.readUInt16BE(at + 7) };
+    at += 2 + data.readUInt16BE(at + 2);
+  }
+  return { width: 0, height: 0 };
+}
+
+function sizeFault({ width, height }: Size): string | null {
+  if (!(width > 0 && height > 0)) return 'it has no size';
+  if (Math.max(width, height) > SIDE_MAX) return `it is larger than ${SIDE_MAX} × ${SIDE_MAX}`;
+  return ratioFault({ width, height });
+}
+
+function ratioFault({ width, height }: Size): string | null {
+  const isLong = Math.max(width, height) > RATIO_MAX * Math.min(width, height);
+  return isLong ? `one side is more than ${RATIO_MAX} times as long as the other` : null;
+}
+
+/** Why an SVG is rejected; null: accepted. */
+function svgFault(data: Buffer, text: string): string | null {
+  if (data.length > SVG_BYTES_MAX) return `it is an SVG larger than ${SVG_BYTES_MAX / 1024} KiB`;
+  if (/<!(?!--)/.test(text)) return 'it is an SVG with declarations';
+  const bare = text.replaceAll(/<!--[\s\S]*?-->/g, '');
+  const names = [...bare.matchAll(/<\/?([A-Za-z_][\w:.-]*)/g)].map(([, name = '']) => name.toLowerCase());
+  const other = names.find((name) => !SVG_ELEMENTS.has(name));
+  if (other !== undefined) return `it is an SVG with <${other.slice(0, 40)}>`;
+  // A dash pattern can produce millions of dashes.
+  if (/dasharray|\\|@|url\(\s*['"]?[^#'"\s]/i.test(bare)) return 'it is an SVG with more than shapes';
+  if (/\shref\s*=\s*['"][^#]|:href\s*=\s*['"][^#]/i.test(bare)) return 'it is an SVG that loads something';
+  return null;
+}
+
+function wrapped(data: Buffer, { type, size: { width, height } }: Pixels): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${width}" height="${height}" href="data:image/${type};base64,${data.toString('base64')}"/></svg>`;
+}
+
+const library = once(async () => (await import('@resvg/resvg-js')).Resvg);
+
+/** @param keepsSize  true: what is smaller is not drawn larger */
+async function draw(svg: string, keepsSize: boolean): Promise<DecodedIcon> {
+  const Resvg = await library();
+  try {
+    const { width, height } = new Resvg(svg, { font: { loadSystemFonts: false } });
+    const fault = ratioFault({ width, height });
+    if (fault !== null) return refused(fault);
+    const longer = Math.max(width, height);
+    const value = keepsSize ? Math.min(longer, DRAWN_SIDE_MAX) : DRAWN_SIDE_MAX;
+    const fitTo = { mode: width >= height ? ('width' as const) : ('height' as const), value };
+    const drawn = new Resvg(svg, { fitTo, font: { loadSystemFonts: false } }).render();
+    // An image that can't be decoded is rendered as empty.
+    if (!drawn.pixels.some((byte) => byte !== 0)) return refused('it is empty or transparent');
+    return { kind: 'picture', png: drawn.asPng() };
+  } catch {
+    return refused('it can’t be rendered');
+  }
 }

@@ -5,9 +5,8 @@
 
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { PublishControl } from '../publish-control.ts';
-import { discardRelease, prune } from '../releases/clean.ts';
+import { discardRelease, heldRelease, prune } from '../releases/clean.ts';
 import { currentNumber, SITE_SLUG, servedRelease } from '../releases/folders.ts';
-import { heldRelease } from '../releases/hold.ts';
 import {
   createManifestCache,
   type Manifest,
@@ -15,7 +14,7 @@ import {
   type PageAtSlug,
   releasePage,
 } from '../releases/manifest.ts';
-import type { Fence } from '../releases/publish-lease.ts';
+import type { Fence } from '../releases/switch.ts';
 import { hideFromPublic, switchTo } from '../releases/switch.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
 

@@ -3,9 +3,12 @@
  * nothing.
  */
 
+import type { PageConfig } from '../../config/schema.ts';
+import { statedAccess } from '../../model/access.ts';
+import type { AccessType } from '../../model/observation.ts';
 import type { Disk } from './disk.ts';
 import { publishedSlugs, type ReleaseFolders, SITE_SLUG, servedRelease } from './folders.ts';
-import type { createReleasePages, PageAtSlug } from './manifest.ts';
+import { type createReleasePages, type PageAtSlug, readManifest } from './manifest.ts';
 import { closeFolder } from './modes.ts';
 import { readReleaseData } from './release-data.ts';
 import { hideFromPublic, unlinkPage } from './switch.ts';
@@ -51,4 +54,39 @@ export async function closePages(
  */
 export function listedPages(folders: ReleaseFolders, number: number): readonly PageAtSlug[] {
   return readReleaseData(folders, SITE_SLUG, number)?.listed ?? [{ slug: SITE_SLUG, page: null }];
+}
+
+/** Finds pages on disk that can be served while the database can't be read. */
+export interface LastPublished {
+  readonly slug: string;
+  readonly customDomain: string | null;
+}
+
+/** Returns the pages that were public when last published, unless the configuration makes them private or unpublished. */
+export function lastPublicPages(folders: ReleaseFolders, pages: readonly PageConfig[]): readonly LastPublished[] {
+  return publishedSlugs(folders).flatMap((slug) => {
+    const served = servedRelease(folders, slug);
+    const manifest = served?.isPublic === true ? readManifest(folders, slug, served.number) : null;
+    if (manifest?.access !== 'public') return [];
+    const configured = pages.find((page) => page.slug === slug);
+    return configured === undefined || isOpenAsConfigured(configured)
+      ? [{ slug, customDomain: manifest.customDomain }]
+      : [];
+  });
+}
+
+/** Whether the configuration alone, without any upstream, leaves a page public. */
+export function isOpenAsConfigured(page: PageConfig): boolean {
+  return (configuredAccess(page) ?? 'public') === 'public' && page.published !== false;
+}
+
+/** What the configuration alone states of who may see a page; null: nothing. */
+export function configuredAccess(page: PageConfig): AccessType | null {
+  return statedAccess({
+    type: page.access_type ?? null,
+    hasPassword: page.password !== undefined,
+    hasEmailDomains: page.auth_email_domains !== undefined,
+    hasOidc: page.oidc !== undefined,
+    hasAddresses: page.allow_ips !== undefined,
+  });
 }

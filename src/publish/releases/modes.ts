@@ -5,7 +5,6 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { suffixOf } from './compressions.ts';
 import type { Disk } from './disk.ts';
 import {
   filesFolder,
@@ -15,7 +14,7 @@ import {
   releaseFolder,
   servedRelease,
 } from './folders.ts';
-import { filePlaces, type Manifest } from './manifest.ts';
+import { filePlaces, type Manifest, suffixOf } from './manifest.ts';
 
 /** Permissions of folders and files. */
 export interface Modes {

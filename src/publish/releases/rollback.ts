@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { nextReleaseNumber } from '../../store/release-numbers.ts';
 import { type PageLog, readLines } from '../../transparency/page-log.ts';
+import { hold, letGo } from './clean.ts';
 import { DISK, type Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders, releaseFolder, releaseNumbers, servedRelease } from './folders.ts';
-import { hold, letGo } from './hold.ts';
 import { withLogFiles } from './log-files.ts';
 import { filePlaces, type Manifest, readManifest, releasePage } from './manifest.ts';
 import { setModes } from './modes.ts';
-import { type PublishLeaseDeps, withPublishLease } from './publish-lease.ts';
-import { switchTo } from './switch.ts';
+import { type PublishLeaseDeps, switchTo, withPublishLease } from './switch.ts';
 import { writeRelease } from './write.ts';
 
 interface RollbackDeps extends PublishLeaseDeps {

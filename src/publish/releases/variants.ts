@@ -4,10 +4,9 @@
  */
 
 import { dirname, join } from 'node:path';
-import { suffixOf, type Variant } from './compressions.ts';
 import type { Disk } from './disk.ts';
 import { NEXT_FOLDER, type ReleaseFolders, releaseFolder } from './folders.ts';
-import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest } from './manifest.ts';
+import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest, suffixOf, type Variant } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
 /** Paths of a release whose variants are not made yet. */

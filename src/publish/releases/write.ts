@@ -4,11 +4,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
-import { faultOfBody } from './check-body.ts';
-import { isWorthCompressing, suffixOf } from './compressions.ts';
 import type { Batch, Disk } from './disk.ts';
 import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
-import { type FileRecord, filePlaces, type Manifest, type ReleaseAccess } from './manifest.ts';
+import {
+  type FileRecord,
+  filePlaces,
+  isWorthCompressing,
+  type Manifest,
+  type ReleaseAccess,
+  suffixOf,
+} from './manifest.ts';
 import { chooseModes, type Modes, makePageFolders, setModes } from './modes.ts';
 
 /** One file to be in the release. */
@@ -310,4 +315,45 @@ function fileSize(path: string): number | null {
 
 function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+// Checks that a rendered file looks like its content type. A broken file is never published.
+
+/** How every file of a content type begins and ends. */
+const FRAMES: Readonly<Record<string, readonly [begin: RegExp, end: RegExp]>> = {
+  'text/html': [/^<!doctype html>\s*<html[\s>]/i, /<\/html>\s*$/i],
+  'image/svg+xml': [/^(<\?xml[^>]*>\s*)?<svg[\s>]/, /<\/svg>\s*$/],
+  'application/atom+xml': [/^(<\?xml[^>]*>\s*)?<feed[\s>]/, /<\/feed>\s*$/],
+  'application/rss+xml': [/^(<\?xml[^>]*>\s*)?<rss[\s>]/, /<\/rss>\s*$/],
+  'application/xml': [/^<\?xml[^>]*>\s*</, />\s*$/],
+  'text/calendar': [/^BEGIN:VCALENDAR\r\n/, /END:VCALENDAR\r\n$/],
+};
+/** How much of each end is checked. */
+const END_BYTES = 256;
+const PNG_BEGIN = Buffer.from('89504e470d0a1a0a', 'hex');
+const PNG_END = Buffer.from('49454e44ae426082', 'hex');
+
+/** Describes what is wrong with a body, to follow its path in a message; null: nothing. */
+export function faultOfBody(contentType: string, body: Uint8Array): string | null {
+  if (body.length === 0) return 'came out empty';
+  const type = contentType.split(';', 1)[0]?.trim() ?? '';
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (type === 'image/png')
+    return bytes.subarray(0, 8).equals(PNG_BEGIN) && bytes.subarray(-8).equals(PNG_END) ? null : 'is an incomplete PNG';
+  if (type.endsWith('json')) return isJson(bytes) ? null : 'is not JSON';
+  const frame = FRAMES[type];
+  if (frame === undefined) return null;
+  const [begin, end] = frame;
+  if (!begin.test(bytes.subarray(0, END_BYTES).toString('utf8'))) return `does not start like ${type}`;
+  if (!end.test(bytes.subarray(-END_BYTES).toString('utf8'))) return `does not end like ${type}`;
+  return null;
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -3,9 +3,12 @@
  * version. A target has one of the files that visitors get; a bucket of releases has one of the releases that web nodes take.
  */
 
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { ACCESS_TYPES } from '../../model/observation.ts';
 import { SLUG } from '../../model/scalars.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
+import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** What every ledger says of a page. */
@@ -66,4 +69,103 @@ export function isInside(path: string): boolean {
     !path.includes('\\') &&
     !path.split('/').some((part) => /^\.{0,2}$/.test(part))
   );
+}
+
+/**
+ * Releases for nodes that don't render. Every file and every manifest is an object named by its digest, and a ledger names the
+ * manifest of each page's release. Only the ledger changes, so a node learns of news by requesting one object. Everything that
+ * is read is checked against its digest.
+ */
+const DigestSchema = z.string().regex(/^[0-9a-f]{64}$/);
+const InstantSchema = z.number().nullable();
+
+const IndexSchema = z.object({
+  format: z.literal(1),
+  /** The served release of each page, and of the site's own files. */
+  pages: ledgerEntries(
+    LedgerEntrySchema.extend({
+      /** Digest of its manifest. */
+      manifest: DigestSchema,
+      access: z.enum(ACCESS_TYPES).exclude(['closed']),
+      /** The page that it is of; absent: the first that had the slug. */
+      page: z.string().optional(),
+    }),
+  ),
+  /** Digest of the encrypted definitions for nodes without the database; null: none. */
+  site: DigestSchema.nullable(),
+  /** When each upstream last answered. */
+  times: z.record(z.string(), z.tuple([InstantSchema, InstantSchema, InstantSchema])),
+});
+export type ReleaseIndex = z.output<typeof IndexSchema>;
+export type ReleaseEntry = ReleaseIndex['pages'][string];
+
+export const NO_RELEASES: ReleaseIndex = { format: 1, pages: {}, site: null, times: {} };
+
+export const RELEASE_INDEX: LedgerFormat<ReleaseIndex> = {
+  key: 'releases.json',
+  parse: (text) => parseJson(IndexSchema, text),
+};
+
+/** Returns the key for a digest. The digest is that of the uncompressed bytes. */
+export function objectKey(digest: string, isCompressed = false): string {
+  return `objects/${digest}${isCompressed ? '.br' : ''}`;
+}
+
+/** Whether a file is stored compressed, which is the case if it has a Brotli variant. */
+export function isStoredCompressed({ variants }: Pick<FileRecord, 'variants'>): boolean {
+  return variants?.includes('br') === true;
+}
+
+/** Returns the key of a file. */
+export function fileKey(record: Pick<FileRecord, 'sha256' | 'variants'>): string {
+  return objectKey(record.sha256, isStoredCompressed(record));
+}
+
+/** Returns the keys of all objects of a release; `digest` is that of its manifest. */
+export function releaseKeys({ files, dataSha256 }: Manifest, digest: string): ReadonlySet<string> {
+  return new Set([objectKey(digest), objectKey(dataSha256), ...Object.values(files).map(fileKey)]);
+}
+
+/**
+ * Encrypts the part of a target's ledger that lists sealed pages. Anyone can read the ledger, and must not learn which private
+ * pages exist, or how many. AES-256-GCM with a key derived from the site's, padded so that the length reveals little.
+ */
+export interface SiteKey {
+  readonly reveal: () => string;
+}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** About thirty pages. */
+const LENGTH_STEP = 4_096;
+
+/** @param text JSON: blanks behind it are no part of it */
+export function sealEntries(text: string, key: SiteKey): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, derived(key), nonce);
+  const sealed = Buffer.concat([cipher.update(padded(text), 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+/** Null: encrypted with another key, or damaged. */
+export function openEntries(sealed: string, key: SiteKey): string | null {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const tagEnd = NONCE_BYTES + TAG_BYTES;
+  if (bytes.length < tagEnd) return null;
+  const decipher = createDecipheriv(CIPHER, derived(key), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+function padded(text: string): string {
+  return text.padEnd(Math.ceil(text.length / LENGTH_STEP) * LENGTH_STEP);
+}
+
+function derived(key: SiteKey): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', key.reveal(), '', 'pharos target ledger', 32));
 }

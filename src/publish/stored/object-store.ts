@@ -4,8 +4,12 @@
  */
 
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import pLimit from 'p-limit';
-import { StatusError } from '../../errors.ts';
+import { isStatusError, messageOf, StatusError } from '../../errors.ts';
+import { busyError, createS3Client, type S3Deps, type S3Options } from './s3-client.ts';
 
 export interface ObjectStore {
   readonly kind: 'folder' | 's3';
@@ -71,4 +75,148 @@ export async function eachOf<Item>(
 
 export function digestOf(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
+}
+
+// A folder that any static file server serves. Other files in it are left alone.
+
+/** All operations are asynchronous, because this thread also serves visitors. */
+export function createFolder(folder: string): ObjectStore {
+  const inFolder = (key: string): string => join(folder, key);
+  const failing = async <Result>(task: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await task();
+    } catch (error) {
+      throw unwritable(folder, error);
+    }
+  };
+  const get = async (key: string): Promise<Buffer | null> =>
+    existsSync(inFolder(key)) ? failing(() => readFile(inFolder(key))) : null;
+  const put = (key: string, bytes: Uint8Array): Promise<void> => failing(() => writeWhole(inFolder(key), bytes));
+  return {
+    kind: 'folder',
+    place: folder,
+    get,
+    getIfOther: async (key) => {
+      const bytes = await get(key);
+      return { bytes, version: bytes === null ? null : '' };
+    },
+    put,
+    replace: async (key, bytes) => {
+      await put(key, bytes);
+      return '';
+    },
+    remove: (key) =>
+      failing(async () => {
+        await rm(inFolder(key), { force: true });
+        await removeEmptyFolders(folder, dirname(inFolder(key)));
+      }),
+    has: (key) => existsSync(inFolder(key)),
+    close: async () => undefined,
+  };
+}
+
+/** Written to a temporary name first, so that a reader sees either the old file or the new one. */
+async function writeWhole(path: string, body: Uint8Array): Promise<void> {
+  await makeFolder(dirname(path));
+  const next = `${path}.pharos-next`;
+  await writeFile(next, body);
+  await rename(next, path);
+}
+
+/** Node's own way of making the folders above never ends where the kernel refuses one of them with ENOENT, as below `/proc`. */
+async function makeFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder).catch((error: NodeJS.ErrnoException) => error);
+  if (made === undefined || made.code === 'EEXIST') return;
+  if (made.code !== 'ENOENT' || dirname(folder) === folder) throw made;
+  await makeFolder(dirname(folder));
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+async function removeEmptyFolders(root: string, folder: string): Promise<void> {
+  if (relative(root, folder).startsWith('..') || relative(root, folder) === '') return;
+  try {
+    await rmdir(folder);
+  } catch {
+    // The folder isn't empty.
+    return;
+  }
+  await removeEmptyFolders(root, dirname(folder));
+}
+
+function unwritable(folder: string, error: unknown): StatusError {
+  return new StatusError({
+    code: 'TARGET_UNREACHABLE',
+    message: `Can’t write to the folder ${folder}: ${messageOf(error)}. Check its permissions and the free disk space.`,
+    cause: error,
+  });
+}
+
+/** A bucket that speaks the API of S3. Other objects beside ours are left alone. */
+interface BucketOptions extends S3Options {
+  /** Empty, or ending with a slash. */
+  readonly prefix: string;
+}
+
+const PRIVATE_HEADERS = { 'content-type': 'application/octet-stream', 'cache-control': 'private, no-store' };
+export const LEDGER_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+const NOT_MODIFIED = 304;
+
+export function createBucket(options: BucketOptions, deps: S3Deps): ObjectStore {
+  const client = createS3Client(options, deps);
+  const { prefix, setting } = options;
+  const place = `${client.place}/${prefix}`;
+  // Not every server supports conditional writes; one that says so isn't asked again.
+  let knowsConditions = true;
+
+  const put = async (key: string, body: Uint8Array, headers: ObjectHeaders): Promise<string> =>
+    (await client.request({ method: 'PUT', key: prefix + key, headers, body })).etag;
+
+  async function getIfOther(key: string, version: string | null) {
+    const { status, etag, body } = await client.request({
+      method: 'GET',
+      key: prefix + key,
+      headers: version === null || version === '' ? {} : { 'if-none-match': version },
+      accept: [NOT_MODIFIED, 404],
+    });
+    if (status === NOT_MODIFIED) return null;
+    if (status !== 404) return etag !== '' && etag === version ? null : { bytes: body, version: etag };
+    if (!body.includes('<Code>NoSuchBucket</Code>')) return { bytes: null, version: null };
+    throw new StatusError({
+      code: 'TARGET_REFUSED',
+      message: `${place}: there is no such bucket. Create it, or check ${setting}.bucket and ${setting}.endpoint.`,
+      context: { status: 404, s3: 'NoSuchBucket' },
+    });
+  }
+
+  async function replace(key: string, body: Uint8Array, version: string | null): Promise<string> {
+    if (!knowsConditions || version === '') return put(key, body, LEDGER_HEADERS);
+    const condition: ObjectHeaders = version === null ? { 'if-none-match': '*' } : { 'if-match': version };
+    try {
+      return await put(key, body, { ...LEDGER_HEADERS, ...condition });
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      if (error.context['status'] === 501) {
+        knowsConditions = false;
+        return put(key, body, LEDGER_HEADERS);
+      }
+      if (error.code !== 'TARGET_BUSY') throw error;
+      // Our own write may have succeeded although its response was lost.
+      const there = await getIfOther(key, null);
+      if (there?.bytes?.equals(body) === true) return there.version ?? '';
+      throw busyError(place);
+    }
+  }
+
+  return {
+    kind: 's3',
+    place,
+    get: async (key) => (await getIfOther(key, null))?.bytes ?? null,
+    getIfOther,
+    put: async (key, bytes, headers = PRIVATE_HEADERS) => void (await put(key, bytes, headers)),
+    replace,
+    remove: async (key) => void (await client.request({ method: 'DELETE', key: prefix + key, accept: [404] })),
+    close: client.close,
+  };
 }

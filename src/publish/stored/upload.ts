@@ -22,8 +22,6 @@ import {
   parseManifest,
 } from '../releases/manifest.ts';
 import { withoutVariants } from '../releases/variants.ts';
-import { readLedger } from './ledger.ts';
-import { digestOf, eachOf, fenceStore, type ObjectStore } from './object-store.ts';
 import {
   fileKey,
   isStoredCompressed,
@@ -32,8 +30,10 @@ import {
   RELEASE_INDEX,
   type ReleaseEntry,
   type ReleaseIndex,
+  readLedger,
   releaseKeys,
-} from './release-index.ts';
+} from './ledger.ts';
+import { digestOf, eachOf, fenceStore, type ObjectStore } from './object-store.ts';
 
 interface UploadDeps {
   readonly store: ObjectStore;

@@ -8,11 +8,9 @@
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
-import { LEDGER_HEADERS } from '../stored/bucket.ts';
+import type { SiteKey } from '../stored/ledger.ts';
 import { HOME_SLUG, readLedger } from '../stored/ledger.ts';
-import { eachOf, type ObjectStore } from '../stored/object-store.ts';
-import type { SiteKey } from '../stored/sealed-entries.ts';
-import { pageLedger, siteLedger, siteLedgerText } from './site-ledger.ts';
+import { eachOf, LEDGER_HEADERS, type ObjectStore } from '../stored/object-store.ts';
 import { type ContentEncoding, NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import {
@@ -20,8 +18,11 @@ import {
   hideFromSite,
   InterruptedError,
   numberAfter,
+  pageLedger,
   putFile,
   removePage,
+  siteLedger,
+  siteLedgerText,
   storageSettings,
   type TargetRun,
   uploadPage,

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { isWorthCompressing } from '../releases/compressions.ts';
+import { isWorthCompressing } from '../releases/manifest.ts';
 import type { ObjectHeaders } from '../stored/object-store.ts';
 
 /** Order of writing: link targets come before the files that link to them. */

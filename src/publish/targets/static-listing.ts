@@ -7,7 +7,6 @@ import type { SourceFreshness } from '../../model/page.ts';
 import { type PageKey, SITE_FILES, toPageKey } from '../../model/slugs.ts';
 import type { NowFacts } from '../../views/json/state-json.ts';
 import { fingerprintOf } from '../fingerprint.ts';
-import { PUBLIC_CACHE } from '../releases/answer-headers.ts';
 import {
   filesFolder,
   publishedSlugs,
@@ -16,10 +15,18 @@ import {
   SITE_SLUG,
   servedRelease,
 } from '../releases/folders.ts';
-import { currentManifest, type ReleaseAccess, readManifest, releasePage } from '../releases/manifest.ts';
+import { currentManifest, PUBLIC_CACHE, type ReleaseAccess, readManifest, releasePage } from '../releases/manifest.ts';
 import { HOME_SLUG } from '../stored/ledger.ts';
-import { headersFile, type PageAddresses, redirectsFile } from './host-files.ts';
-import { listExtras, nowFile, type PageLock, readNowFacts, sealedPage } from './page-extras.ts';
+import {
+  headersFile,
+  listExtras,
+  nowFile,
+  type PageAddresses,
+  type PageLock,
+  readNowFacts,
+  redirectsFile,
+  sealedPage,
+} from './host-files.ts';
 import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, writingStage } from './static-file.ts';
 
 interface ListingOptions {

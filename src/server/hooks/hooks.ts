@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { OwnRequest } from '../answer.ts';
-import type { OperatorGuard } from '../operators/ops-guard.ts';
+import type { OperatorGuard } from '../operators/operator.ts';
 
 interface Hook {
   readonly header: string;

@@ -3,12 +3,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { digest } from '../../access/digest.ts';
 import { isStatusError } from '../../errors.ts';
-import { decodeBody } from '../../incidents/form-body.ts';
-import { openApiDocument } from '../../incidents/openapi.ts';
 import type { Call } from '../../incidents/operation.ts';
-import { matchOperation } from '../../incidents/operations.ts';
+import { matchOperation, openApiDocument } from '../../incidents/operations.ts';
 import { pageId } from '../../incidents/page-operations.ts';
-import { Refusal } from '../../incidents/refusal.ts';
+import { Refusal } from '../../incidents/requests.ts';
 import { type Author, authorPage } from '../../incidents/writer.ts';
 import type { WritingPage } from '../../incidents/writing-page.ts';
 import { noPageKey } from '../../model/slugs.ts';
@@ -16,8 +14,7 @@ import type { EpochMs } from '../../model/time.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import type { ApiScope } from '../../store/written/tokens.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
-import type { ApiAccess } from './api-access.ts';
-import type { Operator } from './operator.ts';
+import type { ApiAccess, Operator } from './operator.ts';
 
 export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 'subscribers'> {
   /** False: no operators are configured, so writing is off. */
@@ -183,4 +180,59 @@ function notAllowed(methods: readonly string[]): Refusal {
 export function refused({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
   return json(status, { error, issues, message: error.join('; ') }, headers);
+}
+
+/** Bodies of requests: JSON, or a form whose names are paths, as in `incident[components][abc]=major_outage`. */
+const PARTS_MAX = 4;
+const FIELDS_MAX = 2_000;
+
+/** @throws Refusal 400 or 415 where it is neither */
+function decodeBody(bytes: Buffer, contentType: string): unknown {
+  const [type = ''] = contentType.toLowerCase().split(';');
+  const text = bytes.toString('utf8');
+  if (type.trim() === 'application/x-www-form-urlencoded') return fromForm(new URLSearchParams(text));
+  if (text.trim() === '') return {};
+  if (type.trim() !== '' && !/[/+]json$/.test(type.trim()))
+    throw new Refusal(415, 'Send JSON (content-type: application/json) or a form (application/x-www-form-urlencoded).');
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Refusal(400, 'The body is not JSON.');
+  }
+}
+
+type Fields = { [name: string]: string | string[] | Fields };
+
+function fromForm(form: URLSearchParams): Fields {
+  const fields: Fields = Object.create(null) as Fields;
+  if (form.size > FIELDS_MAX) throw new Refusal(400, `The form has more than ${FIELDS_MAX} fields.`);
+  for (const [name, value] of form) put(fields, name, value);
+  return fields;
+}
+
+function put(fields: Fields, name: string, value: string): void {
+  const [head = '', ...rest] = name.split('[').map((part) => part.replace(/\]$/, ''));
+  const path = [head, ...rest];
+  if (path.length > PARTS_MAX)
+    throw new Refusal(400, `The form has a field that is nested too deeply: ${name.slice(0, 60)}`);
+  const last = path.at(-1) ?? '';
+  const isList = last === '' && path.length > 1;
+  const keys = isList ? path.slice(0, -1) : path;
+  let place = fields;
+  for (const key of keys.slice(0, -1)) {
+    const found = place[key];
+    if (typeof found === 'string' || Array.isArray(found)) throw twice(name);
+    const next: Fields = found ?? (Object.create(null) as Fields);
+    place[key] = next;
+    place = next;
+  }
+  const key = keys.at(-1) ?? '';
+  const known = place[key];
+  if (isList && (known === undefined || Array.isArray(known))) place[key] = [...(known ?? []), value];
+  else if (!isList && known === undefined) place[key] = value;
+  else throw twice(name);
+}
+
+function twice(name: string): Refusal {
+  return new Refusal(400, `The form has ${name.slice(0, 60)} twice.`);
 }

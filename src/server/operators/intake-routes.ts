@@ -3,14 +3,13 @@
 import { createHmac } from 'node:crypto';
 import type { IntakeConfig } from '../../config/intake.ts';
 import { isStatusError } from '../../errors.ts';
-import { type Taken, takeAlert } from '../../incidents/intake.ts';
-import { readAlerts } from '../../incidents/read-alerts.ts';
-import { Refusal } from '../../incidents/refusal.ts';
+import { readAlerts, type Taken, takeAlert } from '../../incidents/intake.ts';
+import { Refusal } from '../../incidents/requests.ts';
 import { type Author, authorPage } from '../../incidents/writer.ts';
 import { type AuditEntry, insertAudit } from '../../store/audit.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
 import { type ApiRoutesOptions, refused } from './api-routes.ts';
-import { isSame, type OperatorGuard } from './ops-guard.ts';
+import { isSame, type OperatorGuard } from './operator.ts';
 
 interface IntakeRoutesOptions
   extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'canRun' | 'now' | 'clientOf' | 'load' | 'publish'> {

@@ -1,11 +1,16 @@
 /** Who operators are, and what each may do: the one decision for page, form, API and metrics. Closed unless a role opens it. */
 
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { clientNetwork } from '../../access/attempts/client-address.ts';
+import { digest, isToken, type Revealing } from '../../access/digest.ts';
 import { isListed } from '../../access/oidc/oidc.ts';
 import type { Person } from '../../access/oidc/provider.ts';
 import type { ConfigFile } from '../../config/file-schema.ts';
 import type { PageKey } from '../../model/slugs.ts';
-import type { Secret } from '../../schema/secret.ts';
-import type { ApiScope, ApiToken } from '../../store/written/tokens.ts';
+import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { type Secret, TOKEN_LENGTH_MIN } from '../../schema/secret.ts';
+import { type ApiScope, type ApiToken, type ApiTokens, isInForce } from '../../store/written/tokens.ts';
 
 /** A page by the slug that a role names, and the identity that an API token names. */
 interface PageNamed {
@@ -82,4 +87,151 @@ export function personOperator({ roles }: Operators, person: Person): Operator |
   const may: Operator['may'] = (page, scope) =>
     writer.may(page, scope) === 'granted' ? 'granted' : READER.may(page, scope);
   return { ...READER, actor, may };
+}
+
+/**
+ * Compares secrets of operators and of programs that write, and counts wrong ones. All of it happens in memory, so that health
+ * checks and metrics are answered while the database hangs, and a right secret never waits for the count of the wrong ones.
+ */
+type SecretVerdict =
+  | { readonly kind: 'right' }
+  | { readonly kind: 'wrong' }
+  /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+type TokenVerdict =
+  | { readonly kind: 'right'; readonly operator: OperatorToken }
+  | { readonly kind: 'wrong' }
+  /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+/** What is compared; each is counted by itself, so that a script with an old API token locks out nobody else. */
+type SecretKind = 'operator' | 'operator over API' | 'API token' | 'intake' | 'hook';
+
+interface Client {
+  /** Empty: unknown, because a proxy sent the request that isn't configured. */
+  readonly address: string;
+  readonly now: EpochMs;
+}
+
+export interface OperatorGuard {
+  /** Whose token of the configuration a text is. Without any, nothing is. */
+  readonly check: (given: string, client: Client, kind?: SecretKind) => TokenVerdict;
+  /** Compares any other secret, unless the client has sent too many wrong ones. */
+  readonly judge: (kind: SecretKind, client: Client, isRight: () => boolean) => SecretVerdict;
+}
+
+/** Wrong secrets of one client within a window. */
+const OF_CLIENT = { max: 10, windowMs: 15 * MINUTE_MS };
+/** Of all unknown clients: they can't be told apart, so this slows guessing down, and locks nobody out for long. */
+const OF_UNKNOWN = { max: 100, windowMs: MINUTE_MS };
+/** Clients that are counted at most; beyond, those seen longest ago are forgotten. */
+const CLIENTS_MAX = 10_000;
+
+export function createOperatorGuard(tokens: () => readonly OperatorToken[]): OperatorGuard {
+  /** Times of wrong secrets, oldest first, as many as are allowed at most. */
+  const wrong = new LRUCache<string, EpochMs[]>({ max: CLIENTS_MAX, memoMethod: () => [] });
+
+  function judge(kind: SecretKind, { address, now }: Client, isRight: () => boolean): SecretVerdict {
+    const { max, windowMs } = address === '' ? OF_UNKNOWN : OF_CLIENT;
+    const times = wrong.memo(`${kind} ${clientNetwork(address)}`);
+    const [oldest] = times;
+    if (times.length === max && oldest !== undefined && oldest <= now && oldest + windowMs > now)
+      return { kind: 'limited', retryAfterMs: oldest + windowMs - now };
+    if (isRight()) return { kind: 'right' };
+    times.push(now);
+    if (times.length > max) times.shift();
+    return { kind: 'wrong' };
+  }
+
+  return {
+    judge,
+    check: (given, client, kind = 'operator') => {
+      // Every token is compared, so that how long it takes tells nothing.
+      const right = tokens().filter(({ token }) => isSame(given, token));
+      const [operator] = right;
+      // Visitors behind the same proxy can't lock out a token that nobody guesses at any rate.
+      if (operator !== undefined && client.address === '' && given.length >= TOKEN_LENGTH_MIN)
+        return { kind: 'right', operator };
+      const verdict = judge(kind, client, () => right.length > 0);
+      if (verdict.kind !== 'right') return verdict;
+      return operator === undefined ? { kind: 'wrong' } : { kind: 'right', operator };
+    },
+  };
+}
+
+/** Compares a text with the secret in constant time. Without a secret, nothing matches. */
+export function isSame(given: string, secret: Revealing | null): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const isEqual = timingSafeEqual(digest(given), digest(secret?.reveal() ?? ''));
+  return isEqual && secret !== null && given !== '';
+}
+
+/** The token of an Authorization header; empty: none. A repeated header counts as none. */
+export function bearerFrom(header: string | undefined): string {
+  return typeof header === 'string' ? (/^Bearer ([^\s,]+)$/i.exec(header)?.[1] ?? '') : '';
+}
+
+// Who may use the API: whoever has a token of one page with its scopes, or one of the configuration with its role.
+
+/** Requests per minute for one token; a client that needs more has a bug. */
+const REQUESTS_PER_MINUTE = 120;
+/** Prefix of tokens, so that people and secret scanners recognise them. */
+export const TOKEN_PREFIX = 'pharos_';
+const COUNTED_MAX = 10_000;
+
+type ApiVerdict =
+  | { readonly kind: 'right'; readonly operator: Operator }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+export interface ApiAccess {
+  readonly check: (
+    authorization: string | undefined,
+    client: { readonly address: string; readonly now: EpochMs },
+  ) => Promise<ApiVerdict>;
+}
+
+/** The form in which a token is stored. */
+export function tokenHash(token: string): string {
+  return digest('api token', token);
+}
+
+/**
+ * Tokens are looked up by their hash, so only values that aren't tokens of ours count as attempts: at an API token if they look like
+ * one, else at the operator token. Neither counts where operators sign in.
+ */
+export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: OperatorGuard): ApiAccess {
+  const counts = new LRUCache<string, { since: EpochMs; count: number }>({ max: COUNTED_MAX });
+
+  /** Time to wait; null: none. */
+  function waitOf(id: string, now: EpochMs): number | null {
+    const known = counts.get(id);
+    const current = known === undefined || now - known.since >= MINUTE_MS || now < known.since ? null : known;
+    if (current === null) counts.set(id, { since: now, count: 1 });
+    else current.count += 1;
+    return current !== null && current.count > REQUESTS_PER_MINUTE ? current.since + MINUTE_MS - now : null;
+  }
+
+  return {
+    check: async (authorization, { address, now }) => {
+      const given = credentialsIn(authorization);
+      if (given === '') return { kind: 'wrong' };
+      const isOurs = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));
+      const token = isOurs ? await tokens.find(tokenHash(given)) : null;
+      if (token === null) {
+        const kind = given.startsWith(TOKEN_PREFIX) ? 'API token' : 'operator over API';
+        return guard.check(given, { address, now }, kind);
+      }
+      if (!isInForce(token, now)) return { kind: 'wrong' };
+      const retryAfterMs = waitOf(token.id, now);
+      if (retryAfterMs !== null) return { kind: 'limited', retryAfterMs };
+      return { kind: 'right', operator: apiOperator(token) };
+    },
+  };
+}
+
+/** The token of an Authorization header, after `Bearer` or, as Statuspage has it, `OAuth` or nothing; empty: there is none. */
+function credentialsIn(header: string | undefined): string {
+  return /^(?:(?:Bearer|OAuth) )?([^\s,]{1,200})$/i.exec(header ?? '')?.[1] ?? '';
 }

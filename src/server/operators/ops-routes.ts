@@ -46,7 +46,7 @@ export type OpsPage =
   /** As visitors would see it. */
   | { readonly kind: 'status-page'; readonly view: StatusPageView };
 
-export type SignInVerdict =
+type SignInVerdict =
   | { readonly kind: 'right'; readonly credential: string; readonly operator: Operator }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };

@@ -5,7 +5,7 @@ import { digest, isToken, newToken, type RandomBytes } from '../../access/digest
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import type { OperatorSessions } from '../../store/operator-sessions.ts';
 import type { Operator, OperatorToken } from './operator.ts';
-import { isSame } from './ops-guard.ts';
+import { isSame } from './operator.ts';
 
 /** A session ends after this time, and after an hour without requests. */
 const LIFE_MS = 8 * HOUR_MS;

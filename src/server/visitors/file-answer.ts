@@ -4,9 +4,14 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import { splitLocale } from '../../model/slugs.ts';
-import { frameAncestors, INERT_CSP, PUBLIC_CACHE } from '../../publish/releases/answer-headers.ts';
-import { COMPRESSIONS, type Compression } from '../../publish/releases/compressions.ts';
 import type { FileRecord } from '../../publish/releases/manifest.ts';
+import {
+  COMPRESSIONS,
+  type Compression,
+  frameAncestors,
+  INERT_CSP,
+  PUBLIC_CACHE,
+} from '../../publish/releases/manifest.ts';
 import type { RequestHead } from '../request-head.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 

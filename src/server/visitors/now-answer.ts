@@ -1,7 +1,7 @@
 /** `api/now.json` of a page, out of memory: which release is served, and when its upstreams were heard from last. */
 
 import type { SourceFreshness } from '../../model/page.ts';
-import { INERT_CSP, NOW_CACHE } from '../../publish/releases/answer-headers.ts';
+import { INERT_CSP, NOW_CACHE } from '../../publish/releases/manifest.ts';
 import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
 import type { FileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';

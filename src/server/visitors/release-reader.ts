@@ -10,7 +10,6 @@ import { performance } from 'node:perf_hooks';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { COMPRESSIONS, type Compression, suffixOf } from '../../publish/releases/compressions.ts';
 import {
   type ReleaseFolders,
   releaseFolder,
@@ -19,11 +18,14 @@ import {
   servedRelease,
 } from '../../publish/releases/folders.ts';
 import {
+  COMPRESSIONS,
+  type Compression,
   type FileRecord,
   filePlaces,
   type IdentifiedManifest,
   identifyManifest,
   type Manifest,
+  suffixOf,
 } from '../../publish/releases/manifest.ts';
 import { type ReleaseData, readNamedData } from '../../publish/releases/release-data.ts';
 

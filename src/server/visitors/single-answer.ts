@@ -1,8 +1,8 @@
 /** One component or one incident in the v2 shape, out of the lists of the release being served. */
 
 import { hash } from 'node:crypto';
+import { jsonText } from '../../publish/files/feed-text.ts';
 import { JSON_FILE } from '../../publish/files/kinds.ts';
-import { jsonText } from '../../publish/files/serialise.ts';
 import { singleDocuments, type V2Single } from '../../views/v2/documents.ts';
 import { type FileAnswer, type FileRequest, fileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';

@@ -68,7 +68,7 @@ export function missingPlaces(checks: readonly Check[], places: readonly string[
     );
 }
 
-export interface Combined {
+interface Combined {
   readonly state: State;
   /** Null: it isn't known since when. */
   readonly since: EpochMs | null;

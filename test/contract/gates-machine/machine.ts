@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { now, sleep } from '../../../src/app/clock.ts';
 import type { Log } from '../../../src/app/log.ts';
-import { createReleaseUploads } from '../../../src/app/nodes/upload-releases.ts';
+import { createReleaseUploads } from '../../../src/app/nodes/releases.ts';
 import { releaseBucket } from '../../../src/app/targets.ts';
 import { type Config, parseConfig } from '../../../src/config/load.ts';
 import { isStatusError } from '../../../src/errors.ts';

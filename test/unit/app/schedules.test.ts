@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { schedulesOf } from '../../../src/app/schedules.ts';
+import { schedulesOf } from '../../../src/app/live-config.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import { MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type IntakeConfig, IntakeSchema } from '../../../src/config/intake.ts';
-import { readAlerts } from '../../../src/incidents/read-alerts.ts';
+import { readAlerts } from '../../../src/incidents/intake.ts';
 import {
   alertmanagerMessage,
   grafanaMessage,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '../../../src/mail/mailer.ts';
 import { MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { linkMail, noticeMail } from '../../../src/notify/mails.ts';
-import { NOTICE_EVENTS, type Notice } from '../../../src/notify/notice.ts';
+import { NOTICE_EVENTS, type Notice } from '../../../src/notify/news.ts';
 import { AT, noticeOf, noticeSaying } from '../../helpers/channels.ts';
 import { hostileTexts } from '../../helpers/hostile-text.ts';
 import { type MailSink, startMailSink } from '../../helpers/mail-sink.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { PageNews, PageNotice } from '../../../src/notify/news.ts';
-import { recordNews } from '../../../src/notify/record.ts';
+import { recordNews } from '../../../src/notify/queue.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { AT, noticeOf } from '../../helpers/channels.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';

@@ -5,7 +5,7 @@ import { toMonitorId } from '../../../src/model/observation.ts';
 import { type PageKey, toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { type ResolvedPage, resolvePages } from '../../../src/publish/definitions/definitions.ts';
-import { iconKey, refusedIcons, withIcon } from '../../../src/publish/definitions/page-icons.ts';
+import { iconKey, refusedIcons, withIcon } from '../../../src/publish/definitions/site-state.ts';
 import type { PlacedComponent } from '../../../src/store/written/components.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { inPageOrder } from '../../../src/views/model/sections.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeIcon, ICON_BYTES_MAX } from '../../../src/publish/icons/picture.ts';
+import { decodeIcon, ICON_BYTES_MAX } from '../../../src/publish/icons/icon-keeper.ts';
 import { GIF, JPEG, PNG, SVG, WEBP } from '../../helpers/pictures.ts';
 
 const svg = (inside: string, root = 'viewBox="0 0 10 10"') =>

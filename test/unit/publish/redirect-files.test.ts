@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
-import { faultOfBody } from '../../../src/publish/releases/check-body.ts';
+import { faultOfBody } from '../../../src/publish/releases/write.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { eventful } from '../../helpers/page-scenes.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { Secret } from '../../../src/schema/secret.ts';
-import { tokenOperators } from '../../../src/server/operators/operator.ts';
-import { bearerFrom, createOperatorGuard, isSame } from '../../../src/server/operators/ops-guard.ts';
+import { bearerFrom, createOperatorGuard, isSame, tokenOperators } from '../../../src/server/operators/operator.ts';
 
 const START = toEpochMs(1_000_000);
 const WINDOW_MS = 15 * MINUTE_MS;

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { Secret } from '../../../src/schema/secret.ts';
 import type { OwnRequest } from '../../../src/server/answer.ts';
-import { tokenOperators } from '../../../src/server/operators/operator.ts';
-import { createOperatorGuard } from '../../../src/server/operators/ops-guard.ts';
+import { createOperatorGuard, tokenOperators } from '../../../src/server/operators/operator.ts';
 import { createOwnRoutes } from '../../../src/server/own-routes.ts';
 
 async function answered(

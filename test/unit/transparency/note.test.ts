@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { growTree, rootAfter, treeRoot } from '../../../src/transparency/merkle.ts';
+import { growTree, rootAfter, treeRoot } from '../../../src/transparency/entries.ts';
 import {
   cosignedAt,
   cosignNote,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rootAfter } from '../../../src/transparency/merkle.ts';
+import { rootAfter } from '../../../src/transparency/entries.ts';
 import { formatCheckpoint, signNote } from '../../../src/transparency/note.ts';
 import { formatWitness, judgeWitness, parseWitness, watchedRecord } from '../../../src/transparency/witness.ts';
 import { TEST_KEY, testKey } from '../../helpers/page-log.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ReportDocumentSchema, StateDocumentSchema } from '../../../scripts/json-shapes.ts';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/index.ts';
-import { csvText, jsonText } from '../../../src/publish/files/serialise.ts';
+import { csvText, jsonText } from '../../../src/publish/files/feed-text.ts';
 import { stateDocument } from '../../../src/views/json/state-json.ts';
 import { reportDocument, reportRows } from '../../../src/views/report/report-data.ts';
 import { ago, componentModel, incident, maintenance, pageModel } from '../../helpers/page-model.ts';

@@ -10,7 +10,6 @@ import { fileReason } from '../../../errors.ts';
 import { parseEmailAddress } from '../../../mail/email-address.ts';
 import type { PageKey } from '../../../model/slugs.ts';
 import { toIso } from '../../../model/time.ts';
-import { createAddressSeal } from '../../../notify/address-seal.ts';
 import {
   type AddedSubscriber,
   addSubscribers,
@@ -20,6 +19,7 @@ import {
   removeAddress,
   subscriberCsv,
 } from '../../../notify/subscriber-list.ts';
+import { createAddressSeal } from '../../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
 import { counted } from '../../../schema/counted.ts';
 import { keyOfSlug, pageNames } from '../../../store/pages.ts';

@@ -4,7 +4,7 @@ import type { Channel, ChannelKindName } from '../../../config/notifications.ts'
 import type { EpochMs } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
 import { createDeliverer, listRecipients } from '../../../notify/deliver.ts';
-import type { Notice, NoticeEvent } from '../../../notify/notice.ts';
+import type { Notice, NoticeEvent } from '../../../notify/news.ts';
 import type { Handover } from '../../../outbox/outbox.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { paint, plain } from '../../terminal/paint.ts';

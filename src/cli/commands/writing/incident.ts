@@ -10,7 +10,7 @@ import type { Config } from '../../../config/load.ts';
 import { isStatusError, StatusError } from '../../../errors.ts';
 import type { IncidentAnswer } from '../../../incidents/answers.ts';
 import { OPERATIONS } from '../../../incidents/operations.ts';
-import { Refusal } from '../../../incidents/refusal.ts';
+import { Refusal } from '../../../incidents/requests.ts';
 import { authorPage } from '../../../incidents/writer.ts';
 import { toIso } from '../../../model/time.ts';
 import { askServer, findServer, type OperatedServer } from '../../server-client.ts';

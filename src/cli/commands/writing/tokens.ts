@@ -9,7 +9,7 @@ import { hasOperators } from '../../../config/rules.ts';
 import { readPageKey } from '../../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
 import { didYouMean } from '../../../schema/nearest.ts';
-import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/api-access.ts';
+import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/operator.ts';
 import { pageNames } from '../../../store/pages.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
