@@ -1,34 +1,51 @@
 /** What `astro build` makes of the pages: one function that draws a view. Loaded by renderer.ts only, from the built folder. */
 
 import { createApp } from 'astro/app/entrypoint';
+import { FetchState } from 'astro/fetch';
+import { renderToString } from 'astro/runtime/server/index.js';
 import { HEAD_SCRIPT } from '../../layouts/head-script.ts';
 import type { Handed } from '../../views/html.ts';
 
-const app = createApp({ streaming: false });
+const { manifest } = createApp({ streaming: false });
 
 /** Contents of the styles that stand in every page of a route, by the route's name. */
 export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
-  app.manifest.routes.map(({ routeData, styles }) => [
+  manifest.routes.map(({ routeData, styles }) => [
     routeData.route.slice(1),
     styles.flatMap((style) => (style.type === 'inline' ? [style.content] : [])),
   ]),
 );
 
-/** Contents of the scripts that stand in pages; which page has which is seen when it is drawn. */
-export const scripts: readonly string[] = [HEAD_SCRIPT, ...app.manifest.inlinedScripts.values()];
-
 // Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
-app.manifest.shouldInjectCspMetaTags = false;
+manifest.shouldInjectCspMetaTags = false;
 
-// What a template throws is for whoever draws, with its place; there is no page to show instead.
-app.renderError = (_request, { error, status }) => Promise.reject(error ?? new TypeError(`It ended with ${status}`));
+/** A page, and the contents of the scripts that stand in it. */
+export interface DrawnPage {
+  readonly html: string;
+  readonly scripts: readonly string[];
+}
 
-const routes = new Map(app.manifest.routes.map(({ routeData }) => [routeData.route, routeData]));
+/** One for each kind, which finds its route; no template reads it. */
+const requests = new Map<string, Request>();
 
-/** Draws what is handed over; the origin is never looked at, since no route reads its address. */
-export async function draw(handed: Handed): Promise<Response> {
-  const routeData = routes.get(`/${handed.kind}`);
-  if (routeData === undefined) throw new TypeError(`There is no route for views of ${handed.kind}`);
-  const request = new Request(`http://renderer.invalid/${handed.kind}/`);
-  return app.render(request, { routeData, locals: { handed }, addCookieHeader: false });
+/**
+ * Draws what is handed over. Only the page's template is run: an answer as Astro gives it to a visitor has headers and bytes, which
+ * would be taken apart again, and takes as long as drawing a small page.
+ */
+export async function draw(handed: Handed): Promise<DrawnPage> {
+  const { kind } = handed;
+  if (!stylesByKind.has(kind)) throw new TypeError(`There is no route for views of ${kind}`);
+  const request = requests.getOrInsertComputed(kind, () => new Request(`http://renderer.invalid/${kind}/`));
+  const state = new FetchState(request);
+  state.locals = { handed };
+  const instance = await state.loadComponentInstance();
+  const result = await state.createResult(instance, state.getActionAPIContext());
+  const html = await renderToString(result, instance.default, {}, {}, true);
+  if (typeof html !== 'string') throw new TypeError(`It ended with ${html.status}`);
+  const { renderedScripts } = result._metadata;
+  const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
+  return {
+    html,
+    scripts: [...(html.includes(HEAD_SCRIPT) ? [HEAD_SCRIPT] : []), ...inlined.map(([, content]) => content)],
+  };
 }

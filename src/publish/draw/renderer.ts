@@ -2,8 +2,8 @@
  * Renders compiled pages. A page is one function call in this process, and a pure function of its view. With `compile-pages.ts`,
  * this is the only place that knows Astro at run time.
  *
- * Astro's server build is called directly, not over HTTP or with an injected request. That takes two thirds of the time
- * (docs/theme.md), and needs no listener, headers or address.
+ * Templates of Astro's server build are called directly, without a request and an answer (`renderer-entry.ts`): those took as long as
+ * drawing a small page, and need no listener, headers or address.
  */
 
 import { hash } from 'node:crypto';
@@ -15,6 +15,7 @@ import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
 import { compilePages } from './compile-pages.ts';
 import { findOwnPlace, type OwnComponents } from './own-components.ts';
 import { programVersion } from './program-version.ts';
+import type { DrawnPage } from './renderer-entry.ts';
 
 export interface Rendered {
   readonly html: string;
@@ -29,11 +30,10 @@ export interface Renderer {
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
 }
 
-/** What the built entry exports: src/publish/draw/renderer-entry.ts. */
+/** What the built entry exports. */
 interface Built {
-  readonly draw: (handed: Handed) => Promise<Response>;
+  readonly draw: (handed: Handed) => Promise<DrawnPage>;
   readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
-  readonly scripts: readonly string[];
 }
 
 /**
@@ -54,16 +54,15 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
       const page = await drawn(built, { kind, view } as Handed, placeOf);
       const { themeCss, subscribeHref, isGated } = view.shell;
       const policy = policies(kind, page, { themeCss, formHref: isGated ? null : subscribeHref });
-      const html = page.replace(CHARSET, `${CHARSET}${policy.meta}`);
+      const html = page.html.replace(CHARSET, `${CHARSET}${policy.meta}`);
       return { html: themeCss === null ? html : withTheme(html, themeCss), csp: policy.header };
     },
   };
 }
 
-async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => string | null): Promise<string> {
+async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => string | null): Promise<DrawnPage> {
   try {
-    const response = await built.draw(handed);
-    return await response.text();
+    return await built.draw(handed);
   } catch (error) {
     const place = placeOf(error);
     throw new StatusError({
@@ -79,12 +78,12 @@ async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => 
 const POLICIES_MAX = 1_000;
 
 /** Policies by kind and page, each computed once: every page of a kind has the same styles, and scripts by what is on it. */
-function cachePolicies(built: Built): (kind: ViewKind, page: string, shell: PolicyShell) => Policy {
+function cachePolicies(built: Built): (kind: ViewKind, page: DrawnPage, shell: PolicyShell) => Policy {
   const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
-  return (kind, page, shell) => {
-    const scripts = built.scripts.filter((content) => page.includes(content));
-    const numbers = scripts.map((content) => built.scripts.indexOf(content)).join();
-    const key = `${kind} ${numbers} ${shell.formHref ?? ''} ${shell.themeCss ?? ''}`;
+  const numbers = new Map<string, number>();
+  return (kind, { scripts }, shell) => {
+    const standing = scripts.map((content) => numbers.getOrInsertComputed(content, () => numbers.size)).join();
+    const key = `${kind} ${standing} ${shell.formHref ?? ''} ${shell.themeCss ?? ''}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const styles = built.stylesByKind.get(kind) ?? [];
