@@ -1,5 +1,6 @@
 /** Releases with little in them, for tests of how they are written, switched and kept. */
 
+import { hash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -48,7 +49,8 @@ export function htmlOf(name: string, bytes = 0): string {
 
 export function drawn(path: string, body: string | Uint8Array, key = 'k'): ReleaseFile {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return { path, drawn: { key, contentType: contentTypeOf(path), csp: null, body: bytes } satisfies DrawnFile };
+  const sha256 = hash('sha256', bytes, 'hex');
+  return { path, drawn: { key, contentType: contentTypeOf(path), csp: null, body: bytes, sha256 } satisfies DrawnFile };
 }
 
 /** Makes the variants of a release, as the background of a publisher does once it is served. */

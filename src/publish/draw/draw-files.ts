@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { type FileEntry, fileKeys, PRIORITIES, type Priority } from '../files/file-entry.ts';
 import type { Drawn, PageRenderer } from '../files/kinds.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
-import type { ReleaseFile } from '../releases/write.ts';
+import type { DrawnFile, ReleaseFile } from '../releases/write.ts';
 
 /** Renders files, and knows the version of the program. */
 export type VersionedRenderer = PageRenderer & { readonly version: string };
@@ -66,23 +66,19 @@ function isForLater({ priority }: FileEntry, isThere: boolean, { priorities }: D
   return PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(priorities.at(-1) ?? 'background');
 }
 
-interface DrawnBytes {
-  readonly body: Uint8Array;
-  readonly csp: string | null;
-  readonly location?: string;
-}
+type DrawnBytes = Omit<DrawnFile, 'key' | 'contentType'>;
 
 function toBytes({ body, ...drawn }: Drawn): DrawnBytes {
-  return { ...drawn, body: typeof body === 'string' ? Buffer.from(body) : body };
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return { ...drawn, body: bytes, sha256: hash('sha256', bytes, 'hex') };
 }
 
-function isAsBefore({ body, csp, location }: DrawnBytes, { kind }: FileEntry, last: FileRecord | undefined): boolean {
+function isAsBefore({ csp, location, sha256 }: DrawnBytes, { kind }: FileEntry, last: FileRecord | undefined): boolean {
   return (
     last !== undefined &&
-    last.bytes === body.length &&
     last.csp === csp &&
     last.location === location &&
     last.contentType === kind.contentType &&
-    last.sha256 === hash('sha256', body, 'hex')
+    last.sha256 === sha256
   );
 }

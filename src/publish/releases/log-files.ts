@@ -55,7 +55,10 @@ export async function withLogFiles(
   const written = (path: string, contentType: string, text: string): ReleaseFile => {
     const sha256 = hash('sha256', text);
     if (previous?.files[path]?.sha256 === sha256) return { path, drawn: null };
-    return { path, drawn: { key: sha256, contentType, csp: null, body: Buffer.from(text) } satisfies DrawnFile };
+    return {
+      path,
+      drawn: { key: sha256, sha256, contentType, csp: null, body: Buffer.from(text) } satisfies DrawnFile,
+    };
   };
   return [
     ...own,
@@ -72,7 +75,7 @@ function listSums(files: readonly ReleaseFile[], previous: Manifest | null): str
     .flatMap(({ path, drawn }) => {
       const before = previous?.files[path];
       if ((drawn ?? before)?.location !== undefined) return [];
-      return [[path, drawn === null ? (before?.sha256 ?? '') : hash('sha256', drawn.body)] as const];
+      return [[path, (drawn ?? before)?.sha256 ?? ''] as const];
     })
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, sha256]) => `${sha256}  ${path}\n`)

@@ -33,6 +33,8 @@ export interface DrawnFile {
   readonly csp: string | null;
   readonly location?: string;
   readonly body: Uint8Array;
+  /** Of the body, in hex. */
+  readonly sha256: string;
 }
 
 export interface ReleaseInput {
@@ -108,8 +110,10 @@ export async function writeRelease(
     batch.touch(releaseFolder(folders, input.slug, number));
     batch.touch(dirname(pool));
     batch.touch(pool);
-    await batch.flush();
-    verify(writing, manifest);
+    const flushed = batch.flush();
+    // What is read back comes from memory, before it is on disk and after, so the one doesn't wait for the other.
+    const checked = Promise.try(() => verify(writing, manifest));
+    for (const step of await Promise.allSettled([flushed, checked])) if (step.status === 'rejected') throw step.reason;
     return manifest;
   } catch (error) {
     batch.close();
@@ -232,14 +236,14 @@ function parentOf(path: string): string {
 function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
   if (file.drawn === null) return linkFile(writing, file, target);
   const { path, drawn } = file;
-  const { key, contentType, csp, location, body } = drawn;
+  const { key, contentType, csp, location, body, sha256 } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
   const { batch, modes } = writing;
   batch.write(target, body, modes.file);
   return {
     key,
-    sha256: sha256Of(body),
+    sha256,
     bytes: body.length,
     contentType,
     csp,
