@@ -101,10 +101,14 @@ export async function buildStore(first: Config, options: StoreOptions) {
     closing.defer(http.close);
     const live = createLiveConfig(first, { log, printsMail, showsDrafts });
     let last: SiteState | null = null;
+    const key = await openKey({
+      ...{ database, log, isNewKey },
+      data: first.data,
+      configured: first.access.key ?? null,
+    });
     const audit = createAuditTrail({
       audit: createAudit(database),
-      now,
-      key: () => live.config().operators.token ?? null,
+      ...{ now, key },
       isPage: (slug) => last?.resolved.pages.some(({ definition }) => definition.slug === slug) ?? false,
       onError,
     });
@@ -120,7 +124,7 @@ export async function buildStore(first: Config, options: StoreOptions) {
       ...{ log, closing, place, live, store, database, leases, http, proxy, icons, audit, stopping, publishing },
       folders: releaseFolders(first.data),
       /** Key for hashes and encryption of addresses. */
-      key: await openKey({ ...{ database, log, isNewKey }, data: first.data, configured: first.access.key ?? null }),
+      key,
       components: ownComponents(first),
       /** The configuration of the site, and the known icons. */
       siteInputs,

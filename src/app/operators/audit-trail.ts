@@ -1,7 +1,7 @@
 /** Records requests and their results in the audit log. If that fails, the error is only logged. */
 
-import { createHmac } from 'node:crypto';
 import pLimit from 'p-limit';
+import { keyedDigest, type Revealing } from '../../access/digest.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Audit, type AuditEntry, type SignInCount, type SignInResult, utcDayOf } from '../../store/audit.ts';
 import type { RunReport, RunRequest } from '../run/engine.ts';
@@ -25,8 +25,8 @@ export interface AuditTrail {
 interface AuditTrailOptions {
   readonly audit: Audit;
   readonly now: () => EpochMs;
-  /** The key is the operator token, which isn't in the store, so nobody with only the store can test addresses. */
-  readonly key: () => { readonly reveal: () => string } | null;
+  /** It isn't in the store, so nobody with only the store can test addresses. */
+  readonly key: Revealing;
   readonly isPage: (slug: string) => boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -75,11 +75,8 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
       counts.set(key, { day, page, result, count: (counts.get(key)?.count ?? 0) + 1 });
       timer ??= setTimeout(flush, COUNTS_KEPT_MS).unref();
     },
-    clientOf: (address) => {
-      const key = options.key();
-      if (key === null || address === '') return null;
-      return createHmac('sha256', key.reveal()).update(`client\0${address}`).digest('base64url').slice(0, HASH_LENGTH);
-    },
+    clientOf: (address) =>
+      address === '' ? null : keyedDigest(options.key, 'client in the audit', address).slice(0, HASH_LENGTH),
     close: async () => {
       flush();
       await inTurn(() => undefined);

@@ -1,6 +1,7 @@
 /** Looks at the configuration: what is right by its shape and still not wise. */
 
 import type { Config } from '../../config/load.ts';
+import { hasOperators } from '../../config/rules.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import { isLoopback } from './network.ts';
@@ -15,9 +16,9 @@ export function settingFindings(config: Config, now: EpochMs): Finding[] {
 function tokenFinding({ operators }: Config): Finding {
   const name = 'operator token';
   const make = 'Create one: openssl rand -base64 32';
-  if (operators.token === undefined)
+  if (!hasOperators({ operators }))
     return warning(name, 'not set: no rebuilds over HTTP and no operators’ page', `${make}, and set operators.token.`);
-  return isLong(operators.token)
+  return operators.token === undefined || isLong(operators.token)
     ? ok(name, 'long enough')
     : warning(name, `shorter than ${TOKEN_LENGTH_LEAST} characters, so it is easy to guess`, `${make}.`);
 }

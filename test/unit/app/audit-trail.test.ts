@@ -3,7 +3,7 @@ import { createAuditTrail } from '../../../src/app/operators/audit-trail.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { Audit, AuditEntry, SignInCount } from '../../../src/store/audit.ts';
 
-function trail(options: { token?: string | null; fails?: boolean } = {}) {
+function trail(options: { key?: string; fails?: boolean } = {}) {
   const entries: AuditEntry[] = [];
   const settled: [string, string][] = [];
   const counts: SignInCount[] = [];
@@ -25,7 +25,7 @@ function trail(options: { token?: string | null; fails?: boolean } = {}) {
   const made = createAuditTrail({
     audit,
     now: () => toEpochMs(Date.parse('2026-11-21T09:00:00Z')),
-    key: () => (options.token === null ? null : { reveal: () => options.token ?? 'a-token' }),
+    key: { reveal: () => options.key ?? 'a key' },
     isPage: (slug) => slug === 'acme',
     onError: (error) => errors.push(error),
   });
@@ -47,14 +47,14 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('stands for an address by a hash that nobody can try addresses against without the token', () => {
+  it('stands for an address by a hash that nobody can try addresses against without the key', () => {
     const { made } = trail();
     const hash = made.clientOf('198.51.100.7');
     expect(hash).toMatch(/^[\w-]{12}$/);
     expect(made.clientOf('198.51.100.7')).toBe(hash);
     expect(made.clientOf('198.51.100.8')).not.toBe(hash);
-    expect(trail({ token: 'another' }).made.clientOf('198.51.100.7')).not.toBe(hash);
-    expect(trail({ token: null }).made.clientOf('198.51.100.7')).toBeNull();
+    expect(trail({ key: 'another' }).made.clientOf('198.51.100.7')).not.toBe(hash);
+    expect(made.clientOf('')).toBeNull();
   });
 
   it('counts a flood of sign-ins as one row each, and names no page that there is not', async () => {

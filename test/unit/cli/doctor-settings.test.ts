@@ -22,3 +22,17 @@ describe('what the doctor says of security.txt', () => {
     expect(securityFinding('')).toBeUndefined();
   });
 });
+
+describe('what the doctor says of the operator token', () => {
+  it('is that there is no operators’ page only where there are no operators', () => {
+    const said = (operators: string, environment: Record<string, string> = {}) => {
+      const text = `{ site: { url: "https://status.example.com" }, ${operators} }`;
+      const config = parseConfig({ text, file: null, folder: '/' }, CONNECTORS, environment);
+      return settingFindings(config, NOW).find(({ name }) => name === 'operator token')?.result;
+    };
+    expect(said('')).toBe('warning');
+    expect(said('operators: { token: "${T}" }', { T: 'short' })).toBe('warning');
+    const tokens = 'operators: { tokens: [{ name: ci, token: "${T}", role: admin }] }';
+    expect(said(tokens, { T: 'of twenty-two characters at least' })).toBe('ok');
+  });
+});

@@ -52,7 +52,7 @@ export function choosePlace({ folder, page = [], monitor, url }: ApiOptions, con
   const isApi = folder === undefined && monitor === undefined && page.length === 1 && only !== undefined;
   const server = isApi ? findServer(config, url) : null;
   if (isApi && url !== undefined && server === null)
-    throw new UsageError('Set PHAROS_TOKEN to the operator token of that server, or operators.token in pharos.yaml.');
+    throw new UsageError('Set PHAROS_TOKEN to a token of that server, or operators.token in pharos.yaml.');
   return server === null || only === undefined ? { kind: 'folder' } : { kind: 'api', server, config, page: only };
 }
 

@@ -39,7 +39,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
   const config = requireConfig(options.config);
   if (!hasOperators(config))
     throw new UsageError(
-      'operators.token is not set, so the server does not accept API requests. Set it in the configuration first.',
+      'There are no operators, so the server does not accept API requests. Set operators.token in the configuration first.',
     );
   await using pharos = await openQuietly(config);
   const at = now();
