@@ -54,6 +54,8 @@ export interface Posts {
   /** Under which key the product keeps each page. */
   readonly keys: Map<Era, PageKey>;
   readonly apiTokens: Credential[];
+  /** The page of each API token, by its id: who writes on it sees who else does, nobody else. */
+  readonly authors: Map<string, Era>;
   readonly badgeTokens: Credential[];
   readonly subscriptions: Subscription[];
   count: number;
@@ -65,7 +67,7 @@ export function noPosts(before?: Posts): Posts {
     database: (before?.database ?? 0) + 1,
     written: new Map(),
     lost: new Set([...(before?.lost ?? []), ...(before?.written.keys() ?? [])]),
-    ...{ eras: new Map(), loose: new Set(), keys: new Map(), count: before?.count ?? 0 },
+    ...{ eras: new Map(), loose: new Set(), keys: new Map(), authors: new Map(), count: before?.count ?? 0 },
     ...{ apiTokens: [], badgeTokens: [], subscriptions: [] },
   };
 }
@@ -200,9 +202,10 @@ export async function giveOut(
     posts.badgeTokens.push({ ...of, token });
   } else if (kind === 'api') {
     const token = TOKEN_PREFIX + newToken(systemRandom);
+    const id = newWord(site);
     await createApiTokens(base.database).create(
       {
-        id: newWord(site),
+        id,
         name: 'machine',
         scopes: ['incidents', 'read'],
         page: key,
@@ -213,6 +216,7 @@ export async function giveOut(
       tokenHash(token),
     );
     posts.apiTokens.push({ ...of, token });
+    posts.authors.set(id, of.era);
   } else {
     const gate = site.seen.get(slug)?.gate ?? '';
     if (gate !== 'public' && !gate.startsWith('email:')) return null;

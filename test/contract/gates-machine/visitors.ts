@@ -99,6 +99,8 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
     [...(from.get(word) ?? [])].filter(([era, slug]) => isOf(site.posts, era, slug));
 
   function mayRead(word: string, seen: Seen, reader: Reader | null): boolean {
+    const author = site.posts.authors.get(word);
+    if (author !== undefined) return reader?.isAuthor === true && isOf(site.posts, author, reader.slug);
     const verdict = mayReadPost(site.posts, word, { seen, reader });
     if (verdict !== null) return verdict || !isJudged;
     if (pagesOf(word, open).some(([, slug]) => seen.get(slug)?.gate === 'public')) return true;
