@@ -10,7 +10,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { parse, stringify } from 'yaml';
 import { toEpochMs } from '../src/model/time.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
-import { launchBrowser } from '../test/helpers/browser.ts';
+import { startBrowser } from '../test/helpers/browser.ts';
 import { eventually, startPharos } from '../test/helpers/pharos.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -138,7 +138,7 @@ async function drawStrip(browser: Browser, pictures: readonly Buffer[]): Promise
 
 const save = (name: string, content: string | Buffer): void => writeFileSync(join(ROOT, 'docs', name), content);
 
-const browser = await launchBrowser();
+const browser = await startBrowser();
 await withSandbox(
   () => undefined,
   async (url, token) => {

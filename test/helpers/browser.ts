@@ -31,11 +31,32 @@ export function dejavuFolder(): string {
   return join(dirname(require.resolve('dejavu-fonts-ttf/package.json')), 'ttf');
 }
 
+/** The one that tests with nothing of their own to set up have in turns, file after file. */
+let shared: Promise<Browser> | null = null;
+
+/** Chromium for one file of tests. What it opened is closed by `close`, and so is the browser, unless the next file can have it. */
+export async function launchBrowser(setUp?: BrowserSetUp): Promise<Browser> {
+  if (setUp !== undefined) return startBrowser(setUp);
+  const last = await shared?.catch(() => null);
+  if (last?.isConnected() !== true) shared = startBrowser();
+  const browser = await (shared as Promise<Browser>);
+  const close = async (): Promise<void> => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  };
+  return new Proxy(browser, {
+    get: (_, name) => {
+      if (name === 'close') return close;
+      const value = Reflect.get(browser, name) as unknown;
+      return typeof value === 'function' ? value.bind(browser) : value;
+    },
+  });
+}
+
 /**
  * Starts Chromium; whoever calls closes it. The first call in a checkout unpacks it (about two seconds), later ones take
  * less than half a second. Safe to call from several processes at once.
  */
-export async function launchBrowser(setUp: BrowserSetUp = {}): Promise<Browser> {
+export async function startBrowser(setUp: BrowserSetUp = {}): Promise<Browser> {
   const home = await unpackedChromium();
   const fontConfig = await writeFontConfig(setUp.fonts ?? [dejavuFolder()], setUp.defaultFamily ?? 'DejaVu Sans');
   const browser = await chromium.launch({
