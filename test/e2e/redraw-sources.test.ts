@@ -37,25 +37,33 @@ async function publish(before: RedrawnFiles | null): Promise<RedrawnFiles> {
 /** The text of a source, what becomes of it, and a file that then has other bytes; null: none has. */
 type Edit = readonly [path: string, from: string | RegExp, to: string, shownIn: string | null];
 
-const EDITS: readonly Edit[] = [
-  ['src/publish/files/feed-text.ts', "generator: 'Pharos'", "generator: 'Pharos!'", 'feed.atom'],
-  ['src/looks/states.ts', '0x1f7a49', '0x1f7a4a', 'index.html'],
-  ['src/views/words/en.ts', "subscribe: 'Subscribe'", "subscribe: 'Subscribe!'", 'index.html'],
-  ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
-  ['src/components/rows/ComponentRow.astro', '</style>', '.row .edited {\n  color: red;\n}\n</style>', 'index.html'],
-  ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
-  ['src/model/time.ts', /$/, '\n// edited\n', null],
-  ['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js'],
-  ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json'],
+/** What is edited at once. That each source alone is part of the program's version is shown where that is made. */
+const STEPS: readonly (readonly Edit[])[] = [
+  [
+    ['src/publish/files/feed-text.ts', "generator: 'Pharos'", "generator: 'Pharos!'", 'feed.atom'],
+    ['src/looks/states.ts', '0x1f7a49', '0x1f7a4a', 'index.html'],
+    ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
+  ],
+  [
+    ['src/views/words/en.ts', "subscribe: 'Subscribe'", "subscribe: 'Subscribe!'", 'index.html'],
+    ['src/components/rows/ComponentRow.astro', '</style>', '.row .edited {\n  color: red;\n}\n</style>', 'index.html'],
+    ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
+  ],
+  [['src/model/time.ts', /$/, '\n// edited\n', null]],
+  [['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js']],
+  [['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json']],
 ];
 
+/** At a larger scale each of them alone. */
+const EDITS = SCALE > 1 ? STEPS.flat().map((edit) => [edit]) : STEPS;
+
 /** As many more by chance as the scale asks for; nothing that is drawn shows them. */
-function editsByChance(): readonly Edit[] {
+function editsByChance(): readonly (readonly Edit[])[] {
   const random = randomOf(13);
   const sources = reachedFrom('src/app/workers/drawing.ts').filter((path) => path.endsWith('.ts'));
-  return Array.from({ length: Math.round(6 * (SCALE - 1)) }, (): Edit => {
+  return Array.from({ length: Math.round(6 * (SCALE - 1)) }, (): readonly Edit[] => {
     const path = sources[Math.floor(random() * sources.length)] ?? '';
-    return [path, /$/, '\n// edited\n', null];
+    return [[path, /$/, '\n// edited\n', null]];
   });
 }
 
@@ -66,16 +74,20 @@ describe('a change of any one source', () => {
       let before = await publish(null);
       expect(before.written.length).toBeGreaterThan(120);
       expect(builds()).toHaveLength(1);
-      for (const [path, from, to, shownIn] of [...EDITS, ...editsByChance()]) {
-        const file = join(copy, path);
-        const text = readFileSync(file, 'utf8');
-        const edited = text.replace(from, () => to);
-        expect([path, edited === text]).toEqual([path, false]);
-        writeFileSync(file, edited);
+      for (const edits of [...EDITS, ...editsByChance()]) {
+        for (const [path, from, to] of edits) {
+          const file = join(copy, path);
+          const text = readFileSync(file, 'utf8');
+          const edited = text.replace(from, () => to);
+          expect([path, edited === text]).toEqual([path, false]);
+          writeFileSync(file, edited);
+        }
         const after = await publish(before);
-        expect([path, after.stale, after.needless]).toEqual([path, [], []]);
-        if (shownIn === null) expect([path, after.written]).toEqual([path, []]);
-        else expect([path, after.written]).toEqual([path, expect.arrayContaining([shownIn])]);
+        const paths = edits.map(([path]) => path);
+        const shown = edits.flatMap(([, , , shownIn]) => shownIn ?? []);
+        expect([paths, after.stale, after.needless]).toEqual([paths, [], []]);
+        if (shown.length === 0) expect([paths, after.written]).toEqual([paths, []]);
+        else expect([paths, after.written]).toEqual([paths, expect.arrayContaining(shown)]);
         before = after;
       }
       const known = builds();
