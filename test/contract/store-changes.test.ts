@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type Incident,
   type Learned,
@@ -11,13 +11,7 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { type Store, subjects } from '../../src/store/store.ts';
-import {
-  BEGIN_TIMEOUT_MS,
-  DATABASES,
-  startDatabases,
-  type TestDatabase,
-  type TestDatabases,
-} from '../helpers/databases.ts';
+import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 const at = (minutes: number) => toEpochMs(T0 + minutes * MINUTE_MS);
@@ -58,7 +52,6 @@ const WINDOW: Maintenance = {
 };
 
 describe.each(DATABASES)('what changed in the store over %s', (kind) => {
-  let databases: TestDatabases;
   let database: TestDatabase;
   let store: Store;
   let minute = 0;
@@ -74,17 +67,12 @@ describe.each(DATABASES)('what changed in the store over %s', (kind) => {
     minute += 1;
   }
 
-  beforeAll(async () => {
-    databases = await startDatabases(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => databases.stop());
-  beforeEach(async () => {
-    database = await databases.fresh();
-    store = createStore(database.open());
+  eachWithDatabase(kind, (place) => {
+    database = place;
+    store = createStore(place.open());
     minute = 0;
-    await learn({});
   });
-  afterEach(() => database.drop());
+  beforeEach(() => learn({}));
 
   const revision = async (): Promise<number> => (await store.changesSince(0)).revision;
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CompleteList,
   type Incident,
@@ -13,13 +13,7 @@ import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
 import { rememberFirsts } from '../../src/store/identities.ts';
 import { type Store, type Subject, subjects } from '../../src/store/store.ts';
-import {
-  BEGIN_TIMEOUT_MS,
-  DATABASES,
-  startDatabases,
-  type TestDatabase,
-  type TestDatabases,
-} from '../helpers/databases.ts';
+import { DATABASES, eachWithDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 const at = (minutes: number) => toEpochMs(T0 + minutes * MINUTE_MS);
@@ -63,23 +57,15 @@ function whole(part: CompleteList['part'], ids: readonly string[], over: Partial
 }
 
 describe.each(DATABASES)('stories that upstreams tell and take back, in the store over %s', (kind) => {
-  let databases: TestDatabases;
-  let place: TestDatabase;
   let database: Database;
   let store: Store;
   let minute = 0;
 
-  beforeAll(async () => {
-    databases = await startDatabases(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => databases.stop());
-  beforeEach(async () => {
-    place = await databases.fresh();
+  eachWithDatabase(kind, (place) => {
     database = place.open();
     store = createStore(database);
     minute = 0;
   });
-  afterEach(() => place.drop());
 
   async function learn(learned: Partial<Learned>) {
     minute += 1;

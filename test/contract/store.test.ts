@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Incident,
   type Learned,
@@ -15,13 +15,7 @@ import { createStore } from '../../src/store/create-store.ts';
 import { nextReleaseNumber, raiseReleaseNumbers } from '../../src/store/release-numbers.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { PassCommit, Store } from '../../src/store/store.ts';
-import {
-  BEGIN_TIMEOUT_MS,
-  DATABASES,
-  startDatabases,
-  type TestDatabase,
-  type TestDatabases,
-} from '../helpers/databases.ts';
+import { DATABASES, eachWithDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));
 const at = (minutes: number) => toEpochMs(T0 + minutes * MINUTE_MS);
@@ -71,19 +65,11 @@ function commit(minutes: number, learned: Partial<Learned>, over: Partial<PassCo
 }
 
 describe.each(DATABASES)('the store over %s', (kind) => {
-  let databases: TestDatabases;
-  let database: TestDatabase;
   let store: Store;
 
-  beforeAll(async () => {
-    databases = await startDatabases(kind);
-  }, BEGIN_TIMEOUT_MS);
-  afterAll(() => databases.stop());
-  beforeEach(async () => {
-    database = await databases.fresh();
-    store = createStore(database.open());
+  eachWithDatabase(kind, (place) => {
+    store = createStore(place.open());
   });
-  afterEach(() => database.drop());
 
   it('gives no number of a release twice, not to two who ask at once, nor one that is taken elsewhere', async () => {
     const next = (above = 0): Promise<number> => nextReleaseNumber(store.database, 'acme', above);
