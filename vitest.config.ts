@@ -16,6 +16,8 @@ const ALONE = [
  * at the end, and those that compute between those that wait.
  */
 const LONG = [
+  // Waits for the periods of checks, which last half a minute at the least.
+  'test/e2e/checks-places.test.ts',
   'test/e2e/subscriptions.test.ts',
   'test/e2e/package.test.ts',
   'test/e2e/front-door.test.ts',
@@ -64,7 +66,8 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
+    // Nobody waits for it but who runs the tests on a machine that does much else.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // Where one waits for a clock or a browser, another has something to compute.
     maxWorkers: 3,

@@ -80,7 +80,7 @@ it(`${BODIES} spoiled bodies through the connectors: each is learned from or ref
   expect(outcomes.get('taken')).toBeGreaterThan(BODIES / 20);
   expect(outcomes.get('UPSTREAM_SHAPE')).toBeGreaterThan(BODIES / 20);
   expect(process.memoryUsage.rss()).toBeLessThan(RSS_MAX);
-}, 120_000);
+});
 
 /** Everything a visitor's page is made of. */
 async function remembered(store: Store, upstreamId: string): Promise<string> {
@@ -176,4 +176,4 @@ it(`${PASSES} spoiled bodies over a real network into a real store: the last goo
   expect(kept).toBeGreaterThan(PASSES / 10);
   expect(taken).toBeGreaterThan(PASSES / 10);
   expect(process.memoryUsage.rss()).toBeLessThan(RSS_MAX);
-}, 120_000);
+});

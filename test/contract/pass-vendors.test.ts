@@ -111,7 +111,7 @@ describe(`${VENDORS} vendors' pages in one process`, () => {
         vendor,
       ).toEqual(expected);
     expect(later.every(({ isConditional }) => isConditional)).toBe(true);
-  }, 60_000);
+  });
 
   it('do not hold up what is ours, and are not spread where somebody waits, though never all at once', async () => {
     const ours: Upstream = {
@@ -127,7 +127,7 @@ describe(`${VENDORS} vendors' pages in one process`, () => {
     expect(clock.slept).toEqual([]);
     expect(underWayMax).toBeLessThanOrEqual(4);
     expect(new Set(sent.map(({ vendor }) => vendor)).size).toBe(VENDORS);
-  }, 60_000);
+  });
 
   it('are not waited for once the process stops', async () => {
     const stop = new AbortController();
@@ -135,5 +135,5 @@ describe(`${VENDORS} vendors' pages in one process`, () => {
     const deps = { store, http, now: clock.now, sleep: clock.sleep, random: () => 0.5, signal: stop.signal };
     await runPass(vendors(), deps);
     expect(clock.now()).toBe(toEpochMs(START));
-  }, 60_000);
+  });
 });

@@ -188,7 +188,7 @@ pages:
       ['/releases', 0o711],
     ]);
     folder.remove();
-  }, 60_000);
+  });
 });
 
 describe('an e-mail address', () => {

@@ -269,7 +269,7 @@ describe('a folder for static hosts', () => {
     expect(read('acme/index.html')).not.toBe(first);
     expect(await target({ hostFiles: null }).update()).toMatchObject({ filesRemoved: 1 });
     expect(files()).toEqual([]);
-  }, 30_000);
+  });
 
   it('tells nobody whether there are sealed pages, nor how many, by the size of its ledger', async () => {
     await publishPage(folders, 'open', { slug: 'open' });
@@ -282,7 +282,7 @@ describe('a folder for static hosts', () => {
       expect(files()).toContain(`${slug}/index.html`);
       expect([slug, read('.pharos.json').length]).toEqual([slug, sizeOfNone]);
     }
-  }, 30_000);
+  });
 
   it('takes a sealed page out also where another key wrote the ledger, as long as its release is here', async () => {
     await publishPage(folders, 'CANARY private', { access: 'password' });

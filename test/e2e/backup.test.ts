@@ -4,7 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 
 interface Uptime {
@@ -38,7 +39,7 @@ it('brings history back from a copy made while it ran, into a folder that was em
     const env = sandbox.environment();
     const config = `${sandbox.configText()}schedule: "* * * * * *"\n`;
     const start = async (place: string): Promise<RunningPharos> => {
-      const pharos = await startPharos(['start', '--port', '0'], { cwd: join(folder.path, place), env });
+      const pharos = await startWarm(['start', '--port', '0'], { cwd: join(folder.path, place), env });
       started.push(pharos);
       return pharos;
     };
@@ -60,8 +61,14 @@ it('brings history back from a copy made while it ran, into a folder that was em
     const ready = async (): Promise<boolean> => (await fetch(`${first.url}/-/fresh`)).ok;
     expect(await eventually(ready, (isReady) => isReady)).toBe(true);
     // The past that upstreams are asked for after the first states arrives in pieces.
+    const withPast = (past: Map<string, string>): number =>
+      [...past.values()].filter((days) => days.includes('86400')).length;
+    await eventually(
+      () => pastOf(first),
+      (past) => withPast(past) > 3,
+    );
     const arrived = await calmed(() => pastOf(first));
-    const backup = await runPharos(['backup', 'copy.db'], { cwd: join(folder.path, 'first'), env });
+    const backup = await runWarm(['backup', 'copy.db'], { cwd: join(folder.path, 'first'), env });
     expect([backup.status, backup.stderr]).toEqual([0, '']);
     const past = await pastOf(first);
     expect(past).toEqual(arrived);

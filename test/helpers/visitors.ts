@@ -14,7 +14,7 @@ export interface Visitors {
   readonly stop: () => Promise<void>;
 }
 
-const PAUSE_MS = 40;
+const PAUSE_MS = 150;
 
 export function createVisitors(nodes: readonly Node[]): Visitors {
   const away = new Set<Node>();
@@ -77,7 +77,7 @@ export function createVisitors(nodes: readonly Node[]): Visitors {
         if (text !== '' && saysDown(text) === isDown) return;
         if (performance.now() > deadline)
           throw new Error(`${node.name} does not say ${isDown ? 'down' : 'up'}: ${node.said().slice(-3_000)}`);
-        await wait(20);
+        await wait(50);
       }
     },
     faults: () => faults,
