@@ -16,7 +16,8 @@ import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
-import { runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 
 const LATEST = latestVersion();
 const OLDER = LATEST - 1;
@@ -150,7 +151,7 @@ describe('a database of an older version', () => {
   });
 
   it('is upgraded by pharos start, after the same copy', async () => {
-    const pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: ENV });
+    const pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: ENV });
     await pharos.stop();
     expect([versionIn(file), versionIn(`${file}.version-${OLDER}`)]).toEqual([LATEST, OLDER]);
     expect(pharos.stderr()).toContain(`${file}.version-${OLDER}`);
@@ -158,7 +159,7 @@ describe('a database of an older version', () => {
 
   it('is previewed as a copy', async () => {
     const before = fingerprint();
-    const pharos = await startPharos(['preview'], { cwd: folder.path, env: ENV });
+    const pharos = await startWarm(['preview'], { cwd: folder.path, env: ENV });
     expect(pharos.stdout()).toContain('as a preview');
     await pharos.stop();
     expect(fingerprint()).toEqual(before);
@@ -237,7 +238,7 @@ describe('a damaged database', () => {
     async (damage) => {
       await makeOf(LATEST);
       DAMAGES[damage]?.();
-      const { status, stdout, stderr } = await runPharos(['store', 'migrate', '--json'], {
+      const { status, stdout, stderr } = await runWarm(['store', 'migrate', '--json'], {
         cwd: folder.path,
         env: ENV,
       });

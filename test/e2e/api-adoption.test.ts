@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { callApi } from '../helpers/writing-site.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
@@ -22,7 +23,7 @@ describe('an outage that was detected', () => {
     sandbox = await startUnlimitedSandbox();
     const config = unlimitedConfig(sandbox).replace('slug: acme', 'slug: acme\n    incidents: { after: 1s }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "* * * * * *"\n`);
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await eventually(
       () => fetch(`${pharos.url}/-/fresh`),
       (answer) => answer.status === 200,
@@ -61,6 +62,7 @@ describe('an outage that was detected', () => {
     sandbox.world.force('website', null);
     const over = await api('PATCH', `incidents/${detected?.id}`, { incident: { status: 'resolved' } });
     expect([over.body.id, over.body.status]).toEqual([detected?.id, 'resolved']);
+    expect(await eventually(published, ({ length }) => length === 0)).toEqual([]);
   });
 
   it('is taken over by whoever updates it under its id, as a bridge that looks for open incidents does', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runHere } from '../helpers/in-process.ts';
-import { type RunningPharos, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import {
   type ApiAnswer,
   callApi,
@@ -36,7 +37,7 @@ describe('the API', () => {
   const v2 = async (path: string) => (await fetch(`${pharos.url}/acme/api/v2/${path}.json`)).json();
   const text = async (path: string): Promise<string> => (await fetch(`${pharos.url}/${path}`)).text();
   /** Each command once as a user runs it, a process that ends by itself; what else is tried of it, in this one. */
-  const command = (...args: string[]) => runPharos(args, { cwd: folder.path, env: WRITING_ENV });
+  const command = (...args: string[]) => runWarm(args, { cwd: folder.path, env: WRITING_ENV });
   const commandAgain = (...args: string[]) => runHere(args, { cwd: folder.path, env: WRITING_ENV });
   async function newToken(...args: string[]): Promise<{ id: string; token: string }> {
     const made = await commandAgain('tokens', 'create', '--json', ...args);

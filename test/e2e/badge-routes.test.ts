@@ -4,7 +4,8 @@ import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BADGE_KINDS } from '../../src/badges/kinds.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 /** GitHub's image proxy gives up on anything larger. */
@@ -24,14 +25,14 @@ describe('badges of a running server', () => {
         'access_type: public\n    badge: { label: Acme }\n    badges: [{ name: our-uptime, kind: uptime-30d, label: "Our month", decimals: 3 }]',
       );
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await eventually(
       () => fetch(`${pharos.url}/-/fresh`),
       (answer) => answer.status === 200,
     );
     // From here on nothing is published, so that answers to two requests can be compared.
     await pharos.stop();
-    pharos = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    pharos = await startWarm(['serve', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
   });
   afterAll(async () => {
     await pharos?.stop();

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('a node behind a balancer', () => {
@@ -23,7 +24,7 @@ describe('a node behind a balancer', () => {
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     configure('json');
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await eventually(
       () => statusOf('/-/fresh'),
       (status) => status === 200,
@@ -69,9 +70,12 @@ describe('a node behind a balancer', () => {
         await wait(pauseMs);
         socket.destroy();
       }
-    await wait(50);
     expect(await statusOf('/-/health')).toBe(200);
-    expect(pharos.stdout()).toContain(' 499 ');
+    const logged = await eventually(
+      async () => pharos.stdout(),
+      (text) => text.includes(' 499 '),
+    );
+    expect(logged).toContain(' 499 ');
   });
 
   it('is not ready from SIGTERM on, serves on for as long as it was told to, then ends', async () => {

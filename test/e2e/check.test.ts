@@ -2,14 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { type CommandResult, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type CommandResult, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('pharos check', () => {
   let sandbox: Sandbox;
   const folder = temporaryFolder();
   const run = (...args: string[]): Promise<CommandResult> =>
-    runPharos(args, { cwd: folder.path, env: sandbox.environment() });
+    runWarm(args, { cwd: folder.path, env: sandbox.environment() });
   const configure = (text: string): void => writeFileSync(join(folder.path, 'pharos.yaml'), text);
   const post = (name: string, text: string): void => writeFileSync(join(folder.path, 'posts', name), text);
 

@@ -8,7 +8,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 
 const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
 const folder = temporaryFolder();
@@ -48,7 +49,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-const run = (...args: string[]) => runPharos(args, { cwd: folder.path });
+const run = (...args: string[]) => runWarm(args, { cwd: folder.path });
 
 describe('pharos checks run', () => {
   it('prints what came of each, and fails when something is down', async () => {
@@ -108,7 +109,7 @@ describe('pharos init --check', () => {
     const site = createServer((_, response) => response.writeHead(answer).end('fine')).listen(0, '127.0.0.1');
     await once(site, 'listening');
     try {
-      const made = await runPharos(['init', '--check', addressOf(site), '--deploy', 'github-pages'], {
+      const made = await runWarm(['init', '--check', addressOf(site), '--deploy', 'github-pages'], {
         cwd: repository.path,
       });
       expect([made.status, made.stderr]).toEqual([0, '']);
@@ -155,7 +156,7 @@ describe('pharos init --check', () => {
 
 describe('pharos start', () => {
   it('publishes the first result at once, and a fall within its period', async () => {
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path });
     const { url } = pharos;
     const stateOf = async (): Promise<string> => {
       const answer = await fetch(`${url}/status/api/v2/components.json`);
@@ -168,5 +169,5 @@ describe('pharos start', () => {
     const fell = await eventually(stateOf, (is) => is === 'major_outage');
     const again = fell === 'major_outage' ? fell : await eventually(stateOf, (is) => is === 'major_outage');
     expect(again).toBe('major_outage');
-  }, 60_000);
+  });
 });

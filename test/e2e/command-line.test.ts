@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const BIN = resolve(import.meta.dirname, '../../bin/pharos.js');
@@ -15,6 +16,7 @@ describe('the command line', () => {
   /** In this process; what is a matter of processes begins one. */
   const run = (...args: string[]) => runHere(args, { cwd: folder.path, env: sandbox.environment() });
   const runAlone = (...args: string[]) => runPharos(args, { cwd: folder.path, env: sandbox.environment() });
+  const runElsewhere = (...args: string[]) => runWarm(args, { cwd: folder.path, env: sandbox.environment() });
   const configure = (text: string): void => writeFileSync(join(folder.path, 'pharos.yaml'), text);
 
   beforeAll(async () => {
@@ -233,7 +235,7 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
   });
 
   it('builds a folder, keeps gated pages out of it, and keeps it when every upstream lies', async () => {
-    expect((await runAlone('build', '--out', 'out')).status).toBe(0);
+    expect((await runElsewhere('build', '--out', 'out')).status).toBe(0);
     const page = readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8');
     expect(page).toContain('Website');
     for (const badge of ['status.svg', 'status-dark.svg', 'uptime-90d.json', 'status.png', 'history-90d.svg']) {
@@ -314,10 +316,10 @@ pages: [{ slug: acme, components: [{ type: static, id: desk, name: Desk }] }]
   it('never prints a secret', async () => {
     configure(sandbox.configText());
     const outputs = await Promise.all([
-      runAlone('check'),
-      runAlone('check', '--json'),
-      runAlone('sync', '--json'),
-      runAlone('build', '--offline'),
+      runElsewhere('check'),
+      runElsewhere('check', '--json'),
+      runElsewhere('sync', '--json'),
+      runElsewhere('build', '--offline'),
     ]);
     const secrets = Object.values(sandbox.environment());
     for (const { stdout, stderr } of outputs)

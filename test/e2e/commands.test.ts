@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { credentialsOf } from '../helpers/sandbox.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('commands beside the main job', () => {
@@ -12,7 +13,7 @@ describe('commands beside the main job', () => {
   let sandbox: Sandbox;
   let env: Record<string, string>;
   /** Each command once as a user runs it, a process that ends by itself; what else is tried of it, in this one. */
-  const run = (...args: string[]) => runPharos(args, { cwd: folder.path, env });
+  const run = (...args: string[]) => runWarm(args, { cwd: folder.path, env });
   const runAgain = (...args: string[]) => runHere(args, { cwd: folder.path, env });
 
   beforeAll(async () => {
@@ -99,7 +100,7 @@ describe('commands beside the main job', () => {
   });
 
   it('opens the badges of a gated page, and nothing else, to a token until it is revoked', async () => {
-    const pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    const pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     try {
       const made = await run('badges', 'token', 'partners');
       expect(made.status, made.stderr).toBe(0);

@@ -30,7 +30,8 @@ import {
 import { editorFaults } from '../helpers/editor.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { type MailSink, startMailSink } from '../helpers/mail-sink.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const DOCUMENTS = documents();
@@ -271,7 +272,7 @@ describe('command lines in documents', () => {
     });
     writeFileSync(join(folder.path, 'statuspage.csv'), 'Type,Email\nemail,reader@example.com\n');
     for (const name of ['pharos.yaml', 'next.yaml']) writeFileSync(join(folder.path, name), text);
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     await eventually(
       () => fetch(`${pharos.url}/-/ready`),
       (answer) => answer.status === 200,
@@ -380,7 +381,7 @@ describe('command lines in documents', () => {
     const cwd = join(folder.path, `long-${lines.indexOf(line)}`);
     mkdirSync(cwd);
     copyFileSync(join(folder.path, 'pharos.yaml'), join(cwd, 'pharos.yaml'));
-    const running = await startPharos([...args, ...(args.includes('--port') ? [] : ['--port', '0'])], { cwd, env });
+    const running = await startWarm([...args, ...(args.includes('--port') ? [] : ['--port', '0'])], { cwd, env });
     expect((await fetch(`${running.url}/-/health`)).status).toBe(200);
     expect(await running.stop()).toBe(0);
   });

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
-import { runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 describe('every documented upstream at once', () => {
   const folder = temporaryFolder();
   let sandbox: Sandbox;
-  const run = (...args: string[]) => runPharos(args, { cwd: folder.path, env: sandbox.environment() });
+  const run = (...args: string[]) => runWarm(args, { cwd: folder.path, env: sandbox.environment() });
 
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });

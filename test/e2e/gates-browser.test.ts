@@ -6,7 +6,8 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { launchBrowser } from '../helpers/browser.ts';
-import { eventually, runPharos } from '../helpers/pharos.ts';
+import { eventually } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { CANARY, cookieOf, DOMAIN, formOf, type GatesSite, SECRETS, SLUG, startGatesSite } from './gates-site.ts';
 
 describe('a visitor with a browser', () => {
@@ -161,7 +162,7 @@ describe('a visitor with a browser', () => {
 
   it('of a README sees the badges of a private page by their token only, until it is revoked', async () => {
     const { cwd, env } = site;
-    const made = await runPharos(['badges', 'token', SLUG.password], { cwd, env });
+    const made = await runWarm(['badges', 'token', SLUG.password], { cwd, env });
     const { pathname, search } = new URL(made.stdout.trim().replace(/^https?:\/\/[^/]+/, 'http://127.0.0.1'));
     const path = pathname.startsWith(`/${SLUG.password}/`) ? pathname : `/${SLUG.password}${pathname}`;
     const missing = await site.ask(path);
@@ -171,7 +172,7 @@ describe('a visitor with a browser', () => {
     expect((await site.ask(path.replace(SLUG.password, SLUG.other) + search)).body).toBe(missing.body);
     expect((await site.ask(`/${SLUG.password}/${search}`)).status).toBe(404);
     expect((await site.ask(`/${SLUG.password}/api/v2/summary.json${search}`)).status).toBe(404);
-    await runPharos(['badges', 'token', SLUG.password, '--revoke'], { cwd, env });
+    await runWarm(['badges', 'token', SLUG.password, '--revoke'], { cwd, env });
     expect((await site.ask(path + search)).body).toBe(missing.body);
   });
 

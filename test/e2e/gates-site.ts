@@ -10,7 +10,8 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { SMTPServer } from 'smtp-server';
 import { stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 
 /** Slugs of one length, so that answers about them can be compared byte for byte. */
@@ -164,10 +165,10 @@ export async function startGatesSite({
   const data = join(cwd, 'data');
 
   if (withOut) {
-    const built = await runPharos(['build', '--out', join(cwd, 'out')], { cwd, env });
+    const built = await runWarm(['build', '--out', join(cwd, 'out')], { cwd, env });
     if (built.status !== 0) throw new Error(`the site could not be built:\n${built.stdout}${built.stderr}`);
   }
-  const pharos = await startPharos(['start', '--port', '0'], { cwd, env });
+  const pharos = await startWarm(['start', '--port', '0'], { cwd, env });
   const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/fresh`)).ok;
   if (!(await eventually(isReady, (ready) => ready))) {
     // Whoever called gets nothing to close.

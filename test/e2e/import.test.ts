@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { CSTATE_FILES, CSTATE_ISSUES } from '../helpers/cstate-site.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 
 describe('a site that moved here from cState', () => {
   const folder = temporaryFolder();
-  const run = (...args: string[]) => runPharos(args, { cwd: folder.path, env: {} });
+  const run = (...args: string[]) => runWarm(args, { cwd: folder.path, env: {} });
   let pharos: RunningPharos;
 
   beforeAll(async () => {
@@ -20,7 +21,7 @@ describe('a site that moved here from cState', () => {
     const fragment = parse(readFileSync(join(folder.path, 'posts', 'harbour.pages.yaml'), 'utf8')) as object;
     const site = { url: 'http://127.0.0.1:4321', home: 'harbour' };
     writeFileSync(join(folder.path, 'pharos.yaml'), stringify({ site, ...fragment }));
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: {} });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: {} });
     await eventually(
       () => fetch(`${pharos.url}/-/ready`),
       (answer) => answer.status === 200,

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { callApi, startWritingSite, WRITING_ENV } from '../helpers/writing-site.ts';
 
 describe('pharos incident', () => {
@@ -18,7 +19,7 @@ describe('pharos incident', () => {
   });
 
   /** Each command once as a user runs it, a process that ends by itself; what else is tried of it, in this one. */
-  const command = (...args: string[]) => runPharos(args, { cwd: folder.path, env: WRITING_ENV });
+  const command = (...args: string[]) => runWarm(args, { cwd: folder.path, env: WRITING_ENV });
   const commandAgain = (...args: string[]) => runHere(args, { cwd: folder.path, env: WRITING_ENV });
   const incidents = async () => {
     const answer = await fetch(`${pharos.url}/acme/api/v2/incidents.json`);
@@ -84,11 +85,11 @@ describe('pharos incident', () => {
     const draft = await commandAgain('incident', 'new', 'Not yet', '--page', 'acme', '--draft', '--url', pharos.url);
     expect(draft.status).toBe(0);
     expect(await (await fetch(`${pharos.url}/acme/`)).text()).not.toContain('Not yet');
-    const preview = await startPharos(['preview', '--quiet'], { cwd: folder.path, env: WRITING_ENV });
+    const preview = await startWarm(['preview', '--quiet'], { cwd: folder.path, env: WRITING_ENV });
     expect(await (await fetch(`${preview.url}/acme/`)).text()).toContain('Not yet');
     expect((await callApi(preview.url, 'GET', 'pages/acme/incidents')).status).toBe(404);
     expect(await preview.stop()).toBe(0);
-    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: WRITING_ENV });
+    const serving = await startWarm(['serve', '--port', '0'], { cwd: folder.path, env: WRITING_ENV });
     const body = { incident: { name: 'Nowhere' } };
     expect((await callApi(serving.url, 'POST', 'pages/acme/incidents', { body })).status).toBe(409);
     expect((await callApi(serving.url, 'GET', 'pages/acme/incidents')).status).toBe(200);

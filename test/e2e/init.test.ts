@@ -19,8 +19,9 @@ import type { Introduction } from '../../src/sync/connector.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { ROOT } from '../helpers/documents.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { programPath, skippedWithout } from '../helpers/proxies.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 let sandbox: Sandbox;
@@ -229,7 +230,7 @@ describe('what is written', () => {
     expect((parse(read('pharos.yaml')) as { site: { home: string } }).site.home).toBe('status');
     const checked = await run('check', '--json');
     expect([checked.status, JSON.parse(checked.stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
-    const pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    const pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     const page = await eventually(
       async () => fetch(`${pharos.url}/`),
       (answer) => answer.status === 200,

@@ -11,7 +11,8 @@ import {
   pagerdutyOther,
   pagerdutyTest,
 } from '../helpers/alert-messages.ts';
-import { type RunningPharos, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { callApi, OPERATOR, startWritingSite, WRITING_CONFIG, WRITING_ENV } from '../helpers/writing-site.ts';
 
 const { INTAKE: SECRET = '', INTAKE_OLD: OLD_SECRET = '' } = WRITING_ENV;
@@ -258,7 +259,7 @@ describe('the intake of alerts', () => {
     }));
     expect(await did('prom', { alerts })).toBe('declared');
     expect(await named('Bomb')).toEqual(['investigating']);
-    const { stdout } = await runPharos(['audit', '--json'], { cwd: folder.path, env: WRITING_ENV });
+    const { stdout } = await runWarm(['audit', '--json'], { cwd: folder.path, env: WRITING_ENV });
     expect(stdout).toContain('intake:prom');
     expect(stdout).not.toContain(SECRET);
   });

@@ -76,7 +76,7 @@ describe('a site in several languages, built for a static host', () => {
       env: { VAULT: 'a long password' },
     });
     expect(built.status, built.stderr).toBe(0);
-  }, 120_000);
+  });
   afterAll(() => folder.remove());
 
   it('has the tree of the default at its address, and one for each other language, without what has no words', () => {

@@ -5,7 +5,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -36,7 +37,7 @@ describe('pharos start against upstreams that change', () => {
       `${sandbox.configText({ include: ['server-monitor', 'uptime'] })}schedule: "0 0 1 * *"\nserver: { port: 0 }\n`,
     );
     [pharos, browser] = await Promise.all([
-      startPharos(['start', '--port', '0'], { cwd: folder.path, env }),
+      startWarm(['start', '--port', '0'], { cwd: folder.path, env }),
       launchBrowser(),
     ]);
     await eventually(
@@ -131,7 +132,7 @@ describe('pharos start against upstreams that change', () => {
   });
 
   it('pharos rebuild prints the report of the running server', async () => {
-    const result = await runPharos(['rebuild', '--json', '--url', pharos.url], { cwd: folder.path, env });
+    const result = await runWarm(['rebuild', '--json', '--url', pharos.url], { cwd: folder.path, env });
     expect(result.status).toBe(0);
     expect(JSON.parse(result.stdout)).toMatchObject({ trigger: 'rebuild', hasFailed: false });
   });

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const TOKEN = 'a-token-of-thirty-two-characters-x';
@@ -73,7 +74,7 @@ describe('/-/metrics', () => {
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     writeConfig(['acme', 'draft']);
-    pharos = await startPharos(['start', '--port', '0'], {
+    pharos = await startWarm(['start', '--port', '0'], {
       cwd: folder.path,
       env: { ...sandbox.environment(), PHAROS_TOKEN: TOKEN, STAFF_PASSWORD: 'a pass phrase of one page' },
     });

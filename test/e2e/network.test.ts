@@ -10,8 +10,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { startForwardProxy } from '../helpers/forward-proxy.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { freePort } from '../helpers/proxies.ts';
+import { startWarm } from '../helpers/warm.ts';
 
 /** A name that nobody knows but the proxy. */
 const HOST = 'upstream.invalid';
@@ -122,7 +123,7 @@ describe('IPv6', () => {
   it.skipIf(!HAS_IPV6)(`is listened on, and an upstream is asked there${WITHOUT_IPV6}`, async () => {
     write('pharos.yaml', configFor(`http://[::1]:${await serve('::1')}`));
     const env = { PHAROS_TOKEN: TOKEN };
-    const pharos = await startPharos(['start', '--host', '::1', '--port', '0'], { cwd: folder.path, env });
+    const pharos = await startWarm(['start', '--host', '::1', '--port', '0'], { cwd: folder.path, env });
     ending.push(pharos.stop);
     expect(pharos.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
     const page = await eventually(
@@ -137,7 +138,7 @@ describe('IPv6', () => {
     async () => {
       const port = await freePort();
       write('pharos.yaml', `${configFor(`http://[::1]:${await serve('::1')}`)}server: { host: "::", port: ${port} }\n`);
-      const pharos = await startPharos(['start'], { cwd: folder.path, env: { PHAROS_TOKEN: TOKEN } });
+      const pharos = await startWarm(['start'], { cwd: folder.path, env: { PHAROS_TOKEN: TOKEN } });
       ending.push(pharos.stop);
       // Its own address can be opened, which [::] cannot: no site is called that.
       expect(pharos.url).toBe(`http://[::1]:${port}`);
@@ -160,7 +161,7 @@ describe('IPv6', () => {
   it('or not, a server on every address is asked at this machine’s own by commands', async () => {
     const port = await freePort();
     write('pharos.yaml', `${configFor('http://127.0.0.1:1')}server: { host: 0.0.0.0, port: ${port} }\n`);
-    const pharos = await startPharos(['start'], { cwd: folder.path, env: { PHAROS_TOKEN: TOKEN } });
+    const pharos = await startWarm(['start'], { cwd: folder.path, env: { PHAROS_TOKEN: TOKEN } });
     ending.push(pharos.stop);
     expect(pharos.url).toBe(`http://127.0.0.1:${port}`);
     const rebuilt = await run({}, 'rebuild', '--json');

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { PROGRAMS } from '../helpers/channel-shapes.ts';
 import { SIGNING_SECRET } from '../helpers/channels.ts';
-import { type CommandResult, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type CommandResult, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 
 const SLACK_PATH = '/services/T0/B0/key';
 
@@ -17,7 +18,7 @@ describe('pharos notify test', () => {
   let status = 200;
   let requests: { readonly path: string; readonly body: string }[] = [];
   const run = (...args: string[]): Promise<CommandResult> =>
-    runPharos(args, {
+    runWarm(args, {
       cwd: folder.path,
       env: { HOOK: `${origin}${SLACK_PATH}`, ONCALL: `${origin}/oncall/`, SIGNING: SIGNING_SECRET },
     });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLIENT, startProvider, type TestProvider } from '../helpers/identity-provider.ts';
-import { type RunningPharos, runPharos } from '../helpers/pharos.ts';
+import type { RunningPharos } from '../helpers/pharos.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { callApi, OPERATOR, startWritingSite, WRITING_CONFIG, WRITING_ENV } from '../helpers/writing-site.ts';
 
 const TOKENS = {
@@ -155,7 +156,7 @@ describe('a named token', () => {
   it('declares incidents from the command line', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'pharos-elsewhere-'));
     const declare = (page: string) =>
-      runPharos(['incident', 'new', 'By hand', '--page', page, '--url', pharos.url], {
+      runWarm(['incident', 'new', 'By hand', '--page', page, '--url', pharos.url], {
         cwd: elsewhere,
         env: { PHAROS_TOKEN: TOKENS.writer },
       });
@@ -168,7 +169,7 @@ describe('a named token', () => {
 describe('the form', () => {
   it('takes a token of the API, on its page, until it is revoked', async () => {
     const options = { cwd: folder, env: ENV };
-    const made = await runPharos(
+    const made = await runWarm(
       ['tokens', 'create', '--page', 'acme', '--scope', 'incidents', '--name', 'bridge', '--json'],
       options,
     );
@@ -179,7 +180,7 @@ describe('the form', () => {
     expect(await browser.declare('acme', 'By the bridge')).toMatch(/^303 write\?page=acme/);
     expect(await browser.declare('inner', 'By the bridge')).toBe('303 ../ops?did=unknown');
     expect((await browser.ask('ops/write?kind=override')).status).toBe(404);
-    await runPharos(['tokens', 'revoke', id], options);
+    await runWarm(['tokens', 'revoke', id], options);
     expect((await browser.ask('ops/write')).status).toBe(401);
     expect(await new Browser().signIn(token)).toBe(403);
   });
@@ -214,7 +215,7 @@ describe('people by the identity provider', () => {
     const admin = new Browser();
     await admin.signIn(OPERATOR);
     expect((await admin.ask('ops')).text).toMatch(/oidc:wim/);
-    const { stdout } = await runPharos(['audit', '--json'], { cwd: folder, env: ENV });
+    const { stdout } = await runWarm(['audit', '--json'], { cwd: folder, env: ENV });
     expect(stdout).toMatch(/"actor":\s*"oidc:wim"/);
     for (const path of ['', 'history/', 'feed.atom', 'feed.json', 'api/v2/summary.json', 'api/v2/incidents.json']) {
       const shown = await (await fetch(`${pharos.url}/acme/${path}`)).text();

@@ -10,7 +10,8 @@ import { createTerminalAsker } from '../../src/cli/init/asker.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 interface Finding {
@@ -125,7 +126,7 @@ describe('commands that set up, look after and foresee', () => {
 
     it('looks at the machine where there is no configuration, and leaves nothing behind', async () => {
       const empty = temporaryFolder();
-      const { status, stdout } = await runPharos(['doctor', '--json'], { cwd: empty.path });
+      const { status, stdout } = await runWarm(['doctor', '--json'], { cwd: empty.path });
       const {
         ok,
         config: file,
@@ -290,7 +291,7 @@ describe('commands that set up, look after and foresee', () => {
       `---\ntype: incident\ntitle: ${title}\ndraft: ${isDraft}\nstarted: 2026-01-02T03:04:05Z\npages: [acme]\n---\n\nWe look into it.\n`;
     writeFileSync(join(folder.path, 'posts', 'one.md'), draft('Only a draft', true));
     const before = readdirSync(join(folder.path, 'data', 'releases', 'acme'));
-    const pharos = await startPharos(['preview'], { cwd: folder.path, env });
+    const pharos = await startWarm(['preview'], { cwd: folder.path, env });
     try {
       const page = async (): Promise<string> => (await fetch(`${pharos.url}/acme/`)).text();
       expect(await page()).toContain('Only a draft');

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -40,7 +41,7 @@ server: { trustedProxyHops: 1 }
 `;
     writeFileSync(join(folder.path, 'pharos.yaml'), config);
     [pharos, browser] = await Promise.all([
-      startPharos(['start', '--port', '0'], { cwd: folder.path, env }),
+      startWarm(['start', '--port', '0'], { cwd: folder.path, env }),
       launchBrowser(),
     ]);
     await eventually(
@@ -319,7 +320,7 @@ server: { trustedProxyHops: 1 }
   });
 
   it('is there while a process only serves, and has no button that asks', async () => {
-    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env });
+    const serving = await startWarm(['serve', '--port', '0'], { cwd: folder.path, env });
     try {
       const headers = { authorization: `Bearer ${token()}`, 'x-forwarded-for': newClient() };
       expect((await fetch(`${serving.url}/-/rebuild`, { method: 'POST', headers })).status).toBe(409);
@@ -350,7 +351,7 @@ server: { trustedProxyHops: 1 }
     await at('partners', env['PARTNERS_PASSWORD'] ?? '');
     await at('nowhere', 'wrong');
     const result = await eventually(
-      () => runPharos(['audit', '--json'], { cwd: folder.path, env }),
+      () => runWarm(['audit', '--json'], { cwd: folder.path, env }),
       ({ stdout }) => stdout.includes('partners'),
     );
     const { entries, signIns } = JSON.parse(result.stdout) as {

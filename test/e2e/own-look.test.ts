@@ -4,7 +4,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { launchBrowser } from '../helpers/browser.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 
 const EXAMPLE = resolve(import.meta.dirname, '../../docs/look-example');
 
@@ -28,7 +29,7 @@ describe('a site with a look of its own', () => {
     });
     [browser, pharos] = await Promise.all([
       launchBrowser(),
-      startPharos(['start', '--quiet'], { cwd: folder.path, env: { PASSWORD: 'correct horse' } }),
+      startWarm(['start', '--quiet'], { cwd: folder.path, env: { PASSWORD: 'correct horse' } }),
     ]);
     await eventually(
       async () => Promise.all(['', 'northwind/'].map(async (path) => (await fetch(`${pharos.url}/${path}`)).status)),
@@ -134,7 +135,7 @@ describe('a look that cannot be', () => {
     exampleIn(folder.path, (config) => {
       Object.assign(config['site'] as object, { logo: 'brand/none.svg', preset: 'slat' });
     });
-    const first = await runPharos(['check'], { cwd: folder.path });
+    const first = await runWarm(['check'], { cwd: folder.path });
     expect(first.status).not.toBe(0);
     expect(first.stdout + first.stderr).toContain('site.preset');
     exampleIn(folder.path, (config) => {
@@ -155,7 +156,7 @@ describe('a look that cannot be', () => {
       writeFileSync(join(folder.path, 'public', path), text);
     }
     symlinkSync('/etc/hostname', join(folder.path, 'public/assets/link.txt'));
-    const { stdout, stderr } = await runPharos(['check'], { cwd: folder.path });
+    const { stdout, stderr } = await runWarm(['check'], { cwd: folder.path });
     const said = stdout + stderr;
     for (const text of [
       /site\.logo: can’t read .*none\.svg: no such file or folder \(line \d+\)/,

@@ -39,7 +39,7 @@ beforeAll(() => {
   );
   // Those that it names and no other, so that one it forgot to name is missed.
   for (const name of Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies })) link(name);
-}, 120_000);
+});
 
 afterAll(folder.remove);
 

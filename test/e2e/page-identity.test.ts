@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, runPharos } from '../helpers/pharos.ts';
+import { eventually } from '../helpers/pharos.ts';
 import {
   type Answered,
   declare,
@@ -9,6 +9,7 @@ import {
   startSubscribingSite,
   tokenOf,
 } from '../helpers/subscribing-site.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { callApi, OPERATOR, WRITING_ENV } from '../helpers/writing-site.ts';
 
 const INNER = `  - slug: inner
@@ -42,7 +43,7 @@ beforeAll(async () => {
     config = text.replace(desk, `${desk}      - { id: hall, type: static, name: Hall }\n`);
     return config;
   });
-}, 60_000);
+});
 afterAll(() => site?.close());
 
 /** Presses the button beside a hidden post in the form of operators. */
@@ -82,7 +83,7 @@ async function reload(change: (text: string) => string): Promise<void> {
 }
 
 const command = (...args: string[]) =>
-  runPharos(args, { cwd: site.folder, env: { ...WRITING_ENV, OTHER: 'another password', SMTP: site.sink.url } });
+  runWarm(args, { cwd: site.folder, env: { ...WRITING_ENV, OTHER: 'another password', SMTP: site.sink.url } });
 
 /** All that an answer is, but for when and for which address. */
 const bytes = ({ status, headers, body }: Answered, slug: string): string =>

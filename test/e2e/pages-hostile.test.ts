@@ -159,7 +159,7 @@ describe(`${COUNT} hostile texts`, () => {
       expect(await troubleWith(context, from === 0 ? [home, ...others] : [home])).toEqual([]);
     }
     await context.close();
-  }, 120_000);
+  });
 
   it('stay text in every field of every page of their own, titles, addresses and ids included', async () => {
     const tab = await browser.newPage();
@@ -176,7 +176,7 @@ describe(`${COUNT} hostile texts`, () => {
         );
     }
     await tab.close();
-  }, 120_000);
+  });
 
   it('cannot take a page its looks: a name that begins a style leaves the real one alone', async () => {
     const view = statusPageView(pageModel({ definition: { title: '<style>', description: '<script>' } }));

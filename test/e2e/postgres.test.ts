@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { configOverPostgres } from '../helpers/nodes.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
 const folder = temporaryFolder();
@@ -16,7 +17,7 @@ let env: Record<string, string>;
 beforeAll(async () => {
   [server, sandbox] = await Promise.all([startPglite(), startUnlimitedSandbox()]);
   env = { ...sandbox.environment(), DATABASE_URL: server.url };
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([...nodes.values()].map((node) => node.stop()));
@@ -33,7 +34,7 @@ function configure(name: string): void {
 }
 
 async function begin(name: string): Promise<RunningPharos> {
-  const node = await startPharos(['start', '--port', '0'], { cwd: cwdOf(name), env });
+  const node = await startWarm(['start', '--port', '0'], { cwd: cwdOf(name), env });
   nodes.set(name, node);
   return node;
 }
@@ -59,7 +60,7 @@ it('keeps two nodes with data folders of their own current, outlives its server,
   sandbox.world.force('website', 'down');
   expect(await Promise.all([tells(a, 'major_outage'), tells(b, 'major_outage')])).toEqual([true, true]);
 
-  const backup = await runPharos(['backup', 'copy.db'], { cwd: cwdOf('a'), env });
+  const backup = await runWarm(['backup', 'copy.db'], { cwd: cwdOf('a'), env });
   expect([backup.status, backup.stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
 
   await server.goAway();
@@ -78,7 +79,7 @@ it('keeps two nodes with data folders of their own current, outlives its server,
   expect(await statusOf(again, '/partners/')).toBe(404);
   expect(await statusOf(again, '/-/ready')).toBe(503);
   // What needs the database and is done once says so and ends.
-  const sync = await runPharos(['sync'], { cwd: cwdOf('a'), env });
+  const sync = await runWarm(['sync'], { cwd: cwdOf('a'), env });
   expect([sync.status, sync.stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
 
   sandbox.world.force('website', null);
@@ -98,4 +99,4 @@ it('keeps two nodes with data folders of their own current, outlives its server,
   const said = [a, b, again].map((node) => node.stderr() + node.stdout()).join('');
   expect(said).not.toContain('secret-canary');
   expect(said).toContain('The last published pages stay online');
-}, 120_000);
+});

@@ -8,8 +8,9 @@ import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { pageBadges } from '../../src/publish/files/badge-files.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';
-import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
 import { closeSmallSites, createSmallSite, publishedBy } from '../helpers/small-site.ts';
+import { startWarm } from '../helpers/warm.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** A thousand and a hundred thousand at forty times the scale. */
@@ -78,7 +79,7 @@ upstreams: [{ id: acme, kind: server-monitor, baseUrl: "http://127.0.0.1:9", api
       note();
     };
     await publish(0);
-    const pharos = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: { KEY: 'never-sent' } });
+    const pharos = await startWarm(['serve', '--port', '0'], { cwd: folder.path, env: { KEY: 'never-sent' } });
     const pool = new Pool(pharos.url, { connections: READERS });
     let isPublishing = true;
     let total = 0;

@@ -3,9 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { eventually, type RunningPharos, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { declare } from '../helpers/subscribing-site.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 import { WRITING_ENV } from '../helpers/writing-site.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -42,10 +43,29 @@ function newPlace(): Place {
   return { cwd: folder.path, data };
 }
 
+/** What a writer left that published both pages; somebody signed in to the second. */
+const written = temporaryFolder();
+let cookie = '';
+beforeAll(async () => {
+  const place = { cwd: written.path, data: join(written.path, 'data') };
+  const writer = await begin(place);
+  cookie = cookieOf(await signIn(writer.url));
+  await writer.stop();
+  ending.splice(0);
+});
+afterAll(written.remove);
+
+/** A copy of it. */
+function writtenPlace(): Place {
+  const place = newPlace();
+  execFileSync('cp', ['-a', `${join(written.path, 'data')}/.`, place.data]);
+  return place;
+}
+
 async function run(place: Place, command: 'start' | 'serve', config: string, env = ENV): Promise<RunningPharos> {
   const file = join(place.cwd, `${command}.yaml`);
   writeFileSync(file, config);
-  const pharos = await startPharos([command, '--port', '0', '--config', file], { cwd: place.cwd, env });
+  const pharos = await startWarm([command, '--port', '0', '--config', file], { cwd: place.cwd, env });
   ending.push(() => pharos.stop());
   return pharos;
 }
@@ -121,10 +141,7 @@ const CAN_MOUNT = mayMount();
 
 describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: nothing may be mounted here)'}`, () => {
   it('is served to visitors and to who signed in before, and nothing in it is changed', async () => {
-    const place = newPlace();
-    const writer = await begin(place);
-    const cookie = cookieOf(await signIn(writer.url));
-    await writer.stop();
+    const place = writtenPlace();
     const before = listing(place.data);
     const reader = await run(place, 'serve', configOf(mounted(place) ?? ''));
     await expectServed(reader, cookie);
@@ -138,8 +155,7 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
   });
 
   it('follows whoever writes elsewhere, while they do, when they end and when they begin again', async () => {
-    const place = newPlace();
-    await (await begin(place)).stop();
+    const place = writtenPlace();
     const reader = await run(place, 'serve', configOf(mounted(place) ?? ''));
     expect((await open(reader.url, '/-/ready')).status).toBe(200);
     let writer = await begin(place);
@@ -148,12 +164,12 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
         async () => (await open(reader.url, '/acme/')).text(),
         (page) => page.includes(text),
       );
-    const cookie = cookieOf(await signIn(writer.url));
-    await expectServed(reader, cookie);
+    const now = cookieOf(await signIn(writer.url));
+    await expectServed(reader, now);
     await declare(writer.url, 'acme', { name: 'First trouble', component_ids: ['api'], body: 'x' });
     expect(await shows('First trouble')).toContain('First trouble');
     await writer.stop();
-    await expectServed(reader, cookie);
+    await expectServed(reader, now);
 
     writer = await begin(place);
     await declare(writer.url, 'acme', { name: 'Second trouble', component_ids: ['api'], body: 'x' });
@@ -165,10 +181,7 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
   });
 
   it('takes up a whole folder that is put in the place of another, with a page that is closed in it', async () => {
-    const place = newPlace();
-    const writer = await begin(place);
-    const cookie = cookieOf(await signIn(writer.url));
-    await writer.stop();
+    const place = writtenPlace();
     const path = mounted(place) ?? '';
     const reader = await run(place, 'serve', configOf(path));
     await expectServed(reader, cookie);
@@ -192,8 +205,7 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
   });
 
   it('says what to do where there is no key, and what is missing where there is no database', async () => {
-    const place = newPlace();
-    await (await begin(place)).stop();
+    const place = writtenPlace();
     rmSync(join(place.data, 'secret.key'));
     const path = mounted(place) ?? '';
     const reader = await run(place, 'serve', configOf(path));
@@ -209,12 +221,9 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
   });
 
   it('is refused by what has to write', async () => {
-    const place = newPlace();
-    const { status, stderr, stdout } = await (async () => {
-      await (await begin(place)).stop();
-      writeFileSync(join(place.cwd, 'start.yaml'), configOf(mounted(place) ?? ''));
-      return runPharos(['build', '--config', 'start.yaml'], { cwd: place.cwd, env: ENV });
-    })();
+    const place = writtenPlace();
+    writeFileSync(join(place.cwd, 'start.yaml'), configOf(mounted(place) ?? ''));
+    const { status, stderr, stdout } = await runWarm(['build', '--config', 'start.yaml'], { cwd: place.cwd, env: ENV });
     expect(status).not.toBe(0);
     expect(stdout + stderr).toContain('Check that the data folder is writable');
   });
@@ -222,10 +231,7 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
 
 describe('a folder that an ordinary user may not write', () => {
   it('is served', async () => {
-    const place = newPlace();
-    const writer = await begin(place);
-    const cookie = cookieOf(await signIn(writer.url));
-    await writer.stop();
+    const place = writtenPlace();
     // Modes mean nothing to root, so somebody else reads then.
     if (IS_ROOT) execFileSync('chown', ['-R', String(SOMEBODY), place.cwd]);
     chmodSync(place.data, 0o555);

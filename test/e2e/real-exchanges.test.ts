@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../helpers/browser.ts';
-import { type CommandResult, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type CommandResult, temporaryFolder } from '../helpers/pharos.ts';
 import { type Exchange, loadExchanges, type Replay, replayKey, startReplay } from '../helpers/replay.ts';
+import { runWarm } from '../helpers/warm.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html',
@@ -62,7 +63,7 @@ describe('pharos build from the recorded exchanges of a real workspace', () => {
       ].join('\n'),
     );
     [result, browser] = await Promise.all([
-      runPharos(['build', '--out', 'out', '--json'], { cwd: folder.path, env: { SVC_KEY: replayKey('read') } }),
+      runWarm(['build', '--out', 'out', '--json'], { cwd: folder.path, env: { SVC_KEY: replayKey('read') } }),
       launchBrowser(),
     ]);
     host = await serveFolder(out);
@@ -132,7 +133,7 @@ describe('pharos build from the recorded exchanges of a real workspace', () => {
   });
 
   it('writes nothing at a second build of the same store', async () => {
-    const again = await runPharos(['build', '--out', 'out', '--offline', '--json'], {
+    const again = await runWarm(['build', '--out', 'out', '--offline', '--json'], {
       cwd: folder.path,
       env: { SVC_KEY: replayKey('read') },
     });

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../helpers/in-process.ts';
 import { OPENSTATUS_STEPS } from '../helpers/openstatus-steps.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { type Replay, replayKey, startReplay } from '../helpers/replay.ts';
+import { startWarm } from '../helpers/warm.ts';
 
 const LEFT_OUT = 'its language is tr, which Pharos doesn’t support, so the page is in en';
 
@@ -48,7 +49,7 @@ describe('what is left out of a real openstatus', () => {
   });
 
   it('stands on the operators’ page', async () => {
-    const pharos: RunningPharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    const pharos: RunningPharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     try {
       const signedIn = await fetch(`${pharos.url}/-/ops/sign-in`, {
         method: 'POST',

@@ -9,7 +9,7 @@ import { type SubscribingSite, startSubscribingSite } from '../helpers/subscribi
 let site: SubscribingSite;
 beforeAll(async () => {
   site = await startSubscribingSite();
-}, 60_000);
+});
 afterAll(() => site?.close());
 
 it('answers every form while the configuration is read again and again', async () => {
@@ -45,7 +45,7 @@ it('answers every form while the configuration is read again and again', async (
   expect([...answers.keys()].toSorted()).toEqual(['200 /acme/subscribe/', '401 /-/ops']);
   expect([...answers.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(50);
   expect(site.pharos().stderr()).not.toMatch(/"level":50/);
-}, 120_000);
+});
 
 it('says in the log, once, what a changed configuration names and nothing has', async () => {
   const file = join(site.folder, 'pharos.yaml');
@@ -64,4 +64,4 @@ it('says in the log, once, what a changed configuration names and nothing has', 
     ({ body }) => body.includes('Fifth'),
   );
   expect(said()).toBe(1);
-}, 60_000);
+});

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import { launchBrowser } from '../helpers/browser.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { type Answer, type Ask, send } from './gates-site.ts';
 
@@ -105,7 +106,7 @@ describe('the addresses that others expect', () => {
         output: { folder: './www' },
       }),
     );
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/ready`)).ok;
     if (!(await eventually(isReady, (ready) => ready))) throw new Error(`not ready:\n${pharos.stderr()}`);
   });
@@ -222,7 +223,7 @@ describe('the addresses that others expect', () => {
   });
 
   it('answer by a process that only serves, too', async () => {
-    const serving = await startPharos(['serve', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
+    const serving = await startWarm(['serve', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     try {
       for (const [, host, base] of BASES)
         for (const path of Object.keys(ADDRESSES)) {

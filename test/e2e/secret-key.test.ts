@@ -3,7 +3,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 
 const folder = temporaryFolder();
 const key = join(folder.path, 'data', 'secret.key');
@@ -15,12 +16,12 @@ let original: string;
 
 const env = { SMTP: 'smtp://127.0.0.1:9' };
 const add = (address: string) =>
-  runPharos(['subscribers', 'add', address, '--page', 'acme', '--confirmed'], { cwd: folder.path, env });
-const start = () => runPharos(['start', '--quiet', '--port', '0'], { cwd: folder.path, env });
+  runWarm(['subscribers', 'add', address, '--page', 'acme', '--confirmed'], { cwd: folder.path, env });
+const start = () => runWarm(['start', '--quiet', '--port', '0'], { cwd: folder.path, env });
 
 beforeAll(async () => {
   writeFileSync(join(folder.path, 'pharos.yaml'), CONFIG);
-  await runPharos(['build'], { cwd: folder.path, env });
+  await runWarm(['build'], { cwd: folder.path, env });
   for (const address of ['a@mail.example', 'b@mail.example']) expect(await add(address)).toMatchObject({ status: 0 });
   original = readFileSync(key, 'utf8');
 });
@@ -51,13 +52,13 @@ it.each([
 
 it('start --new-key goes on, as does every start after it; with the old key back, nothing is lost', async () => {
   rmSync(key);
-  const first = await startPharos(['start', '--port', '0', '--new-key'], { cwd: folder.path, env });
+  const first = await startWarm(['start', '--port', '0', '--new-key'], { cwd: folder.path, env });
   expect((await fetch(`${first.url}/acme/`)).status).toBe(200);
   await first.stop();
   expect(readFileSync(key, 'utf8')).not.toBe(original);
-  const second = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+  const second = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
   await second.stop();
   writeFileSync(key, original);
-  const { stdout } = await runPharos(['subscribers', 'list', '--page', 'acme', '--json'], { cwd: folder.path, env });
+  const { stdout } = await runWarm(['subscribers', 'list', '--page', 'acme', '--json'], { cwd: folder.path, env });
   expect(stdout).toContain('a@mail.example');
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const SLOW_MS = 20_000;
@@ -29,7 +30,7 @@ describe('an upstream that hangs', () => {
       .configText({ include: ['server-monitor', 'uptime'] })
       .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/fresh`)).status;
     expect(await eventually(ready, (status) => status === 200)).toBe(200);
   });

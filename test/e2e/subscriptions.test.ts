@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../helpers/browser.ts';
-import { runPharos } from '../helpers/pharos.ts';
 import {
   declare,
   linkIn,
@@ -11,6 +10,7 @@ import {
   startSubscribingSite,
   tokenOf,
 } from '../helpers/subscribing-site.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { callApi, WRITING_ENV } from '../helpers/writing-site.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
@@ -18,14 +18,14 @@ const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 let site: SubscribingSite;
 beforeAll(async () => {
   site = await startSubscribingSite();
-}, 60_000);
+});
 afterAll(() => site?.close());
 
 /** Longer than what is due takes to be sent. */
 const settled = (): Promise<void> => new Promise((done) => setTimeout(done, 1_000));
 
 const command = (...args: string[]) =>
-  runPharos(args, { cwd: site.folder, env: { ...WRITING_ENV, OTHER: 'another password', SMTP: site.sink.url } });
+  runWarm(args, { cwd: site.folder, env: { ...WRITING_ENV, OTHER: 'another password', SMTP: site.sink.url } });
 
 async function signIn(slug: string, password: string): Promise<string> {
   const answer = await site.post(`/${slug}/login/`, [['password', password]]);
@@ -326,7 +326,7 @@ describe('pages behind a gate', () => {
     expect(resumed.body).toContain('Gold');
     await site.stop();
     await site.restart();
-  }, 60_000);
+  });
 
   it('subscribes addresses of the allowed domains only', async () => {
     // Nobody is signed in, so there is no form either; an operator brings them.
@@ -360,7 +360,7 @@ describe('pages behind a gate', () => {
     expect(site.sink.to('curtain@mail.example')).toHaveLength(1);
     await site.stop();
     await site.restart();
-  }, 60_000);
+  });
 });
 
 describe('what operators do', () => {

@@ -5,8 +5,9 @@ import { parse, stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 interface Built {
@@ -133,7 +134,7 @@ describe('output', () => {
 
   it('is kept current by pharos start, which serves as ever while the bucket is dead, and goes on when it is back', async () => {
     s3.fault = () => ({ kind: 'slow', ms: 60_000 });
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     const { url } = pharos;
     await eventually(
       () => fetch(`${url}/-/fresh`),
@@ -158,7 +159,7 @@ describe('output', () => {
     expect(performance.now() - stopped).toBeLessThan(10_000);
 
     s3.fault = () => ({ kind: 'answer', status: 403, code: 'AccessDenied' });
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     const again = pharos;
     await eventually(
       async () => again.stderr(),

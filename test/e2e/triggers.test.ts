@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
@@ -39,7 +40,7 @@ describe('triggers of a running server', () => {
         'auth: x-api-key\n    limits: { perMinute: 100000, perHour: 100000 }\n    hook: { header: X-Hook, secrets: ["${HOOK_OLD}", "${HOOK_NEW}"] }',
       );
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     await eventually(ready, (status) => status === 200);
   });
   afterAll(async () => {

@@ -5,7 +5,8 @@ import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { currentNumber, releaseFolders, SITE_SLUG } from '../../src/publish/releases/folders.ts';
-import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
+import { runWarm, startWarm } from '../helpers/warm.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/upgrade');
 const ENV = { EDGE_KEY: 'never asked', PHAROS_TOKEN: '0123456789abcdef'.repeat(3), PW: 'a long password' };
@@ -26,7 +27,7 @@ describe.each(readdirSync(FIXTURES))('a data folder of %s', (date) => {
     const cwd = dataFolder(date);
     const folders = releaseFolders(join(cwd, 'data'));
     const before = currentNumber(folders, 'acme') ?? Number.NaN;
-    const pharos = await startPharos(['start', '--host', '127.0.0.1', '--port', '0'], { cwd, env: ENV });
+    const pharos = await startWarm(['start', '--host', '127.0.0.1', '--port', '0'], { cwd, env: ENV });
     onTestFinished(pharos.kill);
     await eventually(
       async () => currentNumber(folders, 'acme') ?? before,
@@ -39,7 +40,7 @@ describe.each(readdirSync(FIXTURES))('a data folder of %s', (date) => {
     expect(await statusOf('/priv/')).not.toBe(200);
     // Its runs were reported by the other version.
     expect(await statusOf('/-/metrics', OPERATOR)).toBe(200);
-    const back = await runPharos(['rollback', 'acme', String(before)], { cwd, env: ENV });
+    const back = await runWarm(['rollback', 'acme', String(before)], { cwd, env: ENV });
     expect(back).toMatchObject({ status: 0, stdout: expect.stringContaining(`Release ${before} of acme`) });
     expect(await statusOf('/acme/')).toBe(200);
     expect(await pharos.stop()).toBe(0);
@@ -49,7 +50,7 @@ describe.each(readdirSync(FIXTURES))('a data folder of %s', (date) => {
   it('is sound to check, diff and doctor, which change nothing', async () => {
     const cwd = dataFolder(date);
     for (const command of [['check', '--offline'], ['diff'], ['doctor', '--no-network']]) {
-      const { status, stdout } = await runPharos(command, { cwd, env: ENV });
+      const { status, stdout } = await runWarm(command, { cwd, env: ENV });
       expect({ command, status, stdout }).toMatchObject({ status: 0, stdout: expect.not.stringContaining('✗') });
     }
     expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('version-'))).toEqual([]);
@@ -63,11 +64,11 @@ describe.each(readdirSync(FIXTURES))('a data folder of %s', (date) => {
     writeFileSync(join(cwd, `data/releases/acme/${number}/manifest.json`), '{"format":');
     writeFileSync(join(cwd, `data/releases/${SITE_SLUG}/${site}/data.json`), '[]');
     for (const command of [['check', '--offline'], ['diff'], ['doctor', '--no-network']]) {
-      const { stdout } = await runPharos(command, { cwd, env: ENV });
+      const { stdout } = await runWarm(command, { cwd, env: ENV });
       expect({ command, stdout }).toMatchObject({ stdout: expect.stringContaining(`release ${number}`) });
       expect({ command, stdout }).toMatchObject({ stdout: expect.stringContaining(`release ${site}`) });
     }
-    const pharos = await startPharos(['start', '--host', '127.0.0.1', '--port', '0'], { cwd, env: ENV });
+    const pharos = await startWarm(['start', '--host', '127.0.0.1', '--port', '0'], { cwd, env: ENV });
     onTestFinished(pharos.kill);
     await eventually(
       () => fetch(`${pharos.url}/acme/`),

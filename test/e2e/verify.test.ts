@@ -50,7 +50,7 @@ describe('a page that can be checked', () => {
   beforeAll(async () => {
     for (const name of ['acme', 'beta', 'gamma']) sites.push(await install(name));
     for (const site of sites) await site.build();
-  }, 120_000);
+  });
   afterAll(() => {
     for (const { server } of sites) server.close().closeAllConnections();
     temporary.remove();
@@ -120,5 +120,5 @@ describe('a page that can be checked', () => {
       expect((await verify(site.page)).status).toBe(0);
     }
     expect(agreeing).toEqual(['1 of 3 witnesses agree', '1 of 3 witnesses agree', '2 of 3 witnesses agree']);
-  }, 120_000);
+  });
 });

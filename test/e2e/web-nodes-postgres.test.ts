@@ -59,6 +59,7 @@ describe.skipIf(PROGRAMS === null)(
       const settings = `${access}store: { url: "\${DATABASE_URL}" }\n${releases}schedule: "*/2 * * * * *"\n`;
       const config = `${sandbox.configText({ include: ['server-monitor', 'uptime'] })}${settings}`;
       const common = {
+        isWarm: true,
         folder: folder.path,
         config,
         env: { ...sandbox.environment(), SMTP: sink.url, KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey },
@@ -73,7 +74,7 @@ describe.skipIf(PROGRAMS === null)(
       const ofWeb = database.replace('postgres@', 'pharos_web@');
       web = await createNode({ ...common, database: ofWeb, name: 'web', args: ['--role', 'web'] });
       await web.start();
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await Promise.all([sync?.close(), web?.close()]);

@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createNode, isReady, type Node, saysDown, shownAt } from '../helpers/nodes.ts';
-import { eventually, runPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, temporaryFolder } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { runWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 const KEY = 'a key of more than thirty-two characters';
@@ -26,8 +27,8 @@ describe('a node that has nothing but the bucket', () => {
     config = `${sandbox.configText({ include: ['server-monitor', 'uptime'] })}${releases}\nschedule: "*/2 * * * * *"\naccess: { key: "${KEY}" }\n`;
     const env = { ...sandbox.environment(), KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey };
     password = sandbox.pagePassword;
-    drawing = await createNode({ name: 'drawing', folder: folder.path, config, env });
-    web = await createNode({ name: 'web', folder: folder.path, config, env, args: ['--role', 'web'] });
+    drawing = await createNode({ name: 'drawing', folder: folder.path, config, env, isWarm: true });
+    web = await createNode({ name: 'web', folder: folder.path, config, env, args: ['--role', 'web'], isWarm: true });
     await drawing.start();
     await isReady(drawing, '/-/fresh');
     await eventually(
@@ -136,11 +137,11 @@ describe('a node that has nothing but the bucket', () => {
     const cwd = join(folder.path, 'lacking');
     await createNode({ name: 'lacking', folder: folder.path, config: config.replace(/^access:.*$/m, ''), env: {} });
     const env = { ...sandbox.environment(), KEY_ID: 'a', SECRET: 'b' };
-    const keyless = await runPharos(['start', '--role', 'web'], { cwd, env });
+    const keyless = await runWarm(['start', '--role', 'web'], { cwd, env });
     expect([keyless.status, keyless.stderr]).toEqual([2, expect.stringContaining('access.key')]);
-    const other = await runPharos(['start', '--role', 'web', '--config', 'none.yaml'], { cwd, env });
+    const other = await runWarm(['start', '--role', 'web', '--config', 'none.yaml'], { cwd, env });
     expect(other.status).not.toBe(0);
-    const unknown = await runPharos(['start', '--role', 'dancer'], { cwd, env });
+    const unknown = await runWarm(['start', '--role', 'dancer'], { cwd, env });
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('all, sync, web')]);
   });
 });

@@ -97,9 +97,9 @@ function collect(child: ChildProcess): { stdout: () => string; stderr: () => str
   return { stdout: () => stdout, stderr: () => stderr };
 }
 
-/** Asks again until `isDone`, soon and then less often, at most for 20 seconds; the last value either way. */
+/** Asks again until `isDone`, soon and then less often, at most for 45 seconds; the last value either way. */
 export async function eventually<T>(ask: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 45_000;
   let value = await ask();
   for (let pauseMs = 10; !isDone(value) && performance.now() < deadline; pauseMs = Math.min(100, 2 * pauseMs)) {
     await new Promise((wait) => setTimeout(wait, pauseMs));

@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MailSink, type ReceivedMail, startMailSink } from './mail-sink.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from './pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from './pharos.ts';
+import { startWarm } from './warm.ts';
 import { callApi, WRITING_ENV } from './writing-site.ts';
 
 const CONFIG = `site: { url: "http://127.0.0.1:4321", name: Example }
@@ -86,7 +87,7 @@ export async function startSubscribingSite(edit: (text: string) => string = (tex
   let pharos: RunningPharos;
   const begin = async (config: string): Promise<void> => {
     writeFileSync(join(folder.path, 'pharos.yaml'), config);
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     const ready = await eventually(
       () => fetch(`${pharos.url}/-/ready`),
       (answer) => answer.status === 200,

@@ -2,7 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually, type RunningPharos, startPharos } from './pharos.ts';
+import { eventually, type RunningPharos } from './pharos.ts';
+import { startWarm } from './warm.ts';
 
 export const OPERATOR = 'operator-token-0123456789';
 
@@ -45,7 +46,7 @@ export async function startWritingSite(
   env: Readonly<Record<string, string>> = WRITING_ENV,
 ): Promise<RunningPharos> {
   writeFileSync(join(folder, 'pharos.yaml'), config);
-  const pharos = await startPharos(['start', '--port', '0'], { cwd: folder, env });
+  const pharos = await startWarm(['start', '--port', '0'], { cwd: folder, env });
   await eventually(
     () => fetch(`${pharos.url}/-/fresh`),
     (answer) => answer.status === 200,
