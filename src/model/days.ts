@@ -155,8 +155,7 @@ function listProvenances(pieces: readonly TimelineSpan[]): readonly Provenance[]
   if (first === undefined) return NO_PROVENANCE;
   if (pieces.length === 1)
     return first.state === 'unknown' ? NO_PROVENANCE : (ONE_PROVENANCE.get(first.provenance) ?? NO_PROVENANCE);
-  const known = new Set(pieces.flatMap(({ state, provenance }) => (state === 'unknown' ? [] : [provenance])));
-  return PROVENANCES.filter((provenance) => known.has(provenance));
+  return PROVENANCES.filter((one) => pieces.some(({ state, provenance }) => provenance === one && state !== 'unknown'));
 }
 
 /**
@@ -198,8 +197,25 @@ export interface PresentColour {
   readonly changesAt: EpochMs | null;
 }
 
-/** A day that began badly turns green by good time alone, and one that was unknown turns known. */
-export function presentColour(
+/** What is news, and when the page changes next, are both asked of the same time lines. */
+const presents = new WeakMap<
+  readonly TimelineSpan[],
+  { readonly options: DayOptions; readonly colour: PresentColour }
+>();
+
+/**
+ * A day that began badly turns green by good time alone, and one that was unknown turns known. A time line must not change once
+ * it was asked for.
+ */
+export function presentColour(timeline: readonly TimelineSpan[], options: DayOptions): PresentColour {
+  const known = presents.get(timeline);
+  if (known !== undefined && isAlike(known.options, options)) return known.colour;
+  const colour = findPresentColour(timeline, options);
+  presents.set(timeline, { options, colour });
+  return colour;
+}
+
+function findPresentColour(
   timeline: readonly TimelineSpan[],
   { zone, now, blipFloorMs = DEFAULT_BLIP_FLOOR_MS }: DayOptions,
 ): PresentColour {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
@@ -74,6 +75,8 @@ const STEP_MS = 10;
 const SETTLE_MS_MAX = 300;
 
 async function measure(task: PublishCase): Promise<PublishFigures> {
+  // Threads of the pool, which begin later, have less than the one that publishes.
+  setFlagsFromString('--max-semi-space-size=4');
   const isWhole = task.fullPages >= task.pages && task.isHtmlOnly !== true;
   const filling = performance.now();
   const overrides = isWhole ? {} : await partly(task);

@@ -27,6 +27,8 @@ export interface DrawnPage {
 
 /** One for each kind, which finds its route; no template reads it. */
 const requests = new Map<string, Request>();
+/** The modules of pages, which take a while to be found, loaded or not. */
+const pages = new Map<string, ReturnType<FetchState['loadComponentInstance']>>();
 
 /**
  * Draws what is handed over. Only the page's template is run: an answer as Astro gives it to a visitor has headers and bytes, which
@@ -38,7 +40,7 @@ export async function draw(handed: Handed): Promise<DrawnPage> {
   const request = requests.getOrInsertComputed(kind, () => new Request(`http://renderer.invalid/${kind}/`));
   const state = new FetchState(request);
   state.locals = { handed };
-  const instance = await state.loadComponentInstance();
+  const instance = await pages.getOrInsertComputed(kind, () => state.loadComponentInstance());
   const result = await state.createResult(instance, state.getActionAPIContext());
   const html = await renderToString(result, instance.default, {}, {}, true);
   if (typeof html !== 'string') throw new TypeError(`It ended with ${html.status}`);
