@@ -79,8 +79,8 @@ export function createLiveConfig(first: Config, options: LiveConfigOptions): Liv
     sendMail: (mail) => mailer(mail),
     replace: (next) => {
       const nextBound = bindUpstreams(next, showsDrafts, bound);
-      const kept = fixedOf(config);
-      const wanted = fixedOf(next);
+      const kept = pickFixed(config);
+      const wanted = pickFixed(next);
       const isMoved = next.site.url !== config.site.url;
       bound = nextBound;
       config = {
@@ -116,7 +116,7 @@ function withComponents({ components: _, ...site }: Config['site'], components: 
 }
 
 /** What is decided at the start of the process, by its name in the file. */
-function fixedOf({ data, store, site, server, access, releases }: Config): Readonly<Record<string, unknown>> {
+function pickFixed({ data, store, site, server, access, releases }: Config): Readonly<Record<string, unknown>> {
   const s3 = releases?.s3;
   return {
     data,
@@ -137,7 +137,7 @@ interface Bound {
 }
 
 function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bound[]): readonly Bound[] {
-  const schedules = schedulesOf(config);
+  const schedules = readSchedules(config);
   const configured = config.upstreams.map((entry): Bound => {
     const schedule = schedules.get(entry.id) ?? config.schedule;
     const key = JSON.stringify([entry.id, entry.kind, entry.options, entry.limits, entry.ca, schedule]);
@@ -172,7 +172,7 @@ const MINUTES = 60;
  * Cron expressions by upstream id. Pages of vendors on one host that have no schedule of their own take turns where the
  * site's would ask the host more than once a minute: of three, each is asked every third minute.
  */
-export function schedulesOf({
+export function readSchedules({
   upstreams,
   schedule,
 }: Pick<Config, 'upstreams' | 'schedule'>): ReadonlyMap<string, string> {

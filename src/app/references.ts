@@ -114,7 +114,7 @@ export async function findUnknownReferences(
     monitors: new Map([...monitors].map(([id, those]) => [id, new Set<MonitorId>(those.keys())])),
     // What a service tells of its own things is nothing that was mistyped here.
     ties: [
-      ...config.notifications.map((entry, index) => ({ place: `notifications[${index}]`, ...tiesOf(entry) })),
+      ...config.notifications.map((entry, index) => ({ place: `notifications[${index}]`, ...pickTies(entry) })),
       ...config.intake.map(({ page, components }, index) => ({
         place: `intake[${index}]`,
         page: { slug: page, components },
@@ -160,7 +160,7 @@ function fileUpstreams({ upstreams }: Pick<Config, 'upstreams'>): ReadonlySet<st
   return new Set(upstreams.filter(isFile).map(({ id }) => id));
 }
 
-function tiesOf({ pages, components, monitors }: ChannelTies): Pick<ChannelTies, 'pages' | 'components' | 'monitors'> {
+function pickTies({ pages, components, monitors }: ChannelTies): Pick<ChannelTies, 'pages' | 'components' | 'monitors'> {
   return { pages, components, monitors };
 }
 

@@ -72,7 +72,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     const { resolved } = state;
     known = resolved;
     const left = leftAsPublished(resolved);
-    customDomains = domainsOf([...resolved.pages.map(({ definition }) => definition), ...left]);
+    customDomains = mapDomains([...resolved.pages.map(({ definition }) => definition), ...left]);
     home = resolved.home;
     // Closed pages accept no request from here on. Hashing passwords may take a while, and links are removed in the meantime.
     const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)], resolved.undecided);
@@ -109,7 +109,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     showLastPublished: () => {
       const pages = lastPublicPages(folders, deps.config().pages);
       access.showPublic(pages.map(({ slug }) => slug));
-      customDomains = domainsOf(pages);
+      customDomains = mapDomains(pages);
     },
     mayServe: async (release, at) => isServable(release, (await refresh(at)).resolved),
     mightServe: (release) => last !== null && isServable(release, last.resolved),
@@ -127,7 +127,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
           siteHost: hostname.toLowerCase(),
           basePath: pathname.endsWith('/') ? pathname : `${pathname}/`,
           home: home ?? config.site.home ?? null,
-          homeLocales: new Set(localesOf(known, home)),
+          homeLocales: new Set(listLocales(known, home)),
           customDomains,
           publicFiles: new Set(config.publicFiles.map(({ path }) => path)),
         };
@@ -149,12 +149,12 @@ function isServable({ slug, page, access, listed }: NextRelease, resolved: Resol
   return (isWanted || slug === SITE_SLUG) && listed.every(standingIn(resolved).isOpen);
 }
 
-function localesOf(site: ResolvedSite | null, home: string | null): readonly string[] {
+function listLocales(site: ResolvedSite | null, home: string | null): readonly string[] {
   const page = site?.pages.find(({ definition }) => definition.slug === home);
   return page?.settings.languages?.all.slice(1) ?? [];
 }
 
-function domainsOf(
+function mapDomains(
   pages: readonly { readonly slug: string; readonly customDomain: string | null }[],
 ): ReadonlyMap<string, string> {
   return new Map(pages.flatMap(({ slug, customDomain }) => (customDomain === null ? [] : [[customDomain, slug]])));

@@ -10,7 +10,7 @@ import { type V2ComponentSet, v2ComponentSet, v2GroupId, v2PageId } from '../vie
 import { v2Incident, v2Maintenance } from '../views/v2/incidents.ts';
 import type { V2Component } from '../views/v2/types.ts';
 import { hasOwnImpact } from './change-post.ts';
-import { isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
+import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 export const ComponentAnswerSchema = z.object({
   id: z.string(),
@@ -130,14 +130,14 @@ export function incidentAnswer(
   own: WrittenStory | null,
 ): IncidentAnswer {
   const components: V2ComponentSet = v2ComponentSet(model);
-  const told = isPlan(story) ? v2Maintenance(model, components, story) : v2Incident(model, components, story);
+  const told = isMaintenance(story) ? v2Maintenance(model, components, story) : v2Incident(model, components, story);
   const post = own?.document.post;
   const postmortem = told.incident_updates.find(({ status }) => status === 'postmortem');
   const silent = new Set(own?.document.updates.filter(({ notify }) => notify === false).map(({ at }) => toIso(at)));
   return {
     ...told,
     impact_override:
-      post?.type === 'incident' && !hasOwnImpact(post) ? post.impact : isPlan(story) ? 'maintenance' : null,
+      post?.type === 'incident' && !hasOwnImpact(post) ? post.impact : isMaintenance(story) ? 'maintenance' : null,
     scheduled_for: 'scheduled_for' in told ? told.scheduled_for : null,
     scheduled_until: 'scheduled_until' in told ? told.scheduled_until : null,
     incident_updates: told.incident_updates.map((update) => ({
@@ -170,11 +170,11 @@ type Story = PageIncident | PageMaintenance;
 /** Which incidents a list is of. */
 const LISTS = {
   all: () => true,
-  unresolved: (story: Story) => !isPlan(story) && isOpen(story),
-  scheduled: (story: Story) => isPlan(story) && story.status !== 'completed',
-  upcoming: (story: Story) => isPlan(story) && story.status === 'scheduled',
+  unresolved: (story: Story) => !isMaintenance(story) && isOpen(story),
+  scheduled: (story: Story) => isMaintenance(story) && story.status !== 'completed',
+  upcoming: (story: Story) => isMaintenance(story) && story.status === 'scheduled',
   active_maintenance: (story: Story) =>
-    isPlan(story) && (story.status === 'in_progress' || story.status === 'verifying'),
+    isMaintenance(story) && (story.status === 'in_progress' || story.status === 'verifying'),
 } as const;
 export type ListName = keyof typeof LISTS;
 
@@ -184,7 +184,7 @@ export type ListName = keyof typeof LISTS;
  * @param query text in the name, the status or an update; empty: all
  */
 export function findStories({ model }: WritingPage, name: ListName, query: string): readonly Story[] {
-  const startOf = (story: Story): number => (isPlan(story) ? story.startsAt : story.startedAt);
+  const startOf = (story: Story): number => (isMaintenance(story) ? story.startsAt : story.startedAt);
   const wanted = query.toLowerCase();
   const isFound = ({ title, status, updates }: Story): boolean =>
     [title, status, ...updates.map(({ body }) => body)].some((text) => text.toLowerCase().includes(wanted));
@@ -218,8 +218,8 @@ export function componentList(writing: WritingPage): readonly ComponentAnswer[] 
     const id = ids.get(one.id) ?? '';
     return {
       ...plainComponent(one),
-      ...settingsOf(made.get(id)),
-      override: one.group ? null : overrideOf(writing, id),
+      ...madeSettings(made.get(id)),
+      override: one.group ? null : overrideStatus(writing, id),
     };
   });
 }
@@ -234,7 +234,7 @@ function emptyGroup({ model, made }: WritingPage, { id, name }: GroupDefinition,
 }
 
 /** What a client set of a component that it made, and gets back. */
-function settingsOf(made: MadeComponent | undefined): Partial<ComponentAnswer> {
+function madeSettings(made: MadeComponent | undefined): Partial<ComponentAnswer> {
   if (made === undefined) return {};
   const { description, showcase, onlyIfDegraded, startDate } = made;
   return {
@@ -244,14 +244,14 @@ function settingsOf(made: MadeComponent | undefined): Partial<ComponentAnswer> {
 }
 
 /** Overrides of a component of the page that nobody has taken back; each names it `<definition id>/<component id>`. */
-export function overridesOf(written: readonly WrittenStory[], componentId: string): readonly WrittenStory[] {
+export function openOverrides(written: readonly WrittenStory[], componentId: string): readonly WrittenStory[] {
   return written.filter(
     ({ document: { post } }) =>
       post.type === 'override' && post.component.endsWith(`/${componentId}`) && post.to === undefined,
   );
 }
 
-function overrideOf({ written }: WritingPage, componentId: string): string | null {
-  const post = overridesOf(written, componentId).at(-1)?.document.post;
+function overrideStatus({ written }: WritingPage, componentId: string): string | null {
+  const post = openOverrides(written, componentId).at(-1)?.document.post;
   return post?.type === 'override' ? post.state : null;
 }

@@ -42,18 +42,18 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
     throw faultAt('incident.scheduled_repeat', 'scheduled_repeat needs scheduled_for and scheduled_until');
   const status = incidentStatus(request.status) ?? 'investigating';
   const { startedAt, endedAt } = isSet(request.backfilled, false)
-    ? pastOf(request, now)
+    ? readPast(request, now)
     : { startedAt: now, endedAt: null };
   const { ids, declared } = namedComponents(request, writing);
   const impacts: Impacts = Object.keys(declared).length === 0 ? [] : [{ at: toIso(startedAt), components: declared }];
-  const first: WrittenUpdate = { at: endedAt ?? startedAt, status, body: request.body ?? '', ...saidOf(request) };
+  const first: WrittenUpdate = { at: endedAt ?? startedAt, status, body: request.body ?? '', ...readSaid(request) };
   return {
     post: {
       type: 'incident',
       title: request.name,
-      ...titlesOf(request),
+      ...readTitles(request),
       draft: !isSet(request.published, true),
-      impact: overrideOf(request) ?? impactOf(impacts),
+      impact: impactOverride(request) ?? worstImpact(impacts),
       state: 'none',
       started: toIso(startedAt),
       ...(endedAt === null ? {} : { ended: toIso(endedAt) }),
@@ -69,7 +69,7 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
 }
 
 /** When an incident of the past was. */
-function pastOf(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; endedAt: EpochMs } {
+function readPast(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; endedAt: EpochMs } {
   const { started_at: started, resolved_at: resolved, backfill_date: day, status } = request;
   if (status !== undefined && status !== 'resolved' && status !== 'postmortem')
     throw faultAt('incident.status', 'a past incident must be resolved or postmortem');
@@ -85,7 +85,7 @@ function pastOf(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; e
 }
 
 function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
-  const { starts, ends } = windowOf(request, null);
+  const { starts, ends } = readWindow(request, null);
   const status = maintenanceStatus(request.status);
   const { ids } = namedComponents({ ...request, components: undefined }, writing);
   const named = namedComponents(
@@ -99,30 +99,30 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
     post: {
       type: 'maintenance',
       title: request.name,
-      ...titlesOf(request, undefined, isPlain),
+      ...readTitles(request, undefined, isPlain),
       draft: !isSet(request.published, true),
       starts: toIso(starts),
       ends: toIso(ends),
-      ...(isPlain && notifyOf(request).notify === false ? { deliver_notifications: false } : {}),
+      ...(isPlain && readNotify(request).notify === false ? { deliver_notifications: false } : {}),
       ...(request.scheduled_repeat == null ? {} : { repeat: request.scheduled_repeat }),
       monitors: [],
       components: [...new Set([...ids, ...named.ids])],
       pages: [writing.page.definition.id],
     },
     opening: isPlain ? body : '',
-    updates: isPlain ? [] : [{ at: now, status, body, ...saidOf(request) }],
+    updates: isPlain ? [] : [{ at: now, status, body, ...readSaid(request) }],
   };
 }
 
 /** What a change makes of a post. @throws Refusal 422 with the path of what is wrong */
-export function changedPost(document: WrittenPost, request: IncidentRequest, context: ChangeContext): WrittenPost {
+export function applyChange(document: WrittenPost, request: IncidentRequest, context: ChangeContext): WrittenPost {
   const { post } = document;
-  if (post.type === 'maintenance') return changedMaintenance({ ...document, post }, request, context);
-  if (post.type === 'incident') return changedIncident({ ...document, post }, request, context);
+  if (post.type === 'maintenance') return applyToMaintenance({ ...document, post }, request, context);
+  if (post.type === 'incident') return applyToIncident({ ...document, post }, request, context);
   throw new TypeError(`a post of type ${post.type} can’t be changed this way`);
 }
 
-function changedIncident(
+function applyToIncident(
   { post, updates, ...document }: WrittenPost & { readonly post: IncidentPost },
   request: IncidentRequest,
   { writing, now }: ChangeContext,
@@ -136,7 +136,7 @@ function changedIncident(
   const components = request.component_ids === undefined ? [...new Set([...post.components, ...ids])] : ids;
   const declares = Object.keys(declared).length > 0;
   const impacts = [...(post.impacts ?? []), ...(declares ? [{ at: toIso(at), components: declared }] : [])].flatMap(
-    (impact) => within(impact, components),
+    (impact) => keepComponents(impact, components),
   );
   const isAutomatic = hasOwnImpact(post);
   const hasUpdate = status !== undefined || (request.body ?? '') !== '' || declares;
@@ -148,25 +148,25 @@ function changedIncident(
       ...kept,
       ...(ended === undefined || isReopened ? {} : { ended }),
       title: request.name ?? post.title,
-      ...titlesOf(request, post),
+      ...readTitles(request, post),
       draft: request.published === undefined ? post.draft : !isSet(request.published, true),
-      impact: overrideOf(request) ?? (isAutomatic ? impactOf(impacts) : post.impact),
+      impact: impactOverride(request) ?? (isAutomatic ? worstImpact(impacts) : post.impact),
       components,
       ...(impacts.length === 0 ? {} : { impacts }),
     },
     updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...saidOf(request) }]
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readSaid(request) }]
       : updates,
   };
 }
 
-function changedMaintenance(
+function applyToMaintenance(
   { post, updates, ...document }: WrittenPost & { readonly post: MaintenancePost },
   request: IncidentRequest,
   { writing, now }: ChangeContext,
 ): WrittenPost {
   const status = maintenanceStatus(request.status);
-  const { starts, ends } = movedBy(status, windowOf(request, post), { post, now });
+  const { starts, ends } = moveWindow(status, readWindow(request, post), { post, now });
   const ids = [...(request.component_ids ?? []), ...Object.keys(request.components ?? {})];
   const { ids: components } = namedComponents({ component_ids: ids }, writing);
   const isNamed = request.component_ids !== undefined;
@@ -179,7 +179,7 @@ function changedMaintenance(
     post: {
       ...kept,
       title: request.name ?? post.title,
-      ...titlesOf(request, post),
+      ...readTitles(request, post),
       draft: request.published === undefined ? post.draft : !isSet(request.published, true),
       starts: toIso(starts),
       ends: toIso(ends),
@@ -187,13 +187,13 @@ function changedMaintenance(
       components: isNamed ? components : [...new Set([...post.components, ...components])],
     },
     updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...saidOf(request) }]
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readSaid(request) }]
       : updates,
   };
 }
 
 /** An update with other words, or told to others than it was. @throws Refusal 409 where nobody wrote it */
-export function editedUpdate(
+export function editUpdate(
   document: WrittenPost,
   { at, isFirst }: { readonly at: EpochMs; readonly isFirst: boolean },
   request: UpdateRequest,
@@ -222,7 +222,7 @@ export function editedUpdate(
 }
 
 /** The text of a postmortem that is published, or of its draft. */
-export function postmortemOf({ updates, postmortem }: WrittenPost): {
+export function findPostmortem({ updates, postmortem }: WrittenPost): {
   readonly draft: WrittenPost['postmortem'];
   readonly published: WrittenUpdate | undefined;
 } {
@@ -230,9 +230,9 @@ export function postmortemOf({ updates, postmortem }: WrittenPost): {
 }
 
 /** The draft is what is told from now on. @throws Refusal 422 where there is none, or the incident is open */
-export function publishedPostmortem(document: WrittenPost, isTold: boolean, now: EpochMs): WrittenPost {
+export function publishPostmortem(document: WrittenPost, isTold: boolean, now: EpochMs): WrittenPost {
   const { post, updates, postmortem: draft, ...kept } = document;
-  const { published } = postmortemOf(document);
+  const { published } = findPostmortem(document);
   if (post.type !== 'incident') throw faultAt('postmortem', 'only an incident can have a postmortem');
   if (draft === undefined) throw faultAt('postmortem', 'there is no draft; PUT …/postmortem writes one');
   if (published !== undefined)
@@ -246,9 +246,9 @@ export function publishedPostmortem(document: WrittenPost, isTold: boolean, now:
 }
 
 /** The postmortem is a draft again, or gone; what it ended stays over. */
-export function revertedPostmortem(document: WrittenPost, keeps: 'draft' | 'nothing', now: EpochMs): WrittenPost {
+export function revertPostmortem(document: WrittenPost, keeps: 'draft' | 'nothing', now: EpochMs): WrittenPost {
   const { post, updates, postmortem, ...kept } = document;
-  const { draft, published } = postmortemOf(document);
+  const { draft, published } = findPostmortem(document);
   const text = draft ?? (published === undefined ? undefined : { body: published.body, at: now });
   const isOver =
     updates.some(({ status }) => status === 'resolved') || (post.type === 'incident' && post.ended !== undefined);
@@ -267,7 +267,7 @@ interface Window {
   readonly ends: EpochMs;
 }
 
-function windowOf(request: IncidentRequest, post: MaintenancePost | null): Window {
+function readWindow(request: IncidentRequest, post: MaintenancePost | null): Window {
   const starts = request.scheduled_for ?? post?.starts;
   const ends = request.scheduled_until ?? post?.ends;
   if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance window needs a start');
@@ -278,7 +278,7 @@ function windowOf(request: IncidentRequest, post: MaintenancePost | null): Windo
 }
 
 /** A window that is begun or over before its time, since somebody says so. */
-function movedBy(
+function moveWindow(
   status: MaintenanceWord | undefined,
   { starts, ends }: Window,
   { post, now }: { readonly post: MaintenancePost; readonly now: EpochMs },
@@ -336,31 +336,31 @@ function namedComponents(
   };
 }
 
-function within({ at, components }: Impacts[number], kept: readonly string[]): Impacts {
+function keepComponents({ at, components }: Impacts[number], kept: readonly string[]): Impacts {
   const left = Object.entries(components).filter(([id]) => kept.includes(id));
   return left.length === 0 ? [] : [{ at, components: Object.fromEntries(left) }];
 }
 
 /** Whether its impact follows from what it declares of components; otherwise somebody chose it. */
 export function hasOwnImpact({ impact, impacts = [] }: Pick<IncidentPost, 'impact' | 'impacts'>): boolean {
-  return impact === impactOf(impacts);
+  return impact === worstImpact(impacts);
 }
 
 /** By the worst that was ever declared. */
-function impactOf(impacts: Impacts): IncidentImpact {
+function worstImpact(impacts: Impacts): IncidentImpact {
   const states = impacts.flatMap(({ components }) => Object.values(components));
   const worst = states.reduce<State>((known, state) => (isWorse(state, known) ? state : known), 'operational');
   return IMPACT_OF_STATE[worst] ?? 'none';
 }
 
-function overrideOf({ impact_override: impact }: IncidentRequest): IncidentImpact | null {
+function impactOverride({ impact_override: impact }: IncidentRequest): IncidentImpact | null {
   return impact === undefined || impact === null || impact === 'maintenance' ? null : impact;
 }
 
 /** What goes with the text of an update. */
-function saidOf(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
+function readSaid(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
   const { bodies } = translatedOf(request);
-  return { ...notifyOf(request), ...(bodies === undefined ? {} : { bodies }) };
+  return { ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
 
 /**
@@ -368,7 +368,7 @@ function saidOf(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodie
  *
  * @param withBodies  whether its text is no update, but what is said of a maintenance beforehand
  */
-function titlesOf(
+function readTitles(
   { translations = {} }: IncidentRequest,
   post?: Pick<IncidentPost, 'translations'>,
   withBodies = false,
@@ -385,7 +385,7 @@ function titlesOf(
   return Object.keys(all).length === 0 ? {} : { translations: all };
 }
 
-function notifyOf(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
+function readNotify(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
   const isTold = isSet(request.deliver_notifications, true) && !isSet(request.backfilled, false);
   return isTold ? {} : { notify: false };
 }

@@ -7,8 +7,8 @@ import type { Writer } from '../store/database.ts';
 import { deleteMade, type MadeComponent, readMade, saveMade } from '../store/written/components.ts';
 import { readWritten } from '../store/written/posts.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
-import { ComponentAnswerSchema, componentList, GroupAnswerSchema, overridesOf } from './answers.ts';
-import { type Call, done, goneMeanwhile, notThere, type Operation, partOf, read } from './operation.ts';
+import { ComponentAnswerSchema, componentList, GroupAnswerSchema, openOverrides } from './answers.ts';
+import { type Call, writeAndPublish, deletedMeanwhile, notFound, type Operation, listPart, read } from './operation.ts';
 import {
   ComponentChangeSchema,
   type ComponentRequest,
@@ -22,7 +22,7 @@ import {
   Refusal,
   readRequest,
 } from './requests.ts';
-import { type Author, changePost, createPost, idWords, noteAs, wordsOf } from './writer.ts';
+import { type Author, changePost, createPost, idWords, writeAudit, slugWords } from './writer.ts';
 import { findComponent, findGroup, storiesIn, type WritingPage } from './writing-page.ts';
 
 /** As many as a page may have of its own. */
@@ -36,7 +36,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     path: 'pages/{page}/components',
     answer: z.array(ComponentAnswerSchema),
     query: ['page', 'per_page'],
-    run: async ({ load, query }) => partOf(componentList(await load()), query),
+    run: async ({ load, query }) => listPart(componentList(await load()), query),
   }),
   {
     id: 'createComponent',
@@ -57,7 +57,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     answer: ComponentAnswerSchema,
     run: async ({ load, params }) => {
       const writing = await load();
-      return componentAnswer(writing, namedIn(writing, params['component'] ?? ''));
+      return componentAnswer(writing, requireNamed(writing, params['component'] ?? ''));
     },
   }),
   {
@@ -84,12 +84,12 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     differs: '409 for components that are defined elsewhere',
     run: async (call) => {
       const writing = await call.load();
-      const id = componentIn(writing, call.params['component'] ?? '');
+      const id = requireComponent(writing, call.params['component'] ?? '');
       const { id: made } = madeHere(writing, id);
-      await done(call, async (tx) => {
+      await writeAndPublish(call, async (tx) => {
         await endOverrides(tx, call.author, made);
         await deleteMade(tx, await currentMade(tx, call.author, made));
-        await noteAs(tx, call.author, { action: 'component-delete', outcome: made });
+        await writeAudit(tx, call.author, { action: 'component-delete', outcome: made });
         return made;
       });
     },
@@ -100,7 +100,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     path: 'pages/{page}/component-groups',
     answer: z.array(GroupAnswerSchema),
     query: ['page', 'per_page'],
-    run: async ({ load, query }) => partOf(groupList(await load()), query),
+    run: async ({ load, query }) => listPart(groupList(await load()), query),
   }),
   {
     id: 'createComponentGroup',
@@ -121,7 +121,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     answer: GroupAnswerSchema,
     run: async ({ load, params }) => {
       const writing = await load();
-      return groupAnswer(writing, groupIn(writing, params['group'] ?? ''));
+      return groupAnswer(writing, requireGroup(writing, params['group'] ?? ''));
     },
   }),
   {
@@ -148,12 +148,12 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     differs: '409 for groups that are defined elsewhere',
     run: async (call) => {
       const writing = await call.load();
-      const { id } = madeHere(writing, groupIn(writing, call.params['group'] ?? ''));
+      const { id } = madeHere(writing, requireGroup(writing, call.params['group'] ?? ''));
       const answer = groupAnswer(writing, id);
-      await done(call, async (tx) => {
+      await writeAndPublish(call, async (tx) => {
         await fillGroup(tx, call, { writing, group: id, members: [] });
         await deleteMade(tx, await currentMade(tx, call.author, id));
-        await noteAs(tx, call.author, { action: 'component-group-delete', outcome: id });
+        await writeAudit(tx, call.author, { action: 'component-group-delete', outcome: id });
         return id;
       });
       return answer;
@@ -165,15 +165,15 @@ async function createComponent(call: Call): Promise<unknown> {
   const { component } = readRequest(NewComponentSchema, call.body, ['description', 'group_id']);
   const { author, newSuffix } = call;
   const writing = await call.load();
-  const groupId = groupWanted(writing, component) ?? null;
-  const { id } = await done(call, async (tx) => {
+  const groupId = readGroupId(writing, component) ?? null;
+  const { id } = await writeAndPublish(call, async (tx) => {
     const fresh = await freshId(tx, author, component.name, newSuffix());
     const created: MadeComponent = {
       ...{ page: author.page.key, id: fresh, kind: 'component', name: component.name, description: null, groupId },
       ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: author.now },
     };
-    await saveMade(tx, changedBy(created, component, groupId));
-    await noteAs(tx, author, { action: 'component-new', outcome: fresh });
+    await saveMade(tx, applyChange(created, component, groupId));
+    await writeAudit(tx, author, { action: 'component-new', outcome: fresh });
     await declare(tx, call, { ref: `${writing.page.definition.id}/${fresh}`, name: component.name }, component.status);
     return fresh;
   });
@@ -187,25 +187,25 @@ async function updateComponent(call: Call): Promise<unknown> {
   const named = call.params['component'] ?? '';
   if (findComponent(writing, named) === null && findGroup(writing, named) !== null)
     throw new Refusal(409, 'It is a group: change it at component-groups/<id>. Its state follows from its components.');
-  const id = componentIn(writing, named);
+  const id = requireComponent(writing, named);
   const shown = writing.model.components.find(({ definition }) => definition.id === id);
-  if (shown === undefined) throw notThere();
-  const groupId = groupWanted(writing, component);
+  if (shown === undefined) throw notFound();
+  const groupId = readGroupId(writing, component);
   const made = isMadeHere(writing, id);
   if (!made)
-    keepAsDefined(writing, {
+    refuseChanges(writing, {
       name: [component.name, shown.plainName],
       description: [component.description, shown.description],
       group_id: [groupId, shown.definition.groupId],
     });
   const ref = `${writing.page.definition.id}/${id}`;
-  await done(call, async (tx) => {
+  await writeAndPublish(call, async (tx) => {
     if (made) {
       const before = await currentMade(tx, author, id);
-      const after = changedBy(before, component, groupId);
+      const after = applyChange(before, component, groupId);
       if (JSON.stringify(after) !== JSON.stringify(before)) {
         await saveMade(tx, after);
-        await noteAs(tx, author, { action: 'component-change', outcome: id });
+        await writeAudit(tx, author, { action: 'component-change', outcome: id });
       }
     }
     return (await declare(tx, call, { ref, name: component.name ?? shown.name }, component.status)) ?? id;
@@ -214,7 +214,7 @@ async function updateComponent(call: Call): Promise<unknown> {
 }
 
 /** With what a request says of it; the group is resolved already. */
-function changedBy(made: MadeComponent, request: ComponentRequest, groupId: string | null | undefined): MadeComponent {
+function applyChange(made: MadeComponent, request: ComponentRequest, groupId: string | null | undefined): MadeComponent {
   return {
     ...made,
     name: request.name ?? made.name,
@@ -227,7 +227,7 @@ function changedBy(made: MadeComponent, request: ComponentRequest, groupId: stri
 }
 
 /** @throws Refusal 422 where there is no such group; undefined: the request says nothing of it */
-function groupWanted(writing: WritingPage, { group_id: wanted }: ComponentRequest): string | null | undefined {
+function readGroupId(writing: WritingPage, { group_id: wanted }: ComponentRequest): string | null | undefined {
   if (wanted === undefined) return undefined;
   if (wanted === null || wanted === '') return null;
   const found = findGroup(writing, wanted);
@@ -257,7 +257,7 @@ async function declare(
 /** Taken back by now; one that somebody else took back meanwhile stays as it is. */
 async function endOverrides(tx: Writer, author: Author, component: string): Promise<void> {
   const written = storiesIn(await readWritten(tx, author.page.key));
-  for (const { row } of overridesOf(written, component))
+  for (const { row } of openOverrides(written, component))
     await changePost(tx, author, {
       id: row.id,
       action: 'component-release',
@@ -275,8 +275,8 @@ async function createGroup(call: Call): Promise<unknown> {
   const { component_group: wanted, ...others } = readRequest(NewGroupSchema, call.body, ['description']);
   const { author, newSuffix } = call;
   const writing = await call.load();
-  const members = membersIn(writing, wanted.components ?? []);
-  const { id } = await done(call, async (tx) => {
+  const members = requireMembers(writing, wanted.components ?? []);
+  const { id } = await writeAndPublish(call, async (tx) => {
     const fresh = await freshId(tx, author, wanted.name, newSuffix());
     await saveMade(tx, {
       ...{ page: author.page.key, id: fresh, kind: 'group', name: wanted.name, groupId: null },
@@ -284,7 +284,7 @@ async function createGroup(call: Call): Promise<unknown> {
       ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: author.now },
     });
     await fillGroup(tx, call, { writing, group: fresh, members });
-    await noteAs(tx, author, { action: 'component-group-new', outcome: fresh });
+    await writeAudit(tx, author, { action: 'component-group-new', outcome: fresh });
     return fresh;
   });
   return groupAnswer(await call.load(), id);
@@ -294,16 +294,16 @@ async function updateGroup(call: Call): Promise<unknown> {
   const { component_group: wanted, ...others } = readRequest(GroupChangeSchema, call.body, ['description']);
   const { author } = call;
   const writing = await call.load();
-  const id = groupIn(writing, call.params['group'] ?? '');
+  const id = requireGroup(writing, call.params['group'] ?? '');
   const description = wanted.description === undefined ? others.description : wanted.description;
   const isMade = isMadeHere(writing, id);
   if (!isMade)
-    keepAsDefined(writing, {
+    refuseChanges(writing, {
       name: [wanted.name, writing.model.groups.find((group) => group.id === id)?.name],
       description: [description, null],
     });
-  const members = wanted.components === undefined ? null : membersIn(writing, wanted.components);
-  await done(call, async (tx) => {
+  const members = wanted.components === undefined ? null : requireMembers(writing, wanted.components);
+  await writeAndPublish(call, async (tx) => {
     if (isMade) {
       const before = await currentMade(tx, author, id);
       const after = { name: wanted.name ?? before.name, description: description ?? null };
@@ -312,7 +312,7 @@ async function updateGroup(call: Call): Promise<unknown> {
         ...after,
         ...(description === undefined ? { description: before.description } : {}),
       });
-      await noteAs(tx, author, { action: 'component-group-change', outcome: id });
+      await writeAudit(tx, author, { action: 'component-group-change', outcome: id });
     }
     if (members !== null) await fillGroup(tx, call, { writing, group: id, members });
     return id;
@@ -336,7 +336,7 @@ async function fillGroup(
   }
 }
 
-function membersIn(writing: WritingPage, ids: readonly string[]): readonly string[] {
+function requireMembers(writing: WritingPage, ids: readonly string[]): readonly string[] {
   return ids.map((id, index) => {
     const found = findComponent(writing, id);
     if (found !== null) return found;
@@ -348,7 +348,7 @@ function membersIn(writing: WritingPage, ids: readonly string[]): readonly strin
 async function freshId(tx: Writer, { page }: Author, name: string, suffix: string): Promise<string> {
   if ((await readMade(tx, page.key)).length >= MADE_MAX)
     throw new Refusal(409, `A page can have at most ${MADE_MAX} components and groups that were made over the API.`);
-  return [wordsOf(name), suffix].filter((part) => part !== '').join('-');
+  return [slugWords(name), suffix].filter((part) => part !== '').join('-');
 }
 
 /** Whether the API made it, and nothing else defines it. */
@@ -366,12 +366,12 @@ function madeHere(writing: WritingPage, id: string): { readonly id: string } {
 /** It as it is by now. */
 async function currentMade(tx: Writer, { page }: Author, id: string): Promise<MadeComponent> {
   const found = (await readMade(tx, page.key)).find((one) => one.id === id);
-  if (found === undefined) throw goneMeanwhile();
+  if (found === undefined) throw deletedMeanwhile();
   return found;
 }
 
 /** @throws Refusal 409 where a request changes what is defined elsewhere; saying it again changes nothing */
-function keepAsDefined(
+function refuseChanges(
   writing: WritingPage,
   fields: Readonly<Record<string, readonly [wanted: string | null | undefined, known: string | null | undefined]>>,
 ): void {
@@ -387,29 +387,29 @@ function definedBy({ page: { config, definition } }: WritingPage): string {
   return isOwn ? 'the configuration' : `the upstream ${definition.id.slice(0, definition.id.indexOf('/'))}`;
 }
 
-function componentIn(writing: WritingPage, id: string): string {
+function requireComponent(writing: WritingPage, id: string): string {
   const found = findComponent(writing, id);
-  if (found === null) throw notThere();
+  if (found === null) throw notFound();
   return found;
 }
 
-function groupIn(writing: WritingPage, id: string): string {
+function requireGroup(writing: WritingPage, id: string): string {
   const found = findGroup(writing, id);
-  if (found === null) throw notThere();
+  if (found === null) throw notFound();
   return found;
 }
 
 /** The public id of a component or group. */
-function namedIn(writing: WritingPage, id: string): string {
+function requireNamed(writing: WritingPage, id: string): string {
   const component = findComponent(writing, id);
-  return component ?? groupIn(writing, id);
+  return component ?? requireGroup(writing, id);
 }
 
 function componentAnswer(writing: WritingPage, id: string): unknown {
   const { model } = writing;
   const known = [v2ComponentId(model, id), v2GroupId(model, id)];
   const found = componentList(writing).find((component) => known.includes(component.id));
-  if (found === undefined) throw goneMeanwhile();
+  if (found === undefined) throw deletedMeanwhile();
   return found;
 }
 
@@ -422,6 +422,6 @@ function groupList(writing: WritingPage): readonly z.output<typeof GroupAnswerSc
 function groupAnswer(writing: WritingPage, id: string): unknown {
   const known = v2GroupId(writing.model, id);
   const found = groupList(writing).find((group) => group.id === known);
-  if (found === undefined) throw goneMeanwhile();
+  if (found === undefined) throw deletedMeanwhile();
   return found;
 }

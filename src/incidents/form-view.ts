@@ -10,9 +10,9 @@ import { listSections } from '../views/model/sections.ts';
 import type { FormField, OpenStory, OpsWriteView } from '../views/operators/ops-write.ts';
 import { pickerView } from '../views/picker.ts';
 import { absoluteUrl, incidentPath, maintenancePath } from '../views/text/addresses.ts';
-import { statusOf } from './requests.ts';
-import { declaredBefore, type FormKind } from './write-form.ts';
-import { isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
+import { declaredStatus } from './requests.ts';
+import { lastDeclared, type FormKind } from './write-form.ts';
+import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   '': 'Not affected',
@@ -31,7 +31,7 @@ const REPEATS: Readonly<Record<string, string>> = {
   'FREQ=MONTHLY': 'Every month',
 };
 
-const optionsOf = (words: Readonly<Record<string, string>>) =>
+const listOptions = (words: Readonly<Record<string, string>>) =>
   Object.entries(words).map(([value, text]) => ({ value, text }));
 const words = (list: readonly string[]) => list.map((value) => ({ value, text: capital(value.replaceAll('_', ' ')) }));
 
@@ -117,12 +117,12 @@ function componentPicker({
   sent,
 }: FormInit & { readonly kind: 'incident' | 'maintenance' }): FormParts['components'] {
   if (writing.model.components.length === 0) return null;
-  const before = declaredBefore(own);
+  const before = lastDeclared(own);
   const item = (name: string, label: string, known: string) => {
     const value = sent === null ? known : (sent.get(name) ?? '');
     const isChosen = value !== '';
     if (kind === 'maintenance') return { name, label, value: 'named', isChosen };
-    return { name, label, value, isChosen, options: optionsOf(STATE_WORDS) };
+    return { name, label, value, isChosen, options: listOptions(STATE_WORDS) };
   };
   const listed = listSections(writing.model).flatMap(({ group, members }) =>
     members.map(({ definition: { id }, plainName, name }) => ({ id, name: group === null ? name : plainName, group })),
@@ -134,7 +134,7 @@ function componentPicker({
       item(`components.${id}`, name, before.get(id) ?? (own === null ? template?.components[id] : undefined) ?? ''),
     wholeFor: ({ id, name }) => {
       const whole = item(`groups.${id}`, `All of ${name}`, '');
-      return kind === 'maintenance' ? whole : { ...whole, options: optionsOf({ ...STATE_WORDS, '': 'As below' }) };
+      return kind === 'maintenance' ? whole : { ...whole, options: listOptions({ ...STATE_WORDS, '': 'As below' }) };
     },
   });
 }
@@ -187,7 +187,7 @@ function timeFields(writing: WritingPage, own: WrittenStory | null, field: MakeF
       label: 'Repeats',
       type: 'select',
       value: plan?.repeat ?? '',
-      options: optionsOf(repeats),
+      options: listOptions(repeats),
     }),
   ];
 }
@@ -201,7 +201,7 @@ function overrideFields({ model }: WritingPage, field: MakeField): readonly Form
       type: 'select',
       options: model.components.map(({ definition, name }) => ({ value: definition.id, text: name })),
     }),
-    field({ name: 'status', label: 'State', type: 'select', options: optionsOf(states) }),
+    field({ name: 'status', label: 'State', type: 'select', options: listOptions(states) }),
   ];
 }
 
@@ -227,11 +227,11 @@ export function openStories(writing: WritingPage, now: EpochMs): readonly OpenSt
       const story = storyOf(writing, row.id);
       const isHidden = row.isPrivate && hidesPrivate(writing.page);
       const facts = [
-        post.type === 'override' ? `Override: ${STATE_WORDS[statusOf(post.state)] ?? post.state}` : capital(post.type),
+        post.type === 'override' ? `Override: ${STATE_WORDS[declaredStatus(post.state)] ?? post.state}` : capital(post.type),
         ...(story === null ? [] : [story.status.replaceAll('_', ' ')]),
         ...(post.draft ? ['draft'] : []),
         ...(isHidden ? ['hidden, because it was written while the page was private'] : []),
-        `changed ${minuteOf(row.updatedAt)} by ${row.actor}`,
+        `changed ${writeMinute(row.updatedAt)} by ${row.actor}`,
       ];
       const isStory = post.type === 'incident' || post.type === 'maintenance';
       return {
@@ -251,7 +251,7 @@ function foreignStories(writing: WritingPage, now: EpochMs): readonly OpenStory[
   return [...model.incidents, ...model.maintenances]
     .filter((story) => !own.has(story) && isOpenStory(story, now))
     .map((story): OpenStory => {
-      const plan = isPlan(story);
+      const plan = isMaintenance(story);
       const isAutomatic = !plan && story.isAutomatic;
       return {
         title: story.title,
@@ -259,9 +259,9 @@ function foreignStories(writing: WritingPage, now: EpochMs): readonly OpenStory[
           plan ? 'Maintenance' : 'Incident',
           story.status.replaceAll('_', ' '),
           ...(plan
-            ? [`${minuteOf(story.startsAt)} to ${minuteOf(story.endsAt)}`]
-            : [`since ${minuteOf(story.startedAt)}`]),
-          isAutomatic ? 'detected automatically' : `from ${sourceOf(story)}`,
+            ? [`${writeMinute(story.startsAt)} to ${writeMinute(story.endsAt)}`]
+            : [`since ${writeMinute(story.startedAt)}`]),
+          isAutomatic ? 'detected automatically' : `from ${storySource(story)}`,
           'read-only',
         ].join(', '),
         note: isAutomatic ? 'To take it over, publish an incident that names the same components.' : null,
@@ -272,7 +272,7 @@ function foreignStories(writing: WritingPage, now: EpochMs): readonly OpenStory[
 }
 
 /** A story that took over a detected one keeps the id of that, which no longer names its upstream. */
-function sourceOf({ id }: PageIncident | PageMaintenance): string {
+function storySource({ id }: PageIncident | PageMaintenance): string {
   return id.includes('/') ? id.slice(0, id.indexOf('/')) : 'an upstream';
 }
 
@@ -285,10 +285,10 @@ function isOpenPost({ row, document: { post } }: WrittenStory, writing: WritingP
 }
 
 function isOpenStory(story: PageIncident | PageMaintenance, now: EpochMs): boolean {
-  return isPlan(story) ? story.status !== 'completed' : story.endedAt === null || story.endedAt > now;
+  return isMaintenance(story) ? story.status !== 'completed' : story.endedAt === null || story.endedAt > now;
 }
 
-function minuteOf(at: EpochMs): string {
+function writeMinute(at: EpochMs): string {
   return `${toIso(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 

@@ -17,14 +17,14 @@ import {
   UpdateAnswerSchema,
 } from './answers.ts';
 import {
-  changedPost,
-  editedUpdate,
+  applyChange,
+  editUpdate,
   newPost,
-  postmortemOf,
-  publishedPostmortem,
-  revertedPostmortem,
+  findPostmortem,
+  publishPostmortem,
+  revertPostmortem,
 } from './change-post.ts';
-import { type Call, done, goneMeanwhile, notThere, type Operation, partOf, read } from './operation.ts';
+import { type Call, writeAndPublish, deletedMeanwhile, notFound, type Operation, listPart, read } from './operation.ts';
 import {
   faultAt,
   IncidentChangeSchema,
@@ -40,7 +40,7 @@ import {
   UpdateChangeSchema,
 } from './requests.ts';
 import { changePost, createPost, idWords, removePost } from './writer.ts';
-import { findStory, isPlan, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
+import { findStory, isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 const LISTS: readonly (readonly [ListName, path: string, summary: string, differs?: string])[] = [
   ['all', '', 'Incidents and maintenances, newest first', 'also lists what was detected, and what upstreams report'],
@@ -69,7 +69,7 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
       ...(differs === undefined ? {} : { differs }),
       run: async ({ load, query }) => {
         const writing = await load();
-        return incidentAnswers(writing, partOf(findStories(writing, name, query.get('q') ?? ''), query));
+        return incidentAnswers(writing, listPart(findStories(writing, name, query.get('q') ?? ''), query));
       },
     }),
   ),
@@ -92,8 +92,8 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     run: async ({ load, params }) => {
       const writing = await load();
       const found = findStory(writing, params['incident'] ?? '');
-      if (found === null) throw notThere();
-      return 'foreign' in found ? incidentAnswer(writing, found.foreign, null) : answerFor(writing, found);
+      if (found === null) throw notFound();
+      return 'foreign' in found ? incidentAnswer(writing, found.foreign, null) : storyAnswer(writing, found);
     },
   }),
   write({
@@ -110,10 +110,10 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
       const writing = await call.load();
       const found = findStory(writing, call.params['incident'] ?? '');
       const detected = found !== null && 'foreign' in found ? found.foreign : null;
-      if (detected !== null && !isPlan(detected) && detected.isAutomatic && isOpen(detected))
+      if (detected !== null && !isMaintenance(detected) && detected.isAutomatic && isOpen(detected))
         return takeOver(call, writing, detected, incident);
-      const change = (document: WrittenPost, seen: Seen): WrittenPost => changedPost(document, incident, seen);
-      return answerFor(...(await changeStory(call, writing, { action: 'incident-update', change })));
+      const change = (document: WrittenPost, seen: Seen): WrittenPost => applyChange(document, incident, seen);
+      return storyAnswer(...(await changeStory(call, writing, { action: 'incident-update', change })));
     },
   }),
   write({
@@ -128,9 +128,9 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     run: async (call) => {
       const writing = await call.load();
       const own = ownStory(writing, call.params['incident'] ?? '');
-      const answer = answerFor(writing, own);
+      const answer = storyAnswer(writing, own);
       const { version } = call;
-      await done(call, async (tx) => {
+      await writeAndPublish(call, async (tx) => {
         await removePost(tx, call.author, { id: own.row.id, action: 'incident-delete', version });
         return own.row.id;
       });
@@ -146,7 +146,7 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     status: 200,
     answer: UpdateAnswerSchema,
     differs: 'the time of an update can’t be changed; whoever was notified isn’t notified again',
-    run: editUpdate,
+    run: updateUpdate,
   }),
   read({
     id: 'getPostmortem',
@@ -187,7 +187,7 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
         action: 'postmortem-delete',
         change: (document, { now }) => {
           postmortemAnswer(document);
-          return revertedPostmortem(document, 'nothing', now);
+          return revertPostmortem(document, 'nothing', now);
         },
       });
     },
@@ -203,7 +203,7 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     differs: `the incident must be resolved; ${NO_TWEETS}`,
     run: (call) => {
       const isTold = readRequest(PublishPostmortemSchema, call.body).postmortem?.notify_subscribers;
-      return changePostmortem(call, (document, now) => publishedPostmortem(document, isSet(isTold, false), now));
+      return changePostmortem(call, (document, now) => publishPostmortem(document, isSet(isTold, false), now));
     },
   }),
   write({
@@ -217,7 +217,7 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     run: (call) =>
       changePostmortem(call, (document, now) => {
         postmortemAnswer(document);
-        return revertedPostmortem(document, 'draft', now);
+        return revertPostmortem(document, 'draft', now);
       }),
   }),
 ];
@@ -230,12 +230,12 @@ async function createIncident(call: Call): Promise<unknown> {
 async function create(call: Call, writing: WritingPage, incident: NewIncidentRequest): Promise<IncidentAnswer> {
   const { author } = call;
   const document = newPost(incident, { writing, now: author.now });
-  const { id } = await done(call, async (tx) => {
+  const { id } = await writeAndPublish(call, async (tx) => {
     const fresh = `${idWords(incident.name, author.now)}-${call.newSuffix()}`;
     await createPost(tx, author, { id: fresh, document, action: 'incident-new' });
     return fresh;
   });
-  return answerFor(...(await storyAfter(call, id)));
+  return storyAnswer(...(await reloadStory(call, id)));
 }
 
 /** An incident that was detected goes on as one that was written here: it has the same components, so it gets its id. */
@@ -262,33 +262,33 @@ async function changeStory(
 ): Promise<readonly [WritingPage, WrittenStory]> {
   const { author, version } = call;
   const own = ownStory(writing, call.params['incident'] ?? '');
-  const { id } = await done(call, async (tx) => {
+  const { id } = await writeAndPublish(call, async (tx) => {
     await changePost(tx, author, {
       ...{ id: own.row.id, action, version },
       change: (document) => change(document, { writing, now: author.now }),
     });
     return own.row.id;
   });
-  return storyAfter(call, id);
+  return reloadStory(call, id);
 }
 
-async function storyAfter(call: Call, id: string): Promise<readonly [WritingPage, WrittenStory]> {
+async function reloadStory(call: Call, id: string): Promise<readonly [WritingPage, WrittenStory]> {
   const writing = await call.load();
   const own = writing.written.find(({ row }) => row.id === id);
-  if (own === undefined) throw goneMeanwhile();
+  if (own === undefined) throw deletedMeanwhile();
   return [writing, own];
 }
 
-async function editUpdate(call: Call): Promise<unknown> {
+async function updateUpdate(call: Call): Promise<unknown> {
   const { incident_update: request } = readRequest(UpdateChangeSchema, call.body);
   const before = await call.load();
   const place = findUpdate(before, call.params);
   const [writing, own] = await changeStory(call, before, {
     action: 'incident-edit',
-    change: (document) => editedUpdate(document, place, request),
+    change: (document) => editUpdate(document, place, request),
   });
-  const answer = answerFor(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at));
-  if (answer === undefined) throw goneMeanwhile();
+  const answer = storyAnswer(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at));
+  if (answer === undefined) throw deletedMeanwhile();
   return answer;
 }
 
@@ -299,10 +299,10 @@ function findUpdate(
 ): { readonly at: EpochMs; readonly isFirst: boolean } {
   const own = ownStory(writing, incident);
   const story = storyOf(writing, own.row.id);
-  const { id: parent } = answerFor(writing, own);
+  const { id: parent } = storyAnswer(writing, own);
   const index = story?.updates.findIndex(({ id }) => shortId('update', parent, id) === update) ?? -1;
   const found = story?.updates[index];
-  if (found === undefined) throw notThere();
+  if (found === undefined) throw notFound();
   return { at: found.at, isFirst: index === 0 };
 }
 
@@ -320,7 +320,7 @@ async function changePostmortem(
 
 /** @throws Refusal 404 where there is none */
 function postmortemAnswer(document: WrittenPost): unknown {
-  const { draft, published } = postmortemOf(document);
+  const { draft, published } = findPostmortem(document);
   const first = published?.at ?? draft?.at;
   if (first === undefined) throw new Refusal(404, 'There is no postmortem. PUT …/postmortem writes a draft.');
   const toldAt = published === undefined ? null : toIso(published.at);
@@ -339,7 +339,7 @@ function postmortemAnswer(document: WrittenPost): unknown {
   };
 }
 
-function answerFor(writing: WritingPage, own: WrittenStory): IncidentAnswer {
+function storyAnswer(writing: WritingPage, own: WrittenStory): IncidentAnswer {
   const story = storyOf(writing, own.row.id);
   if (story === null) throw new Refusal(409, 'It was saved, but contains nothing that the page can show.');
   return incidentAnswer(writing, story, own);
@@ -347,7 +347,7 @@ function answerFor(writing: WritingPage, own: WrittenStory): IncidentAnswer {
 
 function ownStory(writing: WritingPage, id: string): WrittenStory {
   const found = findStory(writing, id);
-  if (found === null) throw notThere();
+  if (found === null) throw notFound();
   if ('foreign' in found)
     throw new Refusal(
       409,

@@ -8,8 +8,8 @@ import { findAlert, type KnownAlert, keepAlert } from '../store/written/alerts.t
 import { findWritten } from '../store/written/posts.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
-import { changedPost } from './change-post.ts';
-import { instantIn, isBodyTaken, Refusal, statusOf, unprocessable } from './requests.ts';
+import { applyChange } from './change-post.ts';
+import { instantIn, isValidBody, Refusal, declaredStatus, unprocessable } from './requests.ts';
 import { type Author, changePost, createPost, idWords } from './writer.ts';
 import { findComponent, type WritingPage } from './writing-page.ts';
 
@@ -45,12 +45,12 @@ async function fire(tx: Writer, alert: Alert, known: KnownAlert | null, context:
   const { intake, writing, author, newSuffix } = context;
   const { key, startedAt } = alert;
   const isAnew = known?.state === 'resolved' && startedAt !== null && known.toldAt !== null && startedAt > known.toldAt;
-  const component = componentOf(alert, intake, writing);
+  const component = alertComponent(alert, intake, writing);
   const unknownComponent = component === null ? alert.component : null;
   if (known !== null && !isAnew)
     return { key, did: known.state === 'firing' ? 'known' : 'late', post: known.post, unknownComponent };
   const id = `${idWords(alert.title, author.now)}-${newSuffix()}`;
-  await createPost(tx, author, { id, document: postOf(alert, component, context), action: 'incident-new' });
+  await createPost(tx, author, { id, document: alertPost(alert, component, context), action: 'incident-new' });
   await keepAlert(
     tx,
     { intake: intake.id, page: author.page.key, key, post: id, state: 'firing', toldAt: startedAt },
@@ -84,18 +84,18 @@ async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, conte
 async function change(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
   const { intake, writing, author } = context;
   const taken: Taken = { key: alert.key, did: 'known', post: known?.post ?? null, unknownComponent: null };
-  const component = componentOf(alert, intake, writing);
+  const component = alertComponent(alert, intake, writing);
   const row = known?.state !== 'firing' || known.post === null ? null : await findWritten(tx, known.post);
   if (row === null || component === null) return taken;
-  const state = stateOf(alert, intake);
+  const state = alertState(alert, intake);
   let did: Taken['did'] = 'known';
   const changed = (document: WrittenPost): WrittenPost => {
     const { post } = document;
     const declared = post.type === 'incident' ? post.impacts?.at(-1)?.components : undefined;
     if (declared?.[`${writing.page.definition.id}/${component}`] === state || isOver(document)) return document;
     did = 'changed';
-    const components = { [component]: statusOf(state) };
-    return changedPost(document, { components, deliver_notifications: false }, { writing, now: author.now });
+    const components = { [component]: declaredStatus(state) };
+    return applyChange(document, { components, deliver_notifications: false }, { writing, now: author.now });
   };
   await changePost(tx, author, { id: row.id, action: 'incident-update', version: null, change: changed });
   return { ...taken, did };
@@ -120,11 +120,11 @@ const IMPACTS = { degraded: 'minor', partial_outage: 'major', major_outage: 'cri
   IncidentImpact
 >;
 
-function postOf(alert: Alert, component: string | null, { intake, writing, author }: IntakeContext): WrittenPost {
+function alertPost(alert: Alert, component: string | null, { intake, writing, author }: IntakeContext): WrittenPost {
   const { now } = author;
   const told = alert.startedAt ?? now;
   const startedAt = told < now - BEGAN_BEFORE_MAX_MS ? now : earlier(told, now);
-  const state = stateOf(alert, intake);
+  const state = alertState(alert, intake);
   const ref = component === null ? null : `${writing.page.definition.id}/${component}`;
   return {
     post: {
@@ -151,13 +151,13 @@ function postOf(alert: Alert, component: string | null, { intake, writing, autho
 }
 
 /** By the first of its severities that the table of the intake has. */
-function stateOf({ severities }: Alert, intake: IntakeConfig): IntakeConfig['state'] {
+function alertState({ severities }: Alert, intake: IntakeConfig): IntakeConfig['state'] {
   const known = severities.find((severity) => Object.hasOwn(intake.severities, severity));
   return (known === undefined ? undefined : intake.severities[known]) ?? intake.state;
 }
 
 /** By the table of the intake, by id, by name. */
-function componentOf({ component }: Alert, { components }: IntakeConfig, writing: WritingPage): string | null {
+function alertComponent({ component }: Alert, { components }: IntakeConfig, writing: WritingPage): string | null {
   if (component === null) return null;
   const mapped = Object.hasOwn(components, component) ? (components[component] ?? component) : component;
   const name = mapped.toLowerCase();
@@ -233,7 +233,7 @@ function readAlert(item: unknown, mapping: IntakeConfig['mapping'], place: strin
     key,
     state,
     title: oneLine(textOf(mapping.title) ?? key),
-    body: isBodyTaken(body) ? body : '',
+    body: isValidBody(body) ? body : '',
     component: textOf(mapping.component),
     severities: (mapping.severity ?? []).flatMap((path) => textOf([path]) ?? []),
     startedAt: instantAt(item, mapping.started ?? []),

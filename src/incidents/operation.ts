@@ -28,7 +28,7 @@ export interface Call {
   readonly load: () => Promise<WritingPage>;
   /** Every page that the token may read. */
   readonly pages: readonly ResolvedPage[];
-  /** Publishes what was written, and comes back when that is done or takes too long. */
+  /** Publishes what was written, and comes back when that is writeAndPublish or takes too long. */
   readonly publish: () => Promise<void>;
   readonly subscribers: SubscriberParts;
 }
@@ -71,7 +71,7 @@ export function read(
 const LISTED_MAX = 100;
 
 /** The part of a list that the query asks for. @throws Refusal 422 */
-export function partOf<Item>(items: readonly Item[], query: URLSearchParams, first: 0 | 1 = 1): readonly Item[] {
+export function listPart<Item>(items: readonly Item[], query: URLSearchParams, first: 0 | 1 = 1): readonly Item[] {
   const size = Math.min(LISTED_MAX, numberIn(query, 'per_page', 1) ?? numberIn(query, 'limit', 1) ?? LISTED_MAX);
   const nth = Math.max(first, numberIn(query, 'page', 0) ?? first) - first;
   return items.slice(nth * size, (nth + 1) * size);
@@ -85,17 +85,17 @@ function numberIn(query: URLSearchParams, name: string, min: number): number | n
 }
 
 /** Writes once, then publishes. */
-export async function done(call: Call, write: Write): Promise<Done> {
+export async function writeAndPublish(call: Call, write: Write): Promise<Done> {
   const result = await writeOnce(call.database, call.author, write);
   if (!result.isReplay) await call.publish();
   return result;
 }
 
-export function notThere(): Refusal {
+export function notFound(): Refusal {
   return new Refusal(404, 'Not found.');
 }
 
 /** It was there when the request came in. */
-export function goneMeanwhile(): Refusal {
+export function deletedMeanwhile(): Refusal {
   return new Refusal(404, 'It has been deleted in the meantime.');
 }

@@ -82,12 +82,12 @@ export function matchOperation(method: string, path: readonly string[]): Matched
   const absent = ABSENT.flatMap((one) => {
     const names = one.path.split('/');
     const isExact = one.methods !== undefined && names.length !== path.length;
-    const params = isExact ? null : paramsOf(names, path.slice(0, names.length));
+    const params = isExact ? null : matchPath(names, path.slice(0, names.length));
     return params === null || one.methods?.includes(wanted) === false ? [] : [{ absent: one, params }];
   }).at(-1);
   if (absent !== undefined) return { operation: null, methods: [], ...absent };
   const found = OPERATIONS.flatMap((operation) => {
-    const params = paramsOf(operation.path.split('/'), path);
+    const params = matchPath(operation.path.split('/'), path);
     return params === null ? [] : [{ operation, params }];
   }).toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length);
   const exact = found.find(({ operation }) => operation.methods.some((known) => known === wanted));
@@ -96,7 +96,7 @@ export function matchOperation(method: string, path: readonly string[]): Matched
   return { operation: exact?.operation ?? null, absent: null, methods, params: (exact ?? first)?.params ?? {} };
 }
 
-function paramsOf(template: readonly string[], path: readonly string[]): Readonly<Record<string, string>> | null {
+function matchPath(template: readonly string[], path: readonly string[]): Readonly<Record<string, string>> | null {
   if (template.length !== path.length) return null;
   const params: Record<string, string> = {};
   for (const [index, part] of template.entries()) {

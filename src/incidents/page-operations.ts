@@ -9,9 +9,9 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { readPages, type StoredPage } from '../store/pages.ts';
 import { shortId } from '../views/text/addresses.ts';
 import { v2Page } from '../views/v2/documents.ts';
-import { type Call, done, notThere, type Operation, partOf, read } from './operation.ts';
+import { type Call, writeAndPublish, notFound, type Operation, listPart, read } from './operation.ts';
 import { faultAt, isSet, NewSubscriberSchema, Refusal, readRequest } from './requests.ts';
-import { noteAs } from './writer.ts';
+import { writeAudit } from './writer.ts';
 import { findComponent } from './writing-page.ts';
 
 /** The page's id, the same as in the v2 JSON. */
@@ -96,7 +96,7 @@ export const PAGE_OPERATIONS: readonly Operation[] = [
     differs: 'lists the pages that the token is for, at most 100 at once; `updated_at` is null',
     run: async ({ pages, query, database }) => {
       const stored = await readPages(database);
-      return partOf(pages, query).map((page) => pageAnswer(page, stored, null));
+      return listPart(pages, query).map((page) => pageAnswer(page, stored, null));
     },
   }),
   read({
@@ -118,7 +118,7 @@ export const PAGE_OPERATIONS: readonly Operation[] = [
     query: ['page', 'per_page'],
     differs: '`components` are states by component id',
     run: async ({ templates, query, author }) =>
-      partOf(templates(), query).map(({ name, title, body, kind, status, components }) => ({
+      listPart(templates(), query).map(({ name, title, body, kind, status, components }) => ({
         id: shortId('template', author.page.key, name),
         name,
         title,
@@ -180,9 +180,9 @@ export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
       const isWanted = (one: ListedSubscriber): boolean =>
         (state === 'all' || STATES[one.state] === state) && (one.address ?? '').toLowerCase().includes(wanted);
       const isOther = ![null, '', 'email'].includes(query.get('type'));
-      const found = isOther ? [] : (await subscribersOf(call)).filter(isWanted);
+      const found = isOther ? [] : (await readSubscribers(call)).filter(isWanted);
       const page = subscribedPage(call);
-      return partOf(found, query, 0).map((one) => subscriberAnswer(page, one));
+      return listPart(found, query, 0).map((one) => subscriberAnswer(page, one));
     },
   },
   {
@@ -215,9 +215,9 @@ export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
     run: async (call) => {
       const one = await subscriberIn(call, call.params['subscriber'] ?? '');
       const answer = subscriberAnswer(subscribedPage(call), one);
-      await done(call, async (tx) => {
+      await writeAndPublish(call, async (tx) => {
         await eraseSubscriber(tx, one.id);
-        await noteAs(tx, call.author, { action: 'subscriber-remove', outcome: '1' });
+        await writeAudit(tx, call.author, { action: 'subscriber-remove', outcome: '1' });
         return one.id;
       });
       await call.database.truncateLog();
@@ -246,30 +246,30 @@ async function createSubscriber(call: Call): Promise<unknown> {
     throw faultAt(`subscriber.component_ids.${index}`, 'No such component on this page. GET components lists them.');
   });
   const gate = subscribers.gateOf(page.definition.slug);
-  const { id } = await done(call, async (tx) => {
+  const { id } = await writeAndPublish(call, async (tx) => {
     const added = { page: author.page.key, email, components, gate, isConfirmed: false };
     const fresh = await addOne(tx, { ...subscribers, now: author.now }, added);
     if (fresh === null) throw faultAt('subscriber.email', 'is subscribed already, or was sent a link to confirm');
-    await noteAs(tx, author, { action: 'subscriber-add', outcome: '1' });
+    await writeAudit(tx, author, { action: 'subscriber-add', outcome: '1' });
     return fresh;
   });
   return subscriberAnswer(page, await subscriberIn(call, id));
 }
 
-function subscribersOf({ database, subscribers, author }: Call): Promise<readonly ListedSubscriber[]> {
+function readSubscribers({ database, subscribers, author }: Call): Promise<readonly ListedSubscriber[]> {
   return listSubscribers(database, subscribers.seal, author.page.key);
 }
 
 function subscribedPage({ pages, author }: Call): ResolvedPage {
   const found = pages.find(({ identity }) => identity.key === author.page.key);
-  if (found === undefined) throw notThere();
+  if (found === undefined) throw notFound();
   return found;
 }
 
 /** @throws Refusal 404 where the page has none of this id */
 async function subscriberIn({ database, subscribers, author }: Call, id: string): Promise<ListedSubscriber> {
   const found = await subscriberById(database, id);
-  if (found?.page !== author.page.key) throw notThere();
+  if (found?.page !== author.page.key) throw notFound();
   return { ...found, address: subscribers.seal.open(found.address, id) };
 }
 

@@ -35,7 +35,7 @@ export function declaredState(status: ComponentStatus): DeclaredState {
 }
 
 /** Their word for ours. */
-export function statusOf(state: DeclaredState): ComponentStatus {
+export function declaredStatus(state: DeclaredState): ComponentStatus {
   const found = Object.entries(COMPONENT_STATUSES).find(([, ours]) => ours === state);
   return (found?.[0] ?? 'operational') as ComponentStatus;
 }
@@ -255,7 +255,7 @@ export function instantIn(text: string): EpochMs {
 }
 
 /** Whether a text may be an update, so that one from elsewhere can be left out. */
-export function isBodyTaken(text: string): boolean {
+export function isValidBody(text: string): boolean {
   return BodySchema.safeParse(text).success;
 }
 

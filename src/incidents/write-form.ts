@@ -6,7 +6,7 @@ import type { Fault } from '../schema/issue-words.ts';
 import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
-import { changedPost, newPost } from './change-post.ts';
+import { applyChange, newPost } from './change-post.ts';
 import {
   ComponentChangeSchema,
   checked,
@@ -16,7 +16,7 @@ import {
   NewAnnouncementSchema,
   NewIncidentSchema,
   Refusal,
-  statusOf,
+  declaredStatus,
   unprocessable,
 } from './requests.ts';
 import { componentRef, type WritingPage, type WrittenStory } from './writing-page.ts';
@@ -32,11 +32,11 @@ interface FormContext {
 }
 
 /** What a form would make. @throws Refusal with the names of fields as paths */
-export function postOfForm(kind: FormKind, form: URLSearchParams, context: FormContext): WrittenPost {
+export function readPost(kind: FormKind, form: URLSearchParams, context: FormContext): WrittenPost {
   try {
-    if (kind === 'announcement') return announcementOf(form, context);
-    if (kind === 'override') return overrideOf(form, context);
-    return storyOfForm(kind, form, context);
+    if (kind === 'announcement') return readAnnouncement(form, context);
+    if (kind === 'override') return readOverride(form, context);
+    return readStory(kind, form, context);
   } catch (error) {
     if (!(error instanceof Refusal) || error.issues.length === 0) throw error;
     throw unprocessable(error.issues.map(toField));
@@ -48,7 +48,7 @@ function toField({ path, message }: Fault): Fault {
   return { path: path.replace(/^(?:incident|component|announcement)\.?/, ''), message };
 }
 
-function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, context: FormContext): WrittenPost {
+function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, context: FormContext): WrittenPost {
   const { writing, own, now } = context;
   const text = (name: string): string | undefined => form.get(name)?.trim() || undefined;
   const chosen = writing.model.components.flatMap(({ definition: { id, groupId } }): [string, string][] => {
@@ -56,7 +56,7 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
     const state = form.get(`groups.${groupId}`) || form.get(`components.${id}`) || '';
     return state === '' ? [] : [[id, state]];
   });
-  const before = declaredBefore(own);
+  const before = lastDeclared(own);
   const states = chosen.filter(([id, state]) => state !== 'named' && before.get(id) !== state);
   const asked = {
     name: text('name'),
@@ -87,11 +87,11 @@ function storyOfForm(kind: 'incident' | 'maintenance', form: URLSearchParams, co
     return newPost(incident, { writing, now });
   }
   const { incident } = checked(IncidentChangeSchema, { incident: asked });
-  return changedPost(own.document, incident, { writing, now });
+  return applyChange(own.document, incident, { writing, now });
 }
 
 /** What an incident last declared of each component, in the words of the form. */
-export function declaredBefore(own: WrittenStory | null): ReadonlyMap<string, string> {
+export function lastDeclared(own: WrittenStory | null): ReadonlyMap<string, string> {
   const post = own?.document.post;
   if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();
   const impacts = post.type === 'incident' ? (post.impacts ?? []) : [];
@@ -101,7 +101,7 @@ export function declaredBefore(own: WrittenStory | null): ReadonlyMap<string, st
   return new Map(
     post.components.map((ref) => {
       const state = said[ref];
-      return [ref.slice(ref.lastIndexOf('/') + 1), state === undefined ? 'named' : statusOf(state)];
+      return [ref.slice(ref.lastIndexOf('/') + 1), state === undefined ? 'named' : declaredStatus(state)];
     }),
   );
 }
@@ -115,7 +115,7 @@ function instantText(form: URLSearchParams, name: string, { model }: WritingPage
   return toIso(at);
 }
 
-function announcementOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
+function readAnnouncement(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const until = instantText(form, 'until', writing);
   const {
     name: title,
@@ -142,7 +142,7 @@ function announcementOf(form: URLSearchParams, { writing, now }: FormContext): W
   };
 }
 
-function overrideOf(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
+function readOverride(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const component = componentRef(writing, form.get('component') ?? '', 'component');
   const { component: change } = checked(ComponentChangeSchema, { component: { status: form.get('status') ?? '' } });
   const state = declaredState(change.status ?? 'operational');

@@ -87,7 +87,7 @@ export async function createPost(
     updatedAt: now,
     actor,
   });
-  await noteAs(tx, author, { action, outcome: id });
+  await writeAudit(tx, author, { action, outcome: id });
 }
 
 interface Change {
@@ -116,7 +116,7 @@ export async function changePost(tx: Writer, author: Author, { id, action, versi
     updatedAt: author.now,
     actor: author.actor,
   });
-  await noteAs(tx, author, { action, outcome: id });
+  await writeAudit(tx, author, { action, outcome: id });
 }
 
 /** Shows a post that was written while its page was private. @throws Refusal as of `changePost` */
@@ -129,7 +129,7 @@ export async function revealPost(
   if (author.page.isPrivate) throw new Refusal(409, 'The page is private by now. Nothing was published.');
   const { now: updatedAt, actor } = author;
   await saveWritten(tx, { ...row, isPrivate: false, version: row.version + 1, updatedAt, actor });
-  await noteAs(tx, author, { action, outcome: id });
+  await writeAudit(tx, author, { action, outcome: id });
 }
 
 /** Takes a post away. @throws Refusal as of `changePost` */
@@ -140,7 +140,7 @@ export async function removePost(
 ): Promise<void> {
   await currentPost(tx, author, { id, version });
   await deleteWritten(tx, id, author.now, author.actor);
-  await noteAs(tx, author, { action, outcome: id });
+  await writeAudit(tx, author, { action, outcome: id });
 }
 
 async function currentPost(
@@ -158,7 +158,7 @@ async function currentPost(
 }
 
 /** An entry in the audit. */
-export function noteAs(
+export function writeAudit(
   tx: Writer,
   { actor, client, now, page }: Author,
   { action, outcome }: { readonly action: string; readonly outcome: string },
@@ -168,11 +168,11 @@ export function noteAs(
 
 /** `2026-11-21-api-errors`: part of addresses, so that they can be read. */
 export function idWords(name: string, at: EpochMs): string {
-  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), wordsOf(name)].filter((part) => part !== '').join('-');
+  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), slugWords(name)].filter((part) => part !== '').join('-');
 }
 
 /** `api-errors`; empty where nothing of a name can be part of an address. */
-export function wordsOf(name: string): string {
+export function slugWords(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')

@@ -68,7 +68,7 @@ export async function loadWritingPage(
         ...inputs.incidents.filter(isOther),
         ...ownIncidents(page, projected.incidents).map((one) => ({
           ...seen(one.id),
-          ...factsOf(stored.get(one.id)),
+          ...pickRecorded(stored.get(one.id)),
           ...one,
         })),
       ],
@@ -76,7 +76,7 @@ export async function loadWritingPage(
         ...inputs.maintenances.filter(isOther),
         ...ownMaintenances(page, projected.maintenances).map((one) => ({
           ...seen(one.id),
-          ...factsOf(stored.get(one.id)),
+          ...pickRecorded(stored.get(one.id)),
           ...one,
         })),
       ],
@@ -112,7 +112,7 @@ export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] 
 }
 
 /** What is recorded of a story beside what it says. */
-function factsOf(stored: object | undefined): object {
+function pickRecorded(stored: object | undefined): object {
   if (stored === undefined) return {};
   const { firstSeenAt, changedAt, sequence } = stored as Readonly<Record<string, unknown>>;
   return {
@@ -133,13 +133,13 @@ export function storyOf({ model }: WritingPage, id: string): PageIncident | Page
 }
 
 /** Whether a story is a maintenance. */
-export function isPlan(story: PageIncident | PageMaintenance): story is PageMaintenance {
+export function isMaintenance(story: PageIncident | PageMaintenance): story is PageMaintenance {
   return 'windows' in story;
 }
 
 /** A story's id in the v2 JSON of its page. */
 function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance): string {
-  return isPlan(story) ? v2MaintenanceId(model, story) : v2IncidentId(model, story);
+  return isMaintenance(story) ? v2MaintenanceId(model, story) : v2IncidentId(model, story);
 }
 
 /** What an id in an address is: something that was written here, a story of others, or nothing. */

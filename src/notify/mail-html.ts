@@ -44,13 +44,13 @@ interface MailDocument {
 }
 
 /** In six digits: Word takes no three. */
-function hexOf(colour: number): string {
+function writeColour(colour: number): string {
   return `#${colour.toString(16).padStart(6, '0')}`;
 }
 
 const hex = Object.fromEntries(
   Object.entries({ paper: PAPER, raised: RAISED, ink: INK, quiet: QUIET_INK, line: LINE, accent: ACCENT }).map(
-    ([name, { light, dark }]) => [name, { light: hexOf(light), dark: hexOf(dark) }],
+    ([name, { light, dark }]) => [name, { light: writeColour(light), dark: writeColour(dark) }],
   ),
 ) as Record<
   'paper' | 'raised' | 'ink' | 'quiet' | 'line' | 'accent',
@@ -144,8 +144,8 @@ function writeSection({ label, heading, href, facts, text, time }: MailSection):
 
 function writeLabel({ text, state }: { readonly text: string; readonly state: State }): string {
   const plate = LOOKS[state].solid.light;
-  const background = hexOf(plate);
-  const colours = ` bgcolor="${background}" style="background:${background};color:${hexOf(inkOn(plate))}"`;
+  const background = writeColour(plate);
+  const colours = ` bgcolor="${background}" style="background:${background};color:${writeColour(inkOn(plate))}"`;
   return row('label', escapeMarkup(text), colours);
 }
 

@@ -209,7 +209,7 @@ async function showManage(call: Call): Promise<GateResponse | null> {
 
 async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise<GateResponse | null> {
   const { options, known } = call;
-  const isAllowed = mayReceive(known, addressOf(call, found), found.gate);
+  const isAllowed = mayReceive(known, openAddress(call, found), found.gate);
   const components = isAllowed && known !== null ? await readFormComponents(options.database, known.identity) : [];
   return call.show({
     step: 'manage',
@@ -260,7 +260,7 @@ function presentedToken({ request }: Call): string {
   return request.form.get('token') ?? request.query.get('token') ?? '';
 }
 
-function addressOf({ options }: Call, { address, id }: Subscriber): string {
+function openAddress({ options }: Call, { address, id }: Subscriber): string {
   return options.seal.open(address, id) ?? '';
 }
 
@@ -273,7 +273,7 @@ async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Sub
   const id = readLinkToken(options.key, purpose, presentedToken(call));
   const found = id === null ? null : await subscriberById(options.database, id);
   if (found === null) return null;
-  const isAllowed = mayReceive(known, addressOf(call, found), found.gate) || seen !== null;
+  const isAllowed = mayReceive(known, openAddress(call, found), found.gate) || seen !== null;
   return isAllowed && found.page === known?.identity.key ? found : null;
 }
 

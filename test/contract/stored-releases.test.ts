@@ -10,7 +10,7 @@ import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
 import { objectKey, RELEASE_INDEX } from '../../src/publish/stored/ledger.ts';
-import { digestOf } from '../../src/publish/stored/object-store.ts';
+import { objectDigest } from '../../src/publish/stored/object-store.ts';
 import { createTaker, type Taker } from '../../src/publish/stored/take.ts';
 import { createUploader } from '../../src/publish/stored/upload.ts';
 import { createReleaseReader } from '../../src/server/visitors/release-reader.ts';
@@ -303,7 +303,7 @@ describe('objects in a bucket', () => {
       Buffer.from('é'),
     ];
     const many = Array.from({ length: 100 }, (_, index) => Buffer.from(`object ${index}`));
-    const objects = [...bodies, ...many].map((bytes) => [objectKey(digestOf(bytes)), bytes] as const);
+    const objects = [...bodies, ...many].map((bytes) => [objectKey(objectDigest(bytes)), bytes] as const);
     await Promise.all(objects.map(([key, bytes]) => store.put(key, bytes)));
     const [again] = objects;
     if (again !== undefined) await store.put(...again);

@@ -23,13 +23,13 @@ function checkedUpstreams({ live }: Pick<StoreParts, 'live'>): readonly string[]
   return live.upstreams().flatMap(({ id, checks }) => (checks === undefined ? [] : [id]));
 }
 
-export function placeOf({ live }: Pick<StoreParts, 'live'>): string {
+export function checkPlace({ live }: Pick<StoreParts, 'live'>): string {
   return live.config().checks.place ?? ONLY_PLACE;
 }
 
 /** The lease that whoever makes the checks here needs; null: there are none. */
 export function ownChecksTask(base: Pick<StoreParts, 'live'>): string | null {
-  return checkedUpstreams(base).length === 0 ? null : checksTask(placeOf(base));
+  return checkedUpstreams(base).length === 0 ? null : checksTask(checkPlace(base));
 }
 
 /** All configured checks, of every place. An upstream whose list can't be read is left out and told. */
@@ -52,7 +52,7 @@ export async function listChecks({ http, store, live, log }: StoreParts): Promis
 
 /** Those that are made at this place. */
 export function checksHere(base: Pick<StoreParts, 'live'>, checks: readonly OwnCheck[]): readonly OwnCheck[] {
-  const place = placeOf(base);
+  const place = checkPlace(base);
   return checks.filter(
     ({ check: { regions = [] } }) => place === ONLY_PLACE || regions.length === 0 || regions.includes(place),
   );
@@ -64,7 +64,7 @@ type Needs = Pick<CheckerDeps, 'turn' | 'onChange' | 'onGap' | 'read' | 'write'>
 export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs: Partial<Needs> = {}): Checker {
   const { database, live, proxy, log } = base;
   const { reference, resolver } = live.config().checks;
-  const place = placeOf(base);
+  const place = checkPlace(base);
   const caOf = new Map(live.upstreams().map(({ id, ca }) => [id, ca]));
   const tryIt = ({ upstream, check }: OwnCheck, signal: AbortSignal) =>
     tryCheck(check, { ...{ resolver, proxy, signal }, ca: caOf.get(upstream) ?? null });
@@ -122,7 +122,7 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
     const checks = checksHere(base, await listChecks(base));
     // Secrets are compared as well, which print alike.
     const key = JSON.stringify(
-      [placeOf(base), base.live.config().checks, checks],
+      [checkPlace(base), base.live.config().checks, checks],
       function (this: object, name, value) {
         const raw = (this as Readonly<Record<string, unknown>>)[name];
         return raw instanceof Secret ? raw.reveal() : (value as unknown);
@@ -131,7 +131,7 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
     if (isClosed || current?.key === key) return;
     await current?.checker.close();
     const checker = makeChecker(base, checks, {
-      turn: () => elections.leaseOf(checksTask(placeOf(base)))?.fence ?? null,
+      turn: () => elections.leaseOf(checksTask(checkPlace(base)))?.fence ?? null,
       onChange: (upstreams) => void engine.submit({ trigger: 'check', upstreams, isUrgent: true }),
       onGap: () => askNow(checkedUpstreams(base)),
     });

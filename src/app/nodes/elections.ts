@@ -10,7 +10,7 @@ import type { EpochMs } from '../../model/time.ts';
 import type { Lease, Leases } from '../../store/nodes/leases.ts';
 import type { Store } from '../../store/store.ts';
 import { jitterMsOf, nextRunAfter } from '../../sync/schedule/schedule.ts';
-import { schedulesOf } from '../live-config.ts';
+import { readSchedules } from '../live-config.ts';
 
 export interface Elections {
   /** The lease of a task, as far as this node knows; null: another node has it. Work for the task is fenced by it. */
@@ -103,7 +103,7 @@ export function upstreamsIn(names: readonly string[]): readonly string[] {
 
 /** Cron expressions by upstream id, including the upstream of operators' posts. */
 export function cronExpressions(config: Config): ReadonlyMap<string, string> {
-  const expressions = new Map(schedulesOf(config));
+  const expressions = new Map(readSchedules(config));
   if (hasOperators(config)) expressions.set(WRITTEN_ID, config.schedule);
   return expressions;
 }

@@ -7,7 +7,7 @@ import type { NextRelease } from '../../publish/publish-control.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
 import { type Manifest, releasePage } from '../../publish/releases/manifest.ts';
 import { openEntries, type ReleaseIndex, type SiteKey, sealEntries } from '../../publish/stored/ledger.ts';
-import { digestOf, type ObjectStore } from '../../publish/stored/object-store.ts';
+import { objectDigest, type ObjectStore } from '../../publish/stored/object-store.ts';
 import { createTaker, type Taker } from '../../publish/stored/take.ts';
 import { createUploader } from '../../publish/stored/upload.ts';
 import type { Database } from '../../store/database.ts';
@@ -56,7 +56,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
       const of = [state.resolved, state.announcements];
       if (copied === null || copied.of.some((one, index) => one !== of[index])) {
         const text = JSON.stringify(await readSiteCopy(database));
-        copied = { of, text, digest: digestOf(Buffer.from(text)) };
+        copied = { of, text, digest: objectDigest(Buffer.from(text)) };
       }
       const { digest, text } = copied;
       return { digest, sealed: () => Buffer.from(sealEntries(text, key)) };

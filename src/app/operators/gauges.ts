@@ -13,7 +13,7 @@ import { loadReleaseData } from '../../publish/releases/release-data.ts';
 import type { Gauges } from '../../server/operators/metrics.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
-import { healthOf, windowName } from './ops-facts.ts';
+import { readHealth, windowName } from './ops-facts.ts';
 
 /** The HTTP server adds whether this node is ready and fresh. */
 type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
@@ -95,7 +95,7 @@ export function createGaugeReader(
 async function storedFacts({ base: { store, live } }: Pharos): Promise<StoredFacts> {
   const at = now();
   const upstreams = live.upstreams().map(async (upstream) => {
-    const { circuit, quota } = await healthOf(store.database, upstream, at);
+    const { circuit, quota } = await readHealth(store.database, upstream, at);
     const windows = quota.map((window) => ({ window: windowName(window), left: window.left }));
     return { id: upstream.id, isAsked: circuit.kind !== 'open', quota: windows };
   });

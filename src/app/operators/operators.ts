@@ -23,7 +23,7 @@ import {
   type OpsActions,
   type OpsPage,
   type OpsProvider,
-  returnedOperator,
+  beginReturned,
 } from '../../server/operators/ops-routes.ts';
 import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
 import { createOperatorSessions } from '../../store/operator-sessions.ts';
@@ -78,31 +78,31 @@ export function createOperators(pharos: Pharos): Operators {
       const verdict = guard.check(given, client);
       return verdict.kind === 'right' ? { ...verdict, credential: verdict.operator.credential } : verdict;
     },
-    provider: providerOf(pharos),
+    provider: createProvider(pharos),
     sessions: createOperatorSessionService({
       ...{ tokens, resolve, random: systemRandom },
       sessions: createOperatorSessions(database),
     }),
     events: pharos.serving.events,
     facts: facts.facts,
-    render: (page) => drawn(pharos.serving, page),
-    actions: actionsOf(pharos),
+    render: (page) => drawOps(pharos.serving, page),
+    actions: createActions(pharos),
     forms: createForms(pharos),
     now,
   };
   return {
     guard,
     routes: createOpsRoutes(options),
-    returned: async (request) => returnedOperator(options, request, await identified(pharos, request, configured())),
+    returned: async (request) => beginReturned(options, request, await identifyOperator(pharos, request, configured())),
   };
 }
 
 /** Who came back from the identity provider, as an operator. */
-async function identified(
+async function identifyOperator(
   { base, serving: { oidc } }: Pharos,
   { query, headers, isSecure }: OwnRequest,
   operators: Config['operators'],
-): Promise<Parameters<typeof returnedOperator>[2]> {
+): Promise<Parameters<typeof beginReturned>[2]> {
   const at = now();
   const pending = oidc.pending({ cookie: headers.cookie ?? null, isSecure, now: at });
   if (pending?.place.purpose !== 'operators') return 'refused';
@@ -119,7 +119,7 @@ async function identified(
   }
 }
 
-function providerOf({ base, serving: { oidc } }: Pharos): OpsProvider {
+function createProvider({ base, serving: { oidc } }: Pharos): OpsProvider {
   const redirectUri = (): string => callbackAt(base.live.siteUrl());
   return {
     isOn: () => oidc.client('operators') !== null,
@@ -146,13 +146,13 @@ function providerOf({ base, serving: { oidc } }: Pharos): OpsProvider {
   };
 }
 
-function drawn({ draw }: ServeParts, page: OpsPage): ReturnType<ServeParts['draw']> {
+function drawOps({ draw }: ServeParts, page: OpsPage): ReturnType<ServeParts['draw']> {
   if (page.kind === 'ops') return draw('ops', page.view);
   if (page.kind === 'ops-write') return draw('ops-write', page.view);
   return page.kind === 'status-page' ? draw('status-page', page.view) : draw('ops-sign-in', page.view);
 }
 
-function actionsOf(pharos: Pharos): OpsActions {
+function createActions(pharos: Pharos): OpsActions {
   const { audit } = pharos.base;
   const { engine } = pharos.publishing;
   const noted = ({ operator, address }: Parameters<OpsActions['signedIn']>[0]) => ({

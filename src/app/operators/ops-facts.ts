@@ -9,7 +9,7 @@ import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { heldRelease } from '../../publish/releases/clean.ts';
-import { currentNumber, type ReleaseFolders, releaseNumbers, unpublishedOf } from '../../publish/releases/folders.ts';
+import { currentNumber, type ReleaseFolders, releaseNumbers, unpublishedPaths } from '../../publish/releases/folders.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
 import type { Reader } from '../../store/database.ts';
@@ -97,11 +97,11 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
       const config = live.config();
       const state = await pharos.serving.keeper.refresh(now);
       const records = await store.runs(RUNS_LOOKED_AT);
-      const reports = records.map(reportOf);
+      const reports = records.map(parseReport);
       const audit = createAudit(store.database);
       const { pages } = state.resolved;
       const slugs = pages.map(({ definition }) => definition.slug);
-      const unpublished = new Set(unpublishedOf(pharos.base.folders, slugs));
+      const unpublished = new Set(unpublishedPaths(pharos.base.folders, slugs));
       const isPublished = ({ definition }: ResolvedPage): number => Number(!unpublished.has(definition.slug));
       const listed = pages.toSorted((a, b) => isPublished(a) - isPublished(b));
       return {
@@ -159,7 +159,7 @@ function summaryOfManifest({ number, asOf, access, completes, files }: Manifest)
 }
 
 /** Reads a stored report. One of another version shows as much as can be read. */
-function reportOf({ report }: RunRecord): RunReport {
+function parseReport({ report }: RunRecord): RunReport {
   return JSON.parse(report) as RunReport;
 }
 
@@ -184,7 +184,7 @@ async function upstreamFacts(
   upstream: Upstream,
   { now, reports, heard, redact }: UpstreamContext,
 ): Promise<UpstreamFacts> {
-  const { circuit, quota } = await healthOf(store.database, upstream, now);
+  const { circuit, quota } = await readHealth(store.database, upstream, now);
   const passes = reports.flatMap((report) => {
     const item = report.pass?.upstreams.findLast(({ upstreamId }) => upstreamId === upstream.id);
     return item === undefined ? [] : [{ at: report.endedAt, item }];
@@ -270,7 +270,7 @@ interface UpstreamHealth {
   readonly quota: readonly QuotaLeft[];
 }
 
-export async function healthOf(reader: Reader, upstream: Upstream, now: EpochMs): Promise<UpstreamHealth> {
+export async function readHealth(reader: Reader, upstream: Upstream, now: EpochMs): Promise<UpstreamHealth> {
   const control = await readControl(reader, upstream.id);
   const quota = await Promise.all(
     windowsOf(upstream.limits).map(async ({ lengthMs, requestsMax }) => {

@@ -47,7 +47,7 @@ export async function writingPage(
 }
 
 /** The site as this node reads it, which also puts its access rules in force. */
-function inForce({ base, serving }: Pharos): Parameters<typeof writingPage>[0] {
+function currentSite({ base, serving }: Pharos): Parameters<typeof writingPage>[0] {
   return { store: base.store, readSite: serving.keeper.refresh };
 }
 
@@ -90,7 +90,7 @@ export function createForms(pharos: Pharos): WriteForms {
         key: identity.key,
       })),
     templatesOf: (slug) => incidentTemplates(pharos, slug),
-    load: (slug, candidate) => writingPage(inForce(pharos), slug, candidate),
+    load: (slug, candidate) => writingPage(currentSite(pharos), slug, candidate),
     publish: () => publishWritten(pharos.publishing),
   });
 }
@@ -107,8 +107,8 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
     canRun: pharos.publishing.publisher !== null,
     now,
     clientOf: pharos.base.audit.clientOf,
-    pageOf: (slug: string) => pageNamed(inForce(pharos), slug),
-    load: (slug: string) => writingPage(inForce(pharos), slug),
+    pageOf: (slug: string) => pageNamed(currentSite(pharos), slug),
+    load: (slug: string) => writingPage(currentSite(pharos), slug),
     publish: () => publishWritten(pharos.publishing),
     database,
     newSuffix,
@@ -117,7 +117,7 @@ export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: L
     api: createApiRoutes({
       ...shared,
       isOn: () => hasOperators(pharos.base.live.config()),
-      pages: async () => (await inForce(pharos).readSite(now())).resolved.pages,
+      pages: async () => (await currentSite(pharos).readSite(now())).resolved.pages,
       subscribers: subscriberParts(pharos.base, (slug) => {
         const gated = pharos.serving.access.pageOf(slug);
         return gated === null ? '' : gateVersion({ gated });

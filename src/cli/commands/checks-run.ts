@@ -1,4 +1,4 @@
-import { checksHere, listChecks, makeChecker, placeOf } from '../../app/nodes/checks.ts';
+import { checksHere, listChecks, makeChecker, checkPlace } from '../../app/nodes/checks.ts';
 import type { Finished, OwnCheck } from '../../checks/checker.ts';
 import { targetOf } from '../../sync/connectors/check.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
@@ -26,7 +26,7 @@ export async function checksRun(names: readonly string[], options: ChecksRunOpti
     progress.end();
     const isOk = finished.every(({ verdict }) => verdict.state === 'operational' || verdict.state === 'degraded');
     const text = finished.length === 0 ? 'There is no active check to make here.' : tableOf(finished);
-    print(options.json === true, { ok: isOk, place: placeOf(base), checks: finished.map(resultOf) }, text);
+    print(options.json === true, { ok: isOk, place: checkPlace(base), checks: finished.map(resultOf) }, text);
     return isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
     progress.end();

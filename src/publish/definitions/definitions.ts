@@ -85,7 +85,7 @@ export function resolvePages(inputs: DefinitionInputs): DefinedSite {
   const drafts = settleDomains(collected.drafts, inputs.site, problems);
   const undecided = collected.undecided.map(({ slug }) => slug);
   const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
-  const home = inputs.site.home ?? onlyOf([...defined, ...undecided]);
+  const home = inputs.site.home ?? soleSlug([...defined, ...undecided]);
   const taken = new Set([...defined, ...undecided]);
   const pages = drafts
     .map((draft) => finish(draft, inputs, problems))
@@ -149,7 +149,7 @@ export function standingIn({ pages, withheld, closed: taken, isDecided }: Resolv
   };
 }
 
-function onlyOf(slugs: readonly string[]): string | null {
+function soleSlug(slugs: readonly string[]): string | null {
   return slugs.length === 1 ? (slugs[0] ?? null) : null;
 }
 

@@ -52,7 +52,7 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
       const base = bases.get(config) ?? null;
       if (base === null) {
         withhold(slug, missingBase(config, upstreamPages, inputs.undecidedUpstreams));
-        if (inputs.undecidedUpstreams.has(fromOf(config).upstream)) contested.push(slug);
+        if (inputs.undecidedUpstreams.has(readFrom(config).upstream)) contested.push(slug);
       } else drafts.push({ definition: overlay(config, base, inputs), config });
       continue;
     }
@@ -101,13 +101,13 @@ function safePages(definitions: readonly PageDefinition[], problems: DefinitionP
 }
 
 /** Finds the upstream's page that `from` names. */
-function fromOf({ slug, from = '' }: PageConfig): { readonly upstream: string; readonly slug: string } {
+function readFrom({ slug, from = '' }: PageConfig): { readonly upstream: string; readonly slug: string } {
   const [upstream = '', other = slug] = from.split('/');
   return { upstream, slug: other };
 }
 
 function findBase(config: PageConfig, pages: readonly PageDefinition[]): PageDefinition | null {
-  const { upstream, slug } = fromOf(config);
+  const { upstream, slug } = readFrom(config);
   return pages.find((page) => page.slug === slug && upstreamOfPage(page) === upstream) ?? null;
 }
 
@@ -116,7 +116,7 @@ function missingBase(
   pages: readonly PageDefinition[],
   undecidedUpstreams: ReadonlySet<string>,
 ): string {
-  const { upstream, slug } = fromOf(config);
+  const { upstream, slug } = readFrom(config);
   if (undecidedUpstreams.has(upstream))
     return `Waiting for ${upstream} to list its pages. Until then, this page is withheld.`;
   const others = pages.filter((page) => upstreamOfPage(page) === upstream).map((page) => page.slug);

@@ -14,7 +14,7 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
   const components =
     config.components === undefined
       ? (base?.components ?? allMonitors(inputs.monitors))
-      : componentsOf(config.components);
+      : defineComponents(config.components);
   return {
     id: base?.id ?? `config/${config.slug}`,
     slug: config.slug,
@@ -75,7 +75,7 @@ function effectiveGate(
   };
 }
 
-function componentsOf(components: NonNullable<PageConfig['components']>): readonly ComponentDefinition[] {
+function defineComponents(components: NonNullable<PageConfig['components']>): readonly ComponentDefinition[] {
   const taken = new Set<string>();
   return components.map((component, index) => {
     const wanted = component.id ?? componentIdFrom(component.monitor ?? component.name ?? 'component');

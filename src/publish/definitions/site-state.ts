@@ -70,7 +70,7 @@ export type IconPicture =
 
 /** The page with its external icon as a file, if that was fetched. */
 export function withIcon(page: ResolvedPage, icons: Icons): ResolvedPage {
-  const found = pictureOf(page, icons);
+  const found = findPicture(page, icons);
   if (found?.kind !== 'picture') return page;
   const definition = { ...page.definition, icon: page.settings.url + ICON_PATH };
   return { ...page, definition, icon: { png: found.png } };
@@ -79,7 +79,7 @@ export function withIcon(page: ResolvedPage, icons: Icons): ResolvedPage {
 /** Says of icons that pages go without them. */
 export function refusedIcons(pages: readonly IconPage[], icons: Icons): readonly DefinitionProblem[] {
   return pages.flatMap((page) => {
-    const found = pictureOf(page, icons);
+    const found = findPicture(page, icons);
     const { slug } = page.definition;
     return found?.kind === 'refused' ? [{ slug, message: `its icon is left out: ${found.reason}` }] : [];
   });
@@ -88,7 +88,7 @@ export function refusedIcons(pages: readonly IconPage[], icons: Icons): readonly
 type Icons = ReadonlyMap<string, IconPicture>;
 type IconPage = Pick<ResolvedPage, 'definition' | 'identity' | 'iconAddress'>;
 
-function pictureOf({ identity, iconAddress }: IconPage, icons: Icons): IconPicture | undefined {
+function findPicture({ identity, iconAddress }: IconPage, icons: Icons): IconPicture | undefined {
   return iconAddress === null ? undefined : icons.get(iconKey(identity.key, iconAddress));
 }
 

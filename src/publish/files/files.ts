@@ -197,8 +197,8 @@ function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, f
   const places = new Set([...taken].flatMap(occupiedPaths));
   const entries: FileEntry[] = [];
   for (const [from, to] of Object.entries(redirects)) {
-    const path = pathOf(from);
-    const target = pathOf(to);
+    const path = addressPath(from);
+    const target = addressPath(to);
     if (!taken.has(target) || places.has(path) || parentFolders(path).some((folder) => taken.has(folder))) continue;
     for (const place of occupiedPaths(path)) places.add(place);
     taken.add(path);
@@ -215,7 +215,7 @@ function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, f
 }
 
 /** The file at an address. */
-function pathOf(address: string): string {
+function addressPath(address: string): string {
   const path = address.replace(/^\/|\/$/g, '');
   if (path === '') return 'index.html';
   return FILE_NAME.test(path) && !address.endsWith('/') ? path : `${path}/index.html`;

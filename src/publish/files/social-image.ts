@@ -29,8 +29,8 @@ export async function socialImage(view: SocialView): Promise<Uint8Array> {
   const { satori, Resvg } = await libraries();
   const { title, sentence, detail, daysFrom, daysTo, address } = view;
   const faces = await facesFor([title, sentence, detail, daysFrom, daysTo, address].join(' '), view.locale);
-  const text = await satori(layoutOf(view, faces), { width: WIDTH, height: HEIGHT, fonts: [...faces.fonts] });
-  const svg = text.replace(/<\/svg>\s*$/, `${lineOf(view)}${logoOf(view)}${shapeOf(view)}${drawBars(view)}</svg>`);
+  const text = await satori(layOut(view, faces), { width: WIDTH, height: HEIGHT, fonts: [...faces.fonts] });
+  const svg = text.replace(/<\/svg>\s*$/, `${drawLine(view)}${drawLogo(view)}${drawShape(view)}${drawBars(view)}</svg>`);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 
@@ -61,7 +61,7 @@ function hexIn({ isDark }: SocialView, { light, dark }: Colour): string {
   return toHex(isDark ? dark : light);
 }
 
-function layoutOf(view: SocialView, faces: Faces): Box {
+function layOut(view: SocialView, faces: Faces): Box {
   const { header, isLoud } = LOOKS[view.state];
   const direction = isRightToLeft(view) ? 'rtl' : 'ltr';
   const head = box(
@@ -139,12 +139,12 @@ function sentenceSize(sentence: string): number {
 }
 
 /** The accent, in that colour exactly, as at the top of pages. */
-function lineOf({ accentColor }: SocialView): string {
+function drawLine({ accentColor }: SocialView): string {
   return accentColor === null ? '' : `<rect width="${WIDTH}" height="${ACCENT_HEIGHT}" fill="${accentColor}"/>`;
 }
 
 /** As much larger than on a page as the title is. */
-function logoOf(view: SocialView): string {
+function drawLogo(view: SocialView): string {
   if (view.logo === null) return '';
   const { contentType, base64, width, height } = view.logo;
   const scale = Math.min(LOGO_HEIGHT / height, BESIDE_SHAPE_WIDTH / width);
@@ -153,7 +153,7 @@ function logoOf(view: SocialView): string {
 }
 
 /** The shape of the state in the corner, its sign in the colour of the ground. */
-function shapeOf(view: SocialView): string {
+function drawShape(view: SocialView): string {
   const { shape, text, header, isLoud } = LOOKS[view.state];
   const hex = isLoud ? toHex(WHITE) : hexIn(view, text);
   const ink = ` stroke="${hexIn(view, header)}"`;

@@ -67,7 +67,7 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
     const rows = await database.all('SELECT * FROM icon ORDER BY page, address');
     memory = new Map(rows.map((one) => [iconKey(String(one['page']), String(one['address'])), toKnownIcon(one)]));
     version = current;
-    const next = picturesOf(memory);
+    const next = listPictures(memory);
     if (!isSame(icons, next)) icons = next;
     return icons;
   }
@@ -135,7 +135,7 @@ async function remember(
   );
 }
 
-function picturesOf(known: ReadonlyMap<string, KnownIcon>): Icons {
+function listPictures(known: ReadonlyMap<string, KnownIcon>): Icons {
   return new Map(
     [...known].map(([key, { png, refusal }]): [string, IconPicture] => [
       key,
@@ -186,7 +186,7 @@ interface Size {
 export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
   if (bytes.length > ICON_BYTES_MAX) return refused(`it is larger than ${ICON_BYTES_MAX / 1024} KiB`);
   const data = Buffer.from(bytes);
-  const pixels = pixelsOf(data);
+  const pixels = decodePixels(data);
   if (pixels !== null) {
     const fault = sizeFault(pixels.size);
     return fault === null ? await draw(wrapped(data, pixels), true) : refused(fault);
@@ -207,7 +207,7 @@ interface Pixels {
 }
 
 /** Reads the header of a bitmap; null: not a bitmap. */
-function pixelsOf(data: Buffer): Pixels | null {
+function decodePixels(data: Buffer): Pixels | null {
   if (data.length >= 24 && data.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])))
     return { type: 'png', size: { width: data.readUInt32BE(16), height: data.readUInt32BE(20) } };
   if (data.length >= 10 && /^GIF8[79]a$/.test(data.toString('latin1', 0, 6)))

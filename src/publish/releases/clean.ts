@@ -102,11 +102,11 @@ interface Place {
   readonly folders: ReleaseFolders;
 }
 
-const fileOf = (folders: ReleaseFolders, slug: string): string => join(folders.releases, slug, 'held');
+const heldFile = (folders: ReleaseFolders, slug: string): string => join(folders.releases, slug, 'held');
 
 /** Holds a page on the release being served. The caller holds the publishing lease. */
 export async function hold({ disk, folders }: Place, slug: string, number: number): Promise<void> {
-  const file = fileOf(folders, slug);
+  const file = heldFile(folders, slug);
   const batch = disk.batch();
   disk.remove(file);
   try {
@@ -123,7 +123,7 @@ export async function hold({ disk, folders }: Place, slug: string, number: numbe
  */
 export function letGo({ disk, folders }: Place, slug: string): boolean {
   const wasHeld = heldRelease(folders, slug) !== null;
-  disk.remove(fileOf(folders, slug));
+  disk.remove(heldFile(folders, slug));
   return wasHeld;
 }
 
@@ -133,7 +133,7 @@ export function letGo({ disk, folders }: Place, slug: string): boolean {
  */
 export function heldRelease(folders: ReleaseFolders, slug: string): number | null {
   try {
-    const number = Number(readFileSync(fileOf(folders, slug), 'utf8'));
+    const number = Number(readFileSync(heldFile(folders, slug), 'utf8'));
     return number === currentNumber(folders, slug) ? number : null;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;

@@ -63,7 +63,7 @@ export interface ServedRelease {
  * becomes private, the public link is removed first.
  */
 export function servedRelease(folders: ReleaseFolders, slug: string): ServedRelease | null {
-  for (const { place, isPublic } of linksOf(folders, slug)) {
+  for (const { place, isPublic } of listLinks(folders, slug)) {
     try {
       const number = numberIn(readlinkSync(place));
       if (Number.isInteger(number)) return { number, isPublic };
@@ -81,14 +81,14 @@ export async function readServed(
 ): Promise<ReadonlyMap<string, ServedRelease>> {
   const served = new Map<string, ServedRelease>();
   for (const slug of slugs)
-    for (const { place, isPublic } of linksOf(folders, slug)) {
+    for (const { place, isPublic } of listLinks(folders, slug)) {
       const number = numberIn(await readlink(place).catch(() => ''));
       if (Number.isInteger(number)) served.getOrInsert(slug, { number, isPublic });
     }
   return served;
 }
 
-function linksOf(
+function listLinks(
   folders: ReleaseFolders,
   slug: string,
 ): readonly { readonly place: string; readonly isPublic: boolean }[] {
@@ -109,7 +109,7 @@ export function currentNumber(folders: ReleaseFolders, slug: string): number | n
 }
 
 /** Returns the pages without a served release, in the given order. */
-export function unpublishedOf(folders: ReleaseFolders, slugs: readonly string[]): readonly string[] {
+export function unpublishedPaths(folders: ReleaseFolders, slugs: readonly string[]): readonly string[] {
   return slugs.filter((slug) => currentNumber(folders, slug) === null);
 }
 

@@ -55,7 +55,7 @@ export interface Variant {
 const SUFFIXES: Readonly<Record<Compression, string>> = { br: '.br', gzip: '.gz', zstd: '.zst' };
 
 /** The ending of a pre-compressed variant, as nginx and Caddy look for it. */
-export function suffixOf(encoding: Compression): string {
+export function variantSuffix(encoding: Compression): string {
   return SUFFIXES[encoding];
 }
 

@@ -14,7 +14,7 @@ import {
   releaseFolder,
   servedRelease,
 } from './folders.ts';
-import { filePlaces, type Manifest, suffixOf } from './manifest.ts';
+import { filePlaces, type Manifest, variantSuffix } from './manifest.ts';
 
 /** Permissions of folders and files. */
 export interface Modes {
@@ -68,7 +68,7 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
     disk.setMode(folder, modes.folder);
   const placeOf = filePlaces(folders, manifest);
   for (const [path, { variants }] of Object.entries(manifest.files))
-    for (const suffix of ['', ...(variants ?? []).map(suffixOf)]) disk.setMode(placeOf(path) + suffix, modes.file);
+    for (const suffix of ['', ...(variants ?? []).map(variantSuffix)]) disk.setMode(placeOf(path) + suffix, modes.file);
 }
 
 /** Tightens permissions that an earlier version, another umask or a restored copy left open. */

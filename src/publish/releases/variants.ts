@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { NEXT_FOLDER, type ReleaseFolders, releaseFolder } from './folders.ts';
-import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest, suffixOf, type Variant } from './manifest.ts';
+import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest, variantSuffix, type Variant } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
 /** Paths of a release whose variants are not made yet. */
@@ -37,7 +37,7 @@ export async function writeVariants(
     const modes = chooseModes(manifest.access === 'public');
     const placeOf = filePlaces(folders, manifest);
     const places = [...made].flatMap(([path, variants]) =>
-      variants.map(({ encoding, bytes }) => ({ place: placeOf(path) + suffixOf(encoding), bytes })),
+      variants.map(({ encoding, bytes }) => ({ place: placeOf(path) + variantSuffix(encoding), bytes })),
     );
     const staged = disk.batch();
     for (const [index, { bytes }] of places.entries()) staged.write(join(next, String(index)), bytes, modes.file);

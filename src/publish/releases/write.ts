@@ -12,7 +12,7 @@ import {
   isWorthCompressing,
   type Manifest,
   type ReleaseAccess,
-  suffixOf,
+  variantSuffix,
 } from './manifest.ts';
 import { chooseModes, type Modes, makePageFolders, setModes } from './modes.ts';
 
@@ -151,7 +151,7 @@ async function claimNumber(
 function writeFiles(writing: Writing, made: string[]): Manifest {
   const { batch, folders, input, previous, number } = writing;
   const home = releaseFolder(folders, input.slug, number);
-  const tree = treeOf(input.files);
+  const tree = buildTree(input.files);
   const previousCounts = previous === null ? null : childCounts(previous);
   const files: Record<string, FileRecord> = {};
   const ids: Record<string, string> = {};
@@ -193,7 +193,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     ...(restores === null ? {} : { restores }),
     files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
     folders: ids,
-    dataSha256: sha256Of(data),
+    dataSha256: digestBytes(data),
   };
   batch.write(join(home, 'data.json'), data);
   batch.write(join(home, 'manifest.json'), Buffer.from(JSON.stringify(manifest)));
@@ -207,14 +207,14 @@ interface Folder {
 }
 
 /** Every folder by its path (`''` is the root), parents first. */
-function treeOf(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
+function buildTree(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
   const tree = new Map<string, Folder>([['', { files: [], children: [] }]]);
   const folderAt = (path: string): Folder => tree.getOrInsertComputed(path, begin);
   function begin(path: string): Folder {
-    folderAt(parentOf(path)).children.push(path);
+    folderAt(parentFolder(path)).children.push(path);
     return { files: [], children: [] };
   }
-  for (const file of files) folderAt(parentOf(file.path)).files.push(file);
+  for (const file of files) folderAt(parentFolder(file.path)).files.push(file);
   return tree;
 }
 
@@ -222,13 +222,13 @@ function treeOf(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
 function childCounts(manifest: Manifest): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const path of [...Object.keys(manifest.files), ...Object.keys(manifest.folders)]) {
-    const folder = parentOf(path);
+    const folder = parentFolder(path);
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
   return counts;
 }
 
-function parentOf(path: string): string {
+function parentFolder(path: string): string {
   const folder = dirname(path);
   return folder === '.' ? '' : folder;
 }
@@ -279,7 +279,7 @@ function linkFile({ disk, previous, placeBefore }: Writing, file: KeptFile, targ
   const { path } = file;
   const record = keptRecord(previous, file);
   try {
-    for (const suffix of ['', ...(record.variants ?? []).map(suffixOf)])
+    for (const suffix of ['', ...(record.variants ?? []).map(variantSuffix)])
       disk.link(placeBefore(path) + suffix, target + suffix);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);
@@ -305,19 +305,19 @@ function verify({ folders, input, number }: Writing, manifest: Manifest): void {
     const file = `${root}/${path}`;
     if (kept.has(path)) {
       if (fileSize(file) !== record.bytes) throw new DamagedReleaseError(path, null);
-    } else if (sha256Of(readFileSync(file)) !== record.sha256) {
+    } else if (digestBytes(readFileSync(file)) !== record.sha256) {
       throw new Error(`${path} does not match its manifest`);
     }
   }
   const data = readFileSync(join(releaseFolder(folders, input.slug, number), 'data.json'));
-  if (sha256Of(data) !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
+  if (digestBytes(data) !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
 }
 
 function fileSize(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
-function sha256Of(bytes: Uint8Array): string {
+function digestBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 

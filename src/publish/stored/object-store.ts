@@ -61,7 +61,7 @@ export function fenceStore(store: ObjectStore, mayWrite: () => Promise<boolean>)
 }
 
 /** Runs several tasks at a time. After the first failure, no further task is started, and running ones are awaited. */
-export async function eachOf<Item>(
+export async function forEachLimited<Item>(
   items: Iterable<Item>,
   concurrency: number,
   work: (item: Item) => Promise<unknown>,
@@ -73,7 +73,7 @@ export async function eachOf<Item>(
   if (failures.length > 0) throw failures[0];
 }
 
-export function digestOf(bytes: Uint8Array): string {
+export function objectDigest(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 

@@ -41,7 +41,7 @@ import {
   type ReleaseIndex,
   readLedger,
 } from './ledger.ts';
-import { digestOf, type ObjectStore } from './object-store.ts';
+import { objectDigest, type ObjectStore } from './object-store.ts';
 
 interface TakeDeps {
   readonly store: ObjectStore;
@@ -277,7 +277,7 @@ function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker
   async function takeObject(digest: string): Promise<Buffer> {
     const bytes = await store.get(objectKey(digest));
     if (bytes === null) throw new Error(`${store.place} is missing the object ${digest}`);
-    if (digestOf(bytes) !== digest)
+    if (objectDigest(bytes) !== digest)
       throw new Error(`the object ${digest} in ${store.place} is damaged: it does not match its name`);
     return bytes;
   }
@@ -326,7 +326,7 @@ function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker
     const stored = await store.get(fileKey(record));
     if (stored === null) throw new Error(`${store.place} is missing ${path} of ${manifest.slug}`);
     const body = isCompressed ? await unpack(stored, { maxOutputLength: Math.max(1, record.bytes) }) : stored;
-    if (digestOf(body) !== record.sha256)
+    if (objectDigest(body) !== record.sha256)
       throw new Error(`${path} of ${manifest.slug} in ${store.place} does not match its release`);
     if (isCompressed) writeWhole(`${target}.br`, stored, modes.file);
     writeWhole(target, body, modes.file);

@@ -33,7 +33,7 @@ import {
   readLedger,
   releaseKeys,
 } from './ledger.ts';
-import { digestOf, eachOf, fenceStore, type ObjectStore } from './object-store.ts';
+import { objectDigest, forEachLimited, fenceStore, type ObjectStore } from './object-store.ts';
 
 interface UploadDeps {
   readonly store: ObjectStore;
@@ -181,7 +181,7 @@ async function uploadSite({ site, store }: Pick<UploadDeps, 'site' | 'store'>, k
   if (found === null) return null;
   if (found.digest === known.siteDigest) return known.index.site;
   const sealed = found.sealed();
-  const digest = digestOf(sealed);
+  const digest = objectDigest(sealed);
   await store.put(objectKey(digest), sealed);
   known.siteDigest = found.digest;
   return digest;
@@ -204,7 +204,7 @@ async function uploadObjects(
     files.set(fileKey(record), placeOf(path) + (isStoredCompressed(record) ? '.br' : ''));
   const missing = [...files].filter(([key]) => !there.some((keys) => keys.has(key)));
   let bytes = 0;
-  await eachOf(missing, CONCURRENCY, async ([key, file]) => {
+  await forEachLimited(missing, CONCURRENCY, async ([key, file]) => {
     const body = readFileSync(file);
     await store.put(key, body);
     bytes += body.length;
@@ -252,5 +252,5 @@ async function removeUnneeded(store: ObjectStore, known: Memory, keys: readonly 
   const all = [...known.needed.values()].flat();
   const left = new Set(keys.flatMap((some) => [...some]));
   const unneeded = [...left].filter((key) => key !== site && !all.some((some) => some.has(key)));
-  await eachOf(unneeded, CONCURRENCY, store.remove);
+  await forEachLimited(unneeded, CONCURRENCY, store.remove);
 }

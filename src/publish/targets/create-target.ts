@@ -10,7 +10,7 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import type { SiteKey } from '../stored/ledger.ts';
 import { HOME_SLUG, readLedger } from '../stored/ledger.ts';
-import { eachOf, LEDGER_HEADERS, type ObjectStore } from '../stored/object-store.ts';
+import { forEachLimited, LEDGER_HEADERS, type ObjectStore } from '../stored/object-store.ts';
 import { type ContentEncoding, NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import {
@@ -266,7 +266,7 @@ function leavingPages({ site, memory }: TargetRun): string[] {
 async function refreshNow(run: TargetRun, pages: readonly StaticPage[]): Promise<void> {
   const files = pages.flatMap((page) => page.now());
   try {
-    await eachOf(files, run.concurrency, async (file) => {
+    await forEachLimited(files, run.concurrency, async (file) => {
       if (run.isInterrupted()) throw new InterruptedError();
       await putFile(run, file);
     });

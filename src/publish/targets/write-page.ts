@@ -19,7 +19,7 @@ import {
   type SiteKey,
   sealEntries,
 } from '../stored/ledger.ts';
-import { eachOf, LEDGER_HEADERS, type ObjectStore } from '../stored/object-store.ts';
+import { forEachLimited, LEDGER_HEADERS, type ObjectStore } from '../stored/object-store.ts';
 import {
   type ContentEncoding,
   encodedFile,
@@ -156,7 +156,7 @@ async function putAll(
     const files = missing.filter((file) => file.stage === stage);
     for (let from = 0; from < files.length; from += checkpointFiles) {
       if (from > 0) await note();
-      await eachOf(files.slice(from, from + checkpointFiles), concurrency, async (file) => {
+      await forEachLimited(files.slice(from, from + checkpointFiles), concurrency, async (file) => {
         if (run.isInterrupted()) throw new InterruptedError();
         await putFile(run, file);
         tally.filesWritten += 1;
@@ -196,7 +196,7 @@ export async function removePage(run: TargetRun, slug: string): Promise<boolean>
   // The files of its current release are the best guess at what was there.
   const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
   const paths = documentsFirst(found.kind === 'read' ? found.ledger.keys() : guessed);
-  await eachOf(paths, run.concurrency, async (path) => {
+  await forEachLimited(paths, run.concurrency, async (path) => {
     await store.remove(path);
     tally.filesRemoved += 1;
   });

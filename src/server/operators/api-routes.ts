@@ -45,9 +45,9 @@ export function createApiRoutes(
       if (rest.join('/') === 'openapi.json') return openApi(options, request);
       return await answer(options, request, rest);
     } catch (error) {
-      if (error instanceof Refusal) return refused(error);
+      if (error instanceof Refusal) return refusalAnswer(error);
       if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
-      return refused(new Refusal(503, 'The database is temporarily unavailable. Nothing was saved.'));
+      return refusalAnswer(new Refusal(503, 'The database is temporarily unavailable. Nothing was saved.'));
     }
   };
 }
@@ -59,11 +59,11 @@ function openApi({ version, siteUrl }: ApiRoutesOptions, { method }: OwnRequest)
 
 async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: readonly string[]): Promise<Answer> {
   const now = options.now();
-  if (request.query.has('api_key')) return refused(new Refusal(401, IN_ADDRESS));
+  if (request.query.has('api_key')) return refusalAnswer(new Refusal(401, IN_ADDRESS));
   const verdict = await options.access.check(request.headers.authorization, { address: request.clientAddress, now });
-  if (verdict.kind === 'wrong') return refused(new Refusal(401, UNAUTHORIZED), { 'www-authenticate': 'Bearer' });
+  if (verdict.kind === 'wrong') return refusalAnswer(new Refusal(401, UNAUTHORIZED), { 'www-authenticate': 'Bearer' });
   if (verdict.kind === 'limited')
-    return refused(new Refusal(429, 'Too many requests. Try again later.'), {
+    return refusalAnswer(new Refusal(429, 'Too many requests. Try again later.'), {
       'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)),
     });
   const path = rest.filter((part, index) => part !== '' || index < rest.length - 1).map(withoutSuffix);
@@ -90,7 +90,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     client: options.clientOf(request.clientAddress),
     now,
     page: page === null ? { key: noPageKey(''), slug: '', isPrivate: true } : authorPage(page),
-    request: isWrite ? repeatable(request, body) : null,
+    request: isWrite ? readRepeatKey(request, body) : null,
   };
   const load = async (): Promise<WritingPage> => {
     const writing = page === null ? null : await options.load(page.definition.slug);
@@ -98,20 +98,20 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     return writing;
   };
   const { database, newSuffix, publish, subscribers } = options;
-  const query = isWrite ? request.query : await queryOf(request);
+  const query = isWrite ? request.query : await readQuery(request);
   const call = { author, params, body, database, newSuffix, load, publish, subscribers, query };
   const value = await operation.run({
     ...call,
     templates: () => (page === null ? [] : options.templatesOf(page.definition.slug)),
-    version: versionOf(request.headers['if-match']),
-    pages: all.filter((one) => operator.may(named(one), 'read') === 'granted'),
+    version: readVersion(request.headers['if-match']),
+    pages: all.filter((one) => operator.may(pageRef(one), 'read') === 'granted'),
   });
   const headers = { 'cache-control': 'no-store' };
-  return operation.status === 204 ? { status: 204, headers, body: null } : json(operation.status, value, tagOf(value));
+  return operation.status === 204 ? { status: 204, headers, body: null } : json(operation.status, value, entityTag(value));
 }
 
 /** Some clients send the query as a form, in the body of a GET. */
-async function queryOf({ query, headers, body }: OwnRequest): Promise<URLSearchParams> {
+async function readQuery({ query, headers, body }: OwnRequest): Promise<URLSearchParams> {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return query;
   return new URLSearchParams([...query, ...new URLSearchParams((await body()).toString('utf8'))]);
 }
@@ -127,7 +127,7 @@ function notFound(): Refusal {
 
 /** By its slug, or by the id that answers contain. */
 function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: Operator): ResolvedPage | null {
-  const isReadable = (page: ResolvedPage): boolean => may(named(page), 'read') === 'granted';
+  const isReadable = (page: ResolvedPage): boolean => may(pageRef(page), 'read') === 'granted';
   return (
     pages.find(({ definition }) => definition.slug === name) ??
     pages.find((page) => pageId(page) === name && isReadable(page)) ??
@@ -135,7 +135,7 @@ function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: Operat
   );
 }
 
-function named({ definition: { slug }, identity: { key } }: ResolvedPage): Parameters<Operator['may']>[0] {
+function pageRef({ definition: { slug }, identity: { key } }: ResolvedPage): Parameters<Operator['may']>[0] {
   return { slug, key };
 }
 
@@ -152,7 +152,7 @@ function withoutSuffix(part: string, index: number, parts: readonly string[]): s
 }
 
 /** The request as it is known again by, where it carries a key. */
-function repeatable(request: OwnRequest, body: unknown): Author['request'] {
+function readRepeatKey(request: OwnRequest, body: unknown): Author['request'] {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX)
@@ -160,14 +160,14 @@ function repeatable(request: OwnRequest, body: unknown): Author['request'] {
   return { key, digest: digest(request.method, request.path, JSON.stringify(body)) };
 }
 
-function versionOf(header: string | undefined): number | null {
+function readVersion(header: string | undefined): number | null {
   if (header === undefined || header === '*') return null;
   const [, version] = /^(?:W\/)?"(\d{1,9})"$/.exec(header) ?? [];
   if (version === undefined) throw new Refusal(400, 'If-Match must be the version of an incident, such as "3".');
   return Number(version);
 }
 
-function tagOf(value: unknown): OutgoingHttpHeaders {
+function entityTag(value: unknown): OutgoingHttpHeaders {
   const { version } = (value ?? {}) as { version?: unknown };
   return typeof version === 'number' ? { etag: `"${version}"` } : {};
 }
@@ -177,7 +177,7 @@ function notAllowed(methods: readonly string[]): Refusal {
 }
 
 /** A refusal as an answer. */
-export function refused({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
+export function refusalAnswer({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
   return json(status, { error, issues, message: error.join('; ') }, headers);
 }

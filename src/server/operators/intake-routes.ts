@@ -8,7 +8,7 @@ import { Refusal } from '../../incidents/requests.ts';
 import { type Author, authorPage } from '../../incidents/writer.ts';
 import { type AuditEntry, insertAudit } from '../../store/audit.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
-import { type ApiRoutesOptions, refused } from './api-routes.ts';
+import { type ApiRoutesOptions, refusalAnswer } from './api-routes.ts';
 import { isSame, type OperatorGuard } from './operator.ts';
 
 interface IntakeRoutesOptions
@@ -29,9 +29,9 @@ export function createIntakeRoute(options: IntakeRoutesOptions): (request: OwnRe
     try {
       return await take(options, request, id);
     } catch (error) {
-      if (error instanceof Refusal) return refused(error);
+      if (error instanceof Refusal) return refusalAnswer(error);
       if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
-      return refused(new Refusal(503, 'The database is temporarily unavailable. Send the request again.'));
+      return refusalAnswer(new Refusal(503, 'The database is temporarily unavailable. Send the request again.'));
     }
   };
 }
@@ -48,7 +48,7 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, UNAUTHORIZED);
   if (!options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
-  const { alerts, hasTest } = readAlerts(payloadOf(bytes), intake);
+  const { alerts, hasTest } = readAlerts(parsePayload(bytes), intake);
   const writing = await options.load(intake.page);
   if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
   const { database, newSuffix, now, clientOf } = options;
@@ -96,7 +96,7 @@ function isGenuine({ header, secrets, signature }: IntakeConfig, { headers }: Ow
   return claims.flatMap((claim) => expected.map((one) => isSame(claim, one))).includes(true);
 }
 
-function payloadOf(bytes: Buffer): unknown {
+function parsePayload(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {

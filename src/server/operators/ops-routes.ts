@@ -123,7 +123,7 @@ async function answer(options: OpsRoutesOptions, request: OwnRequest, path: stri
 }
 
 async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const session = await options.sessions.find(presented(options, request));
+  const session = await options.sessions.find(presentedCookie(options, request));
   if (session === null) return signInPage(options, request, { status: 401, fault: null });
   const { operator, formToken } = session;
   if (!operator.seesAll) return goTo('ops/write');
@@ -134,7 +134,7 @@ async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<Ans
 
 async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   const isAllowed = async (): Promise<boolean> =>
-    (await options.sessions.find(presented(options, request)))?.operator.seesAll === true;
+    (await options.sessions.find(presentedCookie(options, request)))?.operator.seesAll === true;
   if (!(await isAllowed())) return plain(401, 'Sign in first.');
   if (request.method === 'HEAD') return { ...plain(200, ''), body: '' };
   return {
@@ -153,7 +153,7 @@ const POSTS: Readonly<Record<string, Act>> = {
   'sign-in': signIn,
   'sign-out': withForm(async (options, request, _form, { operator, credential }) => {
     const next = await options.provider.signOut(credential);
-    const cleared = await options.sessions.end(presented(options, request));
+    const cleared = await options.sessions.end(presentedCookie(options, request));
     await options.actions.signedOut({ operator, address: request.clientAddress });
     const headers = { 'set-cookie': cleared };
     return next === null ? goTo('../ops', headers) : goOn(options, { next, text: SIGNED_OUT }, headers);
@@ -186,21 +186,21 @@ const POSTS: Readonly<Record<string, Act>> = {
 };
 
 async function writeForm(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
-  const session = await options.sessions.find(presented(options, request));
+  const session = await options.sessions.find(presentedCookie(options, request));
   if (session === null) return signInPage(options, request, { status: 401, fault: null });
   const view = await options.forms.show(request.query, session);
   return view === null ? null : page(options, 200, { kind: 'ops-write', view });
 }
 
 async function preview(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
-  const session = await options.sessions.find(presented(options, request));
+  const session = await options.sessions.find(presentedCookie(options, request));
   const view = session === null ? null : options.forms.preview(request.query.get('id') ?? '');
   return view === null ? null : page(options, 200, { kind: 'status-page', view });
 }
 
 async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
-  const form = await formOf(request);
+  const form = await readForm(request);
   const now = options.now();
   const verdict = await options.authenticate(form.get('token') ?? '', { address: request.clientAddress, now });
   if (verdict.kind === 'wrong') return signInPage(options, request, { status: 403, fault: 'wrong' });
@@ -215,7 +215,7 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
       headers: { ...limited.headers, 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
     };
   }
-  const cookie = await options.sessions.begin(presented(options, request), verdict.credential);
+  const cookie = await options.sessions.begin(presentedCookie(options, request), verdict.credential);
   await options.actions.signedIn({ operator: verdict.operator, address: request.clientAddress });
   return goTo('../ops', { 'set-cookie': cookie });
 }
@@ -240,7 +240,7 @@ async function goOn(
 }
 
 /** Begins the session of whoever came back from the identity provider. Null: none of the roles is theirs, or they are nobody. */
-export async function returnedOperator(
+export async function beginReturned(
   options: OpsRoutesOptions,
   request: OwnRequest,
   returned: { readonly credential: string; readonly operator: Operator } | 'away' | 'refused' | 'no-role',
@@ -251,7 +251,7 @@ export async function returnedOperator(
       status: 403,
       fault: returned === 'no-role' ? 'no-role' : 'provider-refused',
     });
-  const cookie = await options.sessions.begin(presented(options, request), returned.credential);
+  const cookie = await options.sessions.begin(presentedCookie(options, request), returned.credential);
   await options.actions.signedIn({ operator: returned.operator, address: request.clientAddress });
   return goOn(options, { next: '../ops', text: 'Signed in. Continue' }, { 'set-cookie': cookie });
 }
@@ -266,9 +266,9 @@ function withForm(
   ) => Promise<Answer>,
 ): Act {
   return async (options, request) => {
-    const session: OperatorSession | null = await options.sessions.find(presented(options, request));
+    const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
     if (session === null) return signInPage(options, request, { status: 401, fault: null });
-    const form = await formOf(request);
+    const form = await readForm(request);
     if (!isFromHere(request) || !isOwnForm(form, session))
       return signInPage(options, request, { status: 403, fault: 'refused' });
     return act(options, request, form, session);
@@ -293,13 +293,13 @@ function isFromHere(request: OwnRequest): boolean {
   });
 }
 
-async function formOf(request: OwnRequest): Promise<URLSearchParams> {
+async function readForm(request: OwnRequest): Promise<URLSearchParams> {
   const body = await request.body();
   const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
   return new URLSearchParams(isForm ? body.toString('utf8') : '');
 }
 
-function presented({ now }: OpsRoutesOptions, request: OwnRequest): PresentedCookie {
+function presentedCookie({ now }: OpsRoutesOptions, request: OwnRequest): PresentedCookie {
   return { cookie: request.headers.cookie ?? null, isSecure: request.isSecure, now: now() };
 }
 

@@ -5,7 +5,7 @@ import { newToken, type RandomBytes } from '../../access/digest.ts';
 import type { IncidentTemplate } from '../../config/schema.ts';
 import { formParts, openStories } from '../../incidents/form-view.ts';
 import { Refusal } from '../../incidents/requests.ts';
-import { FORM_KINDS, type FormKind, postOfForm } from '../../incidents/write-form.ts';
+import { FORM_KINDS, type FormKind, readPost } from '../../incidents/write-form.ts';
 import {
   type Author,
   authorPage,
@@ -133,7 +133,7 @@ async function writablePages({ pages }: Forms, { may }: Operator, scope: ApiScop
 
 /** Null: there is nothing that this operator may write on. */
 async function findSubject(forms: Forms, fields: URLSearchParams, operator: Operator): Promise<Subject | null> {
-  const pages = await writablePages(forms, operator, scopeOf(fields.get('kind')));
+  const pages = await writablePages(forms, operator, kindScope(fields.get('kind')));
   const slug = fields.get('page') ?? pages[0]?.slug ?? '';
   const page = pages.find((one) => one.slug === slug);
   const writing = page === undefined ? null : await forms.load(slug);
@@ -141,7 +141,7 @@ async function findSubject(forms: Forms, fields: URLSearchParams, operator: Oper
   const own = writing.written.find(({ row }) => row.id === fields.get('id')) ?? null;
   const kind = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind'))) ?? 'incident';
   // What is written already has a kind of its own.
-  return operator.may(page, scopeOf(kind)) === 'granted' ? { writing, kind, own } : null;
+  return operator.may(page, kindScope(kind)) === 'granted' ? { writing, kind, own } : null;
 }
 
 interface Drawn extends Writing {
@@ -170,7 +170,7 @@ async function viewForm(
     notice,
     faults: faults.filter(({ path }) => !placed.has(path)).map(({ path, message }) => `${path} ${message}`.trim()),
     page: slug,
-    pages: (await writablePages(forms, operator, scopeOf(kind))).map((page) => ({
+    pages: (await writablePages(forms, operator, kindScope(kind))).map((page) => ({
       text: page.title,
       href: `write?page=${page.slug}`,
       isCurrent: page.slug === slug,
@@ -215,7 +215,7 @@ async function submitForm(forms: Forms, subject: Subject, by: Submitted): Promis
   if (form.get('id') !== null && own === null)
     throw new Refusal(404, 'It has been deleted in the meantime. What you wrote is below.');
   if (step === 'preview') {
-    const preview = await previewPost(forms, subject, postOfForm(kind, form, { writing, own, now }));
+    const preview = await previewPost(forms, subject, readPost(kind, form, { writing, own, now }));
     return { kind: 'page', status: 200, view: await viewForm(forms, subject, { ...by, sent: form, preview }) };
   }
   if (!forms.canRun) throw new Refusal(409, 'This process only serves pages. Use the one that runs `pharos start`.');
@@ -235,7 +235,7 @@ async function submitForm(forms: Forms, subject: Subject, by: Submitted): Promis
     await forms.publish();
     return goBack(act.did);
   }
-  const document = postOfForm(kind, form, { writing, own, now });
+  const document = readPost(kind, form, { writing, own, now });
   await writePost(forms, subject, { author, form, document });
   await forms.publish();
   return goBack(document.post.draft ? 'draft' : 'sent');
@@ -276,7 +276,7 @@ async function writePost(
       id: own.row.id,
       action: `${kind}-update`,
       version: versionIn(form),
-      change: (current) => postOfForm(kind, form, { writing, own: { ...own, document: current }, now: author.now }),
+      change: (current) => readPost(kind, form, { writing, own: { ...own, document: current }, now: author.now }),
     });
     return own.row.id;
   });
@@ -301,6 +301,6 @@ function versionIn(form: URLSearchParams): number | null {
 }
 
 /** What a form of a kind takes: overrides of components are a scope of their own. */
-function scopeOf(kind: string | null): ApiScope {
+function kindScope(kind: string | null): ApiScope {
   return kind === 'override' ? 'components' : 'incidents';
 }

@@ -25,7 +25,7 @@ import {
   type IdentifiedManifest,
   identifyManifest,
   type Manifest,
-  suffixOf,
+  variantSuffix,
 } from '../../publish/releases/manifest.ts';
 import { type ReleaseData, readNamedData } from '../../publish/releases/release-data.ts';
 
@@ -101,7 +101,7 @@ export function createReleaseReader(folders: ReleaseFolders, cacheBytesMax: numb
         const record = manifest.files[path];
         if (record === undefined) throw new DamagedFileError(slug, path);
         return cached(`${record.sha256}${encoding ?? ''}`, () => {
-          const bytes = readFileSync(placeOf(path) + (encoding === null ? '' : suffixOf(encoding)));
+          const bytes = readFileSync(placeOf(path) + (encoding === null ? '' : variantSuffix(encoding)));
           if (!isNamed(bytes, encoding, record)) throw new DamagedFileError(slug, path);
           return bytes;
         });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { schedulesOf } from '../../../src/app/live-config.ts';
+import { readSchedules } from '../../../src/app/live-config.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import { MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
@@ -12,7 +12,7 @@ schedule: "${schedule}"
 upstreams:
 ${upstreams.map((entry, index) => `  - { id: u${index}, ${entry} }`).join('\n')}
 `;
-  return Object.fromEntries(schedulesOf(parseConfig({ text, file: null, folder: '/' }, CONNECTORS, {})));
+  return Object.fromEntries(readSchedules(parseConfig({ text, file: null, folder: '/' }, CONNECTORS, {})));
 }
 const vendor = (path: string, more = '') => `kind: statuspage, url: "https://status.cloud.example/${path}"${more}`;
 
