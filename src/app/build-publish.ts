@@ -20,7 +20,7 @@ import { createNews, type Log } from './log.ts';
 import { createChecksKeeper, ownChecksTask } from './nodes/checks.ts';
 import { askTask, createElections, type Elections } from './nodes/elections.ts';
 import { createReleaseUploads, type ReleaseUploads } from './nodes/releases.ts';
-import { logSettled } from './page-identities.ts';
+import { logSettled } from './references.ts';
 import { createEngine, type Engine, type RunReport } from './run/engine.ts';
 import {
   configuredTargets,

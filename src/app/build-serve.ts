@@ -10,7 +10,7 @@ import { createDispatcher, createFetch } from '../network/dispatcher.ts';
 import { once } from '../once.ts';
 import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
 import { createMetrics } from '../server/operators/metrics.ts';
-import { createOpsEvents } from '../server/operators/ops-events.ts';
+import { createOpsEvents } from '../server/operators/ops-routes.ts';
 import { loginMail, loginView } from '../views/login/login.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';

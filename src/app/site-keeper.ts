@@ -11,7 +11,7 @@ import type { EpochMs } from '../model/time.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import type { NextRelease } from '../publish/publish-control.ts';
-import { closePages, type LastPublished, lastPublicPages } from '../publish/releases/close.ts';
+import { closePages, type LastPublished, lastPublicPages } from '../publish/releases/clean.ts';
 import { DISK } from '../publish/releases/disk.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
 import { createReleasePages } from '../publish/releases/manifest.ts';

@@ -8,7 +8,7 @@ import { deleteMade, type MadeComponent, readMade, saveMade } from '../store/wri
 import { readWritten } from '../store/written/posts.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { ComponentAnswerSchema, componentList, GroupAnswerSchema, openOverrides } from './answers.ts';
-import { type Call, writeAndPublish, deletedMeanwhile, notFound, type Operation, listPart, read } from './operation.ts';
+import { type Call, deletedMeanwhile, listPart, notFound, type Operation, read, writeAndPublish } from './operation.ts';
 import {
   ComponentChangeSchema,
   type ComponentRequest,
@@ -22,7 +22,7 @@ import {
   Refusal,
   readRequest,
 } from './requests.ts';
-import { type Author, changePost, createPost, idWords, writeAudit, slugWords } from './writer.ts';
+import { type Author, changePost, createPost, idWords, slugWords, writeAudit } from './writer.ts';
 import { findComponent, findGroup, storiesIn, type WritingPage } from './writing-page.ts';
 
 /** As many as a page may have of its own. */
@@ -214,7 +214,11 @@ async function updateComponent(call: Call): Promise<unknown> {
 }
 
 /** With what a request says of it; the group is resolved already. */
-function applyChange(made: MadeComponent, request: ComponentRequest, groupId: string | null | undefined): MadeComponent {
+function applyChange(
+  made: MadeComponent,
+  request: ComponentRequest,
+  groupId: string | null | undefined,
+): MadeComponent {
   return {
     ...made,
     name: request.name ?? made.name,

@@ -11,7 +11,7 @@ import type { FormField, OpenStory, OpsWriteView } from '../views/operators/ops-
 import { pickerView } from '../views/picker.ts';
 import { absoluteUrl, incidentPath, maintenancePath } from '../views/text/addresses.ts';
 import { declaredStatus } from './requests.ts';
-import { lastDeclared, type FormKind } from './write-form.ts';
+import { type FormKind, lastDeclared } from './write-form.ts';
 import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
@@ -227,7 +227,9 @@ export function openStories(writing: WritingPage, now: EpochMs): readonly OpenSt
       const story = storyOf(writing, row.id);
       const isHidden = row.isPrivate && hidesPrivate(writing.page);
       const facts = [
-        post.type === 'override' ? `Override: ${STATE_WORDS[declaredStatus(post.state)] ?? post.state}` : capital(post.type),
+        post.type === 'override'
+          ? `Override: ${STATE_WORDS[declaredStatus(post.state)] ?? post.state}`
+          : capital(post.type),
         ...(story === null ? [] : [story.status.replaceAll('_', ' ')]),
         ...(post.draft ? ['draft'] : []),
         ...(isHidden ? ['hidden, because it was written while the page was private'] : []),

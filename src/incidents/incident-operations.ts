@@ -19,12 +19,12 @@ import {
 import {
   applyChange,
   editUpdate,
-  newPost,
   findPostmortem,
+  newPost,
   publishPostmortem,
   revertPostmortem,
 } from './change-post.ts';
-import { type Call, writeAndPublish, deletedMeanwhile, notFound, type Operation, listPart, read } from './operation.ts';
+import { type Call, deletedMeanwhile, listPart, notFound, type Operation, read, writeAndPublish } from './operation.ts';
 import {
   faultAt,
   IncidentChangeSchema,

@@ -9,7 +9,7 @@ import { findWritten } from '../store/written/posts.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { applyChange } from './change-post.ts';
-import { instantIn, isValidBody, Refusal, declaredStatus, unprocessable } from './requests.ts';
+import { declaredStatus, instantIn, isValidBody, Refusal, unprocessable } from './requests.ts';
 import { type Author, changePost, createPost, idWords } from './writer.ts';
 import { findComponent, type WritingPage } from './writing-page.ts';
 

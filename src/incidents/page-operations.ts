@@ -9,7 +9,7 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { readPages, type StoredPage } from '../store/pages.ts';
 import { shortId } from '../views/text/addresses.ts';
 import { v2Page } from '../views/v2/documents.ts';
-import { type Call, writeAndPublish, notFound, type Operation, listPart, read } from './operation.ts';
+import { type Call, listPart, notFound, type Operation, read, writeAndPublish } from './operation.ts';
 import { faultAt, isSet, NewSubscriberSchema, Refusal, readRequest } from './requests.ts';
 import { writeAudit } from './writer.ts';
 import { findComponent } from './writing-page.ts';

@@ -11,12 +11,12 @@ import {
   ComponentChangeSchema,
   checked,
   declaredState,
+  declaredStatus,
   faultAt,
   IncidentChangeSchema,
   NewAnnouncementSchema,
   NewIncidentSchema,
   Refusal,
-  declaredStatus,
   unprocessable,
 } from './requests.ts';
 import { componentRef, type WritingPage, type WrittenStory } from './writing-page.ts';

@@ -22,8 +22,7 @@ import {
 import type { PublishControl } from './publish-control.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-control.ts';
 import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
-import { heldRelease, removeOrphans } from './releases/clean.ts';
-import { closePages } from './releases/close.ts';
+import { closePages, heldRelease, removeOrphans } from './releases/clean.ts';
 import { DISK, type Disk } from './releases/disk.ts';
 import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/folders.ts';
 import { createReleasePages } from './releases/manifest.ts';

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { permissionFinding } from '../../src/cli/doctor/permissions.ts';
-import { closePages } from '../../src/publish/releases/close.ts';
+import { closePages } from '../../src/publish/releases/clean.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { currentManifest } from '../../src/publish/releases/manifest.ts';

@@ -7,7 +7,7 @@ import type { NextRelease } from '../../publish/publish-control.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
 import { type Manifest, releasePage } from '../../publish/releases/manifest.ts';
 import { openEntries, type ReleaseIndex, type SiteKey, sealEntries } from '../../publish/stored/ledger.ts';
-import { objectDigest, type ObjectStore } from '../../publish/stored/object-store.ts';
+import { type ObjectStore, objectDigest } from '../../publish/stored/object-store.ts';
 import { createTaker, type Taker } from '../../publish/stored/take.ts';
 import { createUploader } from '../../publish/stored/upload.ts';
 import type { Database } from '../../store/database.ts';

@@ -19,11 +19,11 @@ import {
   tokenOperators,
 } from '../../server/operators/operator.ts';
 import {
+  beginReturned,
   createOpsRoutes,
   type OpsActions,
   type OpsPage,
   type OpsProvider,
-  beginReturned,
 } from '../../server/operators/ops-routes.ts';
 import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
 import { createOperatorSessions } from '../../store/operator-sessions.ts';

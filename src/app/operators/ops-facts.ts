@@ -9,7 +9,12 @@ import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { heldRelease } from '../../publish/releases/clean.ts';
-import { currentNumber, type ReleaseFolders, releaseNumbers, unpublishedPaths } from '../../publish/releases/folders.ts';
+import {
+  currentNumber,
+  type ReleaseFolders,
+  releaseNumbers,
+  unpublishedPaths,
+} from '../../publish/releases/folders.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
 import type { Reader } from '../../store/database.ts';

@@ -13,11 +13,10 @@ import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
-import { createPictures } from './picture-client.ts';
 import type { PublisherCalls, PublisherHost, PublisherThreadData, SentState } from './publisher-client.ts';
-import { createRemoteControl } from './remote-control.ts';
+import { createRemoteControl } from './publisher-client.ts';
 import { answerParent } from './threads.ts';
-import { createWorkerPool } from './worker-pool.ts';
+import { createPictures, createWorkerPool } from './worker-pool.ts';
 
 const { store, folders, components, since } = workerData as PublisherThreadData;
 const touched = new Set<string>();

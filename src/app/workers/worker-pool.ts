@@ -9,6 +9,7 @@ import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts'
 import type { PrepareControl } from '../../publish/publish-control.ts';
 import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
+import type { SocialView } from '../../views/badges/social.ts';
 import type { StorePlace } from '../open-store.ts';
 import { startThread, type Thread } from './threads.ts';
 
@@ -73,5 +74,57 @@ export function createWorkerPool(
       threads = threads.filter((thread) => !idle.includes(thread));
       await Promise.all(idle.map(({ terminate }) => terminate()));
     },
+  };
+}
+
+// Renders social images in a thread that exists only while there are some. Their libraries, fonts and WebAssembly
+// take 14 MB, which a permanent thread would keep. In its own thread, an image also doesn't delay news.
+
+/** Calls that the thread answers. */
+export interface PictureCalls {
+  readonly draw: (view: SocialView) => Promise<Uint8Array>;
+}
+
+export interface Pictures extends PictureCalls {
+  /** Ends the thread. An image that is being rendered fails. */
+  readonly close: () => Promise<void>;
+}
+
+/** Starting takes a fifth of a second, and news on one page is often followed by news on others. */
+const IDLE_MS = 5_000;
+
+/** @param idleMs how long the thread waits for the next image */
+export function createPictures(idleMs: number = IDLE_MS): Pictures {
+  let begun: Thread<PictureCalls> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function begin(): Thread<PictureCalls> {
+    const mine: Thread<PictureCalls> = startThread('picture-thread', {
+      onEnd: () => {
+        if (begun === mine) begun = null;
+      },
+    });
+    return mine;
+  }
+
+  async function end(): Promise<void> {
+    const ending = begun;
+    begun = null;
+    clearTimeout(timer);
+    await ending?.terminate();
+  }
+
+  return {
+    draw: async (view) => {
+      clearTimeout(timer);
+      begun ??= begin();
+      const { calls, pending } = begun;
+      try {
+        return await calls.draw(view);
+      } finally {
+        if (pending() === 0) timer = setTimeout(() => void end(), idleMs).unref();
+      }
+    },
+    close: end,
   };
 }

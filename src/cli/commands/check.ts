@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs';
 import { ownComponents } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
-import { hiddenHistory } from '../../app/page-identities.ts';
 import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
-import { findUnknownReferences, type ProbedPages, pageProblems, type ReadNow, readNow } from '../../app/references.ts';
+import {
+  findUnknownReferences,
+  hiddenHistory,
+  type ProbedPages,
+  pageProblems,
+  type ReadNow,
+  readNow,
+} from '../../app/references.ts';
 import { configuredTargets, targetDeps } from '../../app/targets.ts';
 import { lineAt, parseFile } from '../../config/faults.ts';
 import type { Config } from '../../config/load.ts';

@@ -1,4 +1,4 @@
-import { checksHere, listChecks, makeChecker, checkPlace } from '../../app/nodes/checks.ts';
+import { checkPlace, checksHere, listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import type { Finished, OwnCheck } from '../../checks/checker.ts';
 import { targetOf } from '../../sync/connectors/check.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';

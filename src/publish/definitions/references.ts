@@ -15,7 +15,7 @@ import {
 import type { EpochMs } from '../../model/time.ts';
 import { didYouMean } from '../../schema/nearest.ts';
 import { CATALOGUES, hasWords } from '../../views/words/index.ts';
-import { type CollectedDrafts, collectDrafts } from './drafts.ts';
+import { type CollectedDrafts, collectDrafts } from './definitions.ts';
 import type { DefinitionInputs } from './inputs.ts';
 import { namesOfPage } from './page-index.ts';
 

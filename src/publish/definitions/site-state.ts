@@ -6,7 +6,7 @@ import { type EpochMs, earlier, SECOND_MS } from '../../model/time.ts';
 import type { UpstreamTimes } from '../../store/store.ts';
 import type { ResolvedPage, ResolvedSite } from './definitions.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
-import { ICON_PATH } from './presentation.ts';
+import { ICON_PATH } from './overlay.ts';
 
 export interface SiteStateInputs {
   readonly site: DefinitionInputs['site'];

@@ -34,7 +34,7 @@ import {
   VERIFY_PATH,
 } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
-import { ICON_PATH, type PageIcon } from '../definitions/presentation.ts';
+import { ICON_PATH, type PageIcon } from '../definitions/overlay.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
 import { type FileEntry, type FileEntryInit, fileEntry, inFolder, type Priority } from './file-entry.ts';
 import {

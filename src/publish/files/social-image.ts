@@ -30,7 +30,10 @@ export async function socialImage(view: SocialView): Promise<Uint8Array> {
   const { title, sentence, detail, daysFrom, daysTo, address } = view;
   const faces = await facesFor([title, sentence, detail, daysFrom, daysTo, address].join(' '), view.locale);
   const text = await satori(layOut(view, faces), { width: WIDTH, height: HEIGHT, fonts: [...faces.fonts] });
-  const svg = text.replace(/<\/svg>\s*$/, `${drawLine(view)}${drawLogo(view)}${drawShape(view)}${drawBars(view)}</svg>`);
+  const svg = text.replace(
+    /<\/svg>\s*$/,
+    `${drawLine(view)}${drawLogo(view)}${drawShape(view)}${drawBars(view)}</svg>`,
+  );
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
 }
 

@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { NEXT_FOLDER, type ReleaseFolders, releaseFolder } from './folders.ts';
-import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest, variantSuffix, type Variant } from './manifest.ts';
+import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest, type Variant, variantSuffix } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
 /** Paths of a release whose variants are not made yet. */

@@ -10,8 +10,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import pLimit from 'p-limit';
 import type { NextRelease } from '../publish-control.ts';
-import { prune } from '../releases/clean.ts';
-import { listedPages } from '../releases/close.ts';
+import { listedPages, prune } from '../releases/clean.ts';
 import { DISK } from '../releases/disk.ts';
 import {
   poolFolder,
@@ -41,7 +40,7 @@ import {
   type ReleaseIndex,
   readLedger,
 } from './ledger.ts';
-import { objectDigest, type ObjectStore } from './object-store.ts';
+import { type ObjectStore, objectDigest } from './object-store.ts';
 
 interface TakeDeps {
   readonly store: ObjectStore;

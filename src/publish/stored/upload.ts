@@ -33,7 +33,7 @@ import {
   readLedger,
   releaseKeys,
 } from './ledger.ts';
-import { objectDigest, forEachLimited, fenceStore, type ObjectStore } from './object-store.ts';
+import { fenceStore, forEachLimited, type ObjectStore, objectDigest } from './object-store.ts';
 
 interface UploadDeps {
   readonly store: ObjectStore;

@@ -107,7 +107,9 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     pages: all.filter((one) => operator.may(pageRef(one), 'read') === 'granted'),
   });
   const headers = { 'cache-control': 'no-store' };
-  return operation.status === 204 ? { status: 204, headers, body: null } : json(operation.status, value, entityTag(value));
+  return operation.status === 204
+    ? { status: 204, headers, body: null }
+    : json(operation.status, value, entityTag(value));
 }
 
 /** Some clients send the query as a form, in the body of a GET. */

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createPictures, type Pictures } from '../../../src/app/workers/picture-client.ts';
+import { createPictures, type Pictures } from '../../../src/app/workers/worker-pool.ts';
 import { socialImage } from '../../../src/publish/files/social-image.ts';
 import { socialView } from '../../../src/views/badges/social.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
