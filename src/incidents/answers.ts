@@ -1,4 +1,4 @@
-/** What is answered, in the shape of Statuspage's manage API: that of the v2 JSON, and what only writers need. */
+/** Responses in the format of Statuspage's manage API: the v2 JSON, and fields that only writers need. */
 
 import { z } from 'zod';
 import type { GroupDefinition } from '../model/observation.ts';
@@ -72,7 +72,7 @@ export const PostmortemAnswerSchema = z.object({
   updated_at: z.string(),
 });
 
-/** What Statuspage says of an incident and is always the same here. */
+/** Fields of Statuspage that are the same for every incident here. */
 const SAME_OF_ALL = {
   postmortem_ignored: false,
   postmortem_notified_twitter: false,
@@ -167,7 +167,7 @@ function plainComponent({ components, ...rest }: V2Component): Omit<ComponentAns
 }
 
 type Story = PageIncident | PageMaintenance;
-/** Which incidents a list is of. */
+/** The lists of incidents. */
 const LISTS = {
   all: () => true,
   unresolved: (story: Story) => !isMaintenance(story) && isOpen(story),
@@ -193,7 +193,7 @@ export function findStories({ model }: WritingPage, name: ListName, query: strin
     .toSorted((a, b) => startOf(b) - startOf(a));
 }
 
-/** Each as an answer, with what was written of it here. */
+/** Each story as a response, with its post if it was written here. */
 export function incidentAnswers(writing: WritingPage, stories: readonly Story[]): readonly IncidentAnswer[] {
   const own = new Map(
     writing.written.flatMap((one) => {
@@ -233,7 +233,7 @@ function emptyGroup({ model, made }: WritingPage, { id, name }: GroupDefinition,
   };
 }
 
-/** What a client set of a component that it made, and gets back. */
+/** Settings that are stored for a client and returned to it, and have no effect. */
 function madeSettings(made: MadeComponent | undefined): Partial<ComponentAnswer> {
   if (made === undefined) return {};
   const { description, showcase, onlyIfDegraded, startDate } = made;
@@ -243,7 +243,7 @@ function madeSettings(made: MadeComponent | undefined): Partial<ComponentAnswer>
   };
 }
 
-/** Overrides of a component of the page that nobody has taken back; each names it `<definition id>/<component id>`. */
+/** Open overrides of a component. Each names it as `<definition id>/<component id>`. */
 export function openOverrides(written: readonly WrittenStory[], componentId: string): readonly WrittenStory[] {
   return written.filter(
     ({ document: { post } }) =>

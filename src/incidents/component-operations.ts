@@ -1,4 +1,4 @@
-/** Operations on components and groups: all have a state that can be declared; those that were made here can be changed. */
+/** API operations on components and groups. The state of any can be declared; only those made over the API can be changed. */
 
 import { z } from 'zod';
 import type { ComponentDefinition } from '../model/observation.ts';
@@ -25,7 +25,7 @@ import {
 import { type Author, changePost, createPost, idWords, slugWords, writeAudit } from './writer.ts';
 import { findComponent, findGroup, storiesIn, type WritingPage } from './writing-page.ts';
 
-/** As many as a page may have of its own. */
+/** Limit for one page. */
 const MADE_MAX = 1_000;
 const KEPT = 'showcase, only_show_if_degraded and start_date are returned and change nothing';
 
@@ -213,7 +213,7 @@ async function updateComponent(call: Call): Promise<unknown> {
   return componentAnswer(await call.load(), id);
 }
 
-/** With what a request says of it; the group is resolved already. */
+/** Applies a request to a component. The group was looked up before. */
 function applyChange(
   made: MadeComponent,
   request: ComponentRequest,
@@ -230,7 +230,7 @@ function applyChange(
   };
 }
 
-/** @throws Refusal 422 where there is no such group; undefined: the request says nothing of it */
+/** Undefined: the request doesn’t mention a group. @throws Refusal 422 if there is no such group */
 function readGroupId(writing: WritingPage, { group_id: wanted }: ComponentRequest): string | null | undefined {
   if (wanted === undefined) return undefined;
   if (wanted === null || wanted === '') return null;
@@ -240,7 +240,7 @@ function readGroupId(writing: WritingPage, { group_id: wanted }: ComponentReques
   return found;
 }
 
-/** Puts a component into a state, or takes that back; returns the post that says so. */
+/** Declares the state of a component, or withdraws it. Returns the id of the post; null: there is none. */
 async function declare(
   tx: Writer,
   { author, newSuffix }: Call,
@@ -258,7 +258,7 @@ async function declare(
   return fresh;
 }
 
-/** Taken back by now; one that somebody else took back meanwhile stays as it is. */
+/** Ends all open overrides of a component. */
 async function endOverrides(tx: Writer, author: Author, component: string): Promise<void> {
   const written = storiesIn(await readWritten(tx, author.page.key));
   for (const { row } of openOverrides(written, component))
@@ -324,7 +324,7 @@ async function updateGroup(call: Call): Promise<unknown> {
   return groupAnswer(await call.load(), id);
 }
 
-/** Puts exactly these components into a group. @throws Refusal 409 where one that is defined elsewhere would move */
+/** Puts exactly these components into a group. @throws Refusal 409 if that moves one that is defined elsewhere */
 async function fillGroup(
   tx: Writer,
   { author }: Call,
@@ -348,33 +348,33 @@ function requireMembers(writing: WritingPage, ids: readonly string[]): readonly 
   });
 }
 
-/** An id that no component of the page had before. */
+/** Makes an id that no component of the page ever had. */
 async function freshId(tx: Writer, { page }: Author, name: string, suffix: string): Promise<string> {
   if ((await readMade(tx, page.key)).length >= MADE_MAX)
     throw new Refusal(409, `A page can have at most ${MADE_MAX} components and groups that were made over the API.`);
   return [slugWords(name), suffix].filter((part) => part !== '').join('-');
 }
 
-/** Whether the API made it, and nothing else defines it. */
+/** Whether only the API defines it. */
 function isMadeHere({ made, page }: WritingPage, id: string): boolean {
   const { components = [], groups = [] } = page.config ?? {};
   return made.has(id) && ![...components, ...groups].some((one) => one.id === id);
 }
 
-/** @throws Refusal 409 where something else defines it */
+/** @throws Refusal 409 if something else defines it */
 function madeHere(writing: WritingPage, id: string): { readonly id: string } {
   if (isMadeHere(writing, id)) return { id };
   throw new Refusal(409, `It is defined by ${definedBy(writing)}. Remove it there.`);
 }
 
-/** It as it is by now. */
+/** Reads it within the transaction. */
 async function currentMade(tx: Writer, { page }: Author, id: string): Promise<MadeComponent> {
   const found = (await readMade(tx, page.key)).find((one) => one.id === id);
   if (found === undefined) throw deletedMeanwhile();
   return found;
 }
 
-/** @throws Refusal 409 where a request changes what is defined elsewhere; saying it again changes nothing */
+/** @throws Refusal 409 if a request would change what is defined elsewhere. Repeating the current value is fine. */
 function refuseChanges(
   writing: WritingPage,
   fields: Readonly<Record<string, readonly [wanted: string | null | undefined, known: string | null | undefined]>>,

@@ -1,4 +1,4 @@
-/** The operators' form as it is drawn: what is open on a page, and the fields of what is being written. Pure. */
+/** The view of the operators' form: open stories of a page, and the fields of the form. Pure. */
 
 import type { IncidentTemplate } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
@@ -38,22 +38,22 @@ const words = (list: readonly string[]) => list.map((value) => ({ value, text: c
 interface FormInit {
   readonly kind: FormKind;
   readonly writing: WritingPage;
-  /** The post that is changed; null: a new one. */
+  /** The post to change; null: a new one. */
   readonly own: WrittenStory | null;
   readonly template: IncidentTemplate | null;
-  /** What was sent and is shown again; null: nothing was sent. */
+  /** Submitted values, to show again; null: nothing was submitted. */
   readonly sent: URLSearchParams | null;
   readonly faults: readonly Fault[];
 }
 
 type FormParts = Pick<OpsWriteView['form'], 'fields' | 'components' | 'last' | 'canDraft'>;
 
-/** What a form asks, with what was sent, what is stored, or what a template says. */
+/** Fields with the submitted values, or those of the stored post, or those of a template. */
 export function formParts(init: FormInit): FormParts {
   const { kind, writing, own, template, sent, faults } = init;
   const field: MakeField = (made) => ({
     ...made,
-    // A box that is not ticked is not sent.
+    // Browsers don’t send unchecked boxes.
     value: sent === null ? (made.value ?? '') : (sent.get(made.name) ?? ''),
     fault: faults.find(({ path }) => path === made.name)?.message ?? null,
   });
@@ -98,7 +98,7 @@ export function formParts(init: FormInit): FormParts {
   };
 }
 
-/** The title and the text once more for each other language of the page; what is empty shows as it is written. */
+/** Title and text in each other language of the page. Visitors see the main language where one is empty. */
 function translationFields({ writing: { model }, own }: FormInit, field: MakeField): readonly FormField[] {
   const post = own?.document.post;
   const known = post?.type === 'incident' || post?.type === 'maintenance' ? post.translations : undefined;
@@ -108,7 +108,7 @@ function translationFields({ writing: { model }, own }: FormInit, field: MakeFie
   ]);
 }
 
-/** An incident declares a state of each component; a maintenance only names them. */
+/** For an incident, each component gets a state; a maintenance only names them. */
 function componentPicker({
   kind,
   writing,
@@ -153,7 +153,7 @@ function announcementFields(writing: WritingPage, field: MakeField): readonly Fo
 
 type MakeField = (init: Omit<FormField, 'fault' | 'value'> & { readonly value?: string }) => FormField;
 
-/** A maintenance begins and ends by itself; of one that is there somebody may say more. */
+/** A new maintenance has no status field, because it begins and ends by itself. */
 function statusField(
   { kind, own, template }: Pick<FormInit, 'kind' | 'own' | 'template'>,
   field: MakeField,
@@ -209,7 +209,7 @@ function zoneHint({ model }: WritingPage, more: string): string {
   return `In ${model.settings.timezone}. ${more}`.trim();
 }
 
-/** As an input for times has it: `2026-11-21T22:00`. */
+/** The value of an input for times: `2026-11-21T22:00`. */
 function wallClock(text: string, { model }: WritingPage): string {
   return Temporal.Instant.from(text)
     .toZonedDateTimeISO(model.settings.timezone)
@@ -217,7 +217,7 @@ function wallClock(text: string, { model }: WritingPage): string {
     .toString({ smallestUnit: 'minute' });
 }
 
-/** What is open, or not published, with where it is changed; then what others opened, which is only shown. */
+/** Open and unpublished posts, with links to change them; then open stories from elsewhere, read-only. */
 export function openStories(writing: WritingPage, now: EpochMs): readonly OpenStory[] {
   const own = writing.written
     .filter((one) => isOpenPost(one, writing, now))
@@ -273,7 +273,7 @@ function foreignStories(writing: WritingPage, now: EpochMs): readonly OpenStory[
     });
 }
 
-/** A story that took over a detected one keeps the id of that, which no longer names its upstream. */
+/** The id doesn’t name an upstream if the story took over a detected one. */
 function storySource({ id }: PageIncident | PageMaintenance): string {
   return id.includes('/') ? id.slice(0, id.indexOf('/')) : 'an upstream';
 }

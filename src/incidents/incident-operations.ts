@@ -1,4 +1,4 @@
-/** Operations on incidents and maintenances, and on what was said of each. */
+/** API operations on incidents and maintenances, their updates and postmortems. */
 
 import { z } from 'zod';
 import type { PageIncident } from '../model/page.ts';
@@ -53,7 +53,7 @@ const ONE = 'pages/{page}/incidents/{incident}';
 const POSTMORTEM = `${ONE}/postmortem`;
 const NO_TWEETS = 'nothing is sent to Twitter';
 
-/** What writes. */
+/** Defines an operation that writes. */
 function write(init: Omit<Operation, 'scope'>): Operation {
   return { scope: 'incidents', ...init };
 }
@@ -238,7 +238,7 @@ async function create(call: Call, writing: WritingPage, incident: NewIncidentReq
   return storyAnswer(...(await reloadStory(call, id)));
 }
 
-/** An incident that was detected goes on as one that was written here: it has the same components, so it gets its id. */
+/** Continues a detected incident as a post. It names the same components, and therefore gets the same id. */
 function takeOver(
   call: Call,
   writing: WritingPage,
@@ -254,7 +254,7 @@ interface Seen {
   readonly now: EpochMs;
 }
 
-/** Changes an incident that was written on the page; gives the page and the incident as they are by then. */
+/** Changes an incident that was written on the page. Returns the page and the incident as they are afterwards. */
 async function changeStory(
   call: Call,
   writing: WritingPage,
@@ -292,7 +292,7 @@ async function updateUpdate(call: Call): Promise<unknown> {
   return answer;
 }
 
-/** Which of an incident's updates an id means. */
+/** Finds an update by its id. */
 function findUpdate(
   writing: WritingPage,
   { incident = '', update = '' }: Call['params'],
@@ -306,7 +306,7 @@ function findUpdate(
   return { at: found.at, isFirst: index === 0 };
 }
 
-/** Changes the postmortem, or its draft. */
+/** Changes the postmortem or its draft. */
 async function changePostmortem(
   call: Call,
   changed: (document: WrittenPost, now: EpochMs) => WrittenPost,
@@ -318,7 +318,7 @@ async function changePostmortem(
   return postmortemAnswer(document);
 }
 
-/** @throws Refusal 404 where there is none */
+/** @throws Refusal 404 if there is none */
 function postmortemAnswer(document: WrittenPost): unknown {
   const { draft, published } = findPostmortem(document);
   const first = published?.at ?? draft?.at;

@@ -1,4 +1,4 @@
-/** Alerts as incidents: each key is one, however often and in whatever order its messages come. */
+/** Turns alerts into incidents: one for each key, however often and in whatever order its messages arrive. */
 
 import type { IntakeConfig, TestMark } from '../config/intake.ts';
 import type { IncidentImpact } from '../model/observation.ts';
@@ -20,21 +20,21 @@ interface IntakeContext {
   readonly newSuffix: () => string;
 }
 
-/** What became of one alert. */
+/** The result of one alert. */
 export interface Taken {
   readonly key: string;
-  /** `late`: it is about a time that is over by what was heard before. */
+  /** `late`: an earlier message already ended what this one is about. */
   readonly did: 'declared' | 'resolved' | 'changed' | 'known' | 'late';
   /** Id of the post; null: it has none. */
   readonly post: string | null;
-  /** A component that the page has not, as the sender calls it. */
+  /** The sender’s name for a component that the page doesn’t have. */
   readonly unknownComponent: string | null;
 }
 
-/** An alert that has been firing for longer than this when it is first heard of began before anybody noticed. */
+/** If an alert has been firing for longer than this when it first arrives, its incident starts now. */
 const BEGAN_BEFORE_MAX_MS = 24 * 60 * MINUTE_MS;
 
-/** Takes one alert, inside the transaction of its message. */
+/** Records one alert, in the transaction of its message. */
 export async function takeAlert(tx: Writer, alert: Alert, context: IntakeContext): Promise<Taken> {
   const { intake, author } = context;
   const known = await findAlert(tx, { intake: intake.id, page: author.page.key, key: alert.key });
@@ -64,7 +64,7 @@ async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, conte
   const { key, endedAt, startedAt } = alert;
   const taken = { key, post: known?.post ?? null, unknownComponent: null };
   if (known?.state === 'resolved') return { ...taken, did: 'known' };
-  // Of an earlier time that it fired, where that can be told.
+  // It ends an earlier firing than the current one, if the sender gives times.
   const isLate = known !== null && known.toldAt !== null && startedAt !== null && startedAt < known.toldAt;
   if (isLate) return { ...taken, did: 'late' };
   const toldAt = endedAt ?? startedAt;
@@ -80,7 +80,7 @@ async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, conte
   return { ...taken, did: 'resolved' };
 }
 
-/** Declares the state of its component anew, where its severity stands for another one by now. */
+/** Declares another state of the component if the alert’s severity now maps to another one. */
 async function change(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
   const { intake, writing, author } = context;
   const taken: Taken = { key: alert.key, did: 'known', post: known?.post ?? null, unknownComponent: null };
@@ -106,7 +106,7 @@ function isOver({ post, updates }: WrittenPost): boolean {
   return post.type !== 'incident' || status === 'resolved' || status === 'postmortem';
 }
 
-/** Over by now, unless somebody said so before. */
+/** Resolves the incident, unless somebody already did. */
 function resolvedPost(document: WrittenPost, now: EpochMs): WrittenPost {
   const { post, updates } = document;
   if (post.type !== 'incident' || isOver(document)) return document;
@@ -150,13 +150,13 @@ function alertPost(alert: Alert, component: string | null, { intake, writing, au
   };
 }
 
-/** By the first of its severities that the table of the intake has. */
+/** The state that the intake’s table has for the first known severity of the alert. */
 function alertState({ severities }: Alert, intake: IntakeConfig): IntakeConfig['state'] {
   const known = severities.find((severity) => Object.hasOwn(intake.severities, severity));
   return (known === undefined ? undefined : intake.severities[known]) ?? intake.state;
 }
 
-/** By the table of the intake, by id, by name. */
+/** Finds the alert’s component by the intake’s table, then by id, then by name. */
 function alertComponent({ component }: Alert, { components }: IntakeConfig, writing: WritingPage): string | null {
   if (component === null) return null;
   const mapped = Object.hasOwn(components, component) ? (components[component] ?? component) : component;
@@ -171,9 +171,9 @@ interface Alert {
   /** `changed`: only its severity. */
   readonly state: 'firing' | 'resolved' | 'changed';
   readonly title: string;
-  /** Markdown; empty where it says nothing, or nothing that could be shown. */
+  /** Markdown; empty if there is no text, or none that can be shown. */
   readonly body: string;
-  /** As the sender calls it; null: it names none. */
+  /** The sender’s name for it; null: none given. */
   readonly component: string | null;
   /** In the order in which they are looked up. */
   readonly severities: readonly string[];
@@ -187,7 +187,7 @@ const KEY_CHARS_MAX = 300;
 const NO_TIME_BEFORE = toEpochMs(Date.UTC(2000, 0, 1));
 
 /**
- * The alerts of a payload, and whether it has the sender's test. Alerts whose status says nothing to us are passed over.
+ * Reads the alerts of a payload, and whether it contains the sender's test message. Alerts with an unmapped status are skipped.
  *
  * @throws Refusal 422 with the path of what every alert needs and one lacks
  */
@@ -214,7 +214,7 @@ function hasMark(item: unknown, mark: TestMark): boolean {
   });
 }
 
-/** Null: its status says nothing to us. */
+/** Null: its status isn’t mapped. */
 function readAlert(item: unknown, mapping: IntakeConfig['mapping'], place: string): Alert | null {
   const textOf = (paths: readonly string[] | undefined): string | null => firstText(item, paths ?? []);
   const needed = (paths: readonly string[]): string => {

@@ -1,4 +1,4 @@
-/** What an operation of the API is, and what all of them share. */
+/** The type of an operation of the API, and functions that all operations share. */
 
 import type { z } from 'zod';
 import type { RandomBytes } from '../access/digest.ts';
@@ -13,31 +13,31 @@ import type { WritingPage } from './writing-page.ts';
 
 export interface Call {
   readonly author: Author;
-  /** By their name in the path of the operation. */
+  /** Values of the parameters in the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Of `If-Match`; null: there was none. */
+  /** From `If-Match`; null: not sent. */
   readonly version: number | null;
   readonly database: Database;
-  /** A few letters and digits that nobody has had before. */
+  /** A few random letters and digits. */
   readonly newSuffix: () => string;
-  /** Of the page, for frequent incidents. */
+  /** The page’s templates for frequent incidents. */
   readonly templates: () => readonly IncidentTemplate[];
-  /** The page as it is at this moment. */
+  /** Reads the page as it is now. */
   readonly load: () => Promise<WritingPage>;
   /** Every page that the token may read. */
   readonly pages: readonly ResolvedPage[];
-  /** Publishes what was written, and comes back when that is writeAndPublish or takes too long. */
+  /** Publishes what was written. Resolves when that is done or takes too long. */
   readonly publish: () => Promise<void>;
   readonly subscribers: SubscriberParts;
 }
 
-/** What addresses of subscribers are kept with. */
+/** For encrypting the addresses of subscribers. */
 export interface SubscriberParts {
   readonly seal: AddressSeal;
   readonly random: RandomBytes;
-  /** Version of the password that a page is behind; empty: none. */
+  /** Version of the page’s password; empty: it has none. */
   readonly gateOf: (slug: string) => string;
 }
 
@@ -52,25 +52,25 @@ export interface Operation {
   readonly status: 200 | 201 | 204;
   /** Null: the answer has no body. */
   readonly answer: z.ZodType | null;
-  /** What the query may say. */
+  /** Supported query parameters. */
   readonly query?: readonly ('q' | 'limit' | 'per_page' | 'page' | 'type' | 'state')[];
-  /** What differs from Statuspage, as a sentence; absent: it does the same. */
+  /** A sentence about differences to Statuspage; absent: there are none. */
   readonly differs?: string;
   /** @throws Refusal */
   readonly run: (call: Call) => Promise<unknown>;
 }
 
-/** The operations of one kind of thing have most in common. */
+/** Defines an operation that only reads. */
 export function read(
   init: Pick<Operation, 'id' | 'summary' | 'path' | 'answer' | 'run'> & Partial<Operation>,
 ): Operation {
   return { methods: ['GET'], scope: 'read', body: null, status: 200, ...init };
 }
 
-/** As many as Statuspage gives at once. */
+/** The limit of Statuspage. */
 const LISTED_MAX = 100;
 
-/** The part of a list that the query asks for. @throws Refusal 422 */
+/** Returns the page of a list that the query asks for. @throws Refusal 422 */
 export function listPart<Item>(items: readonly Item[], query: URLSearchParams, first: 0 | 1 = 1): readonly Item[] {
   const size = Math.min(LISTED_MAX, numberIn(query, 'per_page', 1) ?? numberIn(query, 'limit', 1) ?? LISTED_MAX);
   const nth = Math.max(first, numberIn(query, 'page', 0) ?? first) - first;
@@ -95,7 +95,7 @@ export function notFound(): Refusal {
   return new Refusal(404, 'Not found.');
 }
 
-/** It was there when the request came in. */
+/** For what was deleted between two reads. */
 export function deletedMeanwhile(): Refusal {
   return new Refusal(404, 'It has been deleted in the meantime.');
 }

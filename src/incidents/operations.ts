@@ -1,4 +1,4 @@
-/** Every operation of the API, and what of Statuspage's it leaves out: requests are answered by this table, and documents are made from it. */
+/** Every operation of the API, and those of Statuspage that are missing. Routes and documents are made from this table. */
 
 import { z } from 'zod';
 import { COMPONENT_OPERATIONS } from './component-operations.ts';
@@ -69,14 +69,14 @@ const ABSENT: readonly Absent[] = [
 /** A request's place in the table. */
 interface Matched {
   readonly operation: Operation | null;
-  /** Where there is no operation: what is said of it; null: nothing is known of the address. */
+  /** Why the address has no operation; null: it has one, or it is unknown. */
   readonly absent: Absent | null;
-  /** That the address has, where it has not the one that was asked for. */
+  /** The methods that the address supports. */
   readonly methods: readonly string[];
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Finds the operation of an address; literal segments take precedence over parameters, and what is said to be absent over both. */
+/** Finds the operation of an address. Literal segments take precedence over parameters, and `ABSENT` over both. */
 export function matchOperation(method: string, path: readonly string[]): Matched {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const absent = ABSENT.flatMap((one) => {

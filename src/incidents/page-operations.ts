@@ -1,4 +1,4 @@
-/** Operations on pages, as they are defined, and on their subscribers. Whoever is added has to confirm, as on the page itself. */
+/** API operations on pages and their subscribers. A subscriber who is added here has to confirm, as on the page itself. */
 
 import { z } from 'zod';
 import { parseEmailAddress } from '../mail/email-address.ts';
@@ -19,7 +19,7 @@ export function pageId({ definition }: ResolvedPage): string {
   return shortId('page', definition.id);
 }
 
-/** What Statuspage says of a page and Pharos has nothing for. */
+/** Statuspage’s fields of a page that Pharos has no setting for. */
 const NOTHING = [
   ...['headline', 'branding', 'notifications_from_email', 'notifications_email_footer', 'activity_score'],
   ...['twitter_username', 'viewers_must_be_team_members', 'ip_restrictions', 'city', 'state', 'country'],

@@ -1,6 +1,6 @@
 /**
- * What clients send, in the shape of Statuspage's manage API. Keys that we do not know are passed over, since its clients
- * send many that mean nothing here.
+ * Requests in the format of Statuspage's manage API, and refusals. Unknown keys are ignored, because its clients send many that
+ * mean nothing here.
  */
 
 import { z } from 'zod';
@@ -13,10 +13,10 @@ import { LocaleSchema } from '../schema/scalars.ts';
 import { REPEAT_RULE } from '../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 
-/** As much as twenty screens; what is drawn of it costs its square in the worst Markdown. */
+/** About twenty screens. In the worst case, rendering Markdown takes time that grows with the square of its length. */
 const BODY_CHARS_MAX = 10_000;
 const COMPONENTS_MAX = 500;
-/** Deeper quotes and lists mean nothing to a reader. */
+/** Nobody can read quotes and lists that are nested deeper. */
 const NESTED_MAX = 20;
 
 const COMPONENT_STATUSES = {
@@ -29,12 +29,12 @@ const COMPONENT_STATUSES = {
 type ComponentStatus = keyof typeof COMPONENT_STATUSES;
 type DeclaredState = (typeof COMPONENT_STATUSES)[ComponentStatus];
 
-/** Our word for a component's status in theirs. */
+/** Translates Statuspage's status of a component into a state. */
 export function declaredState(status: ComponentStatus): DeclaredState {
   return COMPONENT_STATUSES[status];
 }
 
-/** Their word for ours. */
+/** Translates a state into Statuspage's status. */
 export function declaredStatus(state: DeclaredState): ComponentStatus {
   const found = Object.entries(COMPONENT_STATUSES).find(([, ours]) => ours === state);
   return (found?.[0] ?? 'operational') as ComponentStatus;
@@ -205,7 +205,7 @@ export function readRequest<Schema extends z.ZodType>(
   return checked(schema, Object.fromEntries(Object.entries(body).map(([name, value]) => [name, said(value)])));
 }
 
-/** The same of an incident, in which a list of components may stand for a map, and `message` for `body` as it once did. */
+/** The same for an incident: `components` may be a list instead of a map, and `message` is an old name for `body`. */
 export function readIncident<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const { incident } = (body ?? {}) as { readonly incident?: unknown };
   if (!isObject(incident)) return readRequest(schema, body);
@@ -231,7 +231,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of the form only: the API of the original has no announcements. */
+/** For the form only: Statuspage’s API has no announcements. */
 export const NewAnnouncementSchema = z.object({
   name: NameSchema,
   body: BodySchema,
@@ -242,30 +242,30 @@ export type UpdateRequest = z.output<typeof UpdateChangeSchema>['incident_update
 export type IncidentRequest = z.output<typeof IncidentChangeSchema>['incident'];
 export type NewIncidentRequest = z.output<typeof NewIncidentSchema>['incident'];
 
-/** What a flag says; a form says it in words. */
+/** Reads a flag, which forms send as text. */
 export function isSet(flag: z.output<typeof FlagSchema> | undefined, otherwise: boolean): boolean {
   return flag === undefined ? otherwise : flag === true || flag === 'true' || flag === '1';
 }
 
-/** The instant in a text that a schema has checked. */
+/** Parses an instant that a schema has validated. */
 export function instantIn(text: string): EpochMs {
   const at = parseInstant(text, 'UTC');
   if (at === null) throw new TypeError(`${text} was not checked`);
   return at;
 }
 
-/** Whether a text may be an update, so that one from elsewhere can be left out. */
+/** Whether a text from elsewhere may be the text of an update. */
 export function isValidBody(text: string): boolean {
   return BodySchema.safeParse(text).success;
 }
 
-/** Text that a reader cannot follow and that is dear to draw: nested beyond any use. */
+/** Whether a text is nested so deeply that nobody can read it and rendering it is expensive. */
 function isBomb(text: string): boolean {
   const quotes = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${NESTED_MAX + 1}}`, 'm');
   return quotes.test(text) || /\[{20}|!?\[(?:!?\[){20}|\({40}|[*_~`]{200}/.test(text);
 }
 
-/** Answered with its status; nothing was written. */
+/** A request that is rejected with this HTTP status. Nothing was written. */
 export class Refusal extends Error {
   readonly status: number;
   readonly issues: readonly Fault[];
@@ -278,17 +278,17 @@ export class Refusal extends Error {
   }
 }
 
-/** 422 over some places. */
+/** Rejects with 422 and several issues. */
 export function unprocessable(issues: readonly Fault[]): Refusal {
   return new Refusal(422, issues.map(faultText).join('; '), issues);
 }
 
-/** 422 over one place. */
+/** Rejects with 422 and one issue. */
 export function faultAt(path: string, message: string): Refusal {
   return unprocessable([{ path, message }]);
 }
 
-/** @throws Refusal 422 with every path that does not meet the schema */
+/** Parses a value. @throws Refusal 422 with every issue and its path */
 export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = checkOwn(schema, value);
   if (!parsed.success) throw unprocessable(parsed.faults);

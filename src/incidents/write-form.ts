@@ -1,4 +1,4 @@
-/** What operators fill in, as posts: the same requests as those of the API, with the fields of a form. */
+/** Reads the operators’ form into posts. The form has the same requests as the API, as fields. */
 
 import type { ANNOUNCEMENT_LEVELS } from '../model/observation.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
@@ -27,11 +27,11 @@ export type FormKind = (typeof FORM_KINDS)[number];
 interface FormContext {
   readonly writing: WritingPage;
   readonly now: EpochMs;
-  /** The post that is changed; null: a new one. */
+  /** The post to change; null: a new one. */
   readonly own: WrittenStory | null;
 }
 
-/** What a form would make. @throws Refusal with the names of fields as paths */
+/** Reads a form into a post. @throws Refusal with field names as paths */
 export function readPost(kind: FormKind, form: URLSearchParams, context: FormContext): WrittenPost {
   try {
     if (kind === 'announcement') return readAnnouncement(form, context);
@@ -43,7 +43,7 @@ export function readPost(kind: FormKind, form: URLSearchParams, context: FormCon
   }
 }
 
-/** Paths of the API as names of fields. */
+/** Turns a path of the API into the name of a field. */
 function toField({ path, message }: Fault): Fault {
   return { path: path.replace(/^(?:incident|component|announcement)\.?/, ''), message };
 }
@@ -52,7 +52,7 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
   const { writing, own, now } = context;
   const text = (name: string): string | undefined => form.get(name)?.trim() || undefined;
   const chosen = writing.model.components.flatMap(({ definition: { id, groupId } }): [string, string][] => {
-    // What is chosen for a group is chosen for each of its components.
+    // A state chosen for a group applies to each of its components.
     const state = form.get(`groups.${groupId}`) || form.get(`components.${id}`) || '';
     return state === '' ? [] : [[id, state]];
   });
@@ -90,7 +90,7 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
   return applyChange(own.document, incident, { writing, now });
 }
 
-/** What an incident last declared of each component, in the words of the form. */
+/** The state that an incident last declared for each component, in the words of the form. */
 export function lastDeclared(own: WrittenStory | null): ReadonlyMap<string, string> {
   const post = own?.document.post;
   if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();
@@ -106,7 +106,7 @@ export function lastDeclared(own: WrittenStory | null): ReadonlyMap<string, stri
   );
 }
 
-/** A clock time as browsers send it, in the zone of the page; an instant stays as it is. */
+/** Reads a local time, as browsers send it, in the page’s time zone. */
 function instantText(form: URLSearchParams, name: string, { model }: WritingPage): string | undefined {
   const text = form.get(name)?.trim() ?? '';
   if (text === '') return undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes what operators say: the post, what is remembered of the request and the entry in the audit are one transaction.
- * What is written is published by the pass that follows.
+ * Writes posts of operators. The post, the record of the request and the audit entry are one transaction. The pass that follows
+ * publishes it.
  */
 
 import type { PageKey } from '../model/slugs.ts';
@@ -19,7 +19,7 @@ import {
 import { parseWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { Refusal } from './requests.ts';
 
-/** A page as its authors write on it. */
+/** The page that is written on. */
 interface AuthorPage {
   readonly key: PageKey;
   readonly slug: string;
@@ -31,30 +31,30 @@ export function authorPage({ identity, definition }: ResolvedPage): AuthorPage {
   return { key: identity.key, slug: definition.slug, isPrivate: definition.access !== 'public' };
 }
 
-/** Who writes, from where and when. */
+/** Who writes, on which page and when. */
 export interface Author {
-  /** As in the audit: `token:deploys/k3f9a0bq2c`, `operator`. */
+  /** As in the audit log: `token:deploys/k3f9a0bq2c`, `operator`. */
   readonly actor: string;
   /** Keyed hash of the client's address; null: this machine. */
   readonly client: string | null;
   readonly now: EpochMs;
   /** The page that is written on. */
   readonly page: AuthorPage;
-  /** A request that may be sent again; null: it carried no key. */
+  /** Idempotency key and digest of the request; null: no key was sent. */
   readonly request: { readonly key: string; readonly digest: string } | null;
 }
 
 export interface Done {
-  /** Of the post. */
+  /** Id of the post. */
   readonly id: string;
-  /** True: the same request was answered before, and nothing was done now. */
+  /** True: the same request was handled before, so nothing was written. */
   readonly isReplay: boolean;
 }
 
-/** What a write does inside its transaction; returns the post that the request was about. */
+/** Writes within the transaction. Returns the id of the post. */
 export type Write = (tx: Writer) => Promise<string>;
 
-/** Does it once, however often a request with a key is sent. @throws Refusal with nothing written */
+/** Writes once, however often a request with the same key is sent. @throws Refusal with nothing written */
 export function writeOnce(database: Database, author: Author, write: Write): Promise<Done> {
   return database.transaction(async (tx) => {
     const { request, actor, page, now } = author;
@@ -69,7 +69,7 @@ export function writeOnce(database: Database, author: Author, write: Write): Pro
   });
 }
 
-/** A new post. */
+/** Stores a new post. */
 export async function createPost(
   tx: Writer,
   author: Author,
@@ -93,15 +93,15 @@ export async function createPost(
 interface Change {
   readonly id: string;
   readonly action: string;
-  /** Of the post as the author saw it; null: they do not say. */
+  /** The version that the author saw; null: unknown. */
   readonly version: number | null;
   readonly change: (document: WrittenPost) => WrittenPost;
 }
 
 /**
- * Changes a post as it is at this moment, whoever changed it since it was looked at.
+ * Changes the current version of a post.
  *
- * @throws Refusal 404 where it is gone, 412 where it is not the version that the author saw
+ * @throws Refusal 404 if it was deleted, 412 if it isn’t the version that the author saw
  */
 export async function changePost(tx: Writer, author: Author, { id, action, version, change }: Change): Promise<void> {
   const { row, document } = await currentPost(tx, author, { id, version });
@@ -119,7 +119,7 @@ export async function changePost(tx: Writer, author: Author, { id, action, versi
   await writeAudit(tx, author, { action, outcome: id });
 }
 
-/** Shows a post that was written while its page was private. @throws Refusal as of `changePost` */
+/** Shows a post that was written while its page was private. @throws Refusal like `changePost` */
 export async function revealPost(
   tx: Writer,
   author: Author,
@@ -132,7 +132,7 @@ export async function revealPost(
   await writeAudit(tx, author, { action, outcome: id });
 }
 
-/** Takes a post away. @throws Refusal as of `changePost` */
+/** Deletes a post. @throws Refusal like `changePost` */
 export async function removePost(
   tx: Writer,
   author: Author,
@@ -157,7 +157,7 @@ async function currentPost(
   return { row, document };
 }
 
-/** An entry in the audit. */
+/** Writes an entry of the audit log. */
 export function writeAudit(
   tx: Writer,
   { actor, client, now, page }: Author,

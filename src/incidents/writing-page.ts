@@ -1,4 +1,4 @@
-/** A page as whoever writes on it sees it: what is stored, and over it what is written, drafts included. */
+/** A page as its authors see it: the stored data with all posts on top, including drafts. */
 
 import { WRITTEN_ID } from '../model/observation.ts';
 import type { PageIncident, PageMaintenance, PageModel } from '../model/page.ts';
@@ -17,7 +17,7 @@ import { authorPage } from './writer.ts';
 
 export interface WritingPage {
   readonly page: ResolvedPage;
-  /** Computed to now, whatever is published. */
+  /** Computed up to now, independent of what is published. */
   readonly model: PageModel;
   /** Incidents, maintenances and overrides that were written on this page. */
   readonly written: readonly WrittenStory[];
@@ -25,7 +25,7 @@ export interface WritingPage {
   readonly made: ReadonlyMap<string, MadeComponent>;
 }
 
-/** A post, and the story that the page tells of it. */
+/** A stored post, and its parsed document. */
 export interface WrittenStory {
   readonly row: WrittenRow;
   readonly document: WrittenPost;
@@ -35,11 +35,11 @@ export interface WritingPageInit {
   readonly state: SiteState;
   readonly slug: string;
   readonly now: EpochMs;
-  /** A post as it would be, shown as if it were published; every other draft is left out. Absent: all as it is, with drafts. */
+  /** For a preview: a post that is shown as if it were published; other drafts are left out. Default: all posts, with drafts. */
   readonly candidate?: { readonly id: string; readonly document: WrittenPost };
 }
 
-/** Reads it; null: there is no such page. */
+/** Reads a page; null: there is no such page. */
 export async function loadWritingPage(
   store: Store,
   { state, slug, now, candidate }: WritingPageInit,
@@ -86,7 +86,7 @@ export async function loadWritingPage(
   return { page, model, written: storiesIn(rows), made: new Map(made.map((one) => [one.id, one])) };
 }
 
-/** The rows with one of them as it would be, or with a new one. */
+/** Replaces or adds the row of a candidate. */
 function withCandidate(
   rows: readonly WrittenRow[],
   {
@@ -103,7 +103,7 @@ function withCandidate(
   return [...rows.filter((row) => row !== before), { ...facts, document: text, updatedAt: now }];
 }
 
-/** Rows with their posts, as far as they can be read. */
+/** Parses the posts of rows; leaves out those that can’t be read. */
 export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] {
   return rows.flatMap((row) => {
     const document = parseWritten(row.document);
@@ -111,7 +111,7 @@ export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] 
   });
 }
 
-/** What is recorded of a story beside what it says. */
+/** What the store recorded about a story. */
 function pickRecorded(stored: object | undefined): object {
   if (stored === undefined) return {};
   const { firstSeenAt, changedAt, sequence } = stored as Readonly<Record<string, unknown>>;
@@ -122,7 +122,7 @@ function pickRecorded(stored: object | undefined): object {
   };
 }
 
-/** The incident or maintenance that the page tells of a post; null: it tells none, as of an override. */
+/** The incident or maintenance that the page shows for a post; null: none, as for an override. */
 export function storyOf({ model }: WritingPage, id: string): PageIncident | PageMaintenance | null {
   const slug = `${WRITTEN_ID}-${id}`;
   return (
@@ -142,7 +142,7 @@ function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance)
   return isMaintenance(story) ? v2MaintenanceId(model, story) : v2IncidentId(model, story);
 }
 
-/** What an id in an address is: something that was written here, a story of others, or nothing. */
+/** Finds the story with an id: one written here, one from elsewhere, or null. */
 export function findStory(
   writing: WritingPage,
   id: string,
@@ -160,7 +160,7 @@ export function findStory(
   return foreign === undefined ? null : { foreign };
 }
 
-/** The component of the page that an id means: that of the v2 JSON, or that of the configuration. Null: none. */
+/** Finds a component by its id in the v2 JSON or in the configuration. */
 export function findComponent({ model }: WritingPage, id: string): string | null {
   const found = model.components.find(
     ({ definition }) => definition.id === id || v2ComponentId(model, definition.id) === id,
@@ -168,14 +168,14 @@ export function findComponent({ model }: WritingPage, id: string): string | null
   return found?.definition.id ?? null;
 }
 
-/** The group of the page that an id means, as above. */
+/** Finds a group in the same way. */
 export function findGroup({ model }: WritingPage, id: string): string | null {
   return model.groups.find((group) => group.id === id || v2GroupId(model, group.id) === id)?.id ?? null;
 }
 
 /**
- * Components as posts name them, `<definition id>/<component id>`. What is on no page, on another or behind a gate is
- * answered alike.
+ * Returns the name of a component in posts, `<definition id>/<component id>`. The error is the same whether it exists on
+ * another page, behind a gate or nowhere.
  *
  * @throws Refusal 422 with the path of the first that is not on this page
  */

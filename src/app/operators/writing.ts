@@ -35,7 +35,7 @@ export async function pageNamed(
   return pages.find(({ definition }) => definition.slug === slug) ?? null;
 }
 
-/** The page as its operators see it; null: there is none. */
+/** The page as its authors see it; null: there is none. */
 export async function writingPage(
   { store, readSite }: Pick<StoreParts, 'store' | 'readSite'>,
   slug: string,

@@ -1,4 +1,4 @@
-/** `/-/v1/…`: requests matched with the table of operations, and refusals as answers. */
+/** `/-/v1/…`: finds and runs operations, and turns refusals into responses. */
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import { digest } from '../../access/digest.ts';
@@ -24,7 +24,7 @@ export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 
   readonly canRun: boolean;
   readonly now: () => EpochMs;
   readonly clientOf: (address: string) => string | null;
-  /** All that are shown now. */
+  /** All current pages. */
   readonly pages: () => Promise<readonly ResolvedPage[]>;
   readonly load: (slug: string) => Promise<WritingPage | null>;
   readonly templatesOf: (slug: string) => ReturnType<Call['templates']>;
@@ -35,7 +35,7 @@ export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 
 
 const KEY_CHARS_MAX = 200;
 
-/** Makes the handler; `rest` is the path behind `v1`. Null: there is no such address. */
+/** Creates the handler; `rest` is the path after `v1`. Null: no such address. */
 export function createApiRoutes(
   options: ApiRoutesOptions,
 ): (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null> {
@@ -112,7 +112,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
     : json(operation.status, value, entityTag(value));
 }
 
-/** Some clients send the query as a form, in the body of a GET. */
+/** Some clients send the query as a form in the body of a GET. */
 async function readQuery({ query, headers, body }: OwnRequest): Promise<URLSearchParams> {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return query;
   return new URLSearchParams([...query, ...new URLSearchParams((await body()).toString('utf8'))]);
@@ -127,7 +127,7 @@ function notFound(): Refusal {
   return new Refusal(404, 'Not found.');
 }
 
-/** By its slug, or by the id that answers contain. */
+/** Finds a page by its slug, or by its id in responses. */
 function pageNamed(pages: readonly ResolvedPage[], name: string, { may }: Operator): ResolvedPage | null {
   const isReadable = (page: ResolvedPage): boolean => may(pageRef(page), 'read') === 'granted';
   return (
@@ -141,19 +141,19 @@ function pageRef({ definition: { slug }, identity: { key } }: ResolvedPage): Par
   return { slug, key };
 }
 
-/** With a token for another page, a page looks as if it didn't exist. */
+/** With a token for another page, the response is the same as for a page that doesn't exist. */
 function permit(operator: Operator, page: Parameters<Operator['may']>[0], scope: ApiScope): void {
   const permission = operator.may(page, scope);
   if (permission === 'elsewhere') throw notFound();
   if (permission === 'scope') throw new Refusal(403, `This token does not have the scope ${scope}.`);
 }
 
-/** Clients of the original write `incidents.json`. */
+/** Statuspage’s clients request `incidents.json`. */
 function withoutSuffix(part: string, index: number, parts: readonly string[]): string {
   return index === parts.length - 1 ? part.replace(/\.json$/, '') : part;
 }
 
-/** The request as it is known again by, where it carries a key. */
+/** The request’s idempotency key, with a digest to recognise another request with the same key. */
 function readRepeatKey(request: OwnRequest, body: unknown): Author['request'] {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
@@ -178,7 +178,7 @@ function notAllowed(methods: readonly string[]): Refusal {
   return new Refusal(405, `Method not allowed. Use ${[...new Set(methods)].join(', ')}.`);
 }
 
-/** A refusal as an answer. */
+/** The response for a refusal. */
 export function refusalAnswer({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
   return json(status, { error, issues, message: error.join('; ') }, headers);
@@ -188,7 +188,7 @@ export function refusalAnswer({ status, message, issues }: Refusal, headers: Out
 const PARTS_MAX = 4;
 const FIELDS_MAX = 2_000;
 
-/** @throws Refusal 400 or 415 where it is neither */
+/** Decodes JSON, or a form with paths as names, such as `incident[components][abc]=major_outage`. @throws Refusal 400 or 415 */
 function decodeBody(bytes: Buffer, contentType: string): unknown {
   const [type = ''] = contentType.toLowerCase().split(';');
   const text = bytes.toString('utf8');

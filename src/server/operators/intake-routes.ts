@@ -14,16 +14,16 @@ import { isSame, type OperatorGuard } from './operator.ts';
 interface IntakeRoutesOptions
   extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'canRun' | 'now' | 'clientOf' | 'load' | 'publish'> {
   readonly guard: OperatorGuard;
-  /** Null: there is none of this id. */
+  /** Null: no intake has this id. */
   readonly intakeOf: (id: string) => IntakeConfig | null;
-  /** Told of components that the page has not. */
+  /** Called with components that the page doesn’t have. */
   readonly onUnknown: (intake: string, component: string) => void;
 }
 
 const TEST_RECEIVED = 'test received';
 const UNAUTHORIZED = 'No such intake, or its secret or signature is missing or incorrect.';
 
-/** Makes the handler. */
+/** Creates the handler. */
 export function createIntakeRoute(options: IntakeRoutesOptions): (request: OwnRequest, id: string) => Promise<Answer> {
   return async (request, id) => {
     try {
@@ -77,12 +77,12 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   });
 }
 
-/** Tests are shown to operators only, on their page and in `pharos audit`. */
+/** Only operators see tests, on their page and in `pharos audit`. */
 function testEntry({ actor, client, now, page }: Author): AuditEntry {
   return { at: now, actor, action: 'intake-test', subject: page.slug, client, run: null, outcome: TEST_RECEIVED };
 }
 
-/** Every secret is tried, so that how long it takes tells nothing. */
+/** Compares with every secret, so that the time taken reveals nothing. */
 function isGenuine({ header, secrets, signature }: IntakeConfig, { headers }: OwnRequest, bytes: Buffer): boolean {
   const given = headers[(signature?.header ?? header).toLowerCase()];
   if (typeof given !== 'string') return false;

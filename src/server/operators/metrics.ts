@@ -45,7 +45,7 @@ export interface Gauges {
     readonly isAsked: boolean;
     readonly quota: readonly { readonly window: string; readonly left: number }[];
   }[];
-  /** Whether visitors may be sent here. */
+  /** Readiness. */
   readonly isReady: boolean;
   /** Whether what is served is up to date. */
   readonly isFresh: boolean;
@@ -62,7 +62,7 @@ export interface Gauges {
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'pharos_' });
-  // Sums of gauges that are there by type, under names that belong to counters.
+  // These are gauges whose names end like those of counters.
   for (const sum of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`pharos_nodejs_active_${sum}_total`);
   const registers = [registry];

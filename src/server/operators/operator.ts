@@ -1,4 +1,4 @@
-/** Who operators are, and what each may do: the one decision for page, form, API and metrics. Closed unless a role opens it. */
+/** Operators and their permissions, for the operators' page, forms, the API and metrics. Everything is denied unless a role allows it. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -12,25 +12,25 @@ import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 import { type Secret, TOKEN_LENGTH_MIN } from '../../schema/secret.ts';
 import { type ApiScope, type ApiToken, type ApiTokens, isInForce } from '../../store/written/tokens.ts';
 
-/** A page by the slug that a role names, and the identity that an API token names. */
+/** A page. Roles name its slug, API tokens its key. */
 interface PageNamed {
   readonly slug: string;
   readonly key: PageKey;
 }
 
 export interface Operator {
-  /** In the audit and in the history of incidents; visitors never see it. */
+  /** Name in the audit log and in the history of incidents. Visitors never see it. */
   readonly actor: string;
   readonly isAdmin: boolean;
   /** Whether they see `/-/ops` and the metrics. */
   readonly seesAll: boolean;
-  /** `elsewhere`: nothing on this page, which is answered as if it didn't exist. */
+  /** `elsewhere`: no permission on this page, so the response is the same as if it didn't exist. */
   readonly may: (page: PageNamed, scope: ApiScope) => 'granted' | 'elsewhere' | 'scope';
 }
 
 type Operators = ConfigFile['operators'];
 
-/** A token of the configuration. */
+/** An operator with a token in the configuration. */
 export interface OperatorToken extends Operator {
   readonly credential: string;
   readonly token: Secret;
@@ -51,7 +51,7 @@ function writerOn(pages: readonly string[]): Omit<Operator, 'actor'> {
   return { isAdmin: false, seesAll: false, may };
 }
 
-/** Whoever holds a token of the configuration. */
+/** The operators with a token in the configuration. */
 export function tokenOperators({ token, tokens }: Operators): readonly OperatorToken[] {
   const named = tokens.map(({ name, token: secret, role, pages = [] }) => ({
     ...{ admin: ADMIN, reader: READER, writer: writerOn(pages) }[role],
@@ -62,7 +62,7 @@ export function tokenOperators({ token, tokens }: Operators): readonly OperatorT
   return token === undefined ? named : [{ ...ADMIN, actor: 'operator', credential: 'operator', token }, ...named];
 }
 
-/** Whoever holds a token of the API: on its page, what its scopes say. */
+/** The operator behind an API token, who may do on its page what its scopes allow. */
 export function apiOperator({ id, name, page, scopes }: ApiToken): Operator {
   return {
     actor: `token:${name}/${id}`,
@@ -75,7 +75,7 @@ export function apiOperator({ id, name, page, scopes }: ApiToken): Operator {
   };
 }
 
-/** Whoever signed in by the identity provider; null: no role is theirs. */
+/** The operator who signed in with the identity provider; null: they have no role. */
 export function personOperator({ roles }: Operators, person: Person): Operator | null {
   const actor = `oidc:${person.email ?? person.name}`;
   if (roles.admin !== undefined && isListed(roles.admin, person)) return { ...ADMIN, actor };
@@ -105,7 +105,7 @@ type TokenVerdict =
   /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
-/** What is compared; each is counted by itself, so that a script with an old API token locks out nobody else. */
+/** The kinds of secrets. Each is counted separately, so that a script with an old API token locks nobody else out. */
 type SecretKind = 'operator' | 'operator over API' | 'API token' | 'intake' | 'hook';
 
 interface Client {
@@ -115,15 +115,15 @@ interface Client {
 }
 
 export interface OperatorGuard {
-  /** Whose token of the configuration a text is. Without any, nothing is. */
+  /** Finds the operator with this token in the configuration. */
   readonly check: (given: string, client: Client, kind?: SecretKind) => TokenVerdict;
   /** Compares any other secret, unless the client has sent too many wrong ones. */
   readonly judge: (kind: SecretKind, client: Client, isRight: () => boolean) => SecretVerdict;
 }
 
-/** Wrong secrets of one client within a window. */
+/** Limit of wrong secrets for one client. */
 const OF_CLIENT = { max: 10, windowMs: 15 * MINUTE_MS };
-/** Of all unknown clients: they can't be told apart, so this slows guessing down, and locks nobody out for long. */
+/** Limit for all unknown clients together. They can't be told apart, so this slows guessing down and locks nobody out for long. */
 const OF_UNKNOWN = { max: 100, windowMs: MINUTE_MS };
 /** Clients that are counted at most; beyond, those seen longest ago are forgotten. */
 const CLIENTS_MAX = 10_000;
@@ -147,7 +147,7 @@ export function createOperatorGuard(tokens: () => readonly OperatorToken[]): Ope
   return {
     judge,
     check: (given, client, kind = 'operator') => {
-      // Every token is compared, so that how long it takes tells nothing.
+      // Compares every token, so that the time taken reveals nothing.
       const right = tokens().filter(({ token }) => isSame(given, token));
       const [operator] = right;
       // Visitors behind the same proxy can't lock out a token that nobody guesses at any rate.

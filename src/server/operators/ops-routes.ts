@@ -1,4 +1,4 @@
-/** The operators' page, `/-/ops`, and what its buttons do. Everything but signing in needs a session. */
+/** The operators' page, `/-/ops`, and its buttons. Everything except signing in needs a session. */
 
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isSameOrigin } from '../../access/same-origin.ts';
@@ -21,9 +21,9 @@ import { isOwnForm, type OperatorSession, type OperatorSessionService, type Pres
 import type { WriteForms } from './write-routes.ts';
 
 interface OpsRoutesOptions {
-  /** Whether there are operators: without any there is no such page. */
+  /** False: no operators are configured, so the page doesn’t exist. */
   readonly hasOperators: () => boolean;
-  /** What a text that somebody signs in with stands for. */
+  /** Checks a token that was entered to sign in. */
   readonly authenticate: (
     given: string,
     client: { readonly address: string; readonly now: EpochMs },
@@ -50,12 +50,12 @@ type SignInVerdict =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
-/** Signing in by an identity provider. */
+/** Signing in with an identity provider. */
 export interface OpsProvider {
   readonly isOn: () => boolean;
-  /** Null: it is away. */
+  /** Null: the provider doesn’t answer. */
   readonly begin: (request: OwnRequest) => Promise<{ readonly url: string; readonly cookie: string } | null>;
-  /** Ends the identity here; where one signs out at the provider too, null: nowhere. */
+  /** Ends the identity here. Returns the address to sign out at the provider; null: there is none. */
   readonly signOut: (credential: string) => Promise<string | null>;
 }
 
@@ -64,13 +64,13 @@ interface Actor {
   readonly address: string;
 }
 
-/** What operators do; each is entered into the audit with who it was and the client's address, hashed. */
+/** Actions of operators. Each is written to the audit log, with the operator and a hash of the client's address. */
 export interface OpsActions {
-  /** Queues a pull of one upstream, or of all, and a publish. False: there is no such upstream. */
+  /** Queues a sync of one upstream, or of all, and publishing. False: there is no such upstream. */
   readonly pull: (upstreamId: string | null, by: Actor) => boolean;
-  /** Queues a pull and a publish of one page. False: there is no such page. */
+  /** Queues a sync and publishing of one page. False: there is no such page. */
   readonly rebuild: (slug: string, by: Actor) => boolean;
-  /** Serves another release of a page. @throws StatusError when there is no such release, or it cannot be served */
+  /** Serves another release of a page. @throws StatusError if it doesn’t exist or can’t be served */
   readonly rollback: (slug: string, release: number, by: Actor) => Promise<void>;
   readonly signedIn: (by: Actor) => Promise<void>;
   readonly signedOut: (by: Actor) => Promise<void>;
@@ -84,7 +84,7 @@ const NEVER_KEPT: OutgoingHttpHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** What the page says after a button was pressed, by the word in its address. */
+/** Notices after a button was pressed, by the value of `did` in the address. */
 const NOTICES: Readonly<Record<string, string>> = {
   pulling: 'Sync queued. New data will be published.',
   rebuilding: 'Rebuild of the page queued.',
@@ -94,7 +94,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   unknown: 'It no longer exists.',
 };
 
-/** Makes the handler of `/-/ops` and what is below it; `rest` is the path behind `ops`. Null: there is no such address. */
+/** Creates the handler of `/-/ops`; `rest` is the path after `ops`. Null: no such address. */
 export function createOpsRoutes(
   options: OpsRoutesOptions,
 ): (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null> {
@@ -228,7 +228,7 @@ async function askProvider(options: OpsRoutesOptions, request: OwnRequest): Prom
 
 const SIGNED_OUT = 'You’re signed out here. Sign out of your organisation’s account too';
 
-/** A page that leads on by itself: a redirect after a form would be blocked, and one from another site has no cookie. */
+/** A page with a refresh header. Browsers block a redirect after a form, and send no cookie after one from another site. */
 async function goOn(
   options: OpsRoutesOptions,
   { next, text }: { readonly next: string; readonly text: string },
@@ -238,7 +238,7 @@ async function goOn(
   return { ...answer, headers: { ...answer.headers, ...headers, refresh: `0; url=${next}` } };
 }
 
-/** Begins the session of whoever came back from the identity provider. Null: none of the roles is theirs, or they are nobody. */
+/** Begins the session of an operator who returns from the identity provider. */
 export async function beginReturned(
   options: OpsRoutesOptions,
   request: OwnRequest,
@@ -255,7 +255,7 @@ export async function beginReturned(
   return goOn(options, { next: '../ops', text: 'Signed in. Continue' }, { 'set-cookie': cookie });
 }
 
-/** Does what a form asks for if its session is alive, it carries that session's token, and no other site sent it. */
+/** Handles a form if its session is valid, it has the session's form token, and it was sent from this site. */
 function withForm(
   act: (
     options: OpsRoutesOptions,
@@ -274,7 +274,7 @@ function withForm(
   };
 }
 
-/** The same for what only an admin may do. */
+/** The same, for admins only. */
 function adminForm(act: (options: OpsRoutesOptions, form: URLSearchParams, by: Actor) => Promise<Answer>): Act {
   return withForm(async (options, request, form, { operator }) =>
     operator.isAdmin

@@ -1,4 +1,4 @@
-/** Sessions of operators: a token or an identity is exchanged for a cookie that lasts for a working day at most. */
+/** Sessions of operators. A token or an identity is exchanged for a cookie that lasts one working day at most. */
 
 import { readCookie, setCookie } from '../../access/cookies.ts';
 import { digest, isToken, newToken, type RandomBytes } from '../../access/digest.ts';
@@ -13,15 +13,15 @@ const IDLE_MS = HOUR_MS;
 /** The last use of a session is stored only this often. */
 const TOUCH_MS = MINUTE_MS;
 
-/** A session that is alive. */
+/** A valid session. */
 export interface OperatorSession {
-  /** Goes with every form, and is worth nothing without the cookie. */
+  /** Sent with every form; useless without the cookie. */
   readonly formToken: string;
   readonly operator: Operator;
   readonly credential: string;
 }
 
-/** The cookie as it came, and the name it must have come under. */
+/** The received cookie header, and whether the connection is secure, on which the cookie’s name depends. */
 export interface PresentedCookie {
   readonly cookie: string | null;
   readonly isSecure: boolean;
@@ -29,24 +29,24 @@ export interface PresentedCookie {
 }
 
 export interface OperatorSessionService {
-  /** Begins a session; the Set-Cookie header for it. The caller has checked the credential. */
+  /** Begins a session and returns its Set-Cookie header. The caller has checked the credential. */
   readonly begin: (presented: PresentedCookie, credential: string) => Promise<string>;
-  /** Null: nobody is signed in by this cookie, or by what stands for nobody any more. */
+  /** Null: not signed in, or the credential is no longer valid. */
   readonly find: (presented: PresentedCookie) => Promise<OperatorSession | null>;
-  /** Ends the session, if there is one; the Set-Cookie header that clears the cookie. */
+  /** Ends the session, if there is one. Returns the Set-Cookie header that clears the cookie. */
   readonly end: (presented: PresentedCookie) => Promise<string>;
 }
 
 interface OperatorSessionOptions {
   readonly sessions: OperatorSessions;
-  /** Whoever holds a token of the configuration. */
+  /** Operators with a token in the configuration. */
   readonly tokens: () => readonly OperatorToken[];
-  /** Who a token of the API or an identity stands for now; null: nobody. */
+  /** The operator behind an API token or an identity; null: no longer valid. */
   readonly resolve: (credential: string, now: EpochMs) => Promise<Operator | null>;
   readonly random: RandomBytes;
 }
 
-/** Makes the service. Who it is and what they may do is asked with every request, so a role that goes is gone at once. */
+/** Creates the service. Each request looks up the operator and their role, so removing a role takes effect at once. */
 export function createOperatorSessionService({
   sessions,
   tokens,
@@ -55,7 +55,7 @@ export function createOperatorSessionService({
 }: OperatorSessionOptions): OperatorSessionService {
   const tokenOf = (credential: string): OperatorToken | undefined =>
     tokens().find((token) => token.credential === credential);
-  // The id is in it, which is stored nowhere: from the fingerprint alone no token can be guessed.
+  // It includes the session’s id, which isn’t stored, so nobody can guess tokens from the fingerprint.
   const fingerprint = (token: OperatorToken | undefined, id: string): string =>
     token === undefined ? '' : digest('operator-token', token.token.reveal(), id);
   const presentedId = ({ cookie, isSecure }: PresentedCookie): string | null =>
@@ -98,7 +98,7 @@ export function createOperatorSessionService({
   };
 }
 
-/** Whether a form carries the token of the session that it is sent with. */
+/** Whether a form contains the form token of its session. */
 export function isOwnForm(form: URLSearchParams, session: OperatorSession): boolean {
   const given = form.getAll('form');
   return given.length === 1 && isSame(given[0] ?? '', { reveal: () => session.formToken });

@@ -1,4 +1,4 @@
-/** The operators' form at `/-/ops/write`: looked at, previewed, sent. Works without script. */
+/** The operators' form at `/-/ops/write`: show, preview and submit. Works without JavaScript. */
 
 import { LRUCache } from 'lru-cache';
 import { newToken, type RandomBytes } from '../../access/digest.ts';
@@ -48,7 +48,7 @@ interface FormPage {
   readonly key: PageKey;
 }
 
-/** Whoever sits before the form. */
+/** The operator who uses the form. */
 interface Writing {
   readonly formToken: string;
   readonly operator: Operator;
@@ -59,17 +59,17 @@ type FormResult =
   | { readonly kind: 'done'; readonly location: string };
 
 export interface WriteForms {
-  /** Null: there is no page that the operator may write on. */
+  /** Null: the operator may not write on any page. */
   readonly show: (query: URLSearchParams, by: Writing) => Promise<OpsWriteView | null>;
-  /** Null: as of `show`. The caller has checked that the form is the session's own. */
+  /** Null: as with `show`. The caller has checked the form’s token. */
   readonly submit: (form: URLSearchParams, by: Writing & { readonly address: string }) => Promise<FormResult | null>;
-  /** What was previewed lately; null: nothing under this id. */
+  /** A recent preview; null: none with this id. */
   readonly preview: (id: string) => StatusPageView | null;
 }
 
 const PREVIEWS_MAX = 20;
 const PREVIEW_LIFE_MS = 10 * 60_000;
-/** The id that something has which is not written yet. */
+/** The id of a post in a preview that isn’t stored yet. */
 const CANDIDATE = 'preview';
 const KIND_WORDS: Readonly<Record<FormKind, string>> = {
   incident: 'Incident',
@@ -82,7 +82,7 @@ const DONE: Readonly<Record<string, string>> = {
   draft: 'Saved as a draft. Visitors can’t see it.',
   removed: 'Deleted.',
 };
-/** What the buttons beside a story do. */
+/** Actions of the buttons beside a story. */
 const STEPS: Readonly<Record<string, { write: typeof removePost; action: string; did: string }>> = {
   remove: { write: removePost, action: 'delete', did: 'removed' },
   reveal: { write: revealPost, action: 'publish', did: 'sent' },
@@ -90,7 +90,7 @@ const STEPS: Readonly<Record<string, { write: typeof removePost; action: string;
 const TOLD =
   'Feeds, calendars, JSON and badges change immediately. Subscribers and notification channels, if the page has any, are notified.';
 
-/** What a form is about. */
+/** The page and post of a form. */
 interface Subject {
   readonly writing: WritingPage;
   readonly kind: FormKind;
@@ -101,7 +101,7 @@ interface Forms extends WriteFormsOptions {
   readonly previews: LRUCache<string, StatusPageView>;
 }
 
-/** Makes the forms. */
+/** Creates the forms. */
 export function createWriteForms(options: WriteFormsOptions): WriteForms {
   const forms: Forms = { ...options, previews: new LRUCache({ max: PREVIEWS_MAX, ttl: PREVIEW_LIFE_MS }) };
   return {
@@ -126,12 +126,12 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
   };
 }
 
-/** The pages that an operator may write on as far as a scope goes. */
+/** The pages that an operator may write on with a scope. */
 async function writablePages({ pages }: Forms, { may }: Operator, scope: ApiScope): Promise<readonly FormPage[]> {
   return (await pages()).filter((page) => may(page, scope) === 'granted');
 }
 
-/** Null: there is nothing that this operator may write on. */
+/** Null: the operator may not write on this page, or it doesn’t exist. */
 async function findSubject(forms: Forms, fields: URLSearchParams, operator: Operator): Promise<Subject | null> {
   const pages = await writablePages(forms, operator, kindScope(fields.get('kind')));
   const slug = fields.get('page') ?? pages[0]?.slug ?? '';
@@ -140,7 +140,7 @@ async function findSubject(forms: Forms, fields: URLSearchParams, operator: Oper
   if (page === undefined || writing === null) return null;
   const own = writing.written.find(({ row }) => row.id === fields.get('id')) ?? null;
   const kind = FORM_KINDS.find((known) => known === (own?.document.post.type ?? fields.get('kind'))) ?? 'incident';
-  // What is written already has a kind of its own.
+  // A stored post may be of another kind than the query says.
   return operator.may(page, kindScope(kind)) === 'granted' ? { writing, kind, own } : null;
 }
 
@@ -152,7 +152,7 @@ interface Drawn extends Writing {
   readonly preview?: OpsWriteView['preview'];
 }
 
-/** What is drawn around the form, and the form itself. */
+/** The view of the form and of what is around it. */
 async function viewForm(
   forms: Forms,
   { writing, kind, own }: Subject,
@@ -225,7 +225,7 @@ async function submitForm(forms: Forms, subject: Subject, by: Submitted): Promis
     client: forms.clientOf(address),
     now,
     page: authorPage(writing.page),
-    // The same form sent twice is one; what it says may not differ, since going back to it gives another key.
+    // Submitting a form twice counts once. Its contents can’t differ, because each view of the form has another key.
     request: key === '' || key.length > 100 ? null : { key: `form ${key}`, digest: key },
   };
   const act = STEPS[step];
@@ -282,7 +282,7 @@ async function writePost(
   });
 }
 
-/** The form as it was filled in, with what is wrong; of a stale one the version that is current. */
+/** Shows the form again as it was filled in, with its errors. If the post changed meanwhile, it gets the current version. */
 async function refuseForm(
   forms: Forms,
   subject: Subject,
@@ -300,7 +300,7 @@ function versionIn(form: URLSearchParams): number | null {
   return /^\d{1,9}$/.test(version) ? Number(version) : null;
 }
 
-/** What a form of a kind takes: overrides of components are a scope of their own. */
+/** The scope that a kind of form needs. */
 function kindScope(kind: string | null): ApiScope {
   return kind === 'override' ? 'components' : 'incidents';
 }
