@@ -24,7 +24,7 @@ export interface MailSection {
   readonly label: { readonly text: string; readonly state: State } | null;
   /** Empty: none. */
   readonly heading: string;
-  /** Where the heading leads, besides the button; null: nowhere. */
+  /** Link of the heading, besides the button; null: none. */
   readonly href: string | null;
   /** Short facts, a line each. */
   readonly facts: readonly string[];
@@ -43,7 +43,7 @@ interface MailDocument {
   readonly footer: readonly (string | MailLink)[];
 }
 
-/** In six digits: Word takes no three. */
+/** With six digits, because Word doesn’t read three. */
 function writeColour(colour: number): string {
   return `#${colour.toString(16).padStart(6, '0')}`;
 }
@@ -81,7 +81,7 @@ h1{margin:0;font-size:20px;line-height:26px}
 .foot{font-size:13px;padding:0 4px 8px}
 .foot a{color:${hex.quiet.light}}`;
 
-/** Apple Mail makes links of what it takes for dates and places. */
+/** Apple Mail turns text that looks like dates and places into links. */
 const KEPT_SHEET = `
 a[x-apple-data-detectors]{color:inherit!important;text-decoration:none!important}
 @media (prefers-color-scheme:dark){
@@ -92,7 +92,7 @@ a[x-apple-data-detectors]{color:inherit!important;text-decoration:none!important
 
 const TABLE = 'role="presentation" cellpadding="0" cellspacing="0" border="0"';
 
-/** With the first mail: what it takes, most processes never need. */
+/** Loaded with the first mail, because most processes send none. */
 const loadInliner = once(async () => {
   const { initWasm, inlineFragment } = await import('@css-inline/css-inline-wasm');
   await initWasm(await readFile(createRequire(import.meta.url).resolve('@css-inline/css-inline-wasm/index_bg.wasm')));
@@ -104,7 +104,7 @@ export async function writeHtml({ locale, direction, title, sections, button, fo
   const name = escapeMarkup(title);
   const body = [
     `<table ${TABLE} width="100%" class="paper" bgcolor="${hex.paper.light}"><tr><td align="center" class="page">`,
-    // Word knows no largest width.
+    // Word doesn’t support max-width.
     `<!--[if mso]><table ${TABLE} width="600"><tr><td><![endif]-->`,
     `<table ${TABLE} width="100%" dir="${direction}" class="column">`,
     row('ink title', name),
@@ -149,7 +149,7 @@ function writeLabel({ text, state }: { readonly text: string; readonly state: St
   return row('label', escapeMarkup(text), colours);
 }
 
-/** The padding is the cell's: Word knows none of a link. */
+/** The cell has the padding, because Word ignores that of links. */
 function writeButton(link: MailLink): string {
   return `<table ${TABLE}>${row('button', writeLink(link), ` bgcolor="${hex.accent.light}"`)}</table>`;
 }

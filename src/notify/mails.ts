@@ -1,4 +1,4 @@
-/** What subscribers are sent: plain text, and the same as HTML that loads nothing. In the language of the page. */
+/** Mails to subscribers: plain text, and the same as HTML that loads nothing, in the language of the page. */
 
 import { createHash } from 'node:crypto';
 import type { Revealing } from '../access/digest.ts';
@@ -36,7 +36,7 @@ interface MailPage {
 
 interface MailRecipient {
   readonly address: string;
-  /** Tells recipients apart in Message-IDs, and says nothing about them. */
+  /** Distinguishes recipients in Message-IDs without revealing who they are. */
   readonly id: string;
   /** Absolute. */
   readonly manageUrl: string;
@@ -60,7 +60,7 @@ const IMPACT_STATES = {
   critical: 'major_outage',
 } as const satisfies Record<NonNullable<Notice['subject']['impact']>, State>;
 
-/** Of one text, alone and among others, and of all sections: Gmail cuts a mail off at 102 kB. */
+/** Limits for one text, alone and among others, and for all sections: Gmail cuts mails off at 102 kB. */
 const TEXT_BYTES_MAX = 16_000;
 const DIGEST_TEXT_BYTES_MAX = 4_000;
 const SECTIONS_BYTES_MAX = 70_000;
@@ -68,7 +68,7 @@ const NAMES_MAX = 20;
 const NAME_MAX = 100;
 
 interface NoticeMailInit {
-  /** The same for the same notices however often they are sent. */
+  /** The same whenever the same notices are sent. */
   readonly batch: string;
   /** At least one, in their order. */
   readonly notices: readonly Notice[];
@@ -176,14 +176,14 @@ function toSection(notice: Notice, { page, words, isDigest }: SectionContext): M
   };
 }
 
-/** From when to when, and how long that is; of what goes on, since when. */
+/** Start, end and duration; only the start if it is ongoing. */
 function whenText({ startedAt, endsAt }: Notice['subject'], words: Words, format: Format): string {
   const { from, to } = format.range(startedAt, endsAt, 'time');
   if (to === null || endsAt === null) return `${words.ongoing} · ${fill(words.sinceTime, { time: from.text })}`;
   return `${from.text} – ${to.text}${endsAt > startedAt ? ` (${format.duration(endsAt - startedAt)})` : ''}`;
 }
 
-/** As many of the sections as a mail may hold; at least one. */
+/** Returns as many sections as fit into a mail; at least one. */
 function fitSections(sections: readonly MailSection[]): readonly MailSection[] {
   let bytes = 0;
   const end = sections.findIndex((section) => {
@@ -228,12 +228,12 @@ async function writeBody(
   };
 }
 
-/** The same for the same thing and recipient for ever, in the domain of the links. */
+/** A Message-ID that is always the same for one subject and recipient, in the domain of the links. */
 function messageId(thing: string, recipient: MailRecipient): string {
   return `<${shortHash(thing)}.${shortHash(recipient.id)}@${linkHost(recipient)}>`;
 }
 
-/** As RFC 2919 has it: words that need no quotes, which mailers would encode together with the id. */
+/** Follows RFC 2919, with words that need no quotes: mailers would encode quotes together with the id. */
 function listId(title: string, recipient: MailRecipient): string {
   const words = title
     .replace(/[^A-Za-z0-9 _-]/g, '')

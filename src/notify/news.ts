@@ -25,12 +25,12 @@ import { textOfMarkdown } from '../views/text/safe-html.ts';
 /** Updates older than this cause no notices. */
 export const TOLD_FOR_MS = DAY_MS;
 
-/** A notice, and what decides who gets it. */
+/** A notice, with what decides who gets it. */
 export interface PageNotice {
   readonly notice: Notice;
   /** The same in the page's other languages, by tag. Absent: it has none. */
   readonly others?: Readonly<Record<string, Notice>>;
-  /** Components of the page that it is about. */
+  /** Affected components of the page. */
   readonly componentIds: readonly string[];
   readonly monitors: readonly MonitorId[];
   /** The list of an upstream that it comes from; null: none that is recorded. */
@@ -54,7 +54,7 @@ export interface PageNews {
   readonly notices: readonly PageNotice[];
 }
 
-/** A notice in a language, as far as its page has that. */
+/** A notice in a language, or in the page’s default if the page doesn’t have it. */
 export function noticeIn({ notice, others = {} }: PageNotice, locale: string | undefined): Notice {
   return (locale !== undefined && Object.hasOwn(others, locale) ? others[locale] : undefined) ?? notice;
 }

@@ -1,4 +1,4 @@
-/** Puts notices into the outbox: a row for each notice and recipient. */
+/** Records the notices of pages, puts them into the outbox (one row for each notice and recipient), and sends them. */
 
 import type { PageIdentity } from '../model/slugs.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
@@ -9,11 +9,11 @@ import { type Notice, noticeIn, type PageNews, type PageNotice, TOLD_FOR_MS } fr
 
 /** The channel of subscribers in the outbox. */
 const SUBSCRIBERS = 'email';
-/** A message that could not be delivered for so long is parked. */
+/** Messages that couldn’t be delivered for this long are parked. */
 const PARKED_AFTER_MS = 5 * DAY_MS;
-/** Longer than a notice is told, so that one never comes twice. */
+/** Longer than notices are sent, so that none is sent twice. */
 const KEPT_MS = 7 * DAY_MS;
-/** Subscribers that one step looks at, so that nobody waits long for the database. */
+/** Subscribers per transaction, so that nobody waits long for the database. */
 const STEP = 500;
 /** Rows of the outbox that are about subscribers and channels. */
 const OURS = `kind IN ('notice', 'confirm', 'known')`;
@@ -31,7 +31,7 @@ interface ChannelScope {
 
 /** A configured channel, and how to send a notice to it. */
 export interface NoticeChannel extends ChannelScope {
-  /** Whom it reaches, each by a message of its own. */
+  /** Its recipients; each gets a message of its own. */
   readonly recipients: readonly string[];
   /** Language of its messages; absent: that of the page. */
   readonly locale?: string | undefined;
@@ -98,7 +98,7 @@ function isTold(scope: ChannelScope, { notice, componentIds, monitors }: PageNot
   );
 }
 
-/** A notice about none of the page's components is for everybody. */
+/** A notice that names none of the page's components is for everybody. */
 function wants(subscriber: Row, { componentIds }: PageNotice): boolean {
   const chosen = JSON.parse(String(subscriber['components'])) as readonly string[];
   return chosen.length === 0 || componentIds.length === 0 || componentIds.some((id) => chosen.includes(id));
@@ -178,7 +178,7 @@ export async function deliveryCounts(reader: Reader): Promise<readonly ChannelCo
 const MAILS_AT_ONCE = 2;
 /** Notices in one mail at most. */
 const DIGEST_MAX = 100;
-/** After a message to a subscriber, what is new waits so long and goes as one. */
+/** After a message to a subscriber, new notices wait this long and are sent as one message. */
 const QUIET_MS = 2 * MINUTE_MS;
 const RETRY = { firstMs: 15 * SECOND_MS, maxMs: 30 * MINUTE_MS } as const;
 
@@ -224,7 +224,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       }
     }
     await options.prepare();
-    // One step after the other, so that others get at the database between them.
+    // One step at a time, so that others can use the database in between.
     while (await queueSome(database, { channels: options.channels(), now: now() }));
   }
 
@@ -242,7 +242,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
     };
   }
 
-  /** What is due for a subscriber goes as one mail. */
+  /** Sends everything that is due for a subscriber as one mail. */
   const subscriberLane = (send: Lane['send']): Lane =>
     lane(SUBSCRIBERS, {
       atOnce: MAILS_AT_ONCE,
@@ -255,7 +255,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
         ),
     });
 
-  /** Each notice goes as a message of its own. */
+  /** Sends each notice as a message of its own. */
   const channelLane = (channel: NoticeChannel): Lane =>
     lane(channel.id, {
       atOnce: 1,

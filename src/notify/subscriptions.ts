@@ -61,7 +61,7 @@ export interface Subscriptions {
 interface Call {
   readonly options: SubscriptionsOptions;
   readonly request: GateRequest;
-  /** Of the tree that the address is in; empty: the page's default. */
+  /** Language of the address; empty: the page's default. */
   readonly locale: string;
   readonly known: SubscribablePage | null;
   /** Null: the visitor may not see the page. */

@@ -1,6 +1,6 @@
 /**
- * What is owed to others: one row for each item and recipient. A process claims rows for a while before it sends them, so
- * several processes can send at once, and the next one sends what a process that died had claimed: at least once.
+ * Messages to others: one row for each item and recipient. A process claims rows for a while before it sends them, so several
+ * processes can send at once, and another one sends what a process had claimed when it died. Delivery is at least once.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,15 +9,15 @@ import { type Database, type Row, readIn, type Writer } from '../store/database.
 
 type JobKind = 'notice' | 'confirm' | 'known' | 'sign-in' | 'event';
 
-/** What goes to one recipient as one message. */
+/** One message to one recipient. */
 export interface Job {
   readonly channel: string;
   /** Empty: the channel itself. */
   readonly recipient: string;
   readonly kind: JobKind;
-  /** Id of the message, the same at every attempt. */
+  /** Id of the message, the same for every attempt. */
   readonly batch: string;
-  /** In their order. */
+  /** In order. */
   readonly items: readonly string[];
   readonly attempts: number;
   readonly createdAt: EpochMs;
@@ -25,17 +25,17 @@ export interface Job {
 
 /** How an attempt to send a message ended. */
 export type Handover =
-  /** `refused`: reasons by item, for those that were not taken. */
+  /** `refused`: reasons by item, for those that were rejected. */
   | { readonly outcome: 'delivered'; readonly refused?: ReadonlyMap<string, string> }
-  /** The recipient is not to be told any more. */
+  /** The recipient no longer wants it. */
   | { readonly outcome: 'dropped' }
-  /** To be tried again; `afterMs` where the other side said when. */
+  /** Try again; `afterMs` if the receiver said when. */
   | { readonly outcome: 'postponed'; readonly reason: string; readonly afterMs: number | null }
-  /** The other side will never take it. */
+  /** The receiver will never accept it. */
   | { readonly outcome: 'rejected'; readonly reason: string }
-  /** It waits for an operator, and what comes after it goes on. */
+  /** It waits for an operator, and doesn’t hold up later messages. */
   | { readonly outcome: 'parked'; readonly reason: string }
-  /** Nothing can be sent to this channel at the moment, whatever the message. */
+  /** The channel can’t be reached at the moment. */
   | { readonly outcome: 'unreachable'; readonly reason: string };
 
 export interface NewRow {
@@ -45,13 +45,13 @@ export interface NewRow {
   readonly item: string;
   /** Default: at once. */
   readonly dueAt?: EpochMs;
-  /** A recipient gets what has the lowest first. Default: 0. */
+  /** Lowest first for each recipient. Default: 0. */
   readonly sortAt?: EpochMs;
-  /** True: it goes as a message of its own. */
+  /** True: sent as a message of its own. */
   readonly isAlone?: boolean;
 }
 
-/** Queues what is not in the outbox yet. */
+/** Adds rows that aren’t in the outbox yet. */
 export async function enqueue(tx: Writer, rows: readonly NewRow[], now: EpochMs): Promise<void> {
   await tx.runMany(
     `INSERT INTO outbox (channel, recipient, kind, item, state, batch, sort_at, created_at, due_at, claimed_until, attempts)
@@ -72,10 +72,10 @@ export async function enqueue(tx: Writer, rows: readonly NewRow[], now: EpochMs)
 interface ClaimInit {
   readonly channel: string;
   readonly now: EpochMs;
-  /** Nobody else sends it before. */
+  /** No other process sends it before this time. */
   readonly until: EpochMs;
   readonly recipientsMax: number;
-  /** Items of one message at most. */
+  /** Maximum number of items in one message. */
   readonly itemsMax: number;
   readonly onClaimed?: ((tx: Writer, jobs: readonly Job[]) => Promise<void>) | undefined;
 }
@@ -123,7 +123,7 @@ function uniqueRows(rows: readonly Row[]): readonly Row[] {
   return [...new Map(rows.map((row) => [`${String(row['recipient'])} ${String(row['item'])}`, row])).values()];
 }
 
-/** A message that was put together before stays as it is; otherwise the first items become a new one. */
+/** Repeats a message that was sent before unchanged; otherwise makes a new one of the first items. */
 function toJob(rows: readonly Row[], itemsMax: number): Job {
   const batch = rows.find((row) => row['batch'] !== null)?.['batch'];
   const mine = batch === undefined ? rows.slice(0, itemsMax) : rows.filter((row) => row['batch'] === batch);
@@ -151,7 +151,7 @@ function batchId(items: readonly string[]): string {
 export type Settlement =
   | Extract<Handover, { outcome: 'delivered' | 'dropped' | 'rejected' | 'parked' }>
   | { readonly outcome: 'postponed'; readonly reason: string; readonly dueAt: EpochMs }
-  /** As if it had never been claimed. */
+  /** Returns the claim. */
   | { readonly outcome: 'released'; readonly reason: string };
 
 export interface SettledJob {
@@ -162,7 +162,7 @@ export interface SettledJob {
 const ENDED_STATES = { delivered: 'sent', rejected: 'rejected', parked: 'parked' } as const;
 const OWN_ROW = `channel = ? AND recipient = ? AND item = ? AND state = 'queued'`;
 
-/** Records how attempts ended. What waits behind a postponed message waits with it. */
+/** Records how attempts ended. Messages behind a postponed one wait with it. */
 export async function settle(tx: Writer, settled: readonly SettledJob[], now: EpochMs): Promise<void> {
   for (const { job, settlement } of settled) {
     const { channel, recipient, items } = job;

@@ -1,18 +1,18 @@
-/** Sends what the outbox owes: claims it, hands it over and records how that ended. One mechanism for all that leaves. */
+/** Sends the messages of the outbox: claims them, delivers them and records the results. */
 
 import pLimit, { type LimitFunction } from 'p-limit';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import type { Database, Writer } from '../store/database.ts';
 import { claimDue, type Handover, type Job, type SettledJob, type Settlement, settle } from './outbox.ts';
 
-/** Longer than one round of messages takes, so that two processes do not send the same. */
+/** Longer than one round of messages takes, so that two processes don’t send the same message. */
 const CLAIM_MS = 2 * MINUTE_MS;
-/** Recipients of one round. */
+/** Recipients per round. */
 const ROUND = 32;
-/** A channel that can't be reached is left alone for a moment, and no attempt is counted against its messages. */
+/** A channel that can't be reached is paused for a moment. That isn't counted as an attempt for its messages. */
 const PAUSE_MS = 5 * SECOND_MS;
 const PAUSE_MAX_MS = 15 * SECOND_MS;
-/** Whatever the other side says: it is not asked more often. */
+/** Minimum time between attempts, whatever the receiver says. */
 const WAIT_MIN_MS = SECOND_MS;
 /** Retries wait up to a quarter longer, so that what failed together doesn't come back together. */
 const JITTER = 0.25;
@@ -25,7 +25,7 @@ export interface Lane {
   readonly id: string;
   /** Messages sent at once. Each of them may be sent twice if the process dies at that moment. */
   readonly atOnce: number;
-  /** Items of one message at most. */
+  /** Maximum number of items in one message. */
   readonly itemsMax: number;
   readonly retry: { readonly firstMs: number; readonly maxMs: number };
   /** A message this old is parked instead of tried again; null: never. */
@@ -41,7 +41,7 @@ interface SenderOptions {
   /** Between 0 and 1. */
   readonly random: () => number;
   readonly lanes: () => readonly Lane[];
-  /** Work of every run before anything is sent. */
+  /** Runs before each round. */
   readonly prepare?: () => Promise<void>;
   readonly onError: (error: unknown) => void;
   /** How long others leave a claimed message alone. */
@@ -125,7 +125,7 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** What becomes of a message after an attempt. */
+/** How an attempt changes a message in the outbox. */
 function settlementFor(
   { retry, parkedAfterMs }: Lane,
   job: Job,

@@ -1,4 +1,4 @@
-/** What a kind of channel is: a notice, in the form that the program at the other end documents. */
+/** The type of a kind of channel, which puts a notice into the format that the receiver documents; and the text of a notice. */
 
 import { hash } from 'node:crypto';
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
@@ -33,13 +33,13 @@ export interface Answer {
 export interface ChannelKind<K extends ChannelKindName> {
   readonly kind: K;
   /**
-   * The requests that tell `notice`, in their order, each of which may be sent again. None: such a notice is none of its
-   * business, and counts as delivered.
+   * The requests for a notice, in order; each may be sent again. None: the channel has no use for such a notice, which counts as
+   * delivered.
    *
-   * @param at when it is sent, for signatures
+   * @param at time of sending, for signatures
    */
   readonly requests: (settings: ChannelSettings<K>, notice: Notice, at: EpochMs) => readonly OutgoingRequest[];
-  /** Whether a 2xx is what the program documents. Something else may listen at a mistyped address. */
+  /** Whether a 2xx response is the documented one. Another program may listen at a mistyped address. */
   readonly isTaken: (answer: Answer) => boolean;
   /** Statuses to retry besides the usual ones. */
   readonly retried?: readonly number[];
@@ -84,33 +84,33 @@ export function readField(answer: Answer, name: string): unknown {
   return found === undefined ? undefined : (JSON.parse(found) as unknown);
 }
 
-/** What a notice says, in words of its language: the same for all channels, each of which dresses it in its own form. */
+/** The text of a notice in its language, the same for all channels. */
 interface Message {
   /** `Investigating: Errors at the API` */
   readonly headline: string;
   /** The text of the update; may be empty. */
   readonly text: string;
-  /** What it affects, how badly, and when: a short sentence each. */
+  /** Short sentences: what is affected, how badly, and when. */
   readonly facts: readonly string[];
   /** Text and facts. */
   readonly body: string;
   /** Names of components, a hundred at most. */
   readonly names: readonly string[];
   readonly page: string;
-  /** Of the incident, else of its page; null: the site has no address. */
+  /** Address of the incident, or of its page; null: the site has no address. */
   readonly url: string | null;
   /** Title of the incident. */
   readonly title: string;
 }
 
-/** Characters that turn the direction of what follows, also outside of the text that they are in. */
+/** Characters that change the direction of text, even after the text that contains them. */
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
-/** So that a thousand components make no message of names only. */
+/** Otherwise, a thousand components would fill a message with names. */
 const NAMES_SHOWN_MAX = 10;
 const NAMES_MAX = 100;
 const NAME_MAX = 200;
 
-/** Every text in it is clean: no control characters, no lone surrogates. It is still hostile where a program reads markup. */
+/** Texts contain no control characters and no lone surrogates. They may still contain hostile markup. */
 export function describeNotice(notice: Notice): Message {
   const { page, subject, components } = notice;
   const words = findWords(page.language);
@@ -140,26 +140,26 @@ export function describeNotice(notice: Notice): Message {
   };
 }
 
-/** Headline, text and facts below each other, for programs that show plain text; its link last. */
+/** Plain text: headline, text, facts and the link, one below the other. */
 export function writePlainText({ headline, body, page, url }: Message): string {
   return joinParts([headline, body, url === null ? page : `${page}: ${url}`]);
 }
 
-/** The parts that say something, with a blank line between them. */
+/** Joins the parts that aren’t empty with blank lines. */
 export function joinParts(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 /**
- * What becomes of the alert of an incident: it is open, or over. Null: nobody on call is concerned, since the work is planned,
- * or since something is added to an incident that has ended, such as its postmortem.
+ * State of the alert for an incident. Null: no alert, because this is planned work, or because it adds to an incident that has
+ * ended, such as a postmortem.
  */
 export function alertState({ event, subject }: Notice): 'open' | 'over' | null {
   if (event === 'incident_resolved') return 'over';
   return event.startsWith('incident_') && subject.endsAt === null ? 'open' : null;
 }
 
-/** What a notice is recognised by, however often it is sent; fit for a header. */
+/** Identifies a notice, however often it is sent. Valid in a header. */
 export function noticeKey({ id }: Notice): string {
   return /^[\w:/-]{1,120}$/.test(id) ? id : hash('sha256', id);
 }
@@ -182,7 +182,7 @@ export function plainBlock(text: string): string {
     .trim();
 }
 
-/** Our own addresses only, none longer than any program takes, written so that no program takes a part of one for markup. */
+/** Returns an address of ours that isn’t too long for any receiver, encoded so that none parses markup in it. */
 export function safeLink(url: string | null): string | null {
   const parsed = url === null ? null : URL.parse(url);
   if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return null;

@@ -1,4 +1,4 @@
-/** Chats: Slack, Discord, Telegram, Google Chat and Microsoft Teams. Whatever a text says, it is shown as it is, and nobody is pinged. */
+/** Slack, Discord, Telegram, Google Chat and Microsoft Teams. Text is always shown literally, and never mentions anyone. */
 
 import { escapeMarkup } from '../../model/scalars.ts';
 import { toIso } from '../../model/time.ts';
@@ -16,9 +16,9 @@ import {
 
 const asIs = (text: string): string => text;
 
-/** Documented limits: of a header, of the text of a section or an element, of the text of a link. */
+/** Documented limits of headers, of texts in sections and elements, and of texts of links. */
 const SLACK = { header: 150, text: 3_000, name: 256 } as const;
-/** Of the text in notifications, which Slack cuts at 4,000. */
+/** Limit for the text in notifications, which Slack cuts at 4,000. */
 const SLACK_FALLBACK_MAX = 1_000;
 
 /** An incoming webhook, with blocks. */
@@ -45,7 +45,7 @@ const slack: ChannelKind<'slack'> = {
   isTaken: ({ status, body }) => status === 200 && body.trim() === 'ok',
 };
 
-/** Plain text is not read as mrkdwn; the three control characters are written as entities in every text object. */
+/** Plain text isn’t parsed as mrkdwn. Every text object needs entities for the three control characters. */
 function slackText(text: string, max: number) {
   return { type: 'plain_text', text: shorten(text, max, escapeSlack), emoji: false } as const;
 }
@@ -58,7 +58,7 @@ function escapeSlack(text: string): string {
 /** Documented limits of an embed; 6,000 characters for all of them together. */
 const DISCORD = { title: 256, description: 4_096, footer: 256 } as const;
 
-/** A webhook of a channel, executed with one embed. */
+/** A channel’s webhook, with one embed. */
 const discord: ChannelKind<'discord'> = {
   kind: 'discord',
   requests: ({ webhook_url: webhook }, notice) => {
@@ -79,7 +79,7 @@ const discord: ChannelKind<'discord'> = {
       }),
     ];
   },
-  // 204, or 200 with the message where the address says wait=true.
+  // 204, or 200 with the message if the address has wait=true.
   isTaken: ({ status }) => status === 204 || status === 200,
 };
 
@@ -92,7 +92,7 @@ const DISCORD_ADDRESS = /https?:\/\/[^\s<\\]+[^<.,:; "'\]\s\\]/g;
  * before `<` and `\`, also with punctuation between.
  */
 function escapeDiscord(text: string): string {
-  // A number with a point begins a list, whose numbers Discord counts anew.
+  // A number with a point begins a list, which Discord renumbers.
   const quote = (part: string): string =>
     part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&').replace(/^([^\S\n]*\d+)\.(?=[^\S\n])/gm, '$1\\.');
   let end = 0;
@@ -105,7 +105,7 @@ function escapeDiscord(text: string): string {
   return written + quote(text.slice(end));
 }
 
-/** Documented: 4,096 characters after entities are read. What is written is longer, never shorter. */
+/** Documented: 4,096 characters after decoding entities. The encoded text is never shorter. */
 const TELEGRAM = { text: 4_096, headline: 512, link: 256 } as const;
 
 /** sendMessage of the Bot API. */
@@ -129,7 +129,7 @@ const telegram: ChannelKind<'telegram'> = {
   isTaken: (answer) => answer.status === 200 && readField(answer, 'ok') === true,
 };
 
-/** A word joiner, which nobody sees, keeps `@name` from being a mention; e-mail addresses are none. */
+/** An invisible word joiner keeps `@name` from becoming a mention; email addresses aren’t mentions. */
 function escapeTelegram(text: string): string {
   return escapeMarkup(text.replace(/(?<![\w.+-])@(?=\w)/g, '@\u2060'));
 }
@@ -137,7 +137,7 @@ function escapeTelegram(text: string): string {
 /** 32,000 bytes for the whole message; JSON writes some characters longer. */
 const GOOGLE = { textBytes: 12_000, heading: 200, key: 256 } as const;
 
-/** A webhook of a space, with one card and a thread for each incident. */
+/** A space’s webhook, with one card, and a thread for each incident. */
 const googleChat: ChannelKind<'google_chat'> = {
   kind: 'google_chat',
   requests: ({ webhook_url: webhook }, notice) => {
@@ -154,7 +154,7 @@ const googleChat: ChannelKind<'google_chat'> = {
     return [
       sendJson(address.href, {
         thread: { threadKey: subjectKey(notice, GOOGLE.key) },
-        // A card shows names and headings as they are, and mentions nobody; a message's own text would.
+        // Cards show names and headings literally and never mention anyone, unlike the text of a message.
         fallbackText: shorten(headline.replaceAll('<', '‹').replaceAll('>', '›'), GOOGLE.heading),
         cardsV2: [
           {
@@ -171,7 +171,7 @@ const googleChat: ChannelKind<'google_chat'> = {
   isTaken: (answer) => answer.status === 200 && typeof readField(answer, 'name') === 'string',
 };
 
-/** A paragraph of a card is a small HTML. */
+/** Paragraphs of cards support some HTML. */
 function escapeGoogle(text: string): string {
   return escapeMarkup(text).replaceAll('\n', '<br>');
 }
@@ -195,7 +195,7 @@ const msTeams: ChannelKind<'ms_teams'> = {
     const content = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
-      // Where text runs from right to left, it takes a version that knows it.
+      // Only this version supports text from right to left.
       ...(isRightToLeft ? { version: '1.5', rtl: true } : { version: '1.2' }),
       body: [
         teamsLine(heading(headline), { size: 'Large', weight: 'Bolder' }),
@@ -209,22 +209,22 @@ const msTeams: ChannelKind<'ms_teams'> = {
     return [
       sendJson(webhook.reveal(), {
         type: 'message',
-        // What notifications show.
+        // Shown in notifications.
         summary: heading(headline),
         attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }],
       }),
     ];
   },
-  // 202 of a workflow; 200 where it ends with an answer of its own.
+  // A workflow responds with 202, or 200 if it ends with a response of its own.
   isTaken: ({ status }) => status === 202 || status === 200,
 };
 
-/** Runs of text are shown as they are; a TextBlock would read Markdown in them. */
+/** Text runs are shown literally; a TextBlock would parse Markdown. */
 function teamsLine(text: string, style: TeamsStyle) {
   return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...style }] } as const;
 }
 
-/** A run knows no line break: each line is a block. */
+/** Runs have no line breaks, so each line is a block. */
 function teamsLines(text: string): readonly string[] {
   const all = shorten(text, TEAMS.textBytes, asIs, jsonByteLength)
     .split('\n')

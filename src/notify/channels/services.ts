@@ -1,4 +1,4 @@
-/** On-call services: PagerDuty, Opsgenie and Grafana OnCall. An incident opens an alert, and its end closes it. */
+/** On-call services (an incident opens an alert, and its end closes it), messages to phones, and webhooks. */
 
 import { createHmac } from 'node:crypto';
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
@@ -60,7 +60,7 @@ const pagerduty: ChannelKind<'pagerduty'> = {
 
 const OPSGENIE_HOSTS = { us: 'https://api.opsgenie.com', eu: 'https://api.eu.opsgenie.com' } as const;
 const OPSGENIE_PRIORITIES = { none: 'P5', minor: 'P4', major: 'P2', critical: 'P1' } as const;
-/** Documented limits of the fields, but for notes, which may be longer. */
+/** Documented limits of the fields; notes may be longer. */
 const OPSGENIE = { message: 130, alias: 512, description: 15_000, note: 10_000, entity: 512, source: 100 } as const;
 
 /** Alert API: an incident creates an alert by its alias, updates change it and become notes, and its end closes it. */
@@ -97,7 +97,7 @@ const opsgenie: ChannelKind<'opsgenie'> = {
   isTaken: ({ status }) => status === 202,
 };
 
-/** None is documented; these are those of others of its kind. */
+/** No limits are documented; these are those of similar services. */
 const ONCALL = { title: 1_024, text: 15_000, key: 255 } as const;
 
 /** A Formatted Webhook, whose alerts are grouped by their id and end with the state `ok`. */
@@ -184,7 +184,7 @@ function throughGateway<K extends GatewayKind>(kind: K): ChannelKind<K> {
     kind,
     requests: (settings: ChannelSettings<GatewayKind>, notice: Notice): OutgoingRequest[] => {
       const { headline, text, url } = describeNotice(notice);
-      // At least half of it is for words.
+      // At least half is for text.
       const link = url === null || url.length > max / 2 ? '' : `\n${url}`;
       const words = shorten(text === '' ? headline : `${headline}\n${text}`, max - link.length);
       const headers = Object.entries(settings.gateway_headers).map(([name, value]) => [
@@ -212,7 +212,7 @@ export const PHONES: ChannelKinds<'ntfy' | GatewayKind> = {
 
 // Any address: the notice as JSON, signed as Standard Webhooks has it.
 
-/** Receivers take no endless bodies; whoever wants all of a long text reads it at its address. */
+/** Limits the body. The full text is at the address. */
 const TEXT_BYTES_MAX = 20_000;
 const TITLE_BYTES_MAX = 1_000;
 const NAME_BYTES_MAX = 300;
