@@ -1,9 +1,9 @@
 /** The text of docs/configuration.md, made from the schema of pharos.yaml. */
 
 import { stringify } from 'yaml';
-import { configShape } from '../src/config/json-schema.ts';
 import { UPSTREAM_COMMON } from '../src/config/schema.ts';
 import { CONNECTORS, connectorOf } from '../src/sync/connectors/index.ts';
+import { configShape } from './config-schema.ts';
 
 /** The part of JSON Schema that ours uses. */
 interface Node {

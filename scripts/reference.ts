@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BADGE_KINDS, kindMeaning } from '../src/badges/kinds.ts';
-import { configJsonSchema } from '../src/config/json-schema.ts';
 import { CONNECTORS } from '../src/sync/connectors/index.ts';
 import { configReference } from './config-reference.ts';
+import { configJsonSchema } from './config-schema.ts';
 import { documentedOperations } from './statuspage-operations.ts';
 
 const ROOT = join(import.meta.dirname, '..');

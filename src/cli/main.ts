@@ -7,8 +7,7 @@ import { addOperatorCommands } from './operator-commands.ts';
 import { addPostCommands } from './post-commands.ts';
 import { addRunCommands } from './run-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
-import { columnsOf } from './terminal/size.ts';
-import { wrapText } from './terminal/table.ts';
+import { columnsOf, wrapText } from './terminal/table.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is

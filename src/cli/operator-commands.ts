@@ -2,14 +2,11 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
-import type { BadgeTokenOptions } from './commands/badges.ts';
-import type { RevokeOptions } from './commands/keys.ts';
 import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
-import type { NotifyTestOptions } from './commands/notices/try-channel.ts';
-import type { RollbackOptions } from './commands/rollback.ts';
-import type { BackupOptions } from './commands/store/backup.ts';
-import type { PagesOptions } from './commands/store/pages.ts';
-import type { TokenOptions } from './commands/writing/tokens.ts';
+import type { NotifyTestOptions, RevokeOptions } from './commands/notices/try-channel.ts';
+import type { PagesOptions, RollbackOptions } from './commands/store/pages.ts';
+import type { BackupOptions } from './commands/store/store.ts';
+import type { BadgeTokenOptions, TokenOptions } from './commands/writing/tokens.ts';
 import { NAME_SOURCES, type NameSource } from './completion-values.ts';
 import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
@@ -68,7 +65,7 @@ function addSetupCommands(program: Command, done: (status: number) => void): voi
     .option(...JSON_FLAG)
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos diff\n  pharos diff --config next.yaml --files')
-    .action(run(async () => (await import('./commands/diff.ts')).diff));
+    .action(run(async () => (await import('./commands/preview.ts')).diff));
   program
     .command('preview')
     .description('serve what would be published, including drafts, on this machine')
@@ -115,7 +112,7 @@ function addReleaseCommands(program: Command, done: (status: number) => void): v
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExamples:\n  pharos audit\n  pharos audit --limit 200 --days 30 --json')
-    .action(run(async () => (await import('./commands/store/audit.ts')).audit));
+    .action(run(async () => (await import('./commands/store/store.ts')).audit));
   program
     .command('rollback')
     .description('serve an earlier release of a page until its next publish')
@@ -130,7 +127,7 @@ function addReleaseCommands(program: Command, done: (status: number) => void): v
       '\nExamples:\n  pharos rollback acme\n  pharos rollback acme 41 --hold\n  pharos rollback acme --release',
     )
     .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
-      done(await (await import('./commands/rollback.ts')).rollback({ slug, release: release ?? null }, options)),
+      done(await (await import('./commands/store/pages.ts')).rollback({ slug, release: release ?? null }, options)),
     );
   const badges = program.command('badges').description('manage badges of private pages');
   badges
@@ -142,7 +139,7 @@ function addReleaseCommands(program: Command, done: (status: number) => void): v
     .option(...CONFIG)
     .addHelpText('after', '\nExamples:\n  pharos badges token partners\n  pharos badges token partners --revoke')
     .action(async (page: string, options: BadgeTokenOptions) =>
-      done(await (await import('./commands/badges.ts')).badgesToken(page, options)),
+      done(await (await import('./commands/writing/tokens.ts')).badgesToken(page, options)),
     );
 }
 
@@ -180,7 +177,7 @@ function addSendingCommands(program: Command, done: (status: number) => void): v
     .option(...CONFIG)
     .addHelpText('after', '\nExample:\n  pharos keys revoke 42 --upstream svc')
     .action(async (id: string, options: RevokeOptions) =>
-      done(await (await import('./commands/keys.ts')).keysRevoke(id, options)),
+      done(await (await import('./commands/notices/try-channel.ts')).keysRevoke(id, options)),
     );
 }
 
@@ -194,7 +191,7 @@ function addStoreCommands(program: Command, done: (status: number) => void): voi
     .option(...CONFIG)
     .addHelpText('after', '\nExample:\n  pharos backup /var/backups/pharos.db')
     .action(async (file: string, options: BackupOptions) =>
-      done(await (await import('./commands/store/backup.ts')).backup(file, options)),
+      done(await (await import('./commands/store/store.ts')).backup(file, options)),
     );
   program
     .command('posts')
@@ -214,7 +211,7 @@ function addStoreCommands(program: Command, done: (status: number) => void): voi
     .option(...CONFIG)
     .option(...JSON_FLAG)
     .addHelpText('after', '\nExample:\n  pharos components export')
-    .action(run(async () => (await import('./commands/writing/components-export.ts')).componentsExport));
+    .action(run(async () => (await import('./commands/writing/posts-export.ts')).componentsExport));
   const store = program.command('store').description('upgrade or move the database');
   store
     .command('migrate')

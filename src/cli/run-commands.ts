@@ -59,7 +59,7 @@ function addServerCommands(program: Command, done: (status: number) => void): vo
     .description('run local test upstreams and print a configuration for them')
     .option(...PORT, toPort, 4400)
     .addHelpText('after', '\nExample:\n  pharos sandbox --port 4400')
-    .action(run(async () => (await import('./commands/sandbox.ts')).sandbox));
+    .action(run(async () => (await import('./commands/start.ts')).sandbox));
 }
 
 /** Commands that do their work and end. */
@@ -73,7 +73,7 @@ function addSingleRuns(program: Command, done: (status: number) => void): void {
     .option(...JSON_FLAG)
     .option(...QUIET)
     .addHelpText('after', '\nExamples:\n  pharos sync\n  pharos sync --upstream edge --json')
-    .action(run(async () => (await import('./commands/sync.ts')).sync));
+    .action(run(async () => (await import('./commands/build.ts')).sync));
   program
     .command('build')
     .description('sync once, publish, and write the public files for a static host')

@@ -1,11 +1,19 @@
 /** Where in a configuration file a fault is, and what stands there. */
 
-import { type Document, isPair, LineCounter, parseDocument } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isCollection,
+  isMap,
+  isPair,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLParseError,
+} from 'yaml';
 import type { z } from 'zod';
 import { type ConfigIssue, StatusError } from '../errors.ts';
 import { faultMessage, valueAt } from '../schema/issue-words.ts';
-import { excerptOf } from './excerpt.ts';
-import { unknownAlias, yamlPlace, yamlWords } from './yaml-words.ts';
 
 export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
 
@@ -149,4 +157,96 @@ function toKeys(path: string): (string | number)[] {
         .split(/[.[\]]+/)
         .filter((part) => part !== '')
         .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
+
+/** Longer lines are shown around the fault. */
+const WIDTH_MAX = 68;
+const BEFORE_FAULT = 40;
+
+interface Place {
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in characters. */
+  readonly column: number;
+  readonly length: number;
+}
+
+/** The line of `text` at `place`, as `3 | - { id: edge, kind: nosuch }`, and a line of carets below. */
+function excerptOf(text: string, { line, column, length }: Place): string {
+  const whole = (text.split('\n')[line - 1] ?? '').replace(/\p{Cc}/gu, ' ');
+  const from = whole.length <= WIDTH_MAX ? 0 : wordStart(whole, column - 1 - BEFORE_FAULT, column - 1);
+  const shown = whole.slice(from, from + WIDTH_MAX).trimEnd();
+  const start = column - 1 - from;
+  const carets = '^'.repeat(Math.max(1, Math.min(length, shown.length - start)));
+  const number = String(line);
+  return `    ${number} | ${shown}\n    ${' '.repeat(number.length)} | ${' '.repeat(start)}${carets}`;
+}
+
+/** The first word that begins at or after a place, and before another. */
+function wordStart(line: string, place: number, before: number): number {
+  if (place <= 0) return 0;
+  const space = line.indexOf(' ', place - 1);
+  return space === -1 || space >= before ? place : space + 1;
+}
+
+// What is wrong with a file that is not YAML, in words for the person who can fix it.
+
+/** By the code of the parser; its own words for what is not here. */
+const WORDS: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
+  BAD_DQ_ESCAPE: 'unknown escape sequence. Write \\\\ for a backslash, or use single quotes',
+  BAD_INDENT: 'wrong indentation. Keys of a mapping start in the same column, and so do the entries of a list',
+  BAD_SCALAR_START: 'text can’t start with this character. Put it in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a mapping can’t start here. If this is text that contains ": ", put it in quotes',
+  DUPLICATE_KEY: 'this key is used twice in the same mapping',
+  MULTILINE_IMPLICIT_KEY: 'expected a key and ":" on one line',
+  MULTIPLE_DOCS: 'there is more than one document. Remove the line ---',
+  TAB_AS_INDENT: 'tabs can’t be used for indentation. Use spaces',
+};
+
+/** What begins and never ends: such a fault is found at the end of the file, and made at the beginning of this. */
+type Open = 'quote' | '{' | '[';
+
+function yamlWords(error: YAMLParseError): string {
+  const open = openOf(error);
+  if (open !== null) return `this ${open} is not closed`;
+  return WORDS[error.code] ?? error.message.charAt(0).toLowerCase() + error.message.slice(1);
+}
+
+/** Offsets of the fault. */
+function yamlPlace(error: YAMLParseError, tree: Document.Parsed): readonly [start: number, end: number] {
+  const open = openOf(error);
+  const [at, end] = error.pos;
+  if (open === null) return error.pos;
+  let start = at;
+  visit(tree, {
+    Node: (_key, node) => {
+      const [from = at, to = from] = node.range ?? [];
+      const isIt = open === 'quote' ? isQuoted(node) : isCollection(node) && isMap(node) === (open === '{');
+      if (isIt && from < at && to >= at) start = from;
+    },
+  });
+  return open === 'quote' ? [start, end] : [start, start + 1];
+}
+
+/** The first alias to nothing, which the parser takes for YAML. */
+function unknownAlias(tree: Document.Parsed): Alias | null {
+  let found: Alias | null = null;
+  visit(tree, {
+    Alias: (_key, node) => {
+      if (node.resolve(tree) !== undefined) return undefined;
+      found = node;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+function openOf({ message }: YAMLParseError): Open | null {
+  if (/^Missing closing ["']quote/.test(message)) return 'quote';
+  const [, collection] = /^Flow (map|sequence)\b.* end with a /.exec(message) ?? [];
+  return collection === undefined ? null : collection === 'map' ? '{' : '[';
+}
+
+function isQuoted(node: unknown): boolean {
+  return (node as { readonly type?: string }).type?.startsWith('QUOTE') === true;
 }

@@ -4,7 +4,7 @@ import emailAddresses from 'email-addresses';
 import { z } from 'zod';
 import { PayrollOptionsSchema } from '../exports/options.ts';
 import { HttpUrlSchema, IdSchema, LinkSchema, LocaleSchema, SlugSchema, TimezoneSchema } from '../schema/scalars.ts';
-import { SecretSchema, TOKEN_LENGTH_MIN } from '../schema/secret.ts';
+import { Secret, SecretSchema, TOKEN_LENGTH_MIN } from '../schema/secret.ts';
 import { HostPortSchema, PlaceSchema } from '../sync/connectors/check.ts';
 import { IntakeSchema } from './intake.ts';
 import { NotificationSchema } from './notifications.ts';
@@ -21,7 +21,16 @@ import {
   ScheduleSchema,
   upstreamSchema,
 } from './schema.ts';
-import { StoreUrlSchema } from './store-url.ts';
+
+/** The address of a Postgres database; it carries a password, so it is closed at once. */
+const StoreUrlSchema = z
+  .string()
+  .refine(isPostgresUrl, 'expected postgres://user:password@host:5432/database')
+  .transform((url) => new Secret(url));
+
+function isPostgresUrl(text: string): boolean {
+  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
+}
 
 /** What operators may be. */
 const ROLES = ['admin', 'writer', 'reader'] as const;

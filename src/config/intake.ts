@@ -4,9 +4,8 @@
  */
 
 import { z } from 'zod';
-import { HeaderNameSchema, IdSchema, SlugSchema } from '../schema/scalars.ts';
+import { HeaderNameSchema, IdSchema, SlugSchema, when } from '../schema/scalars.ts';
 import { SecretSchema } from '../schema/secret.ts';
-import { when } from './when.ts';
 
 const PathSchema = z
   .string()

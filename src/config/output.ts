@@ -1,8 +1,27 @@
 /** Where the public part of the site is put, beside being served by us. */
 
+import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { SecretSchema } from '../schema/secret.ts';
-import { CaSchema } from './certificates.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+export const CaSchema = z
+  .string()
+  .refine(areCertificates, 'expected certificates in PEM; read them from a file with "${file:./ca.pem}"');
+
+function areCertificates(text: string): boolean {
+  const found = text.match(CERTIFICATE) ?? [];
+  return found.length > 0 && found.every(isCertificate);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const R2_HOST = /\.r2\.cloudflarestorage\.com$/;

@@ -22,13 +22,13 @@ import {
   RangeSchema,
   SlugSchema,
   TimezoneSchema,
+  when,
 } from '../schema/scalars.ts';
 import { SecretSchema } from '../schema/secret.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CATALOGUES, hasWords } from '../views/words/index.ts';
-import { CaSchema } from './certificates.ts';
-import { when } from './when.ts';
+import { CaSchema } from './output.ts';
 
 export const ScheduleSchema = z
   .string()

@@ -8,9 +8,16 @@ import type { Handover, Job } from '../outbox/outbox.ts';
 import { createSender, type Lane } from '../outbox/sender.ts';
 import { shorten } from '../shorten.ts';
 import { type Database, type Reader, readIn } from '../store/database.ts';
-import { beginExport, channelName, exportedSince, lastExportError, queueEvents } from './event-queue.ts';
+import {
+  beginExport,
+  channelName,
+  exportedSince,
+  lastExportError,
+  makeTimeEvents,
+  queueEvents,
+  type TimeEvent,
+} from './event-queue.ts';
 import type { PayrollOptions } from './options.ts';
-import { makeTimeEvents, type TimeEvent } from './time-events.ts';
 
 /** One POST, whose body is read as text also with the statuses of `accepts`; throws a StatusError. */
 type Post = (request: {

@@ -1,9 +1,11 @@
 /** Events of exports in the outbox: each enters it once, and stays there, so that nothing is sent twice. */
 
-import type { EpochMs } from '../model/time.ts';
+import { createHash } from 'node:crypto';
+import type { Incident } from '../model/observation.ts';
+import { type EpochMs, HOUR_MS, type Interval, MINUTE_MS, toEpochMs, toIso } from '../model/time.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import type { Database, Reader } from '../store/database.ts';
-import type { TimeEvent } from './time-events.ts';
+import type { PayrollOptions, Rota } from './options.ts';
 
 export const EVENT_STATES = ['queued', 'sent', 'rejected', 'parked'] as const;
 type EventState = (typeof EVENT_STATES)[number];
@@ -113,4 +115,105 @@ export function retryParked(database: Database, exportId: string): Promise<numbe
       [channelName(exportId)],
     ),
   );
+}
+
+// Makes time events for the payroll API from resolved incidents. Pure.
+
+/** One event, with the field names of the API. */
+export interface TimeEvent {
+  readonly external_event_id: string;
+  readonly employee_id: number;
+  readonly event_type: 'overtime' | 'timesheet';
+  readonly occurred_at: string;
+  readonly starts_at: string;
+  readonly ends_at: string;
+  readonly hours: number;
+  readonly source: string;
+  readonly payload: Readonly<Record<string, string>>;
+}
+
+const SOURCE = 'pharos';
+
+/**
+ * One event for each employee and turn of a resolved incident; none if it is open or too short. The same incident, rota and
+ * export always give the same ids.
+ */
+export function makeTimeEvents(incident: Incident, options: PayrollOptions): readonly TimeEvent[] {
+  const { startedAt, endedAt } = incident;
+  if (endedAt === null || endedAt <= startedAt || endedAt - startedAt < options.minMinutes * MINUTE_MS) return [];
+  return onCall(options.rota, { from: startedAt, to: endedAt }).map((turn) => ({
+    external_event_id: eventId(options.id, incident, turn),
+    employee_id: turn.employee,
+    event_type: options.eventType,
+    occurred_at: toIso(endedAt),
+    starts_at: toIso(turn.from),
+    ends_at: toIso(turn.to),
+    // Four digits are a third of a second.
+    hours: Math.round(((turn.to - turn.from) / HOUR_MS) * 10_000) / 10_000,
+    source: SOURCE,
+    payload: { incident: incident.id, title: incident.title.slice(0, 200) },
+  }));
+}
+
+function eventId(exportId: string, incident: Incident, turn: Turn): string {
+  const facts = JSON.stringify([exportId, incident.id, turn.employee, turn.from]);
+  return `pharos-${createHash('sha256').update(facts).digest('hex').slice(0, 40)}`;
+}
+
+/** One employee on call over `[from, to)`. */
+interface Turn extends Interval {
+  readonly employee: number;
+}
+
+/** More turns than any incident lasts; stops a rota that would never end. */
+const TURNS_MAX = 10_000;
+
+/**
+ * Splits `window` into turns, in order and without overlaps. Shifts take precedence over the rotation, and earlier shifts of the
+ * list over later ones. Time when nobody was on call is left out.
+ */
+export function onCall(rota: Rota, window: Interval): readonly Turn[] {
+  let free: Interval[] = [window];
+  const turns: Turn[] = [];
+  for (const shift of rota.shifts) {
+    const stretch = { from: toEpochMs(shift.from), to: toEpochMs(shift.to) };
+    turns.push(...free.flatMap((gap) => overlap(gap, stretch)).map((part) => ({ ...part, employee: shift.employee })));
+    free = free.flatMap((gap) => without(gap, stretch));
+  }
+  for (const gap of free) turns.push(...rotationOver(rota, gap));
+  return turns.toSorted((a, b) => a.from - b.from);
+}
+
+function rotationOver({ rotation }: Rota, window: Interval): Turn[] {
+  if (rotation === undefined) return [];
+  const { employees, everyDays, timezone } = rotation;
+  const start = Temporal.PlainDateTime.from(rotation.startsAt);
+  // Turns change at the same local time, so a day may have 23 or 25 hours.
+  const turnBegin = (index: number): EpochMs =>
+    toEpochMs(start.add({ days: index * everyDays }).toZonedDateTime(timezone).epochMilliseconds);
+  const local = Temporal.Instant.fromEpochMilliseconds(window.from).toZonedDateTimeISO(timezone).toPlainDateTime();
+  const days = start.until(local, { largestUnit: 'days' }).days;
+  const turns: Turn[] = [];
+  const first = Math.floor(days / everyDays) - 1;
+  for (let index = first; index < first + TURNS_MAX; index += 1) {
+    const turn = { from: turnBegin(index), to: turnBegin(index + 1) };
+    if (turn.from >= window.to) break;
+    // Before the first turn nobody was on call.
+    const employee = index < 0 ? undefined : employees[index % employees.length];
+    if (employee !== undefined) turns.push(...overlap(window, turn).map((part) => ({ ...part, employee })));
+  }
+  return turns;
+}
+
+function overlap(a: Interval, b: Interval): Interval[] {
+  const from = toEpochMs(Math.max(a.from, b.from));
+  const to = toEpochMs(Math.min(a.to, b.to));
+  return from < to ? [{ from, to }] : [];
+}
+
+function without(gap: Interval, cut: Interval): Interval[] {
+  return [
+    { from: gap.from, to: toEpochMs(Math.min(gap.to, cut.from)) },
+    { from: toEpochMs(Math.max(gap.from, cut.to)), to: gap.to },
+  ].filter((part) => part.from < part.to);
 }

@@ -3,8 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import { check, faultText } from '../schema/issue-words.ts';
 import { CheckSchema, PERIODS, periodMsOf } from '../sync/connectors/check.ts';
-import { createIds } from './names.ts';
-import { changed, dropped, type ImportedSite, type ImportNote } from './site.ts';
+import { changed, createIds, dropped, type ImportedSite, type ImportNote } from './site.ts';
 
 /** A check as another program has it. */
 export interface CheckDraft {

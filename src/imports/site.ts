@@ -1,9 +1,11 @@
 /** What is taken over from another status page: components, groups, and everything that was written on it, as posts. */
 
 import type { z } from 'zod';
+import { isStatusError } from '../errors.ts';
+import { toSlug } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { WrittenFile } from '../sync/connectors/markdown/files.ts';
 import type { PostSchema } from '../sync/connectors/markdown/schema.ts';
+import type { WrittenFile } from '../sync/connectors/markdown/written.ts';
 
 /** What an importer is told beside what it reads. */
 export interface ImportContext {
@@ -74,4 +76,128 @@ export function dropped(place: string, message: string): ImportNote {
 /** Says what is here in another form. */
 export function changed(place: string, message: string): ImportNote {
   return { kind: 'changed', place, message };
+}
+
+/** The JSON at a path. @throws a StatusError where there is none */
+export type Ask = (path: string) => Promise<unknown>;
+
+/** The same where an answer may be missing: null, or what was thrown where `tell` wants to know it. */
+export async function askIfThere(
+  ask: Ask,
+  path: string,
+  tell: (error: Error) => void = () => undefined,
+): Promise<unknown> {
+  try {
+    return await ask(path);
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    tell(error);
+    return null;
+  }
+}
+
+/** A file below the folder that the operator named: `content/issues/2024-api.md`. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Rows of the database of another program. */
+export type Select = (
+  sql: string,
+  parameters?: readonly (string | number | null)[],
+) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+// Keys of a source that an import doesn't read, so that nothing is lost without a word.
+
+/** Why a key is not taken, by its path (`params.brand`, `sites[].icon`); null: nothing on a page follows from it, so it isn't reported. */
+export type Reasons = Readonly<Record<string, string | null>>;
+
+const UNKNOWN_KEY = 'the import doesn’t know this key';
+
+/** A note for each reason, with the paths of the keys that `schema` doesn't name. A key of `reasons` covers what is below it. */
+export function unreadKeys(place: string, document: unknown, schema: z.ZodType, reasons: Reasons): ImportNote[] {
+  const paths = new Set<string>();
+  collectUnread(document, schema, '', paths);
+  const told = [...paths].flatMap((path) => {
+    const reason = Object.hasOwn(reasons, path) ? reasons[path] : UNKNOWN_KEY;
+    return reason == null ? [] : [{ path: toLine(path, 100) ?? '?', reason }];
+  });
+  return [...Map.groupBy(told, ({ reason }) => reason)].map(([reason, keys]) =>
+    dropped(`${place}: ${keys.map(({ path }) => path).join(', ')}`, reason),
+  );
+}
+
+function collectUnread(value: unknown, schema: z.ZodType, path: string, unread: Set<string>): void {
+  const inner = unwrap(schema).def as { type: string; element?: z.ZodType; shape?: Record<string, z.ZodType> };
+  if (Array.isArray(value) && inner.element !== undefined) {
+    for (const item of value) collectUnread(item, inner.element, path === '' ? '' : `${path}[]`, unread);
+    return;
+  }
+  if (inner.shape === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    const at = path === '' ? key : `${path}.${key}`;
+    const known = Object.hasOwn(inner.shape, key) ? inner.shape[key] : undefined;
+    if (known === undefined) unread.add(at);
+    else collectUnread(item, known, at, unread);
+  }
+}
+
+/** The schema of the value itself: without defaults, transforms and permission to be absent. */
+function unwrap(schema: z.ZodType): z.ZodType {
+  const { innerType, in: input } = schema.def as unknown as { innerType?: z.ZodType; in?: z.ZodType };
+  const next = innerType ?? input;
+  return next === undefined ? schema : unwrap(next);
+}
+
+/** Names of others as ids and titles of ours. */
+const TITLE_CHARS_MAX = 256;
+
+/**
+ * Gives out ids made from names, each once. Where a name gives none, or two give the same, the key that the other page knows
+ * the thing by is part of it, so that the order of the list does not matter to the first of them.
+ */
+export function createIds(kind: string): (name: string, key: string) => string {
+  const taken = new Set<string>();
+  return (name, key) => {
+    const plain = toSlug(name);
+    const tail = toSlug(key).slice(0, 12);
+    const candidates = [plain, [plain === '' ? kind : plain, tail].filter(Boolean).join('-')];
+    let id = candidates.find((one) => one !== '' && !taken.has(one));
+    for (let number = 2; id === undefined; number += 1) {
+      const next = `${candidates[1]}-${number}`;
+      if (!taken.has(next)) id = next;
+    }
+    taken.add(id);
+    return id;
+  };
+}
+
+/** A heading; null: nothing is left of it. */
+export function toTitle(text: string): string | null {
+  return toLine(text, TITLE_CHARS_MAX);
+}
+
+/** One line of text, no longer than it may be; null: nothing is left. */
+export function toLine(text: string, max: number): string | null {
+  const line = oneLine(text).slice(0, max).trim();
+  return line === '' ? null : line;
+}
+
+/** How long a text is as one line. */
+export function lineLength(text: string): number {
+  return oneLine(text).length;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+}
+
+/** A value of others in a message: short, without control characters. */
+export function quoted(value: unknown): string {
+  const line = (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')).replaceAll(
+    /[\p{Cc}\p{Cf}]+/gu,
+    ' ',
+  );
+  return JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
 }

@@ -1,7 +1,7 @@
 /** API operations on pages and their subscribers. A subscriber who is added here has to confirm, as on the page itself. */
 
 import { z } from 'zod';
-import { parseEmailAddress } from '../mail/email-address.ts';
+import { parseEmailAddress } from '../mail/mail.ts';
 import { toIso } from '../model/time.ts';
 import { addOne, type ListedSubscriber, listSubscribers } from '../notify/subscriber-list.ts';
 import { eraseSubscriber, subscriberById } from '../notify/subscribers.ts';

@@ -3,8 +3,6 @@ export * from './access.ts';
 export * from './days.ts';
 export * from './entries/entries.ts';
 export * from './entries/entry.ts';
-export * from './entries/falls.ts';
-export * from './impacts.ts';
 export * from './observation.ts';
 export * from './overlap.ts';
 export * from './page.ts';

@@ -3,7 +3,7 @@
 import { STATES_BY_IMPACT, type State } from './state.ts';
 import { type Day, type EpochMs, type Interval, toEpochMs } from './time.ts';
 
-/** The past of a monitor or a component as spans, and what becomes one time line. */
+// The past of a monitor or a component as spans, and what becomes one time line.
 
 /** A monitor in one state over `[from, to)`. */
 export interface Span extends Interval {

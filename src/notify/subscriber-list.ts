@@ -2,8 +2,8 @@
 
 import { parse } from 'csv-parse/sync';
 import type { RandomBytes } from '../access/digest.ts';
-import type { EmailAddress } from '../mail/email-address.ts';
-import { parseEmailAddress } from '../mail/email-address.ts';
+import type { EmailAddress } from '../mail/mail.ts';
+import { parseEmailAddress } from '../mail/mail.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { toIso } from '../model/time.ts';

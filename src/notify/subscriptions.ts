@@ -11,7 +11,7 @@ import { documentAnswer, GATE_HEADERS } from '../access/login/document-answer.ts
 import type { LoginHtml } from '../access/login/login-prompt.ts';
 import { safeBase } from '../access/login/return-to.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from '../access/same-origin.ts';
-import { canonicalMailbox, parseEmailAddress } from '../mail/email-address.ts';
+import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
 import { type PageKey, splitLocale } from '../model/slugs.ts';
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
 import type { Database, Writer } from '../store/database.ts';

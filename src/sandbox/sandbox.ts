@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type EpochMs, toIso } from '../model/time.ts';
-import { type WrittenFile, writtenFile } from '../sync/connectors/markdown/files.ts';
+import { type WrittenFile, writtenFile } from '../sync/connectors/markdown/written.ts';
 import { createServerMonitor } from './server-monitor.ts';
-import { noiseHex } from './world/noise.ts';
 import { SERVICES_OF_ALL_PAGES } from './world/pages.ts';
+import { noiseHex } from './world/services.ts';
 import { createWorld, type World, type WorldMaintenance, type WorldPage, type WorldReport } from './world/world.ts';
 
 export interface Sandbox {

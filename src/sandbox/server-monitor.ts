@@ -1,8 +1,37 @@
 /** The server-monitor API as documented: read-only, one key, an envelope around everything, times without a zone. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs } from '../model/time.ts';
-import { bearerToken, json, type Reply, type Request, type Upstream } from './exchange.ts';
 import type { Service, ServiceState, ServiceStatus, World, WorldIncident } from './world/world.ts';
+
+// What every upstream of the sandbox is: a function from a request to a reply. The server does the sockets.
+
+export interface Request {
+  readonly method: string;
+  /** After the upstream's prefix, beginning with a slash. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly now: EpochMs;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Upstream = (request: Request) => Reply;
+
+/** A reply in JSON. */
+export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+/** The token of `Authorization: Bearer …`; null without one. */
+export function bearerToken(headers: IncomingHttpHeaders): string | null {
+  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+}
 
 interface ServerMonitorOptions {
   readonly world: World;

@@ -37,3 +37,10 @@ export const LocaleSchema = z
   .max(LOCALE_LENGTH_MAX)
   .refine(isLocale, 'expected a language tag such as en or pt-BR');
 export const HexColourSchema = z.string().regex(HEX_COLOUR, 'expected a colour as #rrggbb');
+
+/** What a JSON Schema asks for where some keys are there and match; `otherwise` where one is not. Editors explain it by the key. */
+export function when(keys: Readonly<Record<string, object>>, asked: object, otherwise?: object) {
+  const condition = { required: Object.keys(keys), properties: keys };
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+  return { if: condition, then: asked, ...(otherwise === undefined ? {} : { else: otherwise }) };
+}

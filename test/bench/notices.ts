@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { systemRandom } from '../../src/access/digest.ts';
-import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import { parseEmailAddress } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { addSubscribers } from '../../src/notify/subscriber-list.ts';

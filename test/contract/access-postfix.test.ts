@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import { parseEmailAddress } from '../../src/mail/mail.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
 import { eventually } from '../helpers/pharos.ts';
 import { POSTFIX_MISSING, type Postfix, startPostfix } from '../helpers/postfix.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/access/digest.ts';
-import { parseEmailAddress } from '../../src/mail/email-address.ts';
+import { parseEmailAddress } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import type { PageNews } from '../../src/notify/news.ts';

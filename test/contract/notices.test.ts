@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/access/digest.ts';
-import { parseEmailAddress } from '../../src/mail/email-address.ts';
 import type { Mail } from '../../src/mail/mail.ts';
+import { parseEmailAddress } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { sendToSubscriber } from '../../src/notify/mails.ts';

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { permissionFinding } from '../../src/cli/doctor/permissions.ts';
+import { permissionFinding } from '../../src/cli/doctor/machine.ts';
 import { closePages } from '../../src/publish/releases/clean.ts';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';

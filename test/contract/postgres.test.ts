@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { toEpochMs } from '../../src/model/time.ts';
 import { migrationsAfter } from '../../src/store/migrations.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
+import { probePostgres } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
-import { probePostgres } from '../../src/store/postgres/probe.ts';
-import { createQuota } from '../../src/sync/quota/quota.ts';
-import { windowsOf } from '../../src/sync/quota/windows.ts';
+import { createQuota, windowsOf } from '../../src/sync/quota/quota.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
 

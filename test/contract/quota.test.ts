@@ -7,8 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { createQuota } from '../../src/sync/quota/quota.ts';
-import { ARRIVAL_MS, lowPriorityWindows, windowsOf } from '../../src/sync/quota/windows.ts';
+import { ARRIVAL_MS, createQuota, lowPriorityWindows, windowsOf } from '../../src/sync/quota/quota.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };

@@ -4,8 +4,12 @@ import type { Learned, PageDefinition } from '../../src/model/observation.ts';
 import { dayOf } from '../../src/model/time.ts';
 import type { Probe } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
-import { projectDays, projectDetail, projectMonitors } from '../../src/sync/connectors/uptime-service/project.ts';
-import { projectPage } from '../../src/sync/connectors/uptime-service/project-page.ts';
+import {
+  projectDays,
+  projectDetail,
+  projectMonitors,
+  projectPage,
+} from '../../src/sync/connectors/uptime-service/project.ts';
 import {
   componentPlaces,
   projectMaintenances,

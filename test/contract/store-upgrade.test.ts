@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { copyTables } from '../../src/store/copy.ts';
 import type { SqlValue } from '../../src/store/database.ts';
 import { latestVersion, migrationsAfter } from '../../src/store/migrations.ts';
-import { inPostgresTypes } from '../../src/store/postgres/dialect.ts';
+import { inPostgresTypes } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, readPostgres } from '../../src/store/postgres/postgres.ts';
-import { tableShapes } from '../../src/store/sqlite/shape.ts';
+import { tableShapes } from '../../src/store/sqlite/migrate.ts';
 import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { runHere } from '../helpers/in-process.ts';

@@ -5,12 +5,13 @@ import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
 import { settlePages } from '../../src/store/pages.ts';
 import { readRevision } from '../../src/store/revisions.ts';
-import { findAlert, keepAlert } from '../../src/store/written/alerts.ts';
 import { deleteMade, type MadeComponent, readMade, readPlaced, saveMade } from '../../src/store/written/components.ts';
 import {
   deleteWritten,
+  findAlert,
   findRequest,
   findWritten,
+  keepAlert,
   keepRequest,
   readWritten,
   saveWritten,

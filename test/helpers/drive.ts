@@ -3,7 +3,7 @@
 import { StatusError } from '../../src/errors.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import type { Answer, Pull, PullContext, PullMemory, Question } from '../../src/sync/connector.ts';
-import { drive as walk } from '../../src/sync/pass/drive.ts';
+import { drive as walk } from '../../src/sync/pass/runner.ts';
 
 /** What an upstream answers to one question: a body, a failure, or `skipped` for lack of quota. */
 export type Respond = (question: Question<unknown>, index: number) => unknown;

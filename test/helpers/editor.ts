@@ -2,7 +2,7 @@
 
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { getLanguageService } from 'yaml-language-server';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { configJsonSchema } from '../../scripts/config-schema.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 
 const schema = JSON.parse(JSON.stringify(configJsonSchema(CONNECTORS)));

@@ -1,9 +1,9 @@
 /** Requests as the upstreams of the tests get them: with their body, and with records that move under a reader of pages. */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request as PlainRequest, Reply } from '../../src/sandbox/exchange.ts';
+import type { Request as PlainRequest, Reply } from '../../src/sandbox/server-monitor.ts';
 
-export { bearerToken, json, type Reply } from '../../src/sandbox/exchange.ts';
+export { bearerToken, json, type Reply } from '../../src/sandbox/server-monitor.ts';
 
 /** Records that appear (newest first lists grow at the top) or vanish between two requests of a reader. */
 export interface PagingShift {

@@ -1,6 +1,6 @@
 /** Signs visitors in by email: a link or code, used in the same browser. */
 
-import { canonicalMailbox, parseEmailAddress } from '../../mail/email-address.ts';
+import { canonicalMailbox, parseEmailAddress } from '../../mail/mail.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import type { Writer } from '../../store/database.ts';
 import type { GateResponse } from '../access.ts';

@@ -3,7 +3,7 @@
  * back to `/-/oidc/callback` with a code that is worth nothing without that cookie.
  */
 
-import { parseEmailAddress } from '../../mail/email-address.ts';
+import { parseEmailAddress } from '../../mail/mail.ts';
 import type { PageDefinition } from '../../model/observation.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import { readCookie, setCookie } from '../cookies.ts';

@@ -1,6 +1,6 @@
 /** Signs visitors in by the identity provider of the site. */
 
-import { parseEmailAddress } from '../../mail/email-address.ts';
+import { parseEmailAddress } from '../../mail/mail.ts';
 import type { AccessPage, GateRequest, GateResponse } from '../access.ts';
 import { setCookie } from '../cookies.ts';
 import { domainsOf } from '../gate/stored-gate.ts';

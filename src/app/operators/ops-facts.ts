@@ -21,9 +21,9 @@ import type { Reader } from '../../store/database.ts';
 import { lastChecked } from '../../store/nodes/checks.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import { readControl, requestsSince } from '../../store/upstream-control.ts';
-import { type Circuit, circuitOf } from '../../sync/pass/circuit-breaker.ts';
+import { type Circuit, circuitOf } from '../../sync/pass/pass.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
-import { windowsOf } from '../../sync/quota/windows.ts';
+import { windowsOf } from '../../sync/quota/quota.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import type {
   ExportFacts,

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { createRuns } from '../../app/build-publish.ts';
+import { buildStore } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
@@ -11,11 +13,10 @@ import type { UnknownReference } from '../../publish/definitions/references.ts';
 import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
-import { plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
-import { paragraph } from '../terminal/table.ts';
-import { print, requireConfig } from './common.ts';
+import { paragraph, plain } from '../terminal/table.ts';
+import { print, requireConfig, unknownName } from './common.ts';
 
 export interface BuildOptions {
   readonly config?: string;
@@ -101,4 +102,37 @@ function targetLines(report: TargetReport): string[] {
     `${counted(filesWritten, 'files')} written, ${filesKept} unchanged, ${filesRemoved} removed in ${plain(place)}`,
     ...[...warnings, ...(message === null ? [] : [message])].map((text) => paragraph(`! ${plain(text)}`, '  ')),
   ];
+}
+
+interface SyncOptions {
+  readonly config?: string;
+  readonly upstream?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** One pass into the store; its report on standard output. */
+export async function sync(options: SyncOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {
+    const ids = config.upstreams.map(({ id }) => id);
+    throw unknownName('upstream', options.upstream, ids);
+  }
+  const isQuiet = options.quiet ?? options.json ?? false;
+  const log = createLog({ isQuiet, secrets: config.secrets });
+  const progress = createProgress(isQuiet);
+  await using base = await buildStore(config, { log });
+  try {
+    const engine = createRuns(base, { refresh: base.readSite, progress: runProgress(progress, now) });
+    const report = await engine.run({
+      trigger: 'command',
+      isPublishing: false,
+      ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
+    });
+    progress.end();
+    print(options.json === true, report, runText(report));
+    return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
+  } finally {
+    progress.end();
+  }
 }

@@ -24,13 +24,12 @@ import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
 import { findingLines } from '../doctor/finding.ts';
-import { requireAnswer } from '../doctor/folder-answers.ts';
 import { providerFindings } from '../doctor/identity-provider.ts';
+import { requireAnswer } from '../doctor/machine.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
-import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
-import { paragraph, table } from '../terminal/table.ts';
+import { paint, paragraph, plain, table } from '../terminal/table.ts';
 import { openToRead, print, requireConfig } from './common.ts';
 
 export interface CheckOptions {

@@ -2,9 +2,8 @@ import { checkPlace, checksHere, listChecks, makeChecker } from '../../app/nodes
 import type { Finished, OwnCheck } from '../../checks/checker.ts';
 import { targetOf } from '../../sync/connectors/check.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
-import { paint, plain } from '../terminal/paint.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { table } from '../terminal/table.ts';
+import { paint, plain, table } from '../terminal/table.ts';
 import { openToRead, print, requireConfig, unknownName } from './common.ts';
 
 export interface ChecksRunOptions {

@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildStore } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
+import { createLog } from '../../app/log.ts';
+import { probeUpstream } from '../../app/probe.ts';
+import { type ProbedPages, pagesAsProbed } from '../../app/references.ts';
 import { type Config, parseConfig } from '../../config/load.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { CONNECTORS, connectorOf } from '../../sync/connectors/index.ts';
 import { isLoopback } from '../doctor/network.ts';
 import { type Asker, createSilentAsker, createTerminalAsker } from '../init/asker.ts';
-import { chooseDeployment } from '../init/choose-deployment.ts';
 import {
+  chooseDeployment,
   type Deployment,
   type DeploymentOptions,
   deploymentSteps,
@@ -19,9 +25,10 @@ import {
 } from '../init/deployment.ts';
 import { type Answers, draftOf, postsFolder, variablesOf } from '../init/draft.ts';
 import { type Given, gather, LOCAL_SITE } from '../init/gather.ts';
-import { type Probed, tryUpstream } from '../init/try-upstream.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
-import { wrapText } from '../terminal/table.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { plain, wrapText } from '../terminal/table.ts';
 
 export interface InitOptions extends Omit<Given, 'set'> {
   readonly out: string;
@@ -172,4 +179,65 @@ function nextSteps(answers: Answers, steps: readonly string[]): readonly string[
     'Next: run `pharos check`, then `pharos start`.',
     `Your first page: ${siteUrl.replace(/\/$/, '')}/${here}`,
   ];
+}
+
+/** What the page of all monitors is called where nobody defines another. */
+const ONLY_PAGE = 'status';
+
+interface Probed {
+  readonly isOk: boolean;
+  /** What came of it, as lines. */
+  readonly words: string;
+  /** Slug of the page for the root of the site: the first public one. Null: it is not known yet which pages there are. */
+  readonly home: string | null;
+}
+
+/**
+ * Nothing is stored, and nothing asked where a secret is not set.
+ *
+ * @param folder of the configuration
+ */
+export async function tryUpstream(config: Config, answers: Answers, folder: string): Promise<Probed> {
+  const { upstream } = answers;
+  if (upstream === null) return { isOk: true, words: 'No upstream yet: add one under upstreams.', home: ONLY_PAGE };
+  const missing = variablesOf({ ...answers, tokenVariable: null }).filter(
+    (name) => name !== '' && (process.env[name] ?? '') === '',
+  );
+  if (missing.length > 0) {
+    const definesPages = connectorOf(upstream.introduction.example.kind).definesPages === true;
+    const words = `${upstream.id} was not tried, because ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set here.`;
+    return { isOk: true, words, home: definesPages ? null : ONLY_PAGE };
+  }
+  const posts = postsFolder(answers);
+  if (posts !== null && posts !== answers.posts && !existsSync(resolve(folder, posts)))
+    return { isOk: true, words: `${upstream.id} begins with an empty folder, ${posts}.`, home: ONLY_PAGE };
+  return probe(config, upstream.id);
+}
+
+async function probe(config: Config, id: string): Promise<Probed> {
+  const data = mkdtempSync(join(tmpdir(), 'pharos-init-'));
+  const log = createLog({ isQuiet: true, secrets: config.secrets });
+  const pharos = await buildStore({ ...config, data }, { log });
+  const progress = createProgress(false);
+  progress.doing(`contacting ${id}`);
+  try {
+    const upstream = pharos.live.upstreams().find((one) => one.id === id);
+    if (upstream === undefined) throw new TypeError(`${id} is not bound`);
+    const seen = new Map<string, ProbedPages>();
+    const row = await probeUpstream(pharos, upstream, {
+      onPages: (pages) => seen.set(id, pages),
+      onWait: upstreamProgress(progress, now).waiting,
+    });
+    const { pages } = await pagesAsProbed(pharos, seen);
+    const first = pages.find(({ definition }) => definition.access === 'public') ?? pages[0];
+    return {
+      isOk: row.isOk,
+      words: `${row.isOk ? '✓' : '✗'} ${id}: ${plain(row.isOk ? row.summary : `${row.code}: ${row.summary}`)}`,
+      home: row.isOk ? (first?.definition.slug ?? null) : null,
+    };
+  } finally {
+    progress.end();
+    await pharos[Symbol.asyncDispose]();
+    rmSync(data, { recursive: true, force: true });
+  }
 }

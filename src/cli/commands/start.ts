@@ -12,20 +12,18 @@ import { createReportLog } from '../../app/run/log-report.ts';
 import { listen } from '../../app/serving/listen.ts';
 import { releasesTask, uploadTask } from '../../app/targets.ts';
 import { witnessAll } from '../../app/transparency/witness.ts';
-import type { Config } from '../../config/load.ts';
-import { parseConfig } from '../../config/load.ts';
+import { type Config, parseConfig } from '../../config/load.ts';
 import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
 import { createReload, onHangUp } from '../reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
-import { untilStopped } from '../terminal/signals.ts';
-import { drain } from '../terminal/stopping.ts';
+import { drain, untilStopped } from '../terminal/signals.ts';
 import { wrapText } from '../terminal/table.ts';
 import { loadConfig } from './common.ts';
 import { deliverAll } from './exports.ts';
-import { web } from './web.ts';
+import { web } from './serve.ts';
 
 export interface StartOptions {
   readonly config?: string;
@@ -208,4 +206,21 @@ function welcome(url: string, sandbox: Sandbox | null): string {
       'For your own systems, run `pharos init`.',
     ].join('\n'),
   );
+}
+
+interface SandboxCommandOptions {
+  readonly port: number;
+}
+
+/** Local upstreams until stopped; the configuration to paste on standard output. */
+export async function sandbox(options: SandboxCommandOptions): Promise<number> {
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  const upstreams = await startSandbox({ port: options.port, now, log: (line) => process.stderr.write(`${line}\n`) });
+  const exports = Object.entries(upstreams.environment()).map(([name, value]) => `export ${name}='${value}'`);
+  process.stdout.write(
+    `# Upstreams on ${upstreams.url}. In another shell:\n${exports.join('\n')}\n\n# pharos.yaml\n${upstreams.configText()}`,
+  );
+  await untilStopped();
+  await upstreams.stop();
+  return EXIT_DONE;
 }

@@ -1,7 +1,6 @@
 /** What the doctor looked at and found, and what helps. */
 
-import { paint, plain } from '../terminal/paint.ts';
-import { paragraph } from '../terminal/table.ts';
+import { paint, paragraph, plain } from '../terminal/table.ts';
 
 export interface Finding {
   /** What was looked at: `clock of edge`, `disk space`. */

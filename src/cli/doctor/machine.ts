@@ -1,10 +1,12 @@
 /** Looks at this machine: versions, the data folder, its space, the database. */
 
+import { spawn } from 'node:child_process';
 import {
   accessSync,
   constants,
   existsSync,
   linkSync,
+  lstatSync,
   mkdtempSync,
   readFileSync,
   renameSync,
@@ -16,11 +18,13 @@ import {
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { fileReason, messageOf } from '../../errors.ts';
+import { fileReason, messageOf, StatusError } from '../../errors.ts';
+import { SECOND_MS } from '../../model/time.ts';
+import { releaseFolders } from '../../publish/releases/folders.ts';
+import { openGated } from '../../publish/releases/modes.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
-import { requireAnswer } from './folder-answers.ts';
 
 /** The package has compiled pages and needs no Astro; a checkout compiles them. */
 const IS_CHECKOUT = import.meta.filename.endsWith('.ts');
@@ -168,4 +172,56 @@ function isAtLeast(version: string, least: string): boolean {
     if (part !== other) return part > other;
   }
   return true;
+}
+
+/** Looks at who else on this machine may read what is nobody else's. */
+const OWN_FILES = ['pharos.db', 'pharos.db-wal', 'secret.key'];
+
+export function permissionFinding(data: string): Finding {
+  const name = 'permissions';
+  const open = [...OWN_FILES.map((file) => join(data, file)).filter(isOpen), ...openGated(releaseFolders(data))];
+  const [first] = open;
+  if (first === undefined) return ok(name, 'only this user can read the database and private pages');
+  return warning(
+    name,
+    `other users of this machine can read ${first}${open.length === 1 ? '' : ` and ${open.length - 1} more`}`,
+    'Start Pharos to fix it, or run chmod -R go= on it.',
+  );
+}
+
+function isOpen(path: string): boolean {
+  return ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
+}
+
+/**
+ * Whether a folder answers at all. A network share whose server is gone blocks whoever touches it, and below `/proc` Node never
+ * ends making a folder. Neither can be interrupted within a process, not even by its end, so another process tries first.
+ */
+const LIMIT_MS = 10 * SECOND_MS;
+const TOUCH = `const [folder] = process.argv.slice(1);
+const { mkdirSync, readdirSync } = require('node:fs');
+mkdirSync(folder, { recursive: true, mode: 0o711 });
+readdirSync(folder);`;
+
+/**
+ * Makes the folder if it is missing. Any other fault of it is left to whoever uses it next.
+ *
+ * @throws TARGET_UNREACHABLE when it doesn't answer in time
+ */
+export async function requireAnswer(folder: string, limitMs = LIMIT_MS): Promise<void> {
+  const child = spawn(process.execPath, ['-e', TOUCH, folder], { stdio: 'ignore' });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  child.on('exit', () => resolve(true));
+  child.on('error', () => resolve(true));
+  const timer = setTimeout(() => resolve(false), limitMs);
+  const hasAnswered = await promise;
+  clearTimeout(timer);
+  if (hasAnswered) return;
+  child.kill('SIGKILL');
+  // What hangs in the kernel outlives even that; nobody waits for it.
+  child.unref();
+  throw new StatusError({
+    code: 'TARGET_UNREACHABLE',
+    message: `The folder ${folder} did not respond within ${limitMs / SECOND_MS} seconds. Check its file system, for example a network share whose server is down, or choose another folder.`,
+  });
 }

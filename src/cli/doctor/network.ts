@@ -9,6 +9,7 @@ import { messageOf } from '../../errors.ts';
 import { verifySmtp } from '../../mail/mailer.ts';
 import { DAY_MS, type EpochMs } from '../../model/time.ts';
 import { proxySettings, proxyText } from '../../network/proxy.ts';
+import { type PostgresFacts, probePostgres } from '../../store/postgres/migrate.ts';
 import { type Finding, fault, ok, skipped, warning } from './finding.ts';
 
 const PATIENCE_MS = 4_000;
@@ -136,4 +137,42 @@ export function proxyFinding(environment: Readonly<Record<string, string | undef
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}
+
+/** Leases of nodes are told apart by their clocks, which should differ by far less than a lease lasts. */
+const SKEW_WARN_MS = 5_000;
+
+interface ServerFindings {
+  readonly findings: readonly Finding[];
+  /** Whether it may be opened: looking brings no table to another version. */
+  readonly isCurrent: boolean;
+}
+
+export async function databaseServerFindings(url: string, now: () => EpochMs): Promise<ServerFindings> {
+  let facts: PostgresFacts;
+  const askedAt = now();
+  try {
+    facts = await probePostgres(url);
+  } catch (error) {
+    const remedy = 'See docs/postgres.md for the setup. Published pages are still served.';
+    return { findings: [fault('database', messageOf(error), remedy)], isCurrent: false };
+  }
+  const words = facts.isCurrent ? '' : '; the next start upgrades its tables';
+  // Somewhere between the question and the answer.
+  const skewMs = Math.max(askedAt - facts.clockMs, facts.clockMs - now(), 0);
+  return {
+    findings: [ok('database', `PostgreSQL ${facts.version}${words}`), clockFinding(skewMs)],
+    isCurrent: facts.isCurrent,
+  };
+}
+
+function clockFinding(skewMs: number): Finding {
+  const name = 'clock difference from the database';
+  const seconds = Math.round(skewMs / 1_000);
+  if (skewMs <= SKEW_WARN_MS) return ok(name, seconds === 0 ? 'in sync' : `${seconds} s apart`);
+  return warning(
+    name,
+    `${seconds} s apart`,
+    'Let NTP set the clocks of this machine and of the server (timedatectl set-ntp true): nodes rely on them to divide the work.',
+  );
 }

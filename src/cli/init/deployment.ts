@@ -2,8 +2,10 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+import { didYouMean } from '../../schema/nearest.ts';
 import { isLoopback } from '../doctor/network.ts';
 import { UsageError } from '../terminal/exit.ts';
+import type { Asker } from './asker.ts';
 
 /** Ways to run Pharos that there is a template for. */
 export const DEPLOYMENTS = ['none', 'github-pages', 'compose', 'systemd'] as const;
@@ -54,7 +56,7 @@ export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[]
 }
 
 /** Which of them are there already, as a sentence; null: none. */
-export function faultOfTaken(files: readonly { readonly path: string }[]): string | null {
+function faultOfTaken(files: readonly { readonly path: string }[]): string | null {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
   if (taken.length === 0) return null;
   const [verb, object] = taken.length === 1 ? ['exists', 'it'] : ['exist', 'them'];
@@ -196,3 +198,30 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "-e", "f
 ENTRYPOINT ["node", "/opt/pharos/node_modules/pharos/bin/pharos.js"]
 CMD ["start", "--host", "0.0.0.0", "--port", "4321"]
 `;
+
+/**
+ * The way that the command line names, else the one that is answered. Its files may not be there yet: that is told before
+ * anything else is asked, so that no answer is given for nothing.
+ *
+ * @param file   path of the configuration
+ * @param asker  null: there is nobody to ask
+ * @throws UsageError for one that there is not, or whose files are there
+ */
+export async function chooseDeployment(
+  given: string | undefined,
+  { file, asker }: { readonly file: string; readonly asker: Asker | null },
+): Promise<Deployment> {
+  const faultOf = (name: string): string | null =>
+    isDeployment(name)
+      ? faultOfTaken(plannedFiles({ file, deployment: name, posts: null, source: null, variables: [], siteUrl: '' }))
+      : `Unknown template "${name}". Use one of: ${DEPLOYMENTS.join(', ')}.${didYouMean(name, new Set(DEPLOYMENTS))}`;
+  const words = `How do you want to run it? Pharos creates the files for that (${DEPLOYMENTS.join(', ')})`;
+  const answer = given ?? (await asker?.ask(words, 'none', faultOf)) ?? 'none';
+  const fault = faultOf(answer);
+  if (fault !== null || !isDeployment(answer)) throw new UsageError(`--deploy: ${fault}`);
+  return answer;
+}
+
+function isDeployment(name: string): name is Deployment {
+  return DEPLOYMENTS.some((one) => one === name);
+}

@@ -1,8 +1,7 @@
 /** Exit statuses, and how a failure becomes one. */
 
 import { isStatusError, messageOf } from '../../errors.ts';
-import { columnsOf } from './size.ts';
-import { wrapText } from './table.ts';
+import { columnsOf, wrapText } from './table.ts';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;

@@ -3,9 +3,7 @@
  * By hand: ora brings eight packages for a turning sign.
  */
 
-import { plain } from './paint.ts';
-import { columnsOf } from './size.ts';
-import { cut } from './table.ts';
+import { columnsOf, cut, plain } from './table.ts';
 
 export interface Progress {
   /** Something goes on until the next call; a function is asked anew as long as it does. */

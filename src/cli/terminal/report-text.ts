@@ -6,9 +6,8 @@ import { pageName } from '../../app/run/outcome.ts';
 import type { PublishReport } from '../../publish/publish-control.ts';
 import { counted } from '../../schema/counted.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
-import { paint, plain } from './paint.ts';
 import type { Progress } from './progress.ts';
-import { paragraph, table } from './table.ts';
+import { paint, paragraph, plain, table } from './table.ts';
 
 /** What one run did: a table of upstreams, a table of pages that changed, and what needs a look. */
 export function runText(report: RunReport): string {

@@ -1,5 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
-import { columnsOf } from './size.ts';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 /** Less room than this for the last column, and it goes below its row instead. */
 const LAST_COLUMN_MIN = 24;
@@ -123,4 +122,41 @@ export function widthOf(text: string): number {
   let width = 0;
   for (const { segment } of segments.segment(plain)) width += WIDE.test(segment) ? 2 : 1;
   return width;
+}
+
+/** How wide output may be. */
+interface Sized {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+const COLUMNS_DEFAULT = 80;
+
+/**
+ * COLUMNS where it is set, else the width of the terminal; undefined: there is no terminal, and lines are as long as they are.
+ * Some pseudo-terminals say that they have no columns.
+ */
+export function columnsOf(
+  stream: Sized = process.stdout,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): number | undefined {
+  const wanted = Number(environment['COLUMNS']);
+  if (Number.isInteger(wanted) && wanted > 0) return wanted;
+  if (stream.isTTY !== true) return undefined;
+  return stream.columns || COLUMNS_DEFAULT;
+}
+
+/** How something went. */
+type Tone = 'good' | 'middling' | 'bad' | 'faint';
+
+const STYLES = { good: 'green', middling: 'yellow', bad: 'red', faint: 'dim' } as const;
+
+/** A text in colour where standard output is a terminal that shows colours; NO_COLOR and FORCE_COLOR are heeded. */
+export function paint(tone: Tone, text: string): string {
+  return styleText(STYLES[tone], stripVTControlCharacters(text), { stream: process.stdout });
+}
+
+/** A text from elsewhere for one line of a terminal: no escape sequence and no control character of it gets there. */
+export function plain(text: string): string {
+  return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
 }

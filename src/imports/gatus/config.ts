@@ -3,9 +3,7 @@
 import { z } from 'zod';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { quoted } from '../names.ts';
-import { dropped, type ImportNote } from '../site.ts';
-import { type Reasons, unreadKeys } from '../unread.ts';
+import { dropped, type ImportNote, quoted, type Reasons, unreadKeys } from '../site.ts';
 
 /** What one place tells; several add up. */
 export interface GatusPart {

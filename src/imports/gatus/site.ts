@@ -9,21 +9,26 @@ import { toSlug } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { TimezoneSchema } from '../../schema/scalars.ts';
-import { parseInstant } from '../../sync/connectors/wire.ts';
+import { ListSchema, NameSchema, parseInstant, TextSchema } from '../../sync/connectors/wire.ts';
 import { type CheckList, createCheckList } from '../checks.ts';
-import { createIds, quoted, toTitle } from '../names.ts';
 import {
+  type Ask,
+  askIfThere,
   changed,
+  createIds,
   dropped,
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
+  quoted,
+  type Select,
+  toTitle,
 } from '../site.ts';
 import { gatusCheck } from './checks.ts';
 import { type GatusEndpoint, type GatusPart, parseLength } from './config.ts';
 
-/** A maintenance of Gatus: a time of the day and how long it lasts, on some days of the week or on all. */
+// A maintenance of Gatus: a time of the day and how long it lasts, on some days of the week or on all.
 
 const WEEKDAYS: Readonly<Record<string, string>> = {
   Sunday: 'SU',
@@ -150,7 +155,7 @@ function addCheck(checks: CheckList, { name, config }: Pick<GatusEndpoint, 'name
 }
 
 /** `2026-08-18T10:00:00Z`; as Go writes times into a database: `2026-08-18 10:00:00.123456789 +0000 UTC`. */
-export function goInstant(text: string): EpochMs | null {
+function goInstant(text: string): EpochMs | null {
   const [, day, time, offset = '+00', minutes = '00'] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?\s*(?:Z|([+-]\d\d):?(\d\d))?/.exec(text.trim()) ??
     [];
@@ -272,4 +277,74 @@ function listOutages(
       ),
     );
   return posts;
+}
+
+/** As many endpoints as Gatus gives at once. */
+const PAGE_SIZE = 100;
+
+const StatusesSchema = z.array(
+  z.object({ key: z.string().regex(/^[^\p{Cc}\s/]{1,500}$/u), name: NameSchema, group: TextSchema.catch(null) }),
+);
+const EventsSchema = z.object({
+  events: z.array(z.object({ type: z.string(), timestamp: z.string() })).nullish(),
+});
+const ConfigSchema = z.object({ announcements: ListSchema });
+
+const NO_TITLE = { title: null, description: null, maintenance: [] };
+
+/** What a Gatus tells over its API; maintenance is not part of it. @throws a StatusError */
+export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
+  const notes: ImportNote[] = [
+    dropped('maintenance, title', 'the API doesn’t provide them; import the configuration too'),
+  ];
+  const answer = StatusesSchema.safeParse(await ask(`/api/v1/endpoints/statuses?page=1&pageSize=${PAGE_SIZE}`));
+  if (!answer.success) notes.push(dropped('/api/v1/endpoints/statuses', 'it is not a list of endpoints'));
+  const endpoints: GatusEndpoint[] = [];
+  for (const { key, name, group } of answer.data ?? []) {
+    const path = `/api/v1/endpoints/${encodeURIComponent(key)}/statuses?page=1&pageSize=1`;
+    const status = await askIfThere(ask, path, (error) => notes.push(dropped(`events of ${key}`, error.message)));
+    const events = EventsSchema.safeParse(status).data?.events ?? [];
+    endpoints.push({ key, name, group: group ?? '', events: readEvents(events) });
+  }
+  const config = await askIfThere(ask, '/api/v1/config', (error) =>
+    notes.push(dropped('announcements', error.message)),
+  );
+  const announcements = ConfigSchema.safeParse(config).data?.announcements ?? [];
+  return { ...NO_TITLE, name: url, url, endpoints, announcements, notes };
+}
+
+/** What its database remembers: endpoints and their last changes. */
+export async function gatusFromDatabase(select: Select, name: string): Promise<GatusPart> {
+  const rows = await select(
+    'SELECT endpoint_id, endpoint_key, endpoint_name, endpoint_group FROM endpoints ORDER BY endpoint_id',
+  );
+  const events = await select(
+    'SELECT endpoint_id, event_type, event_timestamp FROM endpoint_events ORDER BY endpoint_event_id',
+  );
+  const byEndpoint = Map.groupBy(events, (event) => event['endpoint_id']);
+  return {
+    ...NO_TITLE,
+    name,
+    url: null,
+    endpoints: rows.map((row) => ({
+      key: String(row['endpoint_key']),
+      name: String(row['endpoint_name']),
+      group: String(row['endpoint_group']),
+      events: readEvents(
+        (byEndpoint.get(row['endpoint_id']) ?? []).map((event) => ({
+          type: String(event['event_type']),
+          timestamp: String(event['event_timestamp']),
+        })),
+      ),
+    })),
+    announcements: [],
+    notes: [],
+  };
+}
+
+function readEvents(events: readonly { readonly type: string; readonly timestamp: string }[]): GatusEndpoint['events'] {
+  return events.flatMap(({ type, timestamp }) => {
+    const at = goInstant(timestamp);
+    return at === null ? [] : [{ type, at }];
+  });
 }

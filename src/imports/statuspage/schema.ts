@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import type { Reasons } from '../unread.ts';
+import type { Reasons } from '../site.ts';
 
 const WhenSchema = InstantSchema.nullish().catch(null);
 

@@ -6,12 +6,15 @@
 import { z } from 'zod';
 import { INCIDENT_IMPACTS, INCIDENT_STATUSES, isOverStatus } from '../../model/observation.ts';
 import { MAINTENANCE_STATUSES } from '../../model/page.ts';
-import { later, toIso } from '../../model/time.ts';
+import { type EpochMs, later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
+import type { IncidentPost, PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { IdSchema } from '../../sync/connectors/wire.ts';
-import { createIds, quoted, toTitle } from '../names.ts';
 import {
+  type Ask,
+  askIfThere,
   changed,
+  createIds,
   dropped,
   type ImportContext,
   type ImportedComponent,
@@ -19,8 +22,10 @@ import {
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
+  quoted,
+  toTitle,
+  unreadKeys,
 } from '../site.ts';
-import { unreadKeys } from '../unread.ts';
 import {
   COMPONENT_KEYS,
   type Component,
@@ -30,8 +35,8 @@ import {
   type Event,
   EventSchema,
   ReadEventsSchema,
+  UpdateSchema,
 } from './schema.ts';
-import { readUpdates, wordText } from './updates.ts';
 
 /** A document as it was read, and what to call it. */
 export interface NamedDocument {
@@ -230,4 +235,187 @@ function eventWindow({ status, scheduled_for: from, scheduled_until: until, reso
   const isOver = status === 'completed' || (typeof status === 'string' && isOverStatus(status));
   const ends = isOver && over != null && over > from && (until == null || over < until) ? over : until;
   return ends == null || ends <= from ? null : { starts: toIso(from), ends: toIso(ends) };
+}
+
+const RULES: readonly (readonly [RegExp, string])[] = [
+  [/<br\s*\/?>\r?\n?/gi, '\n'],
+  [/<p(?:\s[^<>]*)?>/gi, ''],
+  [/<\/p>\s*/gi, '\n\n'],
+  [/<(?:b|strong)>([^<>]*)<\/(?:b|strong)>/gi, '**$1**'],
+  [/<(?:i|em)>([^<>]*)<\/(?:i|em)>/gi, '*$1*'],
+  [/<code>([^<>`]*)<\/code>/gi, '`$1`'],
+  [/<li(?:\s[^<>]*)?>/gi, '\n- '],
+  [/<\/li>|<\/?[uo]l(?:\s[^<>]*)?>/gi, '\n'],
+  [/<a\s[^<>]*?href="(https?:\/\/[^"<>\s()]*)"[^<>]*>([^<>[\]]*)<\/a>/gi, '[$2]($1)'],
+];
+
+/** Text with a little HTML in it as Markdown, in which markup means nothing. */
+function toMarkdown(text: string): string {
+  if (!/<\/?[a-z]/i.test(text)) return text;
+  return RULES.reduce((words, [pattern, to]) => words.replace(pattern, to), text)
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+type Declared = NonNullable<IncidentPost['impacts']>[number]['components'][string];
+
+/** States of components, and what a post calls them. */
+const STATES: Readonly<Record<string, Declared>> = {
+  operational: 'operational',
+  degraded_performance: 'degraded',
+  partial_outage: 'partial_outage',
+  major_outage: 'major_outage',
+  full_outage: 'major_outage',
+  under_maintenance: 'maintenance',
+};
+
+interface UpdatesContext {
+  /** Slug of the page. */
+  readonly page: string;
+  /** Ours by theirs. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly tell: (message: string) => void;
+  readonly lose: (message: string) => void;
+}
+
+interface ReadUpdates {
+  /** Oldest first. */
+  readonly updates: readonly PostUpdate[];
+  readonly impacts: NonNullable<IncidentPost['impacts']>;
+  /** Components that updates name, as they are called there. */
+  readonly codes: ReadonlySet<string>;
+}
+
+/** The updates of an incident or a maintenance. */
+function readUpdates(event: Event, words: readonly PostUpdate['status'][], context: UpdatesContext): ReadUpdates {
+  const { tell, lose, ids, page } = context;
+  const codes = new Set<string>();
+  const states: { at: EpochMs; components: Record<string, Declared> }[] = [];
+  const updates = (event.incident_updates ?? []).flatMap((item): PostUpdate[] => {
+    const parsed = check(UpdateSchema, item);
+    if (!parsed.success) {
+      lose(`an update is unreadable: ${faultText(parsed.faults[0])}`);
+      return [];
+    }
+    const { status, body, created_at: createdAt, display_at: displayAt, affected_components: affected } = parsed.data;
+    const at = displayAt ?? createdAt;
+    const known = words.find((word) => word === status) ?? null;
+    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it was imported without a status`);
+    const components: Record<string, Declared> = {};
+    for (const { code, new_status: word } of affected ?? []) {
+      codes.add(code);
+      const id = ids.get(code);
+      const state = typeof word === 'string' && Object.hasOwn(STATES, word) ? STATES[word] : undefined;
+      if (state === undefined)
+        tell(`an update sets a component to the unknown state ${wordText(word)}; that state was left out`);
+      else if (id !== undefined) components[`${page}/${id}`] = state;
+    }
+    if (Object.keys(components).length > 0) states.push({ at, components });
+    return [{ at, status: known, body: toMarkdown(body ?? '') }];
+  });
+  if (event.postmortem_body !== null && !updates.some((one) => one.status === 'postmortem')) {
+    const at = event.postmortem_published_at ?? event.resolved_at;
+    if (at == null) lose('its postmortem has no time');
+    else updates.push({ at, status: 'postmortem', body: toMarkdown(event.postmortem_body) });
+  }
+  const byTime = Map.groupBy(states, ({ at }) => at);
+  return {
+    // Theirs stand newest first.
+    updates: updates.toReversed().toSorted((a, b) => a.at - b.at),
+    impacts: [...byTime]
+      .toSorted(([a], [b]) => a - b)
+      .map(([at, same]) => ({
+        at: toIso(at),
+        components: Object.assign({}, ...same.toReversed().map(({ components }) => components)) as Record<
+          string,
+          Declared
+        >,
+      })),
+    codes,
+  };
+}
+
+/** A word of theirs in a message. */
+function wordText(word: unknown): string {
+  return typeof word === 'string' ? quoted(word) : typeof word;
+}
+
+// Asks a page for everything it has: the documents of its public API, whose lists end at the 50 newest, and what is
+// older by the archive that Statuspage's own pages read. The archive is not documented; a page without it has nothing
+// older to give.
+
+/** What the lists of the API hold at most. */
+const LISTED_MAX = 50;
+/** A page of the archive is three months; so many without an incident are before the first. */
+const EMPTY_PAGES_MAX = 8;
+/** A hundred years. */
+const PAGES_MAX = 400;
+
+const ListsSchema = z.object({
+  incidents: z.array(z.object({ id: z.string() }).catch({ id: '' })).optional(),
+  scheduled_maintenances: z.array(z.object({ id: z.string() }).catch({ id: '' })).optional(),
+});
+const HistorySchema = z.object({
+  months: z.array(z.object({ incidents: z.array(z.object({ code: z.string().regex(/^[\w-]{1,100}$/) })).nullish() })),
+});
+
+interface ReadPage {
+  readonly documents: readonly NamedDocument[];
+  readonly notes: readonly ImportNote[];
+}
+
+/** All documents of a page. @throws a StatusError where it does not speak the API */
+export async function readStatuspage(ask: Ask): Promise<ReadPage> {
+  const documents: NamedDocument[] = [];
+  const notes: ImportNote[] = [];
+  const known = new Set<string>();
+  let isFull = false;
+  for (const name of ['summary', 'components', 'incidents', 'scheduled-maintenances']) {
+    const path = `/api/v2/${name}.json`;
+    // Every page has the first; some leave out one of the others.
+    const value =
+      name === 'summary'
+        ? await ask(path)
+        : await askIfThere(ask, path, (error) => notes.push(dropped(path, error.message)));
+    if (value === null) continue;
+    documents.push({ name: path, value });
+    const { incidents = [], scheduled_maintenances: maintenances = [] } = ListsSchema.safeParse(value).data ?? {};
+    isFull ||= incidents.length >= LISTED_MAX || maintenances.length >= LISTED_MAX;
+    for (const { id } of [...incidents, ...maintenances]) known.add(id);
+  }
+  if (!isFull) return { documents, notes };
+  for (const code of await archivedCodes(ask, notes)) {
+    if (known.has(code)) continue;
+    known.add(code);
+    const path = `/incidents/${code}.json`;
+    const value = await askIfThere(ask, path, (error) => notes.push(dropped(`incident ${code}`, error.message)));
+    if (value !== null) documents.push({ name: path, value });
+  }
+  return { documents, notes };
+}
+
+async function archivedCodes(ask: Ask, notes: ImportNote[]): Promise<readonly string[]> {
+  const codes = new Set<string>();
+  let empty = 0;
+  for (let page = 1; page <= PAGES_MAX && empty < EMPTY_PAGES_MAX; page += 1) {
+    const path = `/history.json?page=${page}`;
+    let fault = 'it is not a Statuspage archive';
+    const answer = await askIfThere(ask, path, (error) => {
+      fault = error.message;
+    });
+    const { data } = HistorySchema.safeParse(answer);
+    if (data === undefined) {
+      notes.push(
+        dropped(
+          page === 1 ? 'history' : path,
+          `the lists end at the ${LISTED_MAX} newest items, and older ones are not available: ${fault}. With a key for the manage API, save its incidents to a file and import that`,
+        ),
+      );
+      return [...codes];
+    }
+    const found = data.months.flatMap(({ incidents }) => incidents ?? []);
+    empty = found.length === 0 ? empty + 1 : 0;
+    for (const { code } of found) codes.add(code);
+  }
+  return [...codes];
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { InstantSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
+import type { Ask } from '../site.ts';
 import { dropped, type ImportNote } from '../site.ts';
 
 const WhenSchema = InstantSchema.nullish().catch(null);
@@ -98,4 +99,31 @@ function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: strin
     notes.push(dropped(`${what} ${name}`, faultText(parsed.faults[0])));
     return [];
   });
+}
+
+/** Asks GitHub for the issues of a repository and what was said of them: two lists, a hundred at a time. */
+const PAGE_SIZE = 100;
+/** A hundred thousand issues. */
+const PAGES_MAX = 1_000;
+
+/** All issues, with their comments. @throws a StatusError; without a key GitHub takes 60 questions an hour */
+export async function readIssues(
+  ask: Ask,
+  { owner, repo }: { readonly owner: string; readonly repo: string },
+): Promise<UpptimeIssues> {
+  const base = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/issues`;
+  const issues = await readPages(ask, `${base}?state=all&direction=asc&`);
+  const comments = issues.length === 0 ? [] : await readPages(ask, `${base}/comments?`);
+  return issuesFromApi(issues, comments);
+}
+
+async function readPages(ask: Ask, path: string): Promise<readonly unknown[]> {
+  const items: unknown[] = [];
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const answer = await ask(`${path}per_page=${PAGE_SIZE}&page=${page}`);
+    const list = Array.isArray(answer) ? answer : [];
+    items.push(...list);
+    if (list.length < PAGE_SIZE) break;
+  }
+  return items;
 }

@@ -3,10 +3,17 @@
 import { z } from 'zod';
 import { itemKey } from '../../sync/connectors/items.ts';
 import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { quoted } from '../names.ts';
-import { changed, dropped, type ImportNote } from '../site.ts';
-import { type Ask, askIfThere, type Select } from '../source.ts';
-import { type Reasons, unreadKeys } from '../unread.ts';
+import {
+  type Ask,
+  askIfThere,
+  changed,
+  dropped,
+  type ImportNote,
+  quoted,
+  type Reasons,
+  type Select,
+  unreadKeys,
+} from '../site.ts';
 import type { KumaGroup, KumaPage } from './site.ts';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -17,9 +17,9 @@
 
 import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
 import type { DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs, ToldFall } from './entry.ts';
-import { downForAt, downForExpectedAt, type Fall, fallAfter } from './falls.ts';
+import { downForAt, downForExpectedAt, type Fall, fallAfter } from './entry.ts';
 
-/** What is to happen, played through in the order of time; what happens may add to it. */
+// What is to happen, played through in the order of time; what happens may add to it.
 
 interface Happening {
   /** The instant first; then what decides which of several comes first there. */

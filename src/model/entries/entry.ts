@@ -1,10 +1,105 @@
 /** Outages as incidents: what entries are made from, and what they are. */
 
 import type { IncidentImpact } from '../observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../time.ts';
-import type { Fall } from './falls.ts';
+import { disjointIntervals, type History } from '../overlap.ts';
+import type { State } from '../state.ts';
+import { type EpochMs, earlier, HOUR_MS, type Interval, later, MINUTE_MS, toEpochMs } from '../time.ts';
+import { timelineOf } from '../timeline.ts';
 
-/** How bad an outage is that no person has judged: by how much of the page it took down, and for how long. */
+// When a component went down, and until when, by what monitors saw.
+
+/**
+ * One time that a component was down: from the first instant at which it was seen down outside its maintenance windows,
+ * until it was seen well again, or its upstream recorded that the outage was over and nobody has seen it since. Silence and
+ * maintenance end nothing by themselves, since neither says that it works.
+ */
+export interface Fall {
+  readonly from: EpochMs;
+  /** Null: it was not seen well again. */
+  readonly to: EpochMs | null;
+  /** When it was seen down, outside maintenance windows: sorted, disjoint, the first one begins with the fall. */
+  readonly down: readonly Interval[];
+}
+
+const DOWN: ReadonlySet<State> = new Set(['major_outage', 'partial_outage']);
+/** A monitor that is paused is not asked any more, so nothing can be said to go on. */
+const WELL: ReadonlySet<State> = new Set(['operational', 'degraded', 'paused']);
+
+/** What monitors and their upstreams saw of a component; what people declared and reports of a nominal hour are no part of it. */
+export type Sightings = Pick<History, 'observed' | 'outages' | 'maintenances'>;
+
+/** The falls of a component up to `asOf` and including that instant, oldest first. */
+export function fallsOf({ observed, outages, maintenances }: Sightings, asOf: EpochMs): Fall[] {
+  if (outages.length === 0 && !observed.some(({ state }) => DOWN.has(state))) return [];
+  const from = [...observed, ...outages].reduce((first, item) => earlier(first, item.from), asOf);
+  // An instant longer, so that what begins at `asOf` is in it.
+  const line = timelineOf({ observed, reported: [], outages, maintenances: [] }, { from, to: toEpochMs(asOf + 1) });
+  const windows = disjointIntervals(maintenances, 'maintenance');
+  // One that goes on reaches past `asOf`.
+  const recoveries = new Set(outages.map(({ to }) => to).filter((to) => to <= asOf));
+  const falls: Fall[] = [];
+  let down: Interval[] = [];
+  for (const piece of line) {
+    if (DOWN.has(piece.state)) for (const part of outside(piece, windows)) extendOrPush(down, part);
+    const [first] = down;
+    const isOver = WELL.has(piece.state) || (!DOWN.has(piece.state) && recoveries.has(piece.from));
+    if (!isOver || first === undefined) continue;
+    falls.push({ from: first.from, to: piece.from, down });
+    down = [];
+  }
+  const [first] = down;
+  return first === undefined ? falls : [...falls, { from: first.from, to: null, down }];
+}
+
+function extendOrPush(intervals: Interval[], { from, to }: Interval): void {
+  const last = intervals.at(-1);
+  if (last?.to === from) intervals[intervals.length - 1] = { from: last.from, to };
+  else intervals.push({ from, to });
+}
+
+/** The parts of an interval that lie in none of some sorted, disjoint windows. */
+function outside({ from, to }: Interval, windows: readonly Interval[]): Interval[] {
+  const parts: Interval[] = [];
+  let at = from;
+  for (const window of windows) {
+    if (window.to <= at) continue;
+    if (window.from >= to) break;
+    if (window.from > at) parts.push({ from: at, to: window.from });
+    at = later(at, window.to);
+  }
+  if (at < to) parts.push({ from: at, to });
+  return parts;
+}
+
+/** What is left of a fall from an instant on, as a fall of its own; null: it is not seen down after that. */
+export function fallAfter({ to, down }: Fall, at: EpochMs): Fall | null {
+  const rest = down.filter((part) => part.to > at).map((part) => ({ from: later(part.from, at), to: part.to }));
+  const [first] = rest;
+  return first === undefined ? null : { from: first.from, to, down: rest };
+}
+
+/** When a fall had been seen down for `ms` in all while it still went on; null: not so far. */
+export function downForAt({ to, down }: Fall, ms: number): EpochMs | null {
+  let leftMs = ms;
+  for (const part of down) {
+    if (leftMs <= part.to - part.from) {
+      const at = toEpochMs(part.from + leftMs);
+      return to === null || at < to ? at : null;
+    }
+    leftMs -= part.to - part.from;
+  }
+  return null;
+}
+
+/** When it will have been, should it stay as it is at `asOf`; null: it is not seen down then, or has been already. */
+export function downForExpectedAt(fall: Fall, ms: number, asOf: EpochMs): EpochMs | null {
+  const last = fall.down.at(-1);
+  if (fall.to !== null || last === undefined || last.to <= asOf) return null;
+  const soFarMs = fall.down.reduce((sum, part) => sum + (earlier(part.to, asOf) - part.from), 0);
+  return soFarMs >= ms ? null : toEpochMs(asOf + ms - soFarMs);
+}
+
+// How bad an outage is that no person has judged: by how much of the page it took down, and for how long.
 
 interface ImpactRule {
   /** Of the page's components with a monitor: at least this share was part of it. */

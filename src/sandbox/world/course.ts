@@ -1,8 +1,14 @@
 /** What happens to the services of the world: ninety days of past as a script, mishaps after the start, and checks counted. */
 
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
-import { noise, noiseBetween } from './noise.ts';
-import { LIVELY_SERVICES, PAUSED_SERVICE_KEY, type Service, type ServiceStatus } from './services.ts';
+import {
+  LIVELY_SERVICES,
+  noise,
+  noiseBetween,
+  PAUSED_SERVICE_KEY,
+  type Service,
+  type ServiceStatus,
+} from './services.ts';
 
 /** A stretch in which a service was not well. */
 export interface Disturbance {

@@ -2,10 +2,16 @@
 
 import { type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
 import { type Checks, countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
-import { noise } from './noise.ts';
 import { createPages, type WorldPage } from './pages.ts';
 import { reportsOf, reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances } from './posts.ts';
-import { createServices, LIVELY_SERVICES, SERVICES_DEFAULT, type Service, type ServiceStatus } from './services.ts';
+import {
+  createServices,
+  LIVELY_SERVICES,
+  noise,
+  SERVICES_DEFAULT,
+  type Service,
+  type ServiceStatus,
+} from './services.ts';
 
 export type { WorldPage } from './pages.ts';
 export type { WorldMaintenance, WorldReport } from './posts.ts';

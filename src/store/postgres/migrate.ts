@@ -3,7 +3,7 @@
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
 import { migrationsAfter, type OnOlder, outdated } from '../migrations.ts';
-import { inPostgresTypes } from './dialect.ts';
+import { connected, createPool, serverPlace, unavailable } from './pool.ts';
 
 /** Pharos uses features of this version; older servers no longer get fixes. */
 const POSTGRES_VERSION_MIN = 13;
@@ -52,7 +52,7 @@ export async function schemaVersion(client: pg.ClientBase): Promise<number> {
 }
 
 /** @throws STORE_UNAVAILABLE when it is too old, or keeps text otherwise than we do */
-export async function requireServer(client: pg.ClientBase): Promise<void> {
+async function requireServer(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query(
     "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding",
   );
@@ -69,5 +69,64 @@ export async function requireServer(client: pg.ClientBase): Promise<void> {
       code: 'STORE_UNAVAILABLE',
       message: `The Postgres database uses the encoding ${encoding}. Create one with ENCODING 'UTF8' (docs/postgres.md).`,
     });
+  }
+}
+
+/**
+ * A statement with `$1`, `$2` … where it has `?`. Question marks in literals, quoted names and comments stay.
+ */
+export function numbered(sql: string): string {
+  let count = 0;
+  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g, (part) => {
+    if (part !== '?') return part;
+    count += 1;
+    return `$${count}`;
+  });
+}
+
+/**
+ * A migration with the types that give Postgres what SQLite does: text in the order of its bytes whatever the locale of
+ * the server, whole numbers of 64 bits, fractions of double precision, and bytes.
+ */
+export function inPostgresTypes(sql: string): string {
+  return sql
+    .replace(/--[^\n]*/g, '')
+    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replace(/\bINTEGER\b/g, 'BIGINT')
+    .replace(/\bREAL\b/g, 'DOUBLE PRECISION')
+    .replace(/\bBLOB\b/g, 'BYTEA');
+}
+
+/** Looks at a Postgres server without changing anything there. */
+export interface PostgresFacts {
+  /** As the server says it: `15.18`. */
+  readonly version: string;
+  /** What its clock said when it was asked, epoch ms. */
+  readonly clockMs: number;
+  /** Which version its tables have; 0: there are none. */
+  readonly schema: number;
+  /** Whether that is ours. */
+  readonly isCurrent: boolean;
+}
+
+/** @throws STORE_UNAVAILABLE when it cannot be reached or used */
+export async function probePostgres(url: string): Promise<PostgresFacts> {
+  const pool = createPool(url, 1);
+  try {
+    const { client, result } = await connected(pool, async (fresh) => {
+      await requireServer(fresh);
+      const { rows } = await fresh.query(
+        "SELECT current_setting('server_version') AS version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock",
+      );
+      const schema = await schemaVersion(fresh);
+      const isCurrent = migrationsAfter(schema).length === 0;
+      return { version: String(rows[0]?.version), clockMs: Number(rows[0]?.clock), schema, isCurrent };
+    });
+    client.release();
+    return result;
+  } catch (error) {
+    throw unavailable(serverPlace(url), error);
+  } finally {
+    await pool.end();
   }
 }

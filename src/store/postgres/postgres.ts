@@ -7,11 +7,8 @@ import { StatusError } from '../../errors.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Reader, SqlValue, Writer } from '../database.ts';
 import type { OnOlder } from '../migrations.ts';
-import { numbered } from './dialect.ts';
-import { serverPlace, unavailable } from './faults.ts';
-import { CHANNEL, listenTo } from './listen.ts';
-import { migratePostgres, schemaVersion } from './migrate.ts';
-import { connected, createPool } from './pool.ts';
+import { migratePostgres, numbered, schemaVersion } from './migrate.ts';
+import { connected, createClient, createPool, serverPlace, unavailable } from './pool.ts';
 
 /** Enough for a pass, its readers and the gates. By default, a server allows 100 connections. */
 const POOL_SIZE = 5;
@@ -225,4 +222,64 @@ async function guard<T>(place: string, action: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw unavailable(place, error);
   }
+}
+
+/** The notification channel. Its messages are empty, because the tables have the details. */
+const CHANNEL = 'pharos';
+
+const RECONNECT_MS = 1_000;
+/** A query at this interval detects a server that has disappeared silently. */
+const QUESTION_EVERY_MS = 5_000;
+
+/**
+ * Calls `listener` for every announcement and after each reconnection.
+ * @returns a function that stops listening
+ */
+function listenTo(url: string, listener: () => void): () => Promise<void> {
+  let client: pg.Client | null = null;
+  let isEnded = false;
+  let timer: NodeJS.Timeout | null = null;
+
+  function later(task: () => void, ms: number): void {
+    if (isEnded) return;
+    timer = setTimeout(task, ms);
+    timer.unref();
+  }
+
+  async function connect(): Promise<void> {
+    const mine = createClient(url);
+    client = mine;
+    const lose = (): void => {
+      if (client !== mine) return;
+      client = null;
+      if (timer !== null) clearTimeout(timer);
+      void mine.end().catch(() => undefined);
+      // Until then, polling finds changes.
+      later(() => void connect(), RECONNECT_MS);
+    };
+    mine.on('error', lose);
+    mine.on('end', lose);
+    mine.on('notification', listener);
+    const ask = async (): Promise<void> => {
+      await mine.query('SELECT 1');
+      if (client === mine) later(() => void ask().catch(lose), QUESTION_EVERY_MS);
+    };
+    try {
+      await mine.connect();
+      await mine.query(`LISTEN ${CHANNEL}`);
+      listener();
+      await ask();
+    } catch {
+      lose();
+    }
+  }
+
+  void connect();
+  return async () => {
+    isEnded = true;
+    if (timer !== null) clearTimeout(timer);
+    const last = client;
+    client = null;
+    await last?.end().catch(() => undefined);
+  };
 }

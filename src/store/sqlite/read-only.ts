@@ -11,8 +11,7 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { toEpochMs } from '../../model/time.ts';
 import type { Database, SqlValue } from '../database.ts';
 import { migrationsAfter, outdated } from '../migrations.ts';
-import { listsOf, rowsOf } from './statement.ts';
-import { versionOf } from './version.ts';
+import { listsOf, rowsOf, versionOf } from './version.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** How often a read is repeated because the file changed during it. */

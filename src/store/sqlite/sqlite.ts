@@ -9,10 +9,19 @@ import { type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Database, Writer } from '../database.ts';
 import { makeFolder } from '../make-folder.ts';
 import type { OnOlder } from '../migrations.ts';
-import { isDamage, isSqliteError, SQLITE_BUSY, SQLITE_CORRUPT, unavailable, unreadable } from './faults.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
-import { listsOf, rowsOf } from './statement.ts';
-import { damageOf, requireVersion } from './version.ts';
+import {
+  damageOf,
+  isDamage,
+  isSqliteError,
+  listsOf,
+  requireVersion,
+  rowsOf,
+  SQLITE_BUSY,
+  SQLITE_CORRUPT,
+  unavailable,
+  unreadable,
+} from './version.ts';
 
 /** How long to wait for a writer in another process. */
 const BUSY_TIMEOUT_MS = 5_000;

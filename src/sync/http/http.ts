@@ -3,20 +3,20 @@
  * redirects only within the origin, and checks for truncated bodies.
  */
 
+import { hash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { isStatusError, type StatusError } from '../../errors.ts';
-import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../../network/proxy.ts';
 import { ACCEPTED_ENCODINGS, dropBody, readBody } from './body.ts';
-import { errorForStatus, requestPlace, tooOld, toStatusError, unreachable } from './http-faults.ts';
+import { errorForStatus, requestPlace, shapeError, tooOld, toStatusError, unreachable } from './http-faults.ts';
 import type { HttpQuestion } from './http-question.ts';
-import { parseJson } from './json.ts';
+import { parseJson, plainText } from './json.ts';
 import { ownWords } from './own-words.ts';
-import { readPayload } from './payload.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic, privateAddress } from './public-only.ts';
-import { redirectTarget, refusedRedirect } from './redirects.ts';
 import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
-import { createRevalidation, type Revalidation } from './revalidation.ts';
 
 export interface HttpLimits {
   readonly connectMs: number;
@@ -271,4 +271,166 @@ async function readWords(response: Dispatcher.ResponseData, secrets: readonly st
 async function discard(response: Dispatcher.ResponseData): Promise<void> {
   const dumped = response.body.dump({ limit: DISCARDED_BYTES_MAX, signal: AbortSignal.timeout(DISCARD_MS) });
   await dumped.catch(() => undefined);
+}
+
+// Redirects: followed within the origin, refused elsewhere.
+
+/** Where the answer sends us; null when it is no redirect. Credentials never go to another origin, nor twice by a POST. */
+function redirectTarget(
+  response: {
+    readonly statusCode: number;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+    readonly body: Readable;
+  },
+  { url, place, question }: { readonly url: URL; readonly place: string; readonly question: HttpQuestion },
+): URL | null {
+  const { statusCode, headers } = response;
+  if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
+  const location = headers['location'];
+  const target = typeof location === 'string' ? URL.parse(location, url) : null;
+  const fault =
+    question.method !== 'GET'
+      ? `a ${question.method} request is not redirected`
+      : target === null
+        ? 'without a target address'
+        : target.origin !== url.origin || target.username !== ''
+          ? 'to another origin, which must not get the key'
+          : null;
+  if (fault === null && target !== null) return target;
+  dropBody(response.body);
+  throw refusedRedirect(place, statusCode, fault ?? 'without a target address');
+}
+
+/** The error of a redirect that is not followed, with why. */
+function refusedRedirect(place: string, status: number, words: string): StatusError {
+  return errorForStatus(`${place}: redirect rejected (${words}); set the final address in the configuration`, {
+    status,
+    retryAt: null,
+  });
+}
+
+// Conditional requests: remembers the validators and the parsed body of earlier answers.
+
+/** Three lists of more than eighty upstreams. */
+const ANSWERS_MAX = 256;
+/** After this time the full answer is requested again, in case a server forgets to change its tag. */
+const BELIEVED_MS = HOUR_MS;
+
+interface Remembered {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly payload: unknown;
+  readonly at: EpochMs;
+}
+
+interface Revalidation {
+  /** Headers that make the question conditional; none where nothing is remembered or it is not to be conditional. */
+  readonly headersFor: (question: HttpQuestion, now: EpochMs) => Readonly<Record<string, string>>;
+  /** The answer before, for a 304; undefined: nothing was remembered, so that a 304 is no answer. */
+  readonly recall: (question: HttpQuestion) => { readonly payload: unknown } | undefined;
+  readonly remember: (
+    question: HttpQuestion,
+    answer: { readonly headers: Readonly<Record<string, unknown>>; readonly payload: unknown; readonly at: EpochMs },
+  ) => void;
+}
+
+/** Remembers answers in memory, by what was asked and with which headers. */
+function createRevalidation(): Revalidation {
+  const answers = new LRUCache<string, Remembered>({ max: ANSWERS_MAX });
+  return {
+    headersFor: (question, now) => {
+      const known = question.isConditional === true ? answers.get(keyOf(question)) : undefined;
+      if (known === undefined || now - known.at > BELIEVED_MS || now < known.at) return {};
+      return {
+        ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
+        ...(known.lastModified === null ? {} : { 'if-modified-since': known.lastModified }),
+      };
+    },
+    recall: (question) => (question.isConditional === true ? answers.get(keyOf(question)) : undefined),
+    remember: (question, { headers, payload, at }) => {
+      if (question.isConditional !== true || question.method !== 'GET') return;
+      const etag = headerValue(headers['etag']);
+      const lastModified = headerValue(headers['last-modified']);
+      if (etag === null && lastModified === null) answers.delete(keyOf(question));
+      else answers.set(keyOf(question), { etag, lastModified, payload, at });
+    },
+  };
+}
+
+/** Secrets are among the headers, so only a digest is kept. */
+function keyOf({ url, headers }: HttpQuestion): string {
+  return hash('sha256', JSON.stringify([url, Object.entries(headers).toSorted()]));
+}
+
+/** A validator is the upstream's and comes back to it as it was; one that no header can hold is none. */
+function headerValue(value: unknown): string | null {
+  return typeof value === 'string' && /^[\x20-\x7e]{1,512}$/.test(value) ? value : null;
+}
+
+/** What a body says: JSON, text or bytes that are whole, of the type it should have, and safe to hand on. */
+interface WireAnswer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+}
+
+interface PayloadRules extends Pick<HttpQuestion, 'reads' | 'allowEmpty' | 'acceptAnyType'> {
+  /** What was asked, for messages. */
+  readonly place: string;
+  readonly bytesMax: number;
+}
+
+/**
+ * The parsed body; null when it is empty, or not JSON, and may be.
+ *
+ * @throws UPSTREAM_SHAPE, and whatever the stream fails with
+ */
+async function readPayload({ headers, body }: WireAnswer, rules: PayloadRules): Promise<unknown> {
+  const { place, bytesMax, allowEmpty } = rules;
+  const type = String(headers['content-type'] ?? '');
+  const isText = rules.reads === 'text' || rules.reads === 'bytes';
+  // Whether the type fits is asked of the header before a byte of the body is kept.
+  const isTypeRefused = !isText && rules.acceptAnyType !== true && !isJsonType(type);
+  if (isTypeRefused && allowEmpty !== true) {
+    dropBody(body);
+    throw shapeError(place, `the response is ${typeWords(type)}, not JSON`);
+  }
+  const encoding = headers['content-encoding'];
+  const bytes = await readBody(body, {
+    encoding: Array.isArray(encoding) ? encoding.join(',') : encoding,
+    bytesMax,
+    place,
+  });
+  if (allowEmpty === true && (bytes.length === 0 || isTypeRefused)) return null;
+  const isEndKnown = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  if (rules.reads === 'bytes') return wholeBytes(bytes, isEndKnown, place);
+  return isText ? readText(bytes, isEndKnown, place) : readJson(bytes, isEndKnown, place);
+}
+
+/** @param isEndKnown  false: the body ends where the connection does, so that a cut looks like an end */
+function wholeBytes(bytes: Buffer, isEndKnown: boolean, place: string): Buffer {
+  if (!isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
+  return bytes;
+}
+
+function readText(bytes: Buffer, isEndKnown: boolean, place: string): string {
+  return plainText(new TextDecoder().decode(wholeBytes(bytes, isEndKnown, place)));
+}
+
+function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {
+  const parsed = parseJson(bytes);
+  if (!parsed.isValid) throw shapeError(place, `the response ${parsed.reason}`);
+  // A number that was cut off is still a number; a list or an object is not.
+  const closesItself = typeof parsed.value === 'object' && parsed.value !== null;
+  if (!closesItself && !isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
+  return parsed.value;
+}
+
+/** By hand: one look at a header that is the upstream's, of which nothing else is used. */
+function isJsonType(type: string): boolean {
+  return /^(application|text)\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(type.trim());
+}
+
+/** Only letters that a type may have: the header is the upstream's. */
+function typeWords(type: string): string {
+  return /^[a-z]+\/[a-z0-9.+-]{1,60}/i.exec(type)?.[0] ?? 'of an unknown type';
 }

@@ -1,26 +1,26 @@
 /** One pass: queries upstreams in parallel. Each commits one checked snapshot or changes nothing. */
 
 import { isDeepStrictEqual } from 'node:util';
+import pLimit from 'p-limit';
+import type { StatusError } from '../../errors.ts';
 import type { Problem } from '../../model/observation.ts';
-import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import { createLeases, isHeld, type Lease, type Leases, superseded } from '../../store/nodes/leases.ts';
 import type { Store, UpstreamRecord } from '../../store/store.ts';
 import {
   askedEveryMs,
+  CONTROL_AT_FIRST,
   readControl,
   readFailedQuestions,
   type UpstreamControl,
   withLedger,
   writeFailedQuestions,
 } from '../../store/upstream-control.ts';
-import { createQuota } from '../quota/quota.ts';
-import { intervalMinMs } from '../quota/windows.ts';
+import { createQuota, intervalMinMs } from '../quota/quota.ts';
 import type { Upstream } from '../upstream.ts';
-import { afterFailure, afterSuccess, type Circuit, circuitOf } from './circuit-breaker.ts';
 import { type Outcome, type PassReport, toReport, type UpstreamReport } from './report.ts';
 import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
 import { takeSnapshot, toFailure } from './snapshot.ts';
-import { createVendorTurns } from './vendor-turns.ts';
 
 export type { PassReport, UpstreamReport } from './report.ts';
 
@@ -238,4 +238,116 @@ async function rememberOutcome({ upstream, deps, lease }: Pass, runner: Runner, 
   const before = await readControl(database, upstream.id);
   if (isDeepStrictEqual(before, next(before))) return;
   await withLedger(database, upstream.id, async (ledger) => ledger.setControl(next(await ledger.control())));
+}
+
+// Decides when each of many vendors' pages is queried: a few at once, spread over part of the interval.
+
+/** Parallel passes over vendors' pages. */
+const AT_ONCE_MAX = 4;
+/** Maximum time between the starts of two of them; shorter if there are many. */
+const GAP_MAX_MS = SECOND_MS;
+/** The part of the interval over which they are spread, so that one run is over well before the next. */
+const SPREAD_RATIO = 0.5;
+
+interface VendorTurns {
+  /** Runs the task at once for our own systems, and in turn for a vendor's page. */
+  readonly inTurn: <T>(upstream: Upstream, task: () => Promise<T>) => Promise<T>;
+}
+
+/** @param isSpread  false: somebody waits, so that they only do not all go at once */
+function createVendorTurns(
+  upstreams: readonly Upstream[],
+  {
+    sleep,
+    signal,
+    isSpread,
+  }: {
+    readonly sleep: (ms: number) => Promise<void>;
+    readonly signal: AbortSignal | undefined;
+    readonly isSpread: boolean;
+  },
+): VendorTurns {
+  const vendors = upstreams.filter(({ vendorPage }) => vendorPage !== null);
+  const intervalMs = Math.min(...vendors.map((upstream) => upstream.intervalMs));
+  const gapMs = isSpread ? Math.min(GAP_MAX_MS, (intervalMs * SPREAD_RATIO) / vendors.length) : 0;
+  const starting = pLimit(1);
+  const running = pLimit(AT_ONCE_MAX);
+  let isFirst = true;
+  const waitForTurn = async (): Promise<void> => {
+    if (!isFirst && gapMs > 0 && signal?.aborted !== true) await sleep(gapMs);
+    isFirst = false;
+  };
+  return {
+    inTurn: (upstream, task) => {
+      if (upstream.vendorPage === null) return task();
+      return running(async () => {
+        await starting(waitForTurn);
+        return task();
+      });
+    },
+  };
+}
+
+// Decides when not to query an upstream, because it is down or rejected our key. Pure; its state is in the store.
+
+/** Failed requests in a row that open the circuit. */
+const FAILURES_MAX = 5;
+/** How long the circuit is open the first time; then doubled. Short, because trying again costs one request. */
+const OPEN_FIRST_MS = 30 * SECOND_MS;
+const OPEN_MAX_MS = 5 * MINUTE_MS;
+/** Time before a rejected key is tried again, with one request. Short, so that a corrected key works with the next pass. */
+const REFUSED_MS = 30 * SECOND_MS;
+
+export type Circuit =
+  | { readonly kind: 'closed' }
+  /** A single request decides; nothing is retried. */
+  | { readonly kind: 'half-open' }
+  | { readonly kind: 'open'; readonly why: 'failing' | 'refused' | 'waiting'; readonly until: EpochMs };
+
+/** @param fingerprint  of the options as they are now; a refusal of other options does not count */
+export function circuitOf(control: UpstreamControl, now: EpochMs, fingerprint: () => string): Circuit {
+  // A time further ahead than we ever set was written by a clock that was ahead.
+  const isAhead = (until: EpochMs | null, most: number): until is EpochMs =>
+    until !== null && until > now && until <= now + most;
+  const isRefused = control.refusedUntil !== null && control.refusedFingerprint === fingerprint();
+  if (isRefused && isAhead(control.refusedUntil, REFUSED_MS))
+    return { kind: 'open', why: 'refused', until: control.refusedUntil };
+  if (isAhead(control.holdUntil, HOUR_MS)) return { kind: 'open', why: 'waiting', until: control.holdUntil };
+  if (isAhead(control.openUntil, OPEN_MAX_MS)) return { kind: 'open', why: 'failing', until: control.openUntil };
+  return control.openUntil === null && !isRefused ? { kind: 'closed' } : { kind: 'half-open' };
+}
+
+/** After a successful pass: forgets all failures. */
+export function afterSuccess(control: UpstreamControl, listCalls: number): UpstreamControl {
+  return { ...CONTROL_AT_FIRST, holdUntil: control.holdUntil, limitedCount: control.limitedCount, listCalls };
+}
+
+interface Failure {
+  readonly error: StatusError;
+  /** Requests that failed in a row at the end of the pass. */
+  readonly failures: number;
+  readonly now: EpochMs;
+  /** 0 to 1, 1 excluded. */
+  readonly random: number;
+  readonly fingerprint: () => string;
+}
+
+/**
+ * After a failed pass. Only missing answers and 5xx open the circuit. After 401 and 403, one request at a time tests the key.
+ */
+export function afterFailure(control: UpstreamControl, failure: Failure): UpstreamControl {
+  const { error, now } = failure;
+  const status = error.context['status'];
+  if (error.code === 'UPSTREAM_REFUSED' && (status === 401 || status === 403)) {
+    return { ...control, refusedUntil: toEpochMs(now + REFUSED_MS), refusedFingerprint: failure.fingerprint() };
+  }
+  if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_FAILED') {
+    return { ...control, failures: 0, openUntil: null, openings: 0 };
+  }
+  const failures = control.failures + failure.failures;
+  if (failures < FAILURES_MAX) return { ...control, failures };
+  const longest = Math.min(OPEN_MAX_MS, OPEN_FIRST_MS * 2 ** Math.min(control.openings, 10));
+  // Half of it is random, so that nodes don't retry at the same moment.
+  const openMs = longest / 2 + (longest / 2) * failure.random;
+  return { ...control, failures, openUntil: toEpochMs(now + openMs), openings: control.openings + 1 };
 }

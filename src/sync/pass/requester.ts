@@ -6,8 +6,7 @@ import type { Reader } from '../../store/database.ts';
 import type { FailedQuestion } from '../../store/upstream-control.ts';
 import type { Limits, Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
-import { backoffMs, type Quota } from '../quota/quota.ts';
-import { type Demand, lowPriorityWindows, windowsOf } from '../quota/windows.ts';
+import { backoffMs, type Demand, lowPriorityWindows, type Quota, windowsOf } from '../quota/quota.ts';
 import type { BackfillMemory } from './backfill.ts';
 
 const ATTEMPTS_MAX = 3;

@@ -7,16 +7,18 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { faultsOf, issueWords } from '../../schema/issue-words.ts';
+import type { Reader } from '../../store/database.ts';
+import { readChecks, runningPlaces } from '../../store/nodes/checks.ts';
+import { readWritten } from '../../store/written/posts.ts';
 import { type Answer, type Asking, type PagesTold, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import { requestPlace, shapeError } from '../http/http-faults.ts';
+import type { HttpQuestion } from '../http/http-question.ts';
 import { ownWords } from '../http/own-words.ts';
-import { lowPriorityPerPass } from '../quota/windows.ts';
+import { lowPriorityPerPass } from '../quota/quota.ts';
 import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
-import { drive } from './drive.ts';
 import { createFailureMemory, type FailureMemory } from './failures.ts';
 import { isFileQuestion, readFileQuestion } from './read-files.ts';
-import { isStoreQuestion, readStoreQuestion } from './read-store.ts';
 import {
   demandOf,
   isLowPriority,
@@ -233,4 +235,71 @@ export function unforeseen(who: string, error: unknown): StatusError {
     cause: error,
     context: { isBug: true },
   });
+}
+
+/** Limit of steps in one pull; the largest upstream needs some hundreds. */
+const ASKINGS_MAX = 5_000;
+
+/**
+ * Returns what the generator returns.
+ *
+ * @param answer answers all questions of one step, in their order; failures are answers too
+ * @throws what the generator doesn't catch, and UPSTREAM_SHAPE if it never ends
+ */
+export async function drive<R>(
+  pull: Pull<R>,
+  answer: (asking: Asking) => Promise<readonly Answer<unknown>[]>,
+): Promise<R> {
+  let step = pull.next();
+  for (let askings = 0; step.done !== true; askings += 1) {
+    if (askings === ASKINGS_MAX) throw endless();
+    const answers = await answer(step.value);
+    const failure = step.value.tolerant ? null : firstFailure(answers);
+    // Thrown inside, so that its `finally` can still make requests (log out) before the failure comes out here.
+    step = failure === null ? pull.next(answers) : pull.throw(failure);
+  }
+  return step.value;
+}
+
+function firstFailure(answers: readonly Answer<unknown>[]): StatusError | null {
+  for (const answer of answers) {
+    if (answer.kind === 'failed') return answer.error;
+    if (answer.kind === 'skipped')
+      return new StatusError({
+        code: 'UPSTREAM_LIMITED',
+        message: 'The rate limit leaves no request for this in this pass. Pharos retries automatically.',
+      });
+  }
+  return null;
+}
+
+function endless(): StatusError {
+  return new StatusError({
+    code: 'UPSTREAM_SHAPE',
+    message: `Stopped after ${ASKINGS_MAX} pages of results. The upstream’s list may never end.`,
+  });
+}
+
+/** Whether a question is answered from the database. */
+function isStoreQuestion({ url }: Pick<HttpQuestion, 'url'>): boolean {
+  return url.startsWith('store:');
+}
+
+/**
+ * Answers with status 200: `store:written` with `{ id, document, page, isPrivate }[]`, a document being JSON text, and
+ * `store:checks/<upstream id>` with `{ results, places }`: the last results of its checks, and the places that some node checks from.
+ *
+ * @throws UPSTREAM_REFUSED where there is nothing of that name
+ */
+async function readStoreQuestion(reader: Reader, { url }: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
+  return { status: 200, payload: await readNamed(reader, url), at: now, clockSkewMs: null, remaining: null };
+}
+
+async function readNamed(reader: Reader, url: string): Promise<unknown> {
+  const upstream = /^store:checks\/([\w-]+)$/.exec(url)?.[1];
+  if (upstream !== undefined)
+    return { results: await readChecks(reader, ['upstream', upstream]), places: await runningPlaces(reader) };
+  if (url === 'store:written')
+    return (await readWritten(reader)).map(({ id, document, page, isPrivate }) => ({ id, document, page, isPrivate }));
+  throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${url}: the store has nothing with this name.` });
 }

@@ -11,8 +11,7 @@ import type { Lease } from '../../store/nodes/leases.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { PagesTold, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
-import { judge, type LastKnown } from './check.ts';
-import { closeDoubtful, tightenGates } from './gates.ts';
+import { closeDoubtful, judge, type LastKnown, tightenGates } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 

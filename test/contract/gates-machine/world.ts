@@ -4,7 +4,7 @@
  */
 
 import type { PageDefinition } from '../../../src/model/observation.ts';
-import { projectPage } from '../../../src/sync/connectors/uptime-service/project-page.ts';
+import { projectPage } from '../../../src/sync/connectors/uptime-service/project.ts';
 import { OverviewSchema } from '../../../src/sync/connectors/uptime-service/schema.ts';
 import { doubtGivers } from '../../helpers/doubtful-gates.ts';
 import type { Row } from '../../helpers/uptime-world.ts';

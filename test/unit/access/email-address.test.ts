@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalMailbox, parseEmailAddress } from '../../../src/mail/email-address.ts';
+import { canonicalMailbox, parseEmailAddress } from '../../../src/mail/mail.ts';
 
 describe('an e-mail address', () => {
   it.each([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/access/digest.ts';
 import { openKey } from '../../../src/app/secret-key.ts';
-import { parseEmailAddress } from '../../../src/mail/email-address.ts';
+import { parseEmailAddress } from '../../../src/mail/mail.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { addSubscribers } from '../../../src/notify/subscriber-list.ts';

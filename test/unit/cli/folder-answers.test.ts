@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { requireAnswer } from '../../../src/cli/doctor/folder-answers.ts';
+import { requireAnswer } from '../../../src/cli/doctor/machine.ts';
 import { createFolder } from '../../../src/publish/stored/object-store.ts';
 
 describe('a folder', () => {

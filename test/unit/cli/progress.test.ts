@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress } from '../../../src/cli/terminal/progress.ts';
 import { upstreamProgress } from '../../../src/cli/terminal/report-text.ts';
-import { columnsOf } from '../../../src/cli/terminal/size.ts';
-import { paragraph, table, widthOf } from '../../../src/cli/terminal/table.ts';
+import { columnsOf, paragraph, table, widthOf } from '../../../src/cli/terminal/table.ts';
 
 const TERMINAL = { TERM: 'xterm-256color' };
 

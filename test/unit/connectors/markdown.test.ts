@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 import { markdown } from '../../../src/sync/connectors/markdown/connector.ts';
+import { postJsonSchema } from '../../../src/sync/connectors/markdown/schema.ts';
 import {
   type NewFile,
   newAnnouncementFile,
   newIncidentFile,
   newMaintenanceFile,
-} from '../../../src/sync/connectors/markdown/files.ts';
-import { postJsonSchema } from '../../../src/sync/connectors/markdown/schema.ts';
+} from '../../../src/sync/connectors/markdown/written.ts';
 import { contextOf, drive, NOW } from '../../helpers/drive.ts';
 
 async function read(files: readonly NewFile[], timezone?: string): Promise<Learned> {

@@ -4,12 +4,12 @@ import type { Learned } from '../../../src/model/observation.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { markdown } from '../../../src/sync/connectors/markdown/connector.ts';
-import { writtenFile } from '../../../src/sync/connectors/markdown/files.ts';
 import { PostSchema } from '../../../src/sync/connectors/markdown/schema.ts';
 import {
   parseWritten,
   projectWritten,
   type WrittenPost,
+  writtenFile,
   writtenText,
 } from '../../../src/sync/connectors/markdown/written.ts';
 import { contextOf, drive, NOW } from '../../helpers/drive.ts';

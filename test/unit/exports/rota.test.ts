@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { onCall } from '../../../src/exports/event-queue.ts';
 import { RotaSchema } from '../../../src/exports/options.ts';
-import { onCall } from '../../../src/exports/rota.ts';
 import { HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 
 const at = (text: string) => toEpochMs(Date.parse(text));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inPostgresTypes, numbered } from '../../../src/store/postgres/dialect.ts';
+import { inPostgresTypes, numbered } from '../../../src/store/postgres/migrate.ts';
 
 describe('the shared SQL for Postgres', () => {
   it('numbers parameters, and no question mark of a literal, a name or a comment', () => {

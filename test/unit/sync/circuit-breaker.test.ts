@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ErrorCode, StatusError } from '../../../src/errors.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { CONTROL_AT_FIRST, type UpstreamControl } from '../../../src/store/upstream-control.ts';
-import { afterFailure, afterSuccess, circuitOf } from '../../../src/sync/pass/circuit-breaker.ts';
+import { afterFailure, afterSuccess, circuitOf } from '../../../src/sync/pass/pass.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21));
 const PRINT = 'options-1';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { StatusError } from '../../../src/errors.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { type Answer, ask, attempt, type Pull, type Question } from '../../../src/sync/connector.ts';
-import { drive } from '../../../src/sync/pass/drive.ts';
+import { drive } from '../../../src/sync/pass/runner.ts';
 
 const question: Question<string> = {
   name: 'q',

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/model/time.ts';
-import { fastestSchedule, hasRoom } from '../../../src/sync/quota/fastest.ts';
-import { detailAgeMaxMs, intervalMinMs } from '../../../src/sync/quota/windows.ts';
+import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs } from '../../../src/sync/quota/quota.ts';
 import { intervalMsOf } from '../../../src/sync/schedule/schedule.ts';
 
 const DOCUMENTED = { perMinute: 60, perHour: 1_000 };

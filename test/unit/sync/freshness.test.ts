@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { reserveIn } from '../../../src/sync/quota/quota.ts';
-import { lowPriorityPerPass, lowPriorityWindows, windowsOf } from '../../../src/sync/quota/windows.ts';
+import { lowPriorityPerPass, lowPriorityWindows, reserveIn, windowsOf } from '../../../src/sync/quota/quota.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const LIMITS = { perMinute: 60, perHour: 1_000 };

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { Limits } from '../../../src/sync/connector.ts';
-import { backoffMs, reserveIn } from '../../../src/sync/quota/quota.ts';
-import { ARRIVAL_MS, lowPriorityWindows, windowsOf } from '../../../src/sync/quota/windows.ts';
+import { ARRIVAL_MS, backoffMs, lowPriorityWindows, reserveIn, windowsOf } from '../../../src/sync/quota/quota.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const SCHEDULES = Math.round(3_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));

@@ -8,7 +8,7 @@ import {
   lowPriorityPerPass,
   lowPriorityWindows,
   windowsOf,
-} from '../../../src/sync/quota/windows.ts';
+} from '../../../src/sync/quota/quota.ts';
 
 const SERVER_MONITOR = { perMinute: 60, perHour: 1_000 };
 const NONE = { perMinute: null, perHour: null };

@@ -7,7 +7,7 @@ import { buildServe } from '../../../app/build-serve.ts';
 import type { StoreParts } from '../../../app/build-store.ts';
 import { now } from '../../../app/clock.ts';
 import { fileReason } from '../../../errors.ts';
-import { parseEmailAddress } from '../../../mail/email-address.ts';
+import { parseEmailAddress } from '../../../mail/mail.ts';
 import type { PageKey } from '../../../model/slugs.ts';
 import { toIso } from '../../../model/time.ts';
 import {

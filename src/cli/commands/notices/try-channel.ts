@@ -1,14 +1,17 @@
 import { now, sleep } from '../../../app/clock.ts';
 import { type ChannelOff, createChannels } from '../../../app/notify/channels.ts';
+import { singleRunner } from '../../../app/single-runner.ts';
 import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
 import { createDeliverer, listRecipients } from '../../../notify/deliver.ts';
 import type { Notice, NoticeEvent } from '../../../notify/news.ts';
 import type { Handover } from '../../../outbox/outbox.ts';
+import { type Options, revokeKey } from '../../../sync/connectors/uptime-service/calls.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
-import { paint, plain } from '../../terminal/paint.ts';
 import { createProgress } from '../../terminal/progress.ts';
+import { upstreamProgress } from '../../terminal/report-text.ts';
+import { paint, plain } from '../../terminal/table.ts';
 import { openQuietly, print, requireConfig, unknownName } from '../common.ts';
 
 export interface NotifyTestOptions {
@@ -103,4 +106,39 @@ function testNotice(
     text: `This is a test of the notification channel ${channel.id}. Nothing is wrong.`,
     at,
   };
+}
+
+export interface RevokeOptions {
+  readonly config?: string;
+  readonly upstream: string;
+}
+
+/** Revokes an access key of an uptime service. */
+export async function keysRevoke(keyId: string, options: RevokeOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  const entry = config.upstreams.find((upstream) => upstream.id === options.upstream);
+  if (entry === undefined)
+    throw unknownName(
+      'upstream',
+      options.upstream,
+      config.upstreams.map(({ id }) => id),
+    );
+  if (entry.kind !== 'uptime-service')
+    throw new UsageError(`${entry.id} is a ${entry.kind} upstream. Only an uptime-service has keys to revoke.`);
+  const progress = createProgress(false);
+  await using pharos = await openQuietly(config);
+  try {
+    const upstream = pharos.live.upstreams().find((candidate) => candidate.id === entry.id);
+    if (upstream === undefined) throw new TypeError(`${entry.id} is not bound`);
+    const onWait = upstreamProgress(progress, now).waiting;
+    progress.doing(`contacting ${entry.id}`);
+    const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep, onWait }, upstream);
+    // The configuration parsed these by this kind's own schema.
+    const outcome = await runner.run(revokeKey(entry.options as Options, keyId));
+    progress.end();
+    process.stdout.write(`${outcome}\n`);
+    return EXIT_DONE;
+  } finally {
+    progress.end();
+  }
 }

@@ -1,15 +1,19 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { now } from '../../../app/clock.ts';
 import { createLog } from '../../../app/log.ts';
 import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../../app/open-store.ts';
 import type { Config } from '../../../config/load.ts';
 import { isStatusError } from '../../../errors.ts';
+import { DAY_MS, toEpochMs, toIso } from '../../../model/time.ts';
+import { createAudit } from '../../../store/audit.ts';
 import { copyTables } from '../../../store/copy.ts';
 import { latestVersion, outdated } from '../../../store/migrations.ts';
+import { copySqlite } from '../../../store/sqlite/sqlite.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { table } from '../../terminal/table.ts';
-import { loadConfig, print, requireConfig } from '../common.ts';
+import { loadConfig, openToRead, print, requireConfig } from '../common.ts';
 
 export interface StoreOptions {
   readonly config?: string;
@@ -120,4 +124,71 @@ function spoken(place: StorePlace): string {
   if ('file' in place) return place.file;
   const { host, pathname } = new URL(place.url);
   return `Postgres at ${host}${pathname}`;
+}
+
+export interface BackupOptions {
+  readonly config?: string;
+}
+
+/** A consistent copy of the database, also while the server runs. */
+export async function backup(file: string, options: BackupOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  if (config.store !== undefined) {
+    throw new UsageError(
+      'The database is on a Postgres server: copy it with pg_dump --format=custom --file=FILE "$DATABASE_URL" (docs/postgres.md).',
+    );
+  }
+  const target = resolve(file);
+  if (existsSync(target))
+    throw new UsageError(`${target} already exists. Choose another file; backups never overwrite one.`);
+  const source = join(config.data, 'pharos.db');
+  if (!existsSync(source))
+    throw new UsageError(
+      `There is no database at ${source} yet. It is created by the first \`pharos start\`, sync or build.`,
+    );
+  const progress = createProgress(false);
+  try {
+    await copySqlite(source, target, (done, total) =>
+      progress.doing(`copied ${Math.floor((100 * done) / Math.max(1, total))}%`),
+    );
+  } finally {
+    progress.end();
+  }
+  process.stdout.write(`${target}\n`);
+  return EXIT_DONE;
+}
+
+interface AuditOptions {
+  readonly config?: string;
+  readonly limit: number;
+  readonly days: number;
+  readonly json?: boolean;
+}
+
+/** Who made Pharos do what, when, from where, and the result; sign-ins as totals. */
+export async function audit(options: AuditOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  await using pharos = await openToRead(config);
+  const kept = createAudit(pharos.store.database);
+  const entries = await kept.entries(options.limit);
+  const signIns = await kept.signIns(toEpochMs(now() - (options.days - 1) * DAY_MS));
+  const rows = entries.map(({ at, actor, action, subject, client, outcome }) => [
+    toIso(at),
+    actor,
+    subject === null ? action : `${action} ${subject}`,
+    client ?? 'this machine',
+    outcome ?? 'in progress',
+  ]);
+  const counts = signIns.map(({ day, page, result, count }) => [
+    day,
+    page === '' ? '(no such page)' : page,
+    result,
+    String(count),
+  ]);
+  const text = [
+    rows.length === 0 ? 'No entries yet.' : table(['when', 'who', 'what', 'from', 'result'], rows),
+    ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
+  ].join('\n');
+  print(options.json === true, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);
+  return EXIT_DONE;
 }

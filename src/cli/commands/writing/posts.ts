@@ -17,7 +17,7 @@ import {
   newAnnouncementFile,
   newIncidentFile,
   newMaintenanceFile,
-} from '../../../sync/connectors/markdown/files.ts';
+} from '../../../sync/connectors/markdown/written.ts';
 import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { loadConfig } from '../common.ts';

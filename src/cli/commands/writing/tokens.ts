@@ -2,6 +2,7 @@
 
 import { userInfo } from 'node:os';
 import { newToken, systemRandom } from '../../../access/digest.ts';
+import { createBadgeTokens } from '../../../access/gate/badge-tokens.ts';
 import { now } from '../../../app/clock.ts';
 import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
 import { newSuffix, pageNamed } from '../../../app/operators/writing.ts';
@@ -10,7 +11,7 @@ import { readPageKey } from '../../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
 import { didYouMean } from '../../../schema/nearest.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/operator.ts';
-import { pageNames } from '../../../store/pages.ts';
+import { keyOfSlug, pageNames } from '../../../store/pages.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
@@ -136,4 +137,42 @@ function noteToken(
   { id, name, page }: { id: string; name: string; page: string },
 ): void {
   audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${name}/${id}` });
+}
+
+export interface BadgeTokenOptions {
+  readonly config?: string;
+  /** True: every token of the page; a text: that one, by its id or itself. */
+  readonly revoke?: boolean | string;
+  readonly list?: boolean;
+}
+
+/** Makes, lists or revokes the tokens that open the badges of a gated page. */
+export async function badgesToken(slug: string, options: BadgeTokenOptions): Promise<number> {
+  const config = requireConfig(options.config);
+  await using pharos = await (options.list === true ? openToRead(config) : openQuietly(config));
+  const tokens = createBadgeTokens(pharos.store.database);
+  if (options.list === true) {
+    const rows = (await tokens.list(await keyOfSlug(pharos.store.database, slug))).map((token) => [
+      token.id,
+      new Date(token.createdAt).toISOString(),
+    ]);
+    process.stdout.write(`${rows.length === 0 ? `${slug} has no tokens.` : table(['id', 'created'], rows)}\n`);
+    return EXIT_DONE;
+  }
+  if (options.revoke !== undefined && options.revoke !== false) {
+    const key = await keyOfSlug(pharos.store.database, slug);
+    const count = await tokens.revoke(key, options.revoke === true ? undefined : options.revoke);
+    process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
+    return EXIT_DONE;
+  }
+  const state = await pharos.readSite(now());
+  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined) throw unknownName('page', slug, slugsOf(state));
+  if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
+  const { id, token } = await tokens.create(page.identity.key, now());
+  process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);
+  process.stderr.write(
+    `Token ${id}. It gives access to all badges of ${slug} and nothing else. This is the only time it is shown.\n`,
+  );
+  return EXIT_DONE;
 }

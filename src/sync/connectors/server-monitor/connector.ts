@@ -28,14 +28,16 @@ import {
 } from '../../connector.ts';
 import { detailsDue, idIn } from '../items.ts';
 import { CountSchema } from '../wire.ts';
-import { type Found, readIncidents, readListed } from './incidents.ts';
 import {
+  type Found,
   type Origin,
   outagesOf,
   projectDetail,
   projectIncidents,
   projectMaintenances,
   projectMonitors,
+  readIncidents,
+  readListed,
   STATE_WORDS,
 } from './project.ts';
 import {
@@ -43,11 +45,15 @@ import {
   MaintenanceAnswerSchema,
   type MonitorAnswer,
   MonitorAnswerSchema,
+  type Options,
+  OptionsSchema,
   offsetOf,
+  question,
+  readStates,
   StatusAnswerSchema,
   TestAnswerSchema,
+  withoutWellness,
 } from './schema.ts';
-import { type Options, OptionsSchema, question, readStates, withoutWellness } from './states.ts';
 
 /** Details asked in one pass at most: below the documented 60 a minute together with the lists. */
 const DETAILS_PER_PASS = 50;

@@ -26,11 +26,10 @@ import type { Check } from '../check.ts';
 import { missingPlaces, projectChecks, readResults } from '../check-results.ts';
 import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
-import { checksIn, withStates } from './checks.ts';
-import type { Document, Origin } from './document.ts';
+import type { Document, Origin } from './hcl.ts';
 import { type ModuleFiles, readFolder, readModulesOf, sourceFileSchema } from './hcl.ts';
 import { JsonDocumentSchema } from './plan.ts';
-import { channelResources, projectDocument } from './project.ts';
+import { channelResources, checksIn, projectDocument, withStates } from './project.ts';
 import { resolveTree } from './resolve.ts';
 import { ID_FIELD, WORDS } from './schema.ts';
 

@@ -1,7 +1,6 @@
 /** Expressions of `.tf` files, as far as they can be known without running anything: literals, variables, references. */
 
-import type { Document, Note, Resource } from './document.ts';
-import type { Block, ModuleTree } from './hcl.ts';
+import type { Block, Document, ModuleTree, Note, Resource } from './hcl.ts';
 
 /** An expression that only Terraform can evaluate. */
 const UNKNOWN = Symbol('unknown');

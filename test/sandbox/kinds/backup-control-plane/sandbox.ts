@@ -1,6 +1,6 @@
 /** The backup control plane of the sandbox. */
 
-import { noiseUuid } from '../../../../src/sandbox/world/noise.ts';
+import { noiseUuid } from '../../../../src/sandbox/world/services.ts';
 import { backupControlPlane } from '../../../../src/sync/connectors/backup-control-plane/connector.ts';
 import type { SandboxContext, SandboxKind } from '../../kind.ts';
 import { createApi } from './api.ts';

@@ -4,11 +4,16 @@
  */
 
 import { z } from 'zod';
-import { isSecretKey } from './interpolate.ts';
-import { CHANNEL_KINDS, CHANNEL_SETTINGS, ChannelHeadSchema, ChannelSourceSchema } from './notifications.ts';
-import { createConfigSchema } from './rules.ts';
-import { type ConnectorOptions, UPSTREAM_COMMON } from './schema.ts';
-import { when } from './when.ts';
+import { isSecretKey } from '../src/config/interpolate.ts';
+import {
+  CHANNEL_KINDS,
+  CHANNEL_SETTINGS,
+  ChannelHeadSchema,
+  ChannelSourceSchema,
+} from '../src/config/notifications.ts';
+import { createConfigSchema } from '../src/config/rules.ts';
+import { type ConnectorOptions, UPSTREAM_COMMON } from '../src/config/schema.ts';
+import { when } from '../src/schema/scalars.ts';
 
 /** The part of JSON Schema that is looked into. */
 interface Node {
