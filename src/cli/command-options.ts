@@ -1,31 +1,85 @@
-/** Options that commands share, and how what is typed becomes what they mean. */
+/** How commands are declared, options that they share, and how what is typed becomes what they mean. */
 
-import { InvalidArgumentError, Option } from 'commander';
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../schema/nearest.ts';
 import { UsageError } from './terminal/exit.ts';
+
+type Flag =
+  | Option
+  | readonly [flags: string, words: string, initial?: string]
+  | readonly [flags: string, words: string, parse: (text: string, before: never) => unknown, initial?: unknown];
+
+/** A command with its options. */
+export interface CommandSpec {
+  readonly does: string;
+  readonly takes?: readonly (Argument | readonly [name: string, words: string, parse?: (text: string) => unknown])[];
+  readonly options: readonly Flag[];
+  readonly examples: readonly string[];
+  readonly isHidden?: boolean;
+  /** Loads its code when it runs, so that `pharos badge` needs no database. It gets the arguments, then the options. */
+  readonly load: () => Promise<unknown>;
+}
+
+/**
+ * Adds commands by their names: `keys revoke` goes below `keys`.
+ *
+ * @param parents  what the commands with others below them do
+ * @param done     takes the exit status of the one that was called
+ */
+export function addCommands(
+  program: Command,
+  specs: Readonly<Record<string, CommandSpec>>,
+  { parents, done }: { readonly parents: Readonly<Record<string, string>>; readonly done: (status: number) => void },
+): void {
+  for (const [path, { does, takes = [], options, examples, isHidden = false, load }] of Object.entries(specs)) {
+    const [first = '', second] = path.split(' ');
+    let parent = program;
+    if (second !== undefined)
+      parent =
+        program.commands.find((one) => one.name() === first) ??
+        program.command(first).description(parents[first] ?? '');
+    const command = parent.command(second ?? first, { hidden: isHidden }).description(does);
+    for (const taken of takes)
+      if (!Array.isArray(taken)) command.addArgument(taken as Argument);
+      else command.argument(...(taken as [string, string]));
+    for (const option of options)
+      if (option instanceof Option) command.addOption(option);
+      else command.option(...(option as [string, string]));
+    const heading = examples.length === 1 ? 'Example' : 'Examples';
+    command
+      .addHelpText('after', `\n${heading}:\n${examples.map((example) => `  ${example}`).join('\n')}`)
+      .action(async (...received: unknown[]) => {
+        const run = (await load()) as (...given: unknown[]) => number | Promise<number>;
+        done(await run(...received.slice(0, -1)));
+      });
+  }
+}
 
 export const CONFIG = ['-c, --config <file>', 'configuration file (default: ./pharos.yaml)'] as const;
 export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as const;
 export const QUIET = ['-q, --quiet', 'only log warnings and errors'] as const;
-export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one'] as const;
+export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one', toPort] as const;
+export const HOST = ['--host <address>', 'address to listen on'] as const;
+export const SERVER_URL = [
+  '--url <address>',
+  'address of the running server (default: from the configuration)',
+] as const;
+
+/** An option that has to be there. */
+export function required(flags: string, words: string, parse?: typeof collect): Option {
+  const option = new Option(flags, words).makeOptionMandatory();
+  return parse === undefined ? option : option.argParser<readonly string[]>(parse);
+}
 
 /** An option that no longer exists. */
-export const noWorkers = (): Option =>
-  new Option('--workers [number]')
-    .preset('')
-    .hideHelp()
-    .argParser(() => {
-      throw new UsageError(
-        '--workers no longer exists: one process serves visitors. To use more cores, let a web server serve the public pages (docs/operating.md), or run more nodes (docs/nodes.md).',
-      );
-    });
-
-/** How a command without arguments is called: its code is loaded then, so that `pharos badge` needs no database. */
-export function caller(done: (status: number) => void) {
-  return <Options>(load: () => Promise<(options: Options) => Promise<number>>) =>
-    async (options: Options): Promise<void> =>
-      done(await (await load())(options));
-}
+export const NO_WORKERS = new Option('--workers [number]')
+  .preset('')
+  .hideHelp()
+  .argParser(() => {
+    throw new UsageError(
+      '--workers no longer exists: one process serves visitors. To use more cores, let a web server serve the public pages (docs/operating.md), or run more nodes (docs/nodes.md).',
+    );
+  });
 
 /** Of an option that may be repeated. */
 export function collect(value: string, before: readonly string[] | undefined): readonly string[] {

@@ -2,10 +2,9 @@
 
 import { Command, CommanderError, Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { addImportCommands } from './import-commands.ts';
-import { addOperatorCommands } from './operator-commands.ts';
-import { addPostCommands } from './post-commands.ts';
-import { addRunCommands } from './run-commands.ts';
+import { addCommands } from './command-options.ts';
+import { OPERATOR_COMMANDS } from './operator-commands.ts';
+import { runCommands } from './run-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
 import { columnsOf, wrapText } from './terminal/table.ts';
 
@@ -50,6 +49,24 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Badges:': ['badge', 'badges'],
 };
 
+/** Commands that only have others below them. */
+const PARENTS: Readonly<Record<string, string>> = {
+  checks: 'checks that Pharos makes itself',
+  import: 'import incidents, maintenance and components from another status page',
+  incident: 'declare and update incidents',
+  maintenance: 'schedule maintenance',
+  announcement: 'publish announcements',
+  posts: 'manage posts written over HTTP and in the form',
+  components: 'manage components made over the API',
+  tokens: 'manage API tokens, each for one page',
+  badges: 'manage badges of private pages',
+  store: 'upgrade or move the database',
+  pages: 'show which page is which, and what is kept for removed ones',
+  notify: 'test notification channels',
+  keys: 'manage access keys of an uptime service',
+  subscribers: 'manage email subscribers',
+};
+
 /** Every command with its options. `done` takes the exit status of the one that was called. */
 export function programOf(done: (status: number) => void): Command {
   const program = new Command('pharos')
@@ -74,10 +91,7 @@ export function programOf(done: (status: number) => void): Command {
       'after',
       '\nFirst steps:\n  pharos start         try it with a sandbox: needs no configuration\n  pharos init          write a configuration for your own systems\n  pharos doctor        find out why something does not work\n\nRun `pharos help <command>` for its options and examples.',
     );
-  addRunCommands(program, done);
-  addPostCommands(program, done);
-  addOperatorCommands(program, done);
-  addImportCommands(program, done);
+  addCommands(program, { ...runCommands(program), ...OPERATOR_COMMANDS }, { parents: PARENTS, done });
   arrange(program);
   return program;
 }

@@ -1,351 +1,294 @@
-/** Commands to set Pharos up, to look after it and to see what it would do. */
+/** Commands to write what visitors read, and to look after what is stored. */
 
-import { Argument, type Command, Option } from 'commander';
-import { CONFIG, caller, collect, JSON_FLAG, PORT, QUIET, toCount, toPort } from './command-options.ts';
-import type { SubscriberAddOptions, SubscriberOptions } from './commands/notices/subscribers.ts';
-import type { NotifyTestOptions, RevokeOptions } from './commands/notices/try-channel.ts';
-import type { PagesOptions, RollbackOptions } from './commands/store/pages.ts';
-import type { BackupOptions } from './commands/store/store.ts';
-import type { BadgeTokenOptions, TokenOptions } from './commands/writing/tokens.ts';
-import { NAME_SOURCES, type NameSource } from './completion-values.ts';
-import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
-import { EXIT_DONE } from './terminal/exit.ts';
+import { Option } from 'commander';
+import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from './command-options.ts';
 
-/** Adds them to the program; `done` takes the exit status of the one that was called. */
-export function addOperatorCommands(program: Command, done: (status: number) => void): void {
-  addSetupCommands(program, done);
-  addShellCommands(program, done);
-  addReleaseCommands(program, done);
-  addStoreCommands(program, done);
-  addPageCommands(program, done);
-  addTokenCommands(program, done);
-  addSubscriberCommands(program, done);
-  addSendingCommands(program, done);
-}
+type Specs = Readonly<Record<string, CommandSpec>>;
 
-/** Commands for setting up. */
-function addSetupCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  program
-    .command('init')
-    .description('answer a few questions and write a first pharos.yaml')
-    .option('-o, --out <file>', 'file to write; must not exist yet', 'pharos.yaml')
-    .option('--check <address>', 'ask nothing: write a page that checks this address')
-    .option('--name <name>', 'name of the site')
-    .option('--url <address>', 'public address of the site')
-    .option('--kind <kind>', 'kind of upstream, or none')
-    .option('--id <id>', 'id for the upstream')
-    .option(
-      '--set <key=value>',
-      'option of the upstream; for a secret, the name of its environment variable; repeatable',
-      collect,
-    )
-    .option('--posts <folder>', 'folder for incidents written by hand, or none')
-    .option('--deploy <way>', 'also write a template: github-pages, compose, systemd or none')
-    .option('-y, --yes', 'accept every default without asking')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pharos init --check https://example.com\n  pharos init\n  pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
-    )
-    .action(run(async () => (await import('./commands/init.ts')).init));
-  program
-    .command('doctor')
-    .description('diagnose common problems with this machine, the configuration and the network')
-    .option('--no-network', 'check only this machine')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos doctor\n  pharos doctor --no-network --json')
-    .action(run(async () => (await import('./commands/doctor.ts')).doctor));
-  program
-    .command('diff')
-    .description('show what the next publish would change, without syncing or publishing')
-    .option('--files', 'list every file')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos diff\n  pharos diff --config next.yaml --files')
-    .action(run(async () => (await import('./commands/preview.ts')).diff));
-  program
-    .command('preview')
-    .description('serve what would be published, including drafts, on this machine')
-    .option(...CONFIG)
-    .option(...PORT, toPort)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos preview\n  pharos preview --config next.yaml --port 4400')
-    .action(run(async () => (await import('./commands/preview.ts')).preview));
-}
+const TITLE = ['<title>', 'one line, shown as the heading'] as const;
+const ABOUT = [
+  ['--folder <folder>', 'posts folder (default: from the markdown upstream)'],
+  ['--page <slug>', 'page to show it on; repeatable', collect],
+  ['--body <text>', 'text of the first update, in Markdown'],
+  CONFIG,
+] as const;
+const AFFECTED = [
+  ...ABOUT,
+  ['--monitor <id>', 'affected monitor, <upstream id>/<external id>; repeatable', collect],
+  ['--component <id>', 'affected component; repeatable', collect],
+] as const;
+const INCIDENT_ID = ['<id>', 'incident id from the v2 JSON, or the file name'] as const;
+const CHANGED = [
+  ['--page <slug>', 'page of the incident', collect],
+  ['--folder <folder>', 'posts folder, if the incident is a file'],
+  ['--body <text>', 'text of the update, in Markdown'],
+  SERVER_URL,
+  CONFIG,
+  JSON_FLAG,
+] as const;
 
-/** Commands for shells. */
-function addShellCommands(program: Command, done: (status: number) => void): void {
-  program
-    .command('completion')
-    .description('print a completion script for your shell')
-    .addArgument(new Argument('<shell>', 'shell').choices(SHELLS))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  source <(pharos completion bash)\n  source <(pharos completion zsh)\n  pharos completion fish | source',
-    )
-    .action((shell: Shell) => {
-      process.stdout.write(completionScript(program, shell));
-      done(EXIT_DONE);
-    });
-  program
-    .command('complete', { hidden: true })
-    .description('names for the completion scripts')
-    .addArgument(new Argument('<source>', 'which names').choices(NAME_SOURCES))
-    .argument('[line...]', 'the command line so far')
-    .addHelpText('after', '\nExample:\n  pharos complete upstreams -- pharos sync --config next.yaml')
-    .action(async (source: NameSource, line: readonly string[]) =>
-      done((await import('./complete.ts')).complete(source, line)),
-    );
-}
+/** Through the running server; without one into the store; as a file where a folder or a monitor is named. */
+const POSTS: Specs = {
+  'incident new': {
+    does: 'declare an incident through the running server, in the store, or as a file with --folder',
+    takes: [TITLE],
+    options: [
+      ...AFFECTED,
+      ['--status <status>', 'investigating, identified or monitoring'],
+      ['--impact <impact>', 'none, minor, major or critical'],
+      ['--started <instant>', 'start time, for files (default: now)'],
+      ['--draft', 'keep it as a draft'],
+      SERVER_URL,
+      JSON_FLAG,
+    ],
+    examples: [
+      'pharos incident new "Errors at the API" --page example --component api=major_outage',
+      'pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
+    ],
+    load: async () => (await import('./commands/writing/posts.ts')).incidentNew,
+  },
+  'incident update': {
+    does: 'post an update',
+    takes: [INCIDENT_ID],
+    options: [
+      ...CHANGED,
+      ['--status <status>', 'investigating, identified, monitoring or resolved'],
+      ['--component <id=state>', 'new state of a component; repeatable', collect],
+    ],
+    examples: ['pharos incident update 0c4xq2n8r5vd --page example --status monitoring --body "A fix is out."'],
+    load: async () => (await import('./commands/writing/posts.ts')).incidentUpdate,
+  },
+  'incident resolve': {
+    does: 'resolve an incident',
+    takes: [INCIDENT_ID],
+    options: CHANGED,
+    examples: ['pharos incident resolve 0c4xq2n8r5vd --page example --body "Everything is working again."'],
+    load: async () => (await import('./commands/writing/posts.ts')).incidentResolve,
+  },
+  'maintenance new': {
+    does: 'write a post for a maintenance window',
+    takes: [TITLE],
+    options: [
+      ...AFFECTED,
+      required('--starts <instant>', 'start time with UTC offset, such as 2026-12-01T22:00:00Z'),
+      ['--ends <instant>', 'end time'],
+      ['--for <length>', 'duration, such as 90m or 2h'],
+      ['--repeat <rule>', 'recurrence rule (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU'],
+      ['--timezone <zone>', 'time zone of the recurrence'],
+    ],
+    examples: ['pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h'],
+    load: async () => (await import('./commands/writing/posts.ts')).maintenanceNew,
+  },
+  'announcement new': {
+    does: 'write a post for an announcement',
+    takes: [TITLE],
+    options: [...ABOUT, ['--level <level>', 'info, warning or success'], ['--until <instant>', 'when it disappears']],
+    examples: ['pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z'],
+    load: async () => (await import('./commands/writing/posts.ts')).announcementNew,
+  },
+  'posts export': {
+    does: 'export all posts as Markdown files for a markdown upstream',
+    options: [required('-o, --out <folder>', 'folder to write to; existing files are kept'), CONFIG, JSON_FLAG],
+    examples: ['pharos posts export --out posts'],
+    load: async () => (await import('./commands/writing/posts-export.ts')).postsExport,
+  },
+  'components export': {
+    does: 'print components and groups made over the API as configuration',
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos components export'],
+    load: async () => (await import('./commands/writing/posts-export.ts')).componentsExport,
+  },
+};
 
-/** Published pages, and who did what. */
-function addReleaseCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  program
-    .command('audit')
-    .description('show who triggered what and when, and sign-in counts')
-    .option('-n, --limit <count>', 'number of entries', toCount, 50)
-    .option('--days <count>', 'days of sign-ins to count', toCount, 7)
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos audit\n  pharos audit --limit 200 --days 30 --json')
-    .action(run(async () => (await import('./commands/store/store.ts')).audit));
-  program
-    .command('rollback')
-    .description('serve an earlier release of a page until its next publish')
-    .argument('<page>', 'slug of the page')
-    .argument('[release]', 'release number (default: the previous one)', toCount)
-    .option('--hold', 'keep serving it until you end the hold with --release')
-    .addOption(new Option('--release', 'end a hold').conflicts('hold'))
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pharos rollback acme\n  pharos rollback acme 41 --hold\n  pharos rollback acme --release',
-    )
-    .action(async (slug: string, release: number | undefined, options: RollbackOptions) =>
-      done(await (await import('./commands/store/pages.ts')).rollback({ slug, release: release ?? null }, options)),
-    );
-  const badges = program.command('badges').description('manage badges of private pages');
-  badges
-    .command('token')
-    .description('create, list or revoke tokens for the badges of a private page')
-    .argument('<page>', 'slug of the page')
-    .option('--revoke [token]', 'revoke this token (or its id); without a value, all tokens of the page')
-    .option('--list', 'list the token ids')
-    .option(...CONFIG)
-    .addHelpText('after', '\nExamples:\n  pharos badges token partners\n  pharos badges token partners --revoke')
-    .action(async (page: string, options: BadgeTokenOptions) =>
-      done(await (await import('./commands/writing/tokens.ts')).badgesToken(page, options)),
-    );
-}
+/** Who may write over HTTP, and who sees badges of private pages. */
+const TOKENS: Specs = {
+  'tokens create': {
+    does: 'create a token and show it once',
+    options: [
+      required('--scope <scope>', 'incidents, components, subscribers or read; repeatable', collect),
+      required('--page <slug>', 'page the token is for'),
+      ['--name <name>', 'name in the audit log (default: the page)'],
+      ['--expires <when>', 'duration such as 90d or 12h, or a time with UTC offset (default: never)'],
+      CONFIG,
+      JSON_FLAG,
+    ],
+    examples: [
+      'pharos tokens create --scope incidents --page example --expires 90d',
+      'pharos tokens create --scope incidents --scope components --page example --name deploys --json',
+    ],
+    load: async () => (await import('./commands/writing/tokens.ts')).tokensCreate,
+  },
+  'tokens list': {
+    does: 'list tokens with page, scopes and validity',
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos tokens list'],
+    load: async () => (await import('./commands/writing/tokens.ts')).tokensList,
+  },
+  'tokens revoke': {
+    does: 'revoke a token immediately',
+    takes: [['<id>', 'token id, as listed']],
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos tokens revoke k3f9a0bq2c'],
+    load: async () => (await import('./commands/writing/tokens.ts')).tokensRevoke,
+  },
+  'badges token': {
+    does: 'create, list or revoke tokens for the badges of a private page',
+    takes: [['<page>', 'slug of the page']],
+    options: [
+      ['--revoke [token]', 'revoke this token (or its id); without a value, all tokens of the page'],
+      ['--list', 'list the token ids'],
+      CONFIG,
+    ],
+    examples: ['pharos badges token partners', 'pharos badges token partners --revoke'],
+    load: async () => (await import('./commands/writing/tokens.ts')).badgesToken,
+  },
+};
+
+/** The database and published pages. */
+const STORE: Specs = {
+  audit: {
+    does: 'show who triggered what and when, and sign-in counts',
+    options: [
+      ['-n, --limit <count>', 'number of entries', toCount, 50],
+      ['--days <count>', 'days of sign-ins to count', toCount, 7],
+      CONFIG,
+      JSON_FLAG,
+    ],
+    examples: ['pharos audit', 'pharos audit --limit 200 --days 30 --json'],
+    load: async () => (await import('./commands/store/store.ts')).audit,
+  },
+  backup: {
+    does: 'write a consistent copy of the database; safe while the server runs',
+    takes: [['<file>', 'file to write; must not exist yet']],
+    options: [CONFIG],
+    examples: ['pharos backup /var/backups/pharos.db'],
+    load: async () => (await import('./commands/store/store.ts')).backup,
+  },
+  'store migrate': {
+    does: 'upgrade the database to the version of this Pharos, after making a copy of it',
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos store migrate'],
+    load: async () => (await import('./commands/store/store.ts')).storeMigrate,
+  },
+  'store copy': {
+    does: 'copy everything into the empty database of another configuration and verify the counts',
+    options: [required('--to <file>', 'configuration with the database to copy into'), CONFIG, JSON_FLAG],
+    examples: ['pharos store copy --to postgres.yaml'],
+    load: async () => (await import('./commands/store/store.ts')).storeCopy,
+  },
+  rollback: {
+    does: 'serve an earlier release of a page until its next publish',
+    takes: [
+      ['<page>', 'slug of the page'],
+      ['[release]', 'release number (default: the previous one)', toCount],
+    ],
+    options: [
+      ['--hold', 'keep serving it until you end the hold with --release'],
+      new Option('--release', 'end a hold').conflicts('hold'),
+      CONFIG,
+      JSON_FLAG,
+    ],
+    examples: ['pharos rollback acme', 'pharos rollback acme 41 --hold', 'pharos rollback acme --release'],
+    load: async () => (await import('./commands/store/pages.ts')).rollback,
+  },
+  'pages list': {
+    does: 'list pages, removed ones too, with what is kept for each',
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos pages list'],
+    load: async () => (await import('./commands/store/pages.ts')).pagesList,
+  },
+  'pages adopt': {
+    does: 'give a page everything that is kept for a removed one',
+    takes: [
+      ['<old>', 'key of the removed page, or the slug it had'],
+      ['<page>', 'slug of the page that gets it'],
+    ],
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos pages adopt acme~1 example'],
+    load: async () => (await import('./commands/store/pages.ts')).pagesAdopt,
+  },
+};
 
 /** What is sent to other systems, and keys of theirs. */
-function addSendingCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  program
-    .command('notify')
-    .description('test notification channels')
-    .command('test')
-    .description('send a test message to a channel and report the result')
-    .argument('<channel>', 'id of the channel; pharos check lists them')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos notify test ops\n  pharos notify test ops --json')
-    .action(async (channel: string, options: NotifyTestOptions) =>
-      done(await (await import('./commands/notices/try-channel.ts')).notifyTest(channel, options)),
-    );
-  program
-    .command('exports')
-    .description('list exports that are queued, sent, rejected or parked')
-    .option('--send', 'queue and send everything that is due')
-    .option('--retry', 'queue parked exports again')
-    .option('--dry-run', 'show what would be queued; change nothing')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos exports --dry-run\n  pharos exports --send')
-    .action(run(async () => (await import('./commands/exports.ts')).exportsCommand));
-  const keys = program.command('keys').description('manage access keys of an uptime service');
-  keys
-    .command('revoke')
-    .description('revoke a key; a read-only key may revoke only itself')
-    .argument('<id>', 'id of the key')
-    .requiredOption('-u, --upstream <id>', 'the uptime service it belongs to')
-    .option(...CONFIG)
-    .addHelpText('after', '\nExample:\n  pharos keys revoke 42 --upstream svc')
-    .action(async (id: string, options: RevokeOptions) =>
-      done(await (await import('./commands/notices/try-channel.ts')).keysRevoke(id, options)),
-    );
-}
+const SENDING: Specs = {
+  'notify test': {
+    does: 'send a test message to a channel and report the result',
+    takes: [['<channel>', 'id of the channel; pharos check lists them']],
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos notify test ops', 'pharos notify test ops --json'],
+    load: async () => (await import('./commands/notices/try-channel.ts')).notifyTest,
+  },
+  exports: {
+    does: 'list exports that are queued, sent, rejected or parked',
+    options: [
+      ['--send', 'queue and send everything that is due'],
+      ['--retry', 'queue parked exports again'],
+      ['--dry-run', 'show what would be queued; change nothing'],
+      CONFIG,
+      JSON_FLAG,
+    ],
+    examples: ['pharos exports --dry-run', 'pharos exports --send'],
+    load: async () => (await import('./commands/exports.ts')).exportsCommand,
+  },
+  'keys revoke': {
+    does: 'revoke a key; a read-only key may revoke only itself',
+    takes: [['<id>', 'id of the key']],
+    options: [required('-u, --upstream <id>', 'the uptime service it belongs to'), CONFIG],
+    examples: ['pharos keys revoke 42 --upstream svc'],
+    load: async () => (await import('./commands/notices/try-channel.ts')).keysRevoke,
+  },
+};
 
-/** The database and what was written in it. */
-function addStoreCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  program
-    .command('backup')
-    .description('write a consistent copy of the database; safe while the server runs')
-    .argument('<file>', 'file to write; must not exist yet')
-    .option(...CONFIG)
-    .addHelpText('after', '\nExample:\n  pharos backup /var/backups/pharos.db')
-    .action(async (file: string, options: BackupOptions) =>
-      done(await (await import('./commands/store/store.ts')).backup(file, options)),
-    );
-  program
-    .command('posts')
-    .description('manage posts written over HTTP and in the form')
-    .command('export')
-    .description('export all posts as Markdown files for a markdown upstream')
-    .requiredOption('-o, --out <folder>', 'folder to write to; existing files are kept')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos posts export --out posts')
-    .action(run(async () => (await import('./commands/writing/posts-export.ts')).postsExport));
-  program
-    .command('components')
-    .description('manage components made over the API')
-    .command('export')
-    .description('print components and groups made over the API as configuration')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos components export')
-    .action(run(async () => (await import('./commands/writing/posts-export.ts')).componentsExport));
-  const store = program.command('store').description('upgrade or move the database');
-  store
-    .command('migrate')
-    .description('upgrade the database to the version of this Pharos, after making a copy of it')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos store migrate')
-    .action(run(async () => (await import('./commands/store/store.ts')).storeMigrate));
-  store
-    .command('copy')
-    .description('copy everything into the empty database of another configuration and verify the counts')
-    .requiredOption('--to <file>', 'configuration with the database to copy into')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos store copy --to postgres.yaml')
-    .action(run(async () => (await import('./commands/store/store.ts')).storeCopy));
-}
-
-/** Which page is which. */
-function addPageCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  const pages = program.command('pages').description('show which page is which, and what is kept for removed ones');
-  pages
-    .command('list')
-    .description('list pages, removed ones too, with what is kept for each')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos pages list')
-    .action(run(async () => (await import('./commands/store/pages.ts')).pagesList));
-  pages
-    .command('adopt')
-    .description('give a page everything that is kept for a removed one')
-    .argument('<old>', 'key of the removed page, or the slug it had')
-    .argument('<page>', 'slug of the page that gets it')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos pages adopt acme~1 example')
-    .action(async (old: string, page: string, options: PagesOptions) =>
-      done(await (await import('./commands/store/pages.ts')).pagesAdopt(old, page, options)),
-    );
-}
-
-/** Who may write over HTTP. */
-function addTokenCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  const tokens = program.command('tokens').description('manage API tokens, each for one page');
-  tokens
-    .command('create')
-    .description('create a token and show it once')
-    .requiredOption('--scope <scope>', 'incidents, components, subscribers or read; repeatable', collect)
-    .requiredOption('--page <slug>', 'page the token is for')
-    .option('--name <name>', 'name in the audit log (default: the page)')
-    .option('--expires <when>', 'duration such as 90d or 12h, or a time with UTC offset (default: never)')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pharos tokens create --scope incidents --page example --expires 90d\n  pharos tokens create --scope incidents --scope components --page example --name deploys --json',
-    )
-    .action(run(async () => (await import('./commands/writing/tokens.ts')).tokensCreate));
-  tokens
-    .command('list')
-    .description('list tokens with page, scopes and validity')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos tokens list')
-    .action(run(async () => (await import('./commands/writing/tokens.ts')).tokensList));
-  tokens
-    .command('revoke')
-    .description('revoke a token immediately')
-    .argument('<id>', 'token id, as listed')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos tokens revoke k3f9a0bq2c')
-    .action(async (id: string, options: TokenOptions) =>
-      done(await (await import('./commands/writing/tokens.ts')).tokensRevoke(id, options)),
-    );
-}
+const ADDRESS = ['<address>', 'email address'] as const;
+const ONLY_PAGE = ['--page <slug>', 'only for this page'] as const;
+const THE_PAGE = required('--page <slug>', 'the page');
 
 /** Who is told by email. */
-function addSubscriberCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  const load = () => import('./commands/notices/subscribers.ts');
-  const PAGE = ['--page <slug>', 'only for this page'] as const;
-  const subscribers = program.command('subscribers').description('manage email subscribers');
-  subscribers
-    .command('list')
-    .description('list subscribers with page, state and components')
-    .option(...PAGE)
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos subscribers list\n  pharos subscribers list --page acme --json')
-    .action(run(async () => (await load()).subscribersList));
-  subscribers
-    .command('add')
-    .description('add an address and send it a confirmation link')
-    .argument('<address>', 'email address')
-    .requiredOption('--page <slug>', 'the page')
-    .option('--component <id>', 'only updates about this component; repeatable', collect)
-    .option('--confirmed', 'skip the confirmation link, because the owner has already agreed')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos subscribers add ops@example.com --page acme --component api')
-    .action(async (address: string, options: SubscriberAddOptions) =>
-      done(await (await load()).subscribersAdd(address, options)),
-    );
-  subscribers
-    .command('remove')
-    .description('delete an address, from all pages unless --page is set')
-    .argument('<address>', 'email address')
-    .option(...PAGE)
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos subscribers remove ops@example.com')
-    .action(async (address: string, options: SubscriberOptions) =>
-      done(await (await load()).subscribersRemove(address, options)),
-    );
-  subscribers
-    .command('export')
-    .description('print the list as CSV')
-    .option(...PAGE)
-    .option(...CONFIG)
-    .addHelpText('after', '\nExample:\n  pharos subscribers export --page acme > subscribers.csv')
-    .action(run(async () => (await load()).subscribersExport));
-  subscribers
-    .command('import')
-    .description('add addresses from a CSV file, such as an export of Statuspage or Instatus')
-    .argument('<file>', 'CSV file, or - for standard input')
-    .requiredOption('--page <slug>', 'the page')
-    .option('--confirmed', 'skip the confirmation links, because the owners have already agreed')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos subscribers import statuspage.csv --page acme')
-    .action(async (file: string, options: SubscriberAddOptions) =>
-      done(await (await load()).subscribersImport(file, options)),
-    );
-}
+const SUBSCRIBERS: Specs = {
+  'subscribers list': {
+    does: 'list subscribers with page, state and components',
+    options: [ONLY_PAGE, CONFIG, JSON_FLAG],
+    examples: ['pharos subscribers list', 'pharos subscribers list --page acme --json'],
+    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersList,
+  },
+  'subscribers add': {
+    does: 'add an address and send it a confirmation link',
+    takes: [ADDRESS],
+    options: [
+      THE_PAGE,
+      ['--component <id>', 'only updates about this component; repeatable', collect],
+      ['--confirmed', 'skip the confirmation link, because the owner has already agreed'],
+      CONFIG,
+      JSON_FLAG,
+    ],
+    examples: ['pharos subscribers add ops@example.com --page acme --component api'],
+    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersAdd,
+  },
+  'subscribers remove': {
+    does: 'delete an address, from all pages unless --page is set',
+    takes: [ADDRESS],
+    options: [ONLY_PAGE, CONFIG, JSON_FLAG],
+    examples: ['pharos subscribers remove ops@example.com'],
+    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersRemove,
+  },
+  'subscribers export': {
+    does: 'print the list as CSV',
+    options: [ONLY_PAGE, CONFIG],
+    examples: ['pharos subscribers export --page acme > subscribers.csv'],
+    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersExport,
+  },
+  'subscribers import': {
+    does: 'add addresses from a CSV file, such as an export of Statuspage or Instatus',
+    takes: [['<file>', 'CSV file, or - for standard input']],
+    options: [
+      THE_PAGE,
+      ['--confirmed', 'skip the confirmation links, because the owners have already agreed'],
+      CONFIG,
+      JSON_FLAG,
+    ],
+    examples: ['pharos subscribers import statuspage.csv --page acme'],
+    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersImport,
+  },
+};
+
+export const OPERATOR_COMMANDS: Specs = { ...POSTS, ...TOKENS, ...STORE, ...SENDING, ...SUBSCRIBERS };

@@ -1,131 +1,260 @@
-/** Commands that ask upstreams, publish and serve, and the badge on the command line. */
+/** Commands that run Pharos, set it up, look at it and move other pages here. */
 
-import { type Command, Option } from 'commander';
-import { CONFIG, caller, JSON_FLAG, noWorkers, PORT, QUIET, toPort } from './command-options.ts';
-import type { BadgeCommandOptions } from './commands/badge.ts';
-import type { ChecksRunOptions } from './commands/checks-run.ts';
-import type { VerifyOptions } from './commands/verify.ts';
-
-/** Adds them to the program; `done` takes the exit status of the one that was called. */
-export function addRunCommands(program: Command, done: (status: number) => void): void {
-  addServerCommands(program, done);
-  addSingleRuns(program, done);
-}
+import { Argument, type Command, Option } from 'commander';
+import {
+  CONFIG,
+  type CommandSpec,
+  collect,
+  HOST,
+  JSON_FLAG,
+  NO_WORKERS,
+  PORT,
+  QUIET,
+  SERVER_URL,
+} from './command-options.ts';
+import { NAME_SOURCES } from './completion-values.ts';
+import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
+import { EXIT_DONE } from './terminal/exit.ts';
 
 /** Servers, and what speaks to one. */
-function addServerCommands(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  program
-    .command('start', { isDefault: false })
-    .description('sync on a schedule, publish what changed and serve it; without a configuration, run the sandbox')
-    .option(...CONFIG)
-    .option(...PORT, toPort)
-    .option('--host <address>', 'address to listen on')
-    .addOption(
+const SERVERS: Readonly<Record<string, CommandSpec>> = {
+  start: {
+    does: 'sync on a schedule, publish what changed and serve it; without a configuration, run the sandbox',
+    options: [
+      CONFIG,
+      PORT,
+      HOST,
       new Option('--role <role>', 'what this node does: sync and publish, serve what others published, or both')
         .choices(['all', 'sync', 'web'])
         .default('all'),
-    )
-    .option('--new-key', 'go on without the key that subscribers’ addresses were encrypted with')
-    .addOption(noWorkers())
-    .option(...QUIET)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  pharos start\n  pharos start --config /etc/pharos.yaml --port 8080\n  pharos start --role web',
-    )
-    .action(run(async () => (await import('./commands/start.ts')).start));
-  program
-    .command('serve')
-    .description('serve the published pages; sync and publish nothing')
-    .addHelpText('after', '\nExample:\n  pharos serve --host 0.0.0.0 --port 8080')
-    .option(...CONFIG)
-    .option(...PORT, toPort)
-    .option('--host <address>', 'address to listen on')
-    .addOption(noWorkers())
-    .option(...QUIET)
-    .action(run(async () => (await import('./commands/serve.ts')).serve));
-  program
-    .command('rebuild')
-    .description('tell the running server to sync and publish now, and wait for its report')
-    .option(...CONFIG)
-    .option('--page <slug>', 'publish only this page')
-    .option('--url <address>', 'address of the running server (default: from the configuration)')
-    .option(...JSON_FLAG)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos rebuild\n  pharos rebuild --page example --json')
-    .action(run(async () => (await import('./commands/rebuild.ts')).rebuild));
-  program
-    .command('sandbox')
-    .description('run local test upstreams and print a configuration for them')
-    .option(...PORT, toPort, 4400)
-    .addHelpText('after', '\nExample:\n  pharos sandbox --port 4400')
-    .action(run(async () => (await import('./commands/start.ts')).sandbox));
-}
+      ['--new-key', 'go on without the key that subscribers’ addresses were encrypted with'],
+      NO_WORKERS,
+      QUIET,
+    ],
+    examples: ['pharos start', 'pharos start --config /etc/pharos.yaml --port 8080', 'pharos start --role web'],
+    load: async () => (await import('./commands/start.ts')).start,
+  },
+  serve: {
+    does: 'serve the published pages; sync and publish nothing',
+    options: [CONFIG, PORT, HOST, NO_WORKERS, QUIET],
+    examples: ['pharos serve --host 0.0.0.0 --port 8080'],
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  rebuild: {
+    does: 'tell the running server to sync and publish now, and wait for its report',
+    options: [CONFIG, ['--page <slug>', 'publish only this page'], SERVER_URL, JSON_FLAG, QUIET],
+    examples: ['pharos rebuild', 'pharos rebuild --page example --json'],
+    load: async () => (await import('./commands/rebuild.ts')).rebuild,
+  },
+  sandbox: {
+    does: 'run local test upstreams and print a configuration for them',
+    options: [[...PORT, 4400]],
+    examples: ['pharos sandbox --port 4400'],
+    load: async () => (await import('./commands/start.ts')).sandbox,
+  },
+};
 
 /** Commands that do their work and end. */
-function addSingleRuns(program: Command, done: (status: number) => void): void {
-  const run = caller(done);
-  program
-    .command('sync')
-    .description('sync every upstream once and print a report; publish nothing')
-    .option(...CONFIG)
-    .option('-u, --upstream <id>', 'sync only this upstream')
-    .option(...JSON_FLAG)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos sync\n  pharos sync --upstream edge --json')
-    .action(run(async () => (await import('./commands/build.ts')).sync));
-  program
-    .command('build')
-    .description('sync once, publish, and write the public files for a static host')
-    .option(...CONFIG)
-    .option('-o, --out <folder>', 'write only to this folder (default: `output` in the configuration, otherwise ./out)')
-    .option('--offline', 'contact no upstream; build from stored data')
-    .option('--sealed', 'also write each password page as an encrypted file that opens in the browser')
-    .option(...JSON_FLAG)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos build --out public\n  pharos build --offline --json')
-    .action(run(async () => (await import('./commands/build.ts')).build));
-  program
-    .command('check')
-    .description('check the configuration and query every upstream once')
-    .option('--offline', 'contact no upstream and no target')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .option(...QUIET)
-    .addHelpText('after', '\nExamples:\n  pharos check\n  pharos check --config next.yaml --json')
-    .action(run(async () => (await import('./commands/check.ts')).check));
-  program
-    .command('checks')
-    .description('checks that Pharos makes itself')
-    .command('run')
-    .description('make checks once and print the results; the exit status is 1 when something is down')
-    .argument('[name...]', 'ids or names of checks (default: all that are active)')
-    .option(...CONFIG)
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExamples:\n  pharos checks run\n  pharos checks run website --json')
-    .action(async (names: string[], options: ChecksRunOptions) =>
-      done(await (await import('./commands/checks-run.ts')).checksRun(names, options)),
-    );
-  program
-    .command('verify')
-    .description('check a published page of any Pharos site against its signed log')
-    .argument('<url>', 'address of the page')
-    .option('--since <file>', 'where heads that were seen are kept (default: a file of this user)')
-    .option(...JSON_FLAG)
-    .addHelpText('after', '\nExample:\n  pharos verify https://status.example.com/acme/')
-    .action(async (url: string, options: VerifyOptions) =>
-      done(await (await import('./commands/verify.ts')).verify(url, options)),
-    );
-  program
-    .command('badge')
-    .description('print one SVG badge')
-    .argument('<label>', 'the text on the left')
-    .argument('<message>', 'the text on the right')
-    .option('--style <name>', 'flat, square, pill, tall, dot, or flat-text, square-text, pill-text, tall-text')
-    .option('--color <color>', 'background of the message: a name or #rrggbb')
-    .option('--scheme <name>', 'auto, light or dark')
-    .addHelpText('after', '\nExample:\n  pharos badge uptime 99.98% --color green > uptime.svg')
-    .action(async (label: string, message: string, options: BadgeCommandOptions) =>
-      done(await (await import('./commands/badge.ts')).badge([label, message], options)),
-    );
+const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
+  sync: {
+    does: 'sync every upstream once and print a report; publish nothing',
+    options: [CONFIG, ['-u, --upstream <id>', 'sync only this upstream'], JSON_FLAG, QUIET],
+    examples: ['pharos sync', 'pharos sync --upstream edge --json'],
+    load: async () => (await import('./commands/build.ts')).sync,
+  },
+  build: {
+    does: 'sync once, publish, and write the public files for a static host',
+    options: [
+      CONFIG,
+      ['-o, --out <folder>', 'write only to this folder (default: `output` in the configuration, otherwise ./out)'],
+      ['--offline', 'contact no upstream; build from stored data'],
+      ['--sealed', 'also write each password page as an encrypted file that opens in the browser'],
+      JSON_FLAG,
+      QUIET,
+    ],
+    examples: ['pharos build --out public', 'pharos build --offline --json'],
+    load: async () => (await import('./commands/build.ts')).build,
+  },
+  check: {
+    does: 'check the configuration and query every upstream once',
+    options: [['--offline', 'contact no upstream and no target'], CONFIG, JSON_FLAG, QUIET],
+    examples: ['pharos check', 'pharos check --config next.yaml --json'],
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  'checks run': {
+    does: 'make checks once and print the results; the exit status is 1 when something is down',
+    takes: [['[name...]', 'ids or names of checks (default: all that are active)']],
+    options: [CONFIG, JSON_FLAG],
+    examples: ['pharos checks run', 'pharos checks run website --json'],
+    load: async () => (await import('./commands/checks-run.ts')).checksRun,
+  },
+  verify: {
+    does: 'check a published page of any Pharos site against its signed log',
+    takes: [['<url>', 'address of the page']],
+    options: [['--since <file>', 'where heads that were seen are kept (default: a file of this user)'], JSON_FLAG],
+    examples: ['pharos verify https://status.example.com/acme/'],
+    load: async () => (await import('./commands/verify.ts')).verify,
+  },
+  badge: {
+    does: 'print one SVG badge',
+    takes: [
+      ['<label>', 'the text on the left'],
+      ['<message>', 'the text on the right'],
+    ],
+    options: [
+      ['--style <name>', 'flat, square, pill, tall, dot, or flat-text, square-text, pill-text, tall-text'],
+      ['--color <color>', 'background of the message: a name or #rrggbb'],
+      ['--scheme <name>', 'auto, light or dark'],
+    ],
+    examples: ['pharos badge uptime 99.98% --color green > uptime.svg'],
+    load: async () => (await import('./commands/badge.ts')).badge,
+  },
+};
+
+/** Setting up, and seeing what Pharos would do. */
+const SETUP: Readonly<Record<string, CommandSpec>> = {
+  init: {
+    does: 'answer a few questions and write a first pharos.yaml',
+    options: [
+      ['-o, --out <file>', 'file to write; must not exist yet', 'pharos.yaml'],
+      ['--check <address>', 'ask nothing: write a page that checks this address'],
+      ['--name <name>', 'name of the site'],
+      ['--url <address>', 'public address of the site'],
+      ['--kind <kind>', 'kind of upstream, or none'],
+      ['--id <id>', 'id for the upstream'],
+      [
+        '--set <key=value>',
+        'option of the upstream; for a secret, the name of its environment variable; repeatable',
+        collect,
+      ],
+      ['--posts <folder>', 'folder for incidents written by hand, or none'],
+      ['--deploy <way>', 'also write a template: github-pages, compose, systemd or none'],
+      ['-y, --yes', 'accept every default without asking'],
+    ],
+    examples: [
+      'pharos init --check https://example.com',
+      'pharos init',
+      'pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
+    ],
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  doctor: {
+    does: 'diagnose common problems with this machine, the configuration and the network',
+    options: [['--no-network', 'check only this machine'], CONFIG, JSON_FLAG, QUIET],
+    examples: ['pharos doctor', 'pharos doctor --no-network --json'],
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  diff: {
+    does: 'show what the next publish would change, without syncing or publishing',
+    options: [['--files', 'list every file'], CONFIG, JSON_FLAG, QUIET],
+    examples: ['pharos diff', 'pharos diff --config next.yaml --files'],
+    load: async () => (await import('./commands/preview.ts')).diff,
+  },
+  preview: {
+    does: 'serve what would be published, including drafts, on this machine',
+    options: [CONFIG, PORT, QUIET],
+    examples: ['pharos preview', 'pharos preview --config next.yaml --port 4400'],
+    load: async () => (await import('./commands/preview.ts')).preview,
+  },
+};
+
+function shellCommands(program: Command): Readonly<Record<string, CommandSpec>> {
+  return {
+    completion: {
+      does: 'print a completion script for your shell',
+      takes: [new Argument('<shell>', 'shell').choices(SHELLS)],
+      options: [],
+      examples: [
+        'source <(pharos completion bash)',
+        'source <(pharos completion zsh)',
+        'pharos completion fish | source',
+      ],
+      load: async () => (shell: Shell) => {
+        process.stdout.write(completionScript(program, shell));
+        return EXIT_DONE;
+      },
+    },
+    complete: {
+      isHidden: true,
+      does: 'names for the completion scripts',
+      takes: [new Argument('<source>', 'which names').choices(NAME_SOURCES), ['[line...]', 'the command line so far']],
+      options: [],
+      examples: ['pharos complete upstreams -- pharos sync --config next.yaml'],
+      load: async () => (await import('./complete.ts')).complete,
+    },
+  };
+}
+
+const IMPORT_OPTIONS = [
+  ['--page <slug>', 'slug of the page in Pharos', 'status'],
+  ['-o, --out <folder>', 'folder for the posts; existing files are kept', 'posts'],
+  ['--upstream <id>', 'id of the markdown upstream that reads the folder', 'posts'],
+  ['--timezone <zone>', 'time zone of times without an offset', 'UTC'],
+] as const;
+const UPDATE = ['--update', 'overwrite posts that exist with different text'] as const;
+const CHECKS = ['--checks', 'write its checks too, for Pharos to make them'] as const;
+
+/** Moving here from another status page. */
+const IMPORTS: Readonly<Record<string, CommandSpec>> = {
+  'import statuspage': {
+    does: 'a Statuspage, or any page with its API',
+    takes: [['<place...>', 'address of the page, or JSON files from its API']],
+    options: [...IMPORT_OPTIONS, UPDATE, JSON_FLAG],
+    examples: [
+      'pharos import statuspage https://status.vendor.example --page acme',
+      'pharos import statuspage summary.json incidents.json --page acme',
+    ],
+    load: async () => (await import('./commands/import/import.ts')).importStatuspage,
+  },
+  'import cstate': {
+    does: 'a cState site',
+    takes: [['<folder>', 'folder of the site, which contains config.yml']],
+    options: [...IMPORT_OPTIONS, UPDATE, JSON_FLAG],
+    examples: ['pharos import cstate ./status --page acme --timezone Europe/Berlin'],
+    load: async () => (await import('./commands/import/import.ts')).importCstate,
+  },
+  'import upptime': {
+    does: 'an Upptime repository and its GitHub issues',
+    takes: [['<folder>', 'folder of the repository, which contains .upptimerc.yml']],
+    options: [
+      ...IMPORT_OPTIONS,
+      CHECKS,
+      ['--issues <file>', 'issues from `gh issue list --json` (default: from GitHub)'],
+      UPDATE,
+      JSON_FLAG,
+    ],
+    examples: ['pharos import upptime ./upptime --page acme', 'pharos import upptime ./upptime --issues issues.json'],
+    load: async () => (await import('./commands/import/import.ts')).importUpptime,
+  },
+  'import uptime-kuma': {
+    does: 'a status page of Uptime Kuma',
+    takes: [['<place>', 'kuma.db from its data folder, or the address of a status page']],
+    options: [
+      ...IMPORT_OPTIONS,
+      CHECKS,
+      ['--status-page <slug>', 'the status page to import (default: the only one)'],
+      UPDATE,
+      JSON_FLAG,
+    ],
+    examples: [
+      'pharos import uptime-kuma ./data/kuma.db --status-page default --page acme',
+      'pharos import uptime-kuma https://kuma.example.com/status/default',
+    ],
+    load: async () => (await import('./commands/import/import.ts')).importUptimeKuma,
+  },
+  'import gatus': {
+    does: 'a Gatus',
+    takes: [['<place...>', 'its configuration, its SQLite database, its address, or several of them']],
+    options: [...IMPORT_OPTIONS, CHECKS, UPDATE, JSON_FLAG],
+    examples: [
+      'pharos import gatus config.yaml data.db --page acme',
+      'pharos import gatus config.yaml --checks',
+      'pharos import gatus https://gatus.example.com',
+    ],
+    load: async () => (await import('./commands/import/import.ts')).importGatus,
+  },
+};
+
+export function runCommands(program: Command): Readonly<Record<string, CommandSpec>> {
+  return { ...SERVERS, ...SINGLE_RUNS, ...SETUP, ...shellCommands(program), ...IMPORTS };
 }

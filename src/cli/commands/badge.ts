@@ -3,19 +3,18 @@ import { parseColour } from '../../badges/named-colours.ts';
 import { oneOf } from '../command-options.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 
-export interface BadgeCommandOptions {
-  readonly style?: string;
-  readonly color?: string;
-  readonly scheme?: string;
-}
-
 /** Those of a label and a message; others need days or measurements. */
 const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');
 
 /** One SVG on standard output. */
 export async function badge(
-  [label, message]: readonly [string, string],
-  { style = 'flat', color = 'gray', scheme }: BadgeCommandOptions,
+  label: string,
+  message: string,
+  {
+    style = 'flat',
+    color = 'gray',
+    scheme,
+  }: { readonly style?: string; readonly color?: string; readonly scheme?: string },
 ): Promise<number> {
   if (parseColour(color) === null)
     throw new UsageError(`--color expects a name such as orange, or #rrggbb; got "${color}".`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Incident, toMonitorId } from '../../../src/model/observation.ts';
-import { declaredSpans } from '../../../src/model/timeline.ts';
 import { DAY_MS, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
+import { declaredSpans } from '../../../src/model/timeline.ts';
 import { failure, NOW, refusal } from '../../helpers/drive.ts';
 import { components, names, page, pull, type Row, report, service } from '../../helpers/uptime-world.ts';
 

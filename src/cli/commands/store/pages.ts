@@ -6,9 +6,9 @@ import { sitePageLog } from '../../../app/transparency/log-keys.ts';
 import { StatusError } from '../../../errors.ts';
 import { type PageKey, readPageKey } from '../../../model/slugs.ts';
 import { toIso } from '../../../model/time.ts';
+import { letGo } from '../../../publish/releases/clean.ts';
 import { DISK } from '../../../publish/releases/disk.ts';
 import { publishedSlugs, SITE_SLUG } from '../../../publish/releases/folders.ts';
-import { letGo } from '../../../publish/releases/clean.ts';
 import { rollbackTo } from '../../../publish/releases/rollback.ts';
 import { counted } from '../../../schema/counted.ts';
 import type { Database } from '../../../store/database.ts';
@@ -120,10 +120,7 @@ export interface RollbackOptions {
 }
 
 /** Serves an earlier release of a page, the one before or the one named, until the page is next published, or lets a held page go. */
-export async function rollback(
-  { slug, release }: { readonly slug: string; readonly release: number | null },
-  options: RollbackOptions,
-): Promise<number> {
+export async function rollback(slug: string, release: number | undefined, options: RollbackOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
   const slugs = [...slugsOf(await pharos.readSite(now())), ...publishedSlugs(pharos.folders)];
@@ -154,7 +151,7 @@ export async function rollback(
     asOf,
   } = await rollbackTo(
     { database: pharos.store.database, folders: pharos.folders, log: sitePageLog(pharos), now, sleep },
-    { slug, release, isHeld },
+    { slug, release: release ?? null, isHeld },
   );
   note('rollback', `release ${restores}${isHeld ? ', held' : ''}`);
   const at = new Date(asOf).toISOString();

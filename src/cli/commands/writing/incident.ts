@@ -78,7 +78,7 @@ export function declareIncident(
 }
 
 /** `pharos incident update ID` and, with the status resolved, `pharos incident resolve ID`. */
-export async function incidentUpdate(id: string, options: UpdateOptions, config: Config | null): Promise<number> {
+export async function sendUpdate(id: string, options: UpdateOptions, config: Config | null): Promise<number> {
   if (options.status === undefined && options.body === undefined && options.component === undefined)
     throw new UsageError('Nothing to update. Set --status, --body or --component.');
   const place = choosePlace(options, config);

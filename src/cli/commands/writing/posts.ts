@@ -21,7 +21,7 @@ import {
 import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { loadConfig } from '../common.ts';
-import { appendUpdate, choosePlace, declareIncident, incidentUpdate, type UpdateOptions } from './incident.ts';
+import { appendUpdate, choosePlace, declareIncident, sendUpdate, type UpdateOptions } from './incident.ts';
 
 /** A file that is resolved needs an end, which whoever writes it adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
@@ -69,14 +69,19 @@ export async function incidentNew(title: string, options: IncidentOptions): Prom
   return write(options, newIncidentFile({ title, status, impact, startedAt, ...postSubject(options) }));
 }
 
-/** `pharos incident update ID` and `pharos incident resolve ID`. */
-export async function incidentUpdated(id: string, options: UpdateOptions): Promise<number> {
+/** `pharos incident update ID`. */
+export async function incidentUpdate(id: string, options: UpdateOptions): Promise<number> {
   const { folder } = options;
-  if (folder === undefined) return incidentUpdate(id, options, loadConfig(options.config));
+  if (folder === undefined) return sendUpdate(id, options, loadConfig(options.config));
   if (options.status !== undefined) oneOf('--status', options.status, INCIDENT_STATUSES);
   if (options.component !== undefined)
     throw new UsageError('Component states don’t work with --folder. Edit the file.');
   return appendUpdate(resolve(folder), id, options);
+}
+
+/** `pharos incident resolve ID`. */
+export async function incidentResolve(id: string, options: UpdateOptions): Promise<number> {
+  return incidentUpdate(id, { ...options, status: 'resolved' });
 }
 
 /** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, once or repeated. */
