@@ -10,7 +10,7 @@ import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { written } from '../sync/connectors/markdown/written.ts';
 import { intervalMinMs } from '../sync/quota/quota.ts';
-import { intervalMsOf } from '../sync/schedule/schedule.ts';
+import { scheduleIntervalMs } from '../sync/schedule/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import type { Log } from './log.ts';
 
@@ -146,7 +146,7 @@ function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bo
     const { id, kind, options, limits, ca } = entry;
     return {
       key,
-      upstream: bindUpstream(connectorOf(kind), { id, options, limits, ca, intervalMs: intervalMsOf(schedule) }),
+      upstream: bindUpstream(connectorOf(kind), { id, options, limits, ca, intervalMs: scheduleIntervalMs(schedule) }),
     };
   });
   return !hasOperators(config) && !showsDrafts ? configured : [...configured, bindWritten(config, showsDrafts, before)];
@@ -155,7 +155,7 @@ function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bo
 /** What operators write, beside the upstreams that are configured. */
 function bindWritten({ schedule }: Config, drafts: boolean, before: readonly Bound[]): Bound {
   const key = JSON.stringify([WRITTEN_ID, schedule]);
-  const settings = { id: WRITTEN_ID, options: { drafts }, limits: null, intervalMs: intervalMsOf(schedule) };
+  const settings = { id: WRITTEN_ID, options: { drafts }, limits: null, intervalMs: scheduleIntervalMs(schedule) };
   return before.find((other) => other.key === key) ?? { key, upstream: bindUpstream(written, settings) };
 }
 
@@ -186,7 +186,7 @@ export function readSchedules({
   const schedules = new Map(upstreams.map((entry) => [entry.id, entry.schedule ?? schedule]));
   for (const [host, entries] of sharing) {
     const every = Math.min(entries.length, MINUTES);
-    if (host === null || every === 1 || intervalMsOf(schedule) >= every * MINUTE_MS) continue;
+    if (host === null || every === 1 || scheduleIntervalMs(schedule) >= every * MINUTE_MS) continue;
     for (const [index, { id }] of entries.entries()) schedules.set(id, `${index % every}-59/${every} * * * *`);
   }
   return schedules;

@@ -6,7 +6,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { CheckResult, StoredCheck } from '../model/check-result.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { type Check, periodMsOf } from '../sync/connectors/check.ts';
+import { type Check, checkPeriodMs } from '../sync/connectors/check.ts';
 import type { Try } from './measure.ts';
 import { createNetworkWatch } from './own-network.ts';
 import { resultOf, runCheck, slowMsOf, type Verdict } from './run-check.ts';
@@ -168,7 +168,7 @@ export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): C
   }
 
   async function keepRunning(entry: Entry): Promise<void> {
-    const isFresh = entry.last !== null && deps.now() - entry.last.at < periodMsOf(entry.check);
+    const isFresh = entry.last !== null && deps.now() - entry.last.at < checkPeriodMs(entry.check);
     let due = isFresh ? nextDue(entry, deps.now()) : toEpochMs(deps.now() + (entry.offsetMs % BEGIN_MS));
     while (!signal.aborted) {
       await deps.sleep(Math.max(0, due - deps.now()), signal);
@@ -191,7 +191,7 @@ export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): C
     runOnce: async (isAll) => {
       await load();
       const isDue = ({ check, last }: Entry): boolean =>
-        last === null || deps.now() - last.at >= periodMsOf(check) - LATE_MS;
+        last === null || deps.now() - last.at >= checkPeriodMs(check) - LATE_MS;
       const finished = await Promise.all(
         entries.filter((entry) => entry.check.active && (isAll || isDue(entry))).map(run),
       );
@@ -213,7 +213,7 @@ function toEntries(checks: readonly OwnCheck[], place: string): Entry[] {
   const entries = [...Map.groupBy(checks, ({ check }) => check.periodicity).values()].flatMap((same) =>
     same.map(({ upstream, check }, index): Entry => {
       const inTurn = byHost.getOrInsertComputed(hostOf(check), () => pLimit(PER_HOST));
-      const offsetMs = Math.floor(periodMsOf(check) * (index / same.length + (same.length > 1 ? shift : 0)));
+      const offsetMs = Math.floor(checkPeriodMs(check) * (index / same.length + (same.length > 1 ? shift : 0)));
       return { upstream, check, key: keyOf(upstream, check.id), offsetMs, inTurn, last: null };
     }),
   );
@@ -222,7 +222,7 @@ function toEntries(checks: readonly OwnCheck[], place: string): Entry[] {
 
 /** The first moment of the check after `now`. */
 function nextDue({ check, offsetMs }: Entry, now: EpochMs): EpochMs {
-  const periodMs = periodMsOf(check);
+  const periodMs = checkPeriodMs(check);
   const passed = (now - offsetMs) % periodMs;
   return toEpochMs(now - passed + periodMs);
 }

@@ -2,7 +2,7 @@
 
 import type { CheckResult, CheckState } from '../model/check-result.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
-import { type Check, heldMsOf } from '../sync/connectors/check.ts';
+import { type Check, checkHeldMs } from '../sync/connectors/check.ts';
 import type { Phases, Try } from './measure.ts';
 
 export interface Verdict {
@@ -86,7 +86,7 @@ export function resultOf(
   { place, before, now }: { readonly place: string; readonly before: CheckResult | null; readonly now: EpochMs },
 ): CheckResult {
   const { state, at, since, fault, certificateEndsAt } = verdict;
-  const goesOn = before !== null && before.state === state && since - before.at <= heldMsOf(check);
+  const goesOn = before !== null && before.state === state && since - before.at <= checkHeldMs(check);
   const totalMs = state === 'operational' || state === 'degraded' ? Math.round(verdict.phases.total) : null;
   const answer = totalMs === null ? [] : [{ at, ms: totalMs }];
   return {

@@ -86,7 +86,7 @@ export function collect(value: string, before: readonly string[] | undefined): r
   return [...(before ?? []), value];
 }
 
-export function toPort(text: string): number {
+function toPort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('Expected a number from 0 to 65535.');
   return port;

@@ -36,16 +36,16 @@ function namesIn(source: Exclude<NameSource, 'kinds'>, config: string | undefine
   try {
     const found = findConfig(config, process.cwd());
     const sketch = (found === null ? {} : (parse(found.text) as Sketch | null)) ?? {};
-    if (source === 'upstreams') return fieldsOf(sketch.upstreams, 'id');
-    if (source === 'channels') return fieldsOf(sketch.notifications, 'id');
+    if (source === 'upstreams') return readFields(sketch.upstreams, 'id');
+    if (source === 'channels') return readFields(sketch.notifications, 'id');
     const data = resolve(found === null ? '.' : dirname(found.file ?? '.'), String(sketch.data ?? 'data'));
-    return [...fieldsOf(sketch.pages, 'slug'), ...publishedIn(data)];
+    return [...readFields(sketch.pages, 'slug'), ...publishedIn(data)];
   } catch {
     return [];
   }
 }
 
-function fieldsOf(list: unknown, field: string): readonly string[] {
+function readFields(list: unknown, field: string): readonly string[] {
   if (!Array.isArray(list)) return [];
   return list.map((item: unknown) => (item as Record<string, unknown> | null)?.[field]).filter(isName);
 }

@@ -6,7 +6,7 @@ import { addCommands } from './command-options.ts';
 import { OPERATOR_COMMANDS } from './operator-commands.ts';
 import { runCommands } from './run-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
-import { columnsOf, wrapText } from './terminal/table.ts';
+import { terminalColumns, wrapText } from './terminal/table.ts';
 
 /**
  * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
@@ -17,7 +17,7 @@ import { columnsOf, wrapText } from './terminal/table.ts';
 export async function main(args: readonly string[]): Promise<number> {
   ignoreClosedPipes();
   let status = EXIT_DONE;
-  const program = programOf((result) => {
+  const program = createProgram((result) => {
     status = result;
   });
   try {
@@ -68,7 +68,7 @@ const PARENTS: Readonly<Record<string, string>> = {
 };
 
 /** Every command with its options. `done` takes the exit status of the one that was called. */
-export function programOf(done: (status: number) => void): Command {
+export function createProgram(done: (status: number) => void): Command {
   const program = new Command('pharos')
     .description('Status pages and badges that stay up when everything else is down.')
     .version(packageJson.version)
@@ -83,9 +83,9 @@ export function programOf(done: (status: number) => void): Command {
     })
     .configureOutput({
       writeOut: (text) => process.stdout.write(wrapText(text)),
-      outputError: (text, write) => write(wrapText(usageText(text), columnsOf(process.stderr))),
-      getOutHelpWidth: () => columnsOf(process.stdout) ?? HELP_WIDTH,
-      getErrHelpWidth: () => columnsOf(process.stderr) ?? HELP_WIDTH,
+      outputError: (text, write) => write(wrapText(usageText(text), terminalColumns(process.stderr))),
+      getOutHelpWidth: () => terminalColumns(process.stdout) ?? HELP_WIDTH,
+      getErrHelpWidth: () => terminalColumns(process.stderr) ?? HELP_WIDTH,
     })
     .addHelpText(
       'after',

@@ -32,7 +32,7 @@ export function parseFile(source: { readonly text: string; readonly file: string
   if (tree.errors.length === 0 && alias === null) return { text: source.text, tree, lines };
   const issueAt = ([start, end]: readonly [number, number, ...unknown[]], message: string): ConfigIssue => {
     const { line, col } = lines.linePos(start);
-    const excerpt = excerptOf(hideValues(source.text), { line, column: col, length: end - start });
+    const excerpt = drawExcerpt(hideValues(source.text), { line, column: col, length: end - start });
     return { path: `line ${line}`, message, excerpt };
   };
   const issues = [
@@ -104,7 +104,7 @@ export function withPlace(
   if (range !== null) {
     const { line, col } = lines.linePos(range[0]);
     const isScalar = key !== undefined || typeof tree.getIn(keys) !== 'object';
-    const excerpt = excerptOf(masked, { line, column: col, length: isScalar ? range[1] - range[0] : 1 });
+    const excerpt = drawExcerpt(masked, { line, column: col, length: isScalar ? range[1] - range[0] : 1 });
     return { path, message: `${message} (line ${line})`, excerpt };
   }
   const near = nearestRange(tree, keys);
@@ -172,7 +172,7 @@ interface Place {
 }
 
 /** The line of `text` at `place`, as `3 | - { id: edge, kind: nosuch }`, and a line of carets below. */
-function excerptOf(text: string, { line, column, length }: Place): string {
+function drawExcerpt(text: string, { line, column, length }: Place): string {
   const whole = (text.split('\n')[line - 1] ?? '').replace(/\p{Cc}/gu, ' ');
   const from = whole.length <= WIDTH_MAX ? 0 : wordStart(whole, column - 1 - BEFORE_FAULT, column - 1);
   const shown = whole.slice(from, from + WIDTH_MAX).trimEnd();
@@ -207,14 +207,14 @@ const WORDS: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
 type Open = 'quote' | '{' | '[';
 
 function yamlWords(error: YAMLParseError): string {
-  const open = openOf(error);
+  const open = unclosed(error);
   if (open !== null) return `this ${open} is not closed`;
   return WORDS[error.code] ?? error.message.charAt(0).toLowerCase() + error.message.slice(1);
 }
 
 /** Offsets of the fault. */
 function yamlPlace(error: YAMLParseError, tree: Document.Parsed): readonly [start: number, end: number] {
-  const open = openOf(error);
+  const open = unclosed(error);
   const [at, end] = error.pos;
   if (open === null) return error.pos;
   let start = at;
@@ -241,7 +241,7 @@ function unknownAlias(tree: Document.Parsed): Alias | null {
   return found;
 }
 
-function openOf({ message }: YAMLParseError): Open | null {
+function unclosed({ message }: YAMLParseError): Open | null {
   if (/^Missing closing ["']quote/.test(message)) return 'quote';
   const [, collection] = /^Flow (map|sequence)\b.* end with a /.exec(message) ?? [];
   return collection === undefined ? null : collection === 'map' ? '{' : '[';

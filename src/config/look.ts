@@ -30,11 +30,11 @@ type Wanted = Pick<ConfigFile['site'], 'preset' | 'accent_color' | 'logo' | 'sty
 
 /** What the configuration names is read; what cannot be, or may not stay, becomes an issue at its path. */
 export function readLooks({ site, pages }: ConfigFile, folder: string, issues: ConfigIssue[]): Looks {
-  const own = lookOf(site, 'site', { folder, issues });
+  const own = readLook(site, 'site', { folder, issues });
   return {
     site: own,
     pages: new Map(
-      pages.map((page, index) => [page.slug, { ...own, ...lookOf(page, `pages[${index}]`, { folder, issues }) }]),
+      pages.map((page, index) => [page.slug, { ...own, ...readLook(page, `pages[${index}]`, { folder, issues }) }]),
     ),
   };
 }
@@ -44,7 +44,7 @@ interface Reading {
   readonly issues: ConfigIssue[];
 }
 
-function lookOf({ preset, accent_color, logo, stylesheet }: Wanted, place: string, reading: Reading): OwnLook {
+function readLook({ preset, accent_color, logo, stylesheet }: Wanted, place: string, reading: Reading): OwnLook {
   const text = stylesheet === undefined ? null : readStylesheet(stylesheet, `${place}.stylesheet`, reading);
   const files = logo === undefined ? null : readLogo(logo, `${place}.logo`, reading);
   return {

@@ -162,7 +162,7 @@ export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}
     const source = ChannelSourceSchema.safeParse(input, { error: issueWords() });
     return source.success ? source.data : failed(source.error, input, context);
   }
-  const settings = typeof kind === 'string' ? settingsOf(kind) : null;
+  const settings = typeof kind === 'string' ? channelSettings(kind) : null;
   if (settings === null) {
     const guess = typeof kind === 'string' ? didYouMean(kind, CHANNEL_KINDS) : '';
     const found = kind === undefined ? 'expected a kind, or from.' : `unknown kind.${guess}`;
@@ -206,7 +206,7 @@ export function notificationFaults(
 }
 
 /** The settings of a kind by its name; null: there is no such kind. */
-export function settingsOf(kind: string): (typeof CHANNEL_SETTINGS)[ChannelKindName] | null {
+export function channelSettings(kind: string): (typeof CHANNEL_SETTINGS)[ChannelKindName] | null {
   return Object.hasOwn(CHANNEL_SETTINGS, kind) ? CHANNEL_SETTINGS[kind as ChannelKindName] : null;
 }
 

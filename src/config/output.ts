@@ -88,7 +88,7 @@ const S3Schema = z
       error: 'certificates do not cover a bucket with dots in its name: use addressing: path',
     },
   )
-  .transform((s3) => ({ ...s3, region: s3.region ?? regionOf(s3.endpoint) }));
+  .transform((s3) => ({ ...s3, region: s3.region ?? guessRegion(s3.endpoint) }));
 
 const NO_DATABASE =
   'releases are no longer kept in the database. Set releases.s3 to a private bucket, or delete releases and start these nodes with --role all: nodes that share Postgres can all render (docs/nodes.md)';
@@ -121,7 +121,7 @@ export const OutputSchema = z
   })
   .prefault({});
 
-function regionOf(endpoint: string): string {
+function guessRegion(endpoint: string): string {
   const host = URL.parse(endpoint)?.hostname ?? '';
   if (R2_HOST.test(host)) return 'auto';
   return REGION_IN_HOST.exec(host)?.[1] ?? 'us-east-1';

@@ -29,7 +29,7 @@ const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
   operatorFaults,
   placeFaults,
   ({ notifications, upstreams, access }) =>
-    notificationFaults(notifications, idsOf(upstreams), access.smtp !== undefined).map(({ path, message }) => ({
+    notificationFaults(notifications, listIds(upstreams), access.smtp !== undefined).map(({ path, message }) => ({
       path: ['notifications', ...path],
       message,
     })),
@@ -37,7 +37,7 @@ const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
 ];
 
 /** An upstream that is wrong by itself is missing here. */
-function idsOf(upstreams: ConfigFile['upstreams']): ReadonlySet<string> {
+function listIds(upstreams: ConfigFile['upstreams']): ReadonlySet<string> {
   return new Set(upstreams.flatMap((upstream) => upstream?.id ?? []));
 }
 
@@ -174,7 +174,7 @@ function placeFaults({ output, data, releases }: ConfigFile): RuleFault[] {
 }
 
 function unknownUpstreams({ upstreams, pages }: ConfigFile): RuleFault[] {
-  const ids = idsOf(upstreams);
+  const ids = listIds(upstreams);
   const unknown = (reference: string | undefined, path: RuleFault['path']): RuleFault[] => {
     const id = reference?.split('/')[0];
     if (id === undefined || ids.has(id)) return [];

@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import { check, faultText } from '../schema/issue-words.ts';
-import { CheckSchema, PERIODS, periodMsOf } from '../sync/connectors/check.ts';
+import { CheckSchema, checkPeriodMs, PERIODS } from '../sync/connectors/check.ts';
 import { changed, createIds, dropped, type ImportedSite, type ImportNote } from './site.ts';
 
 /** A check as another program has it. */
@@ -38,7 +38,7 @@ export function createCheckList(notes: ImportNote[]): CheckList {
       };
       if (typeof draft === 'string') return refuse(draft);
       const { everyMs, lost } = draft;
-      const periodicity = PERIODS.findLast((one) => periodMsOf({ periodicity: one }) <= everyMs) ?? PERIODS[0];
+      const periodicity = PERIODS.findLast((one) => checkPeriodMs({ periodicity: one }) <= everyMs) ?? PERIODS[0];
       const plain = Object.fromEntries(
         Object.entries(draft.fields).filter(
           ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
@@ -54,7 +54,7 @@ export function createCheckList(notes: ImportNote[]): CheckList {
       const { fields, variables } = withoutSecrets(plain, `CHECK_${id.replaceAll('-', '_').toUpperCase()}`);
       checks.push({ id, name, periodicity, ...fields });
       if (lost.length > 0) notes.push(dropped(place, `a check can’t say ${lost.join(', ')}`));
-      if (periodMsOf({ periodicity }) !== everyMs)
+      if (checkPeriodMs({ periodicity }) !== everyMs)
         notes.push(changed(place, `it was checked every ${written(everyMs)}, and is every ${periodicity}`));
       if (variables.length > 0)
         notes.push(changed(place, `secrets aren’t copied; set ${variables.join(', ')} in the environment`));

@@ -82,7 +82,7 @@ export function changed(place: string, message: string): ImportNote {
 export type Ask = (path: string) => Promise<unknown>;
 
 /** The same where an answer may be missing: null, or what was thrown where `tell` wants to know it. */
-export async function askIfThere(
+export async function askOptional(
   ask: Ask,
   path: string,
   tell: (error: Error) => void = () => undefined,

@@ -3,7 +3,7 @@
 import { type IncidentImpact, isOverStatus } from '../model/observation.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
-import { type IncidentPost, type MaintenancePost, translatedOf } from '../sync/connectors/markdown/schema.ts';
+import { type IncidentPost, type MaintenancePost, readTranslations } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
 import {
   declaredState,
@@ -199,7 +199,7 @@ export function editUpdate(
   request: UpdateRequest,
 ): WrittenPost {
   const { body, deliver_notifications: delivers, display_at: moved } = request;
-  const { bodies } = translatedOf(request);
+  const { bodies } = readTranslations(request);
   if (moved !== undefined && instantIn(moved) !== at)
     throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
   const told = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
@@ -359,7 +359,7 @@ function impactOverride({ impact_override: impact }: IncidentRequest): IncidentI
 
 /** What goes with the text of an update. */
 function readSaid(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
-  const { bodies } = translatedOf(request);
+  const { bodies } = readTranslations(request);
   return { ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
 

@@ -90,14 +90,14 @@ export function compareDays(
   { through, days: committed }: Committed,
   { shown, components, from }: { shown: readonly DayRecord[]; components: readonly string[]; from: Day },
 ): { readonly fresh: readonly DayRecord[]; readonly changes: readonly DayChange[] } {
-  const said = new Map(committed.map((record) => [placeOf(record), record.figures]));
+  const said = new Map(committed.map((record) => [dayKey(record), record.figures]));
   const firsts = new Map<string, Day>();
   for (const { component, day } of committed) if (day < (firsts.get(component) ?? '~')) firsts.set(component, day);
   const fresh: DayRecord[] = [];
   const changes: DayChange[] = [];
   for (const record of shown) {
-    const was = said.get(placeOf(record)) ?? null;
-    said.delete(placeOf(record));
+    const was = said.get(dayKey(record)) ?? null;
+    said.delete(dayKey(record));
     const { component, day, figures } = record;
     if (was === figures) continue;
     const isNew = was === null && (through === null || day > through || day < (firsts.get(component) ?? '~'));
@@ -111,7 +111,7 @@ export function compareDays(
   return { fresh, changes };
 }
 
-function placeOf({ component, day }: Pick<DayRecord, 'component' | 'day'>): string {
+function dayKey({ component, day }: Pick<DayRecord, 'component' | 'day'>): string {
   return `${component} ${day}`;
 }
 

@@ -20,13 +20,13 @@ interface Said {
 export function sayIn({ locale, languages }: Speaker, text: string, translated: Translated = {}): Said {
   const tag = Object.hasOwn(translated, locale)
     ? locale
-    : Object.keys(translated).find((one) => languageOf(one) === languageOf(locale));
+    : Object.keys(translated).find((one) => primaryLanguage(one) === primaryLanguage(locale));
   const own = tag === undefined ? undefined : translated[tag];
   if (own !== undefined && own !== '') return { text: own };
   const [original = locale] = languages?.all ?? [];
   return original === locale || text === '' ? { text } : { text, lang: original };
 }
 
-function languageOf(tag: string): string {
+function primaryLanguage(tag: string): string {
   return tag.toLowerCase().split('-')[0] ?? '';
 }

@@ -142,10 +142,10 @@ export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): U
   const pieces = cutTimeline(timeline, window);
   const windowMs = Math.max(0, window.to - window.from);
   const shown = sumByState(pieces, windowMs);
-  return uptimeOfMs(shown, sumCounted(pieces, shown), seenMsOf(pieces));
+  return uptimeOfMs(shown, sumCounted(pieces, shown), sumSeenMs(pieces));
 }
 
-function seenMsOf(pieces: readonly TimelineSpan[]): number {
+function sumSeenMs(pieces: readonly TimelineSpan[]): number {
   return pieces.reduce((sum, piece) => (isSeen(piece) ? sum + piece.to - piece.from : sum), 0);
 }
 

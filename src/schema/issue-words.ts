@@ -17,17 +17,17 @@ type Checked<T> =
 /** `safeParse` with faults that can be shown to people. Faults quote nothing of `value`. */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
   const parsed = schema.safeParse(value, { error: issueWords() });
-  return parsed.success ? parsed : { success: false, faults: faultsOf(parsed.error) };
+  return parsed.success ? parsed : { success: false, faults: listFaults(parsed.error) };
 }
 
 /** The same for what the reader wrote: faults quote the value found. */
 export function checkOwn<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
   const parsed = schema.safeParse(value, { error: issueWords() });
-  return parsed.success ? parsed : { success: false, faults: faultsOf(parsed.error, value) };
+  return parsed.success ? parsed : { success: false, faults: listFaults(parsed.error, value) };
 }
 
 /** The faults of a parse that was given `issueWords()`. @param value  what was parsed, if faults may quote it */
-export function faultsOf({ issues }: z.ZodError, value?: unknown): readonly [Fault, ...Fault[]] {
+export function listFaults({ issues }: z.ZodError, value?: unknown): readonly [Fault, ...Fault[]] {
   const [first = { path: '', message: 'unreadable' }, ...rest] = issues.flatMap(leafIssues).map((issue) => ({
     path: issue.path.map(String).join('.'),
     message: faultMessage(issue, valueAt(value, issue.path)),
@@ -115,7 +115,7 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
         return issue.keys
           .map(
             (key) =>
-              `unknown key ${printable(key)}.${key === 'language' ? ' It is called locale.' : didYouMean(key, [...keysOf(issue), ...otherKeys])}`,
+              `unknown key ${printable(key)}.${key === 'language' ? ' It is called locale.' : didYouMean(key, [...unknownKeys(issue), ...otherKeys])}`,
           )
           .join(' ');
       case 'too_small':
@@ -192,7 +192,7 @@ function bound(limit: number | bigint, origin: string): string {
   return `${limit}${Number(limit) === 1 ? one : many}`;
 }
 
-function keysOf({ inst }: z.core.$ZodRawIssue): readonly string[] {
+function unknownKeys({ inst }: z.core.$ZodRawIssue): readonly string[] {
   return inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
 }
 

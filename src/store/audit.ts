@@ -71,20 +71,20 @@ export function createAudit(database: Database): Audit {
     },
     signIns: async (from) => {
       const rows = await database.all('SELECT * FROM sign_in_count WHERE day >= ? ORDER BY day DESC, page, result', [
-        utcDayOf(from),
+        utcDay(from),
       ]);
       return rows.map(toCount);
     },
     forgetBefore: (before) =>
       database.transaction(async (tx) => {
         await tx.run('DELETE FROM audit WHERE at < ?', [before]);
-        await tx.run('DELETE FROM sign_in_count WHERE day < ?', [utcDayOf(before)]);
+        await tx.run('DELETE FROM sign_in_count WHERE day < ?', [utcDay(before)]);
       }),
   };
 }
 
 /** The day that sign-ins of an instant are counted under. */
-export function utcDayOf(at: EpochMs): string {
+export function utcDay(at: EpochMs): string {
   return toIso(toEpochMs(Math.floor(at / DAY_MS) * DAY_MS)).slice(0, 'YYYY-MM-DD'.length);
 }
 

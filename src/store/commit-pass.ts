@@ -3,7 +3,7 @@
 import type { MonitorDetail, MonitorId, SnapshotPart } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Writer } from './database.ts';
-import { endPagesOf } from './pages.ts';
+import { endPages } from './pages.ts';
 import { recordChanges } from './revisions.ts';
 import { parseInstant } from './rows.ts';
 import type { CommitResult, PassCommit } from './store.ts';
@@ -58,7 +58,7 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
   );
   const hasNewDefinitions = definitions !== before?.['definitions'] || announcements !== before?.['announcements'];
   if (definitions !== before?.['definitions'])
-    await endPagesOf(tx, upstreamId, { defined: new Set(learned.pages.map(({ id }) => id)), now: observedAt });
+    await endPages(tx, upstreamId, { defined: new Set(learned.pages.map(({ id }) => id)), now: observedAt });
   const changes = { monitors, incidents, maintenances, hasNewDefinitions };
   await recordChanges(tx, upstreamId, changes);
   return changes;

@@ -33,7 +33,7 @@ export function copyTables(
     const shapes = tableShapes(version);
     for (const shape of shapes) {
       onTable?.(copied.length, shapes.length);
-      if ((await countOf(tx, shape)) > shape.rowsAtFirst)
+      if ((await countRows(tx, shape)) > shape.rowsAtFirst)
         throw failure(`${shape.name} already has rows; copy into a new database`);
       await tx.run(`DELETE FROM ${shape.name}`);
       const list = shape.columns.join(', ');
@@ -43,7 +43,7 @@ export function copyTables(
           `INSERT INTO ${shape.name} (${list}) VALUES (${marks})`,
           rows.map((row) => shape.columns.map((column) => row[column] as SqlValue)),
         );
-      const [before, after] = [await countOf(from, shape), await countOf(tx, shape)];
+      const [before, after] = [await countRows(from, shape), await countRows(tx, shape)];
       if (before !== after) throw failure(`${shape.name} has ${before} rows, but ${after} were copied`);
       copied.push({ table: shape.name, rows: after });
     }
@@ -72,7 +72,7 @@ async function* readTable(from: Reader, { name, columns, key }: TableShape): Asy
   }
 }
 
-async function countOf(reader: Reader, { name }: TableShape): Promise<number> {
+async function countRows(reader: Reader, { name }: TableShape): Promise<number> {
   const [row] = await reader.all(`SELECT COUNT(*) AS count FROM ${name}`);
   return Number(row?.['count']);
 }

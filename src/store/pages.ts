@@ -127,7 +127,7 @@ async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, 
 }
 
 /** Ends the pages of an upstream that it does not define any more, in the transaction that commits its answer. */
-export async function endPagesOf(
+export async function endPages(
   tx: Writer,
   upstreamId: string,
   { defined, now }: { readonly defined: ReadonlySet<string>; readonly now: EpochMs },

@@ -77,8 +77,8 @@ export async function writeMaintenances(
       upstreamId,
       externalId,
       maintenance.bornAt ?? null,
-      Math.min(...windowsOf(maintenance).map(({ from }) => from)),
-      Math.max(...windowsOf(maintenance).map(({ to }) => to)),
+      Math.min(...listWindows(maintenance).map(({ from }) => from)),
+      Math.max(...listWindows(maintenance).map(({ to }) => to)),
       document,
       observedAt,
       observedAt,
@@ -105,7 +105,7 @@ function replacedIn(stories: readonly Resolved<unknown>[]): readonly StoredStory
   return stories.flatMap(({ replaces }) => replaces ?? []);
 }
 
-function windowsOf({ repeats, startsAt, endsAt }: Maintenance): readonly Interval[] {
+function listWindows({ repeats, startsAt, endsAt }: Maintenance): readonly Interval[] {
   return repeats === undefined || repeats.windows.length === 0 ? [{ from: startsAt, to: endsAt }] : repeats.windows;
 }
 
@@ -116,7 +116,7 @@ function windowsOf({ repeats, startsAt, endsAt }: Maintenance): readonly Interva
 function withPastWindows(told: Maintenance, before: StoredStory | null, now: EpochMs): Maintenance {
   if (told.repeats === undefined || before === null) return told;
   const known = parseMaintenance(before.document);
-  const past = windowsOf(known).filter(({ to }) => to <= now);
+  const past = listWindows(known).filter(({ to }) => to <= now);
   const windows = [...past, ...told.repeats.windows.filter(({ to }) => to > now)];
   return { ...told, repeats: { ...told.repeats, windows } };
 }
@@ -130,7 +130,7 @@ function isNews({ before }: Resolved<Maintenance>, told: Maintenance, now: Epoch
 }
 
 function lastStart(maintenance: Maintenance): EpochMs {
-  return windowsOf(maintenance).at(-1)?.from ?? maintenance.startsAt;
+  return listWindows(maintenance).at(-1)?.from ?? maintenance.startsAt;
 }
 
 /** All that is said, with the windows that are not over and begin up to an instant. */

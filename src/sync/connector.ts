@@ -117,7 +117,7 @@ export function* tellPages({ pages, problems }: PagesTold): Pull<void> {
 }
 
 /** Why a question has no answer, in a few words. */
-export function whyMissing(answer: Exclude<Answer<unknown>, { readonly kind: 'ok' }>): string {
+export function explainMissing(answer: Exclude<Answer<unknown>, { readonly kind: 'ok' }>): string {
   return answer.kind === 'failed' ? answer.error.message : 'waits for quota';
 }
 

@@ -21,7 +21,7 @@ import { commitDays, logPlace, modelFor, type PageTask } from '../../src/publish
 import { rememberFirsts } from '../../src/store/identities.ts';
 import { readMonitorStates } from '../../src/store/monitor-states.ts';
 import type { Store } from '../../src/store/store.ts';
-import { silenceMsOf } from '../../src/sync/pass/snapshot.ts';
+import { silenceAllowedMs } from '../../src/sync/pass/snapshot.ts';
 import { type LogEntry, parseEntry } from '../../src/transparency/entries.ts';
 import { readLines } from '../../src/transparency/page-log.ts';
 import { testPageLog } from '../helpers/page-log.ts';
@@ -127,7 +127,7 @@ async function takeAnswer(store: Store, world: World, answer: Answer): Promise<v
           lastAt: last,
           lastStates: await readMonitorStates(store.database, upstream.id),
           seen: learned.monitors,
-          silenceMs: silenceMsOf(upstream.intervalMs),
+          silenceMs: silenceAllowedMs(upstream.intervalMs),
         });
   const { at, ...spans } = recorded;
   await store.commitPass({ upstreamId: upstream.id, observedAt: at, learned, ...spans });

@@ -16,7 +16,7 @@ import type { Store } from '../../src/store/store.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
-import { createQuota, intervalMinMs, windowsOf } from '../../src/sync/quota/quota.ts';
+import { createQuota, intervalMinMs, quotaWindows } from '../../src/sync/quota/quota.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
 import {
   noAnswer,
@@ -421,7 +421,7 @@ describe('the quota of an upstream', () => {
   it('that is used up by others fails with its own words and an end, asking nothing', async () => {
     const tiny = { perMinute: null, perHour: 2 };
     const quota = createQuota(store.database, () => 0);
-    for (let turn = 0; turn < 2; turn += 1) await quota.reserve('edge', windowsOf(tiny), clock.now());
+    for (let turn = 0; turn < 2; turn += 1) await quota.reserve('edge', quotaWindows(tiny), clock.now());
     expect(await pass(toyUpstream('edge', { limits: tiny }), fine)).toMatchObject({
       kind: 'failed',
       code: 'UPSTREAM_LIMITED',

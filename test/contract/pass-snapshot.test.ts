@@ -8,7 +8,7 @@ import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type PassDeps, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
-import { silenceMsOf } from '../../src/sync/pass/snapshot.ts';
+import { silenceAllowedMs } from '../../src/sync/pass/snapshot.ts';
 import type { Upstream } from '../../src/sync/upstream.ts';
 import {
   noAnswer,
@@ -264,7 +264,7 @@ describe('a pass', () => {
       { state: 'operational', from: start, to: start + 2 * MINUTE_MS },
       { state: 'operational', from: back, to: back },
     ]);
-    expect([silenceMsOf(10 * SECOND_MS), silenceMsOf(MINUTE_MS), silenceMsOf(60 * MINUTE_MS)]).toEqual([
+    expect([silenceAllowedMs(10 * SECOND_MS), silenceAllowedMs(MINUTE_MS), silenceAllowedMs(60 * MINUTE_MS)]).toEqual([
       25 * SECOND_MS,
       150 * SECOND_MS,
       120.5 * MINUTE_MS,

@@ -4,7 +4,7 @@ import { migrationsAfter } from '../../src/store/migrations.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import { probePostgres } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
-import { createQuota, windowsOf } from '../../src/sync/quota/quota.ts';
+import { createQuota, quotaWindows } from '../../src/sync/quota/quota.ts';
 import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
 import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
 
@@ -100,7 +100,7 @@ describe('Postgres', () => {
   });
 
   it('grants two nodes together exactly as many requests as there are', async () => {
-    const windows = windowsOf({ perMinute: 20, perHour: 1_000 });
+    const windows = quotaWindows({ perMinute: 20, perHour: 1_000 });
     const quotas = [open(), open()].map((node) => createQuota(node, () => 0.5));
     const asked = Array.from({ length: 30 }, (_, turn) =>
       quotas[turn % 2]?.reserve('edge', windows, toEpochMs(1_000_000)),

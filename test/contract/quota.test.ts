@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { ARRIVAL_MS, createQuota, lowPriorityWindows, windowsOf } from '../../src/sync/quota/quota.ts';
+import { ARRIVAL_MS, createQuota, lowPriorityWindows, quotaWindows } from '../../src/sync/quota/quota.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };
@@ -41,7 +41,7 @@ function createRandom(seed: number): () => number {
 
 it(`two connections to one file keep both windows together, over ${SCHEDULES} random schedules`, async () => {
   const quotas = [open(), open()].map((database) => createQuota(database, () => 0.5));
-  const windows = windowsOf(LIMITS);
+  const windows = quotaWindows(LIMITS);
   const random = createRandom(3);
   for (let schedule = 0; schedule < SCHEDULES; schedule += 1) {
     const times: number[] = [];
@@ -65,12 +65,12 @@ it('three real processes that ask at once get exactly as many grants as there ar
   const script = `
     import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
     import { createQuota } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/quota.ts'))};
-    import { windowsOf } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/windows.ts'))};
+    import { quotaWindows } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/windows.ts'))};
     const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
     const quota = createQuota(database, () => 0.5);
     let granted = 0;
     for (let turn = 0; turn < 40; turn += 1)
-      if ((await quota.reserve('edge', windowsOf({ perMinute: 50, perHour: 1000 }), 1000000)).granted) granted += 1;
+      if ((await quota.reserve('edge', quotaWindows({ perMinute: 50, perHour: 1000 }), 1000000)).granted) granted += 1;
     await database.close();
     console.log(granted);
   `;
@@ -93,7 +93,7 @@ it('three real processes that ask at once get exactly as many grants as there ar
 it('details that have had their share are refused while lists go on, and lists take nothing from that share', async () => {
   const quota = createQuota(open(), () => 0.5);
   const limits = { perMinute: 10, perHour: 1_000 };
-  const lists = windowsOf(limits);
+  const lists = quotaWindows(limits);
   const details = [...lists, ...lowPriorityWindows(limits, { listCallsPerPass: 3, intervalMs: MINUTE_MS })];
   const now = toEpochMs(HOUR_MS);
   const granted = async (windows: typeof lists): Promise<boolean> =>
@@ -107,7 +107,7 @@ it('details that have had their share are refused while lists go on, and lists t
 
 it('a restart forgets neither what was sent nor a wait', async () => {
   const first = openSqlite(join(folder, 'pharos.db'), 0).database;
-  const windows = windowsOf({ perMinute: 1, perHour: 10 });
+  const windows = quotaWindows({ perMinute: 1, perHour: 10 });
   const now = toEpochMs(HOUR_MS);
   expect(await createQuota(first, () => 0.5).reserve('edge', windows, now)).toEqual({ granted: true });
   expect(await createQuota(first, () => 0.5).hold('crm', toEpochMs(now + 120_000), now)).toBe(now + 120_000);

@@ -30,7 +30,7 @@ import {
   RecordedMonitorsSchema,
   ReportAnswerSchema,
   ReportsAnswerSchema,
-  wordOf,
+  stripPrefix,
 } from '../../src/sync/connectors/uptime-service/schema.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
@@ -80,7 +80,7 @@ const channels: Makes = (payload) => {
     .map((item) => ChannelSchema.parse(item))
     .map(
       ({ id, name, provider, monitorIds = null }) =>
-        `${id} ${name} ${wordOf(provider, 'NOTIFICATION_PROVIDER_')} ${monitorIds}`,
+        `${id} ${name} ${stripPrefix(provider, 'NOTIFICATION_PROVIDER_')} ${monitorIds}`,
     );
 };
 const whoami = async (payload: unknown): Promise<readonly string[]> => {

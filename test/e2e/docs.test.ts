@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { referenceSections } from '../../scripts/config-reference.ts';
 import { configShape } from '../../scripts/config-schema.ts';
 import { references } from '../../scripts/reference.ts';
-import { programOf } from '../../src/cli/main.ts';
+import { createProgram } from '../../src/cli/main.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -209,7 +209,7 @@ describe('commands in sentences and tables', () => {
   });
 
   it('are all of those that there are, in the table of commands', () => {
-    const shown = programOf(() => undefined).commands.filter((command) => command.name() !== 'complete');
+    const shown = createProgram(() => undefined).commands.filter((command) => command.name() !== 'complete');
     const names = shown.flatMap((command) =>
       command.commands.length === 0
         ? [command.name()]

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { tryUpstream } from '../../src/cli/commands/init.ts';
 import { type Asker, createSilentAsker, createTerminalAsker } from '../../src/cli/init/asker.ts';
 import { chooseDeployment } from '../../src/cli/init/deployment.ts';
-import { draftOf, variablesOf } from '../../src/cli/init/draft.ts';
+import { listVariables, writeDraft } from '../../src/cli/init/draft.ts';
 import { type Gathering, gather } from '../../src/cli/init/gather.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -189,8 +189,8 @@ describe('questions', () => {
     const given = { kind: 'uptime-kuma', set: new Map([['url', 'https://kuma.example.com']]) };
     const answers = await gather(given, asked(createSilentAsker()));
     expect(answers.upstream?.options.get('apiKey')).toBe('');
-    expect(variablesOf(answers)).toEqual(['PHAROS_TOKEN']);
-    expect(draftOf(answers, '')).not.toContain('KUMA_KEY');
+    expect(listVariables(answers)).toEqual(['PHAROS_TOKEN']);
+    expect(writeDraft(answers, '')).not.toContain('KUMA_KEY');
   });
 
   it('about files are answered before all others, so that none is answered for nothing', async () => {

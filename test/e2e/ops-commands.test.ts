@@ -309,12 +309,12 @@ describe('commands that set up, look after and foresee', () => {
   });
 
   it('shows an example with the help of every command', async () => {
-    const { programOf } = await import('../../src/cli/main.ts');
-    const leaves = (command: ReturnType<typeof programOf>, path: string[] = []): string[][] =>
+    const { createProgram } = await import('../../src/cli/main.ts');
+    const leaves = (command: ReturnType<typeof createProgram>, path: string[] = []): string[][] =>
       command.commands.length === 0
         ? [path]
         : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
-    for (const path of leaves(programOf(() => undefined))) {
+    for (const path of leaves(createProgram(() => undefined))) {
       const { stdout, status } = await run(...path, '--help');
       expect([path, status, stdout]).toEqual([
         path,

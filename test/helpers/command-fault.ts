@@ -1,11 +1,11 @@
 /** Whether a command line is one that Pharos takes, without running it. */
 
 import type { Command } from 'commander';
-import { programOf } from '../../src/cli/main.ts';
+import { createProgram } from '../../src/cli/main.ts';
 
 /** What the words of a command line mean: null, or what is wrong with them. */
 export function faultOf(words: readonly string[], isSentence = false): string | null {
-  let command: Command = programOf(() => undefined);
+  let command: Command = createProgram(() => undefined);
   const rest = [...words];
   for (let next = rest[0]; next !== undefined; next = rest[0]) {
     const child = command.commands.find((one) => one.name() === next);

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { draftOf, exampleOf, variableOf } from '../../src/cli/init/draft.ts';
+import { exampleValue, exampleVariable, writeDraft } from '../../src/cli/init/draft.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { messageOf } from '../../src/errors.ts';
 import type { AnyConnector } from '../../src/sync/connectors/index.ts';
@@ -62,12 +62,12 @@ function faultsOfQuestions(connector: AnyConnector): string[] {
   if (faults.length === 0) {
     const options = new Map(
       questions.map((question) => {
-        const answer = variableOf(connector, question) ?? exampleOf(example, question.key);
+        const answer = exampleVariable(connector, question) ?? exampleValue(example, question.key);
         return [question.key, answer];
       }),
     );
     const upstream = { id: example.id, introduction: connector, options };
-    const text = draftOf(
+    const text = writeDraft(
       { siteName: 'Status', home: null, posts: null, siteUrl: SITE.url, upstream, tokenVariable: 'PHAROS_TOKEN' },
       'x',
     );

@@ -9,7 +9,7 @@ import { WRITTEN_ID } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Lease, Leases } from '../../store/nodes/leases.ts';
 import type { Store } from '../../store/store.ts';
-import { jitterMsOf, nextRunAfter } from '../../sync/schedule/schedule.ts';
+import { nextRunAfter, scheduleJitterMs } from '../../sync/schedule/schedule.ts';
 import { readSchedules } from '../live-config.ts';
 
 export interface Elections {
@@ -124,6 +124,6 @@ export async function missedUpstreams(
     const lastAt = times.get(id)?.monitorsAt ?? null;
     if (expression === undefined) return false;
     if (id === WRITTEN_ID) return true;
-    return lastAt === null || nextRunAfter(expression, lastAt) + jitterMsOf(expression) <= now;
+    return lastAt === null || nextRunAfter(expression, lastAt) + scheduleJitterMs(expression) <= now;
   });
 }

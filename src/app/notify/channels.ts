@@ -5,9 +5,9 @@ import {
   type Channel,
   type ChannelSource,
   type ChannelTies,
+  channelSettings,
   isChannel,
   openAddresses,
-  settingsOf,
 } from '../../config/notifications.ts';
 import { messageOf } from '../../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
@@ -111,7 +111,7 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
   const taken = resources.map((resource): Channel | ChannelOff => {
     const id = `${source.id}${resource.id.slice(resource.id.indexOf('/'))}`;
     const off = (reason: string): ChannelOff => ({ id, kind: resource.kind, reason });
-    const schema = settingsOf(resource.kind);
+    const schema = channelSettings(resource.kind);
     if (schema === null) return off(`Pharos has no channels of kind ${resource.kind}`);
     if (resource.settings === null)
       return off(

@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import { keyedDigest, type Revealing } from '../../access/digest.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { type Audit, type AuditEntry, type SignInCount, type SignInResult, utcDayOf } from '../../store/audit.ts';
+import { type Audit, type AuditEntry, type SignInCount, type SignInResult, utcDay } from '../../store/audit.ts';
 import type { RunReport, RunRequest } from '../run/engine.ts';
 import { outcomeText } from '../run/outcome.ts';
 
@@ -70,7 +70,7 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
     },
     signIn: (slug, result) => {
       const page = options.isPage(slug) ? slug : '';
-      const day = utcDayOf(now());
+      const day = utcDay(now());
       const key = `${day} ${page} ${result}`;
       counts.set(key, { day, page, result, count: (counts.get(key)?.count ?? 0) + 1 });
       timer ??= setTimeout(flush, COUNTS_KEPT_MS).unref();

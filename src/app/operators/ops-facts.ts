@@ -21,9 +21,9 @@ import type { Reader } from '../../store/database.ts';
 import { lastChecked } from '../../store/nodes/checks.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import { readControl, requestsSince } from '../../store/upstream-control.ts';
-import { type Circuit, circuitOf } from '../../sync/pass/pass.ts';
+import { type Circuit, readCircuit } from '../../sync/pass/pass.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
-import { windowsOf } from '../../sync/quota/quota.ts';
+import { quotaWindows } from '../../sync/quota/quota.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import type {
   ExportFacts,
@@ -278,12 +278,12 @@ interface UpstreamHealth {
 export async function readHealth(reader: Reader, upstream: Upstream, now: EpochMs): Promise<UpstreamHealth> {
   const control = await readControl(reader, upstream.id);
   const quota = await Promise.all(
-    windowsOf(upstream.limits).map(async ({ lengthMs, requestsMax }) => {
+    quotaWindows(upstream.limits).map(async ({ lengthMs, requestsMax }) => {
       const used = await requestsSince(reader, upstream.id, toEpochMs(now - lengthMs));
       return { lengthMs, max: requestsMax, left: Math.max(0, requestsMax - used) };
     }),
   );
-  return { circuit: circuitOf(control, now, upstream.fingerprint), quota };
+  return { circuit: readCircuit(control, now, upstream.fingerprint), quota };
 }
 
 /** `minute` or `hour`: our windows are a little longer than the upstream's. */

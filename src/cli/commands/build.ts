@@ -40,7 +40,7 @@ export async function build(options: BuildOptions): Promise<number> {
   const progress = createProgress(isQuiet);
   await using pharos = await compose(config, { log, isPublishing: true, progress: runProgress(progress, now) });
   try {
-    const destinations = targetsOf(config, pharos, options);
+    const destinations = createTargets(config, pharos, options);
     for (const target of destinations) void target.open();
     if (options.offline !== true) {
       progress.doing('making the checks that are due');
@@ -66,7 +66,7 @@ export async function build(options: BuildOptions): Promise<number> {
     progress.end();
     print(
       options.json === true,
-      { ...report, ...outOf(targets), targets, references },
+      { ...report, ...summariseFolder(targets), targets, references },
       [runText(report), '', ...references.map(referenceLine), ...targets.flatMap(targetLines)].join('\n'),
     );
     return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
@@ -75,7 +75,7 @@ export async function build(options: BuildOptions): Promise<number> {
   }
 }
 
-function targetsOf(config: Config, { base, serving }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
+function createTargets(config: Config, { base, serving }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
   const deps = targetDeps(base, serving.keeper);
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
@@ -84,7 +84,7 @@ function targetsOf(config: Config, { base, serving }: Pharos, { out, sealed }: B
 }
 
 /** The folder among the targets, in few words. */
-function outOf(targets: readonly TargetReport[]): object {
+function summariseFolder(targets: readonly TargetReport[]): object {
   const folder = targets.find(({ kind }) => kind === 'folder');
   if (folder === undefined) return {};
   const { place, filesWritten, filesKept, filesRemoved } = folder;

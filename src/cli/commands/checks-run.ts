@@ -1,6 +1,6 @@
 import { checkPlace, checksHere, listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import type { Finished, OwnCheck } from '../../checks/checker.ts';
-import { targetOf } from '../../sync/connectors/check.ts';
+import { checkTarget } from '../../sync/connectors/check.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paint, plain, table } from '../terminal/table.ts';
@@ -24,8 +24,8 @@ export async function checksRun(names: readonly string[], options: ChecksRunOpti
     const finished = await checker.runOnce(true);
     progress.end();
     const isOk = finished.every(({ verdict }) => verdict.state === 'operational' || verdict.state === 'degraded');
-    const text = finished.length === 0 ? 'There is no active check to make here.' : tableOf(finished);
-    print(options.json === true, { ok: isOk, place: checkPlace(base), checks: finished.map(resultOf) }, text);
+    const text = finished.length === 0 ? 'There is no active check to make here.' : drawTable(finished);
+    print(options.json === true, { ok: isOk, place: checkPlace(base), checks: finished.map(toResult) }, text);
     return isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
     progress.end();
@@ -40,10 +40,10 @@ function named(name: string, all: readonly OwnCheck[]): readonly OwnCheck[] {
   throw unknownName('check', name, ids);
 }
 
-function resultOf({ upstream, check, verdict }: Finished): object {
+function toResult({ upstream, check, verdict }: Finished): object {
   const { state, fault, phases, certificateEndsAt } = verdict;
   return {
-    ...{ id: `${upstream}/${check.id}`, name: check.name, type: check.type, target: targetOf(check), state, fault },
+    ...{ id: `${upstream}/${check.id}`, name: check.name, type: check.type, target: checkTarget(check), state, fault },
     milliseconds: Object.fromEntries(Object.entries(phases).map(([phase, ms]) => [phase, round(ms)])),
     certificateEndsAt: certificateEndsAt === null ? null : new Date(certificateEndsAt).toISOString(),
   };
@@ -56,7 +56,7 @@ const MARKS = {
   unknown: '?',
 } as const;
 
-function tableOf(finished: readonly Finished[]): string {
+function drawTable(finished: readonly Finished[]): string {
   const rows = finished.map(({ upstream, check, verdict: { state, phases, fault } }) => [
     MARKS[state],
     plain(`${upstream}/${check.id}`),

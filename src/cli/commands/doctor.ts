@@ -141,7 +141,7 @@ async function upstreamFindings(
 ): Promise<Finding[]> {
   const row = await probeUpstream(pharos, upstream, { onWait });
   const name = `upstream ${row.upstream}`;
-  if (!row.isOk) return [fault(name, `${row.code}: ${row.summary}`, remedyOf(row)), ...clockFindings(row)];
+  if (!row.isOk) return [fault(name, `${row.code}: ${row.summary}`, chooseRemedy(row)), ...clockFindings(row)];
   const notes = row.warnings.map((text) => warning(name, text, 'See docs/upstreams for what this kind needs.'));
   return [notes.length === 0 ? ok(name, row.summary) : notes, ...clockFindings(row)].flat();
 }
@@ -155,7 +155,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   CONFIG_INVALID: 'Check its address and headers in the configuration.',
 };
 
-function remedyOf({ code }: ProbeRow): string {
+function chooseRemedy({ code }: ProbeRow): string {
   return `${REMEDIES[code ?? ''] ?? 'See the message.'} See ${code} in docs/troubleshooting.md.`;
 }
 

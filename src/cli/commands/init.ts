@@ -23,7 +23,7 @@ import {
   shownPaths,
   writeFiles,
 } from '../init/deployment.ts';
-import { type Answers, draftOf, postsFolder, variablesOf } from '../init/draft.ts';
+import { type Answers, listVariables, postsFolder, writeDraft } from '../init/draft.ts';
 import { type Given, gather, LOCAL_SITE } from '../init/gather.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -57,8 +57,8 @@ export async function init(given: InitOptions): Promise<number> {
     // A template whose files are there already is refused before anything is asked.
     const wanted = options.deploy === undefined ? null : await chooseDeployment(options.deploy, choosing);
     const { answers, probed, isTold } = await gatherAndTry(answered, { asker, isAsking, folder: dirname(file) });
-    const plan = planOf(answers, file, wanted ?? (await chooseDeployment(undefined, choosing)));
-    const text = draftOf(answers, relative(dirname(file), SCHEMA) || SCHEMA, scheduleOf(plan.deployment));
+    const plan = toPlan(answers, file, wanted ?? (await chooseDeployment(undefined, choosing)));
+    const text = writeDraft(answers, relative(dirname(file), SCHEMA) || SCHEMA, chooseSchedule(plan.deployment));
     const files = [{ path: file, text }, ...plannedFiles(plan)];
     requireFree(files);
     if (plan.posts !== null) mkdirSync(resolve(dirname(file), plan.posts), { recursive: true });
@@ -89,7 +89,7 @@ function withCheck({ check, ...options }: InitOptions): InitOptions {
 }
 
 /** A workflow runs when GitHub starts it, and what it finds holds until then. */
-function scheduleOf(deployment: Deployment): string | undefined {
+function chooseSchedule(deployment: Deployment): string | undefined {
   return deployment === 'github-pages' ? '*/10 * * * *' : undefined;
 }
 
@@ -128,14 +128,14 @@ async function gatherAndTry(
 /** What no answer by itself shows to be wrong, such as a token in the environment that is too short, loses no answers. */
 async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): Promise<Probed> {
   try {
-    return await tryUpstream(configOf(answers, folder), answers, folder);
+    return await tryUpstream(parseAnswers(answers, folder), answers, folder);
   } catch (error) {
     if (!isAsking || !isStatusError(error) || error.code !== 'CONFIG_INVALID') throw error;
     return { isOk: false, words: messageOf(error), home: null };
   }
 }
 
-function planOf(answers: Answers, file: string, deployment: Deployment): DeploymentOptions {
+function toPlan(answers: Answers, file: string, deployment: Deployment): DeploymentOptions {
   const { upstream, siteUrl } = answers;
   const folder = postsFolder(answers);
   const option = upstream === null ? undefined : connectorOf(upstream.introduction.example.kind).fileOption;
@@ -145,16 +145,16 @@ function planOf(answers: Answers, file: string, deployment: Deployment): Deploym
     deployment,
     posts: folder,
     source: source === folder ? null : source,
-    variables: variablesOf(answers),
+    variables: listVariables(answers),
     siteUrl,
   };
 }
 
 /** With something in place of secrets that are not there yet. */
-function configOf(answers: Answers, folder: string): Config {
-  const missing = variablesOf(answers).filter((name) => (process.env[name] ?? '') === '');
+function parseAnswers(answers: Answers, folder: string): Config {
+  const missing = listVariables(answers).filter((name) => (process.env[name] ?? '') === '');
   const stand = Object.fromEntries(missing.map((name) => [name, 'not-known-yet']));
-  return parseConfig({ text: draftOf(answers, ''), file: null, folder }, CONNECTORS, { ...process.env, ...stand });
+  return parseConfig({ text: writeDraft(answers, ''), file: null, folder }, CONNECTORS, { ...process.env, ...stand });
 }
 
 function parsePair(text: string): readonly [string, string] {
@@ -164,7 +164,7 @@ function parsePair(text: string): readonly [string, string] {
 }
 
 function nextSteps(answers: Answers, steps: readonly string[]): readonly string[] {
-  const missing = variablesOf(answers).filter((name) => (process.env[name] ?? '') === '');
+  const missing = listVariables(answers).filter((name) => (process.env[name] ?? '') === '');
   const exports = missing.map((name) =>
     name === answers.tokenVariable
       ? `  export ${name}='${randomBytes(32).toString('base64url')}'`
@@ -200,7 +200,7 @@ interface Probed {
 export async function tryUpstream(config: Config, answers: Answers, folder: string): Promise<Probed> {
   const { upstream } = answers;
   if (upstream === null) return { isOk: true, words: 'No upstream yet: add one under upstreams.', home: ONLY_PAGE };
-  const missing = variablesOf({ ...answers, tokenVariable: null }).filter(
+  const missing = listVariables({ ...answers, tokenVariable: null }).filter(
     (name) => name !== '' && (process.env[name] ?? '') === '',
   );
   if (missing.length > 0) {

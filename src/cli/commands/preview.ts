@@ -168,7 +168,11 @@ export async function diff(options: DiffOptions): Promise<number> {
 const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn: 'bad' } as const;
 
 function planText({ pages, problems }: Plan, hasFiles: boolean): string {
-  const parts = pages.flatMap((page) => [planHeading(page), ...factsOf(page), ...(hasFiles ? changedFiles(page) : [])]);
+  const parts = pages.flatMap((page) => [
+    planHeading(page),
+    ...factLines(page),
+    ...(hasFiles ? changedFiles(page) : []),
+  ]);
   const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
   const told = problems.map(({ slug, message }) => {
     const [sign, words] = shown.has(slug) ? [paint('middling', '!'), ''] : [paint('bad', '✗'), ' is not published'];
@@ -183,7 +187,7 @@ function planHeading({ slug, kind, added, changed, removed }: PagePlan): string 
   return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
 }
 
-function factsOf({ facts }: PagePlan): string[] {
+function factLines({ facts }: PagePlan): string[] {
   return facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`);
 }
 

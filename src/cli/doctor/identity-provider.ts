@@ -39,7 +39,7 @@ export async function providerFindings({ access, operators, site }: Config, deps
   ];
   const way = createDispatcher({ ...LIMITS, proxy: deps.proxy });
   try {
-    const found = await Promise.all(both.map((one) => findingsOf(one, createFetch(way), deps.now)));
+    const found = await Promise.all(both.map((one) => inspectProvider(one, createFetch(way), deps.now)));
     return found.flat();
   } finally {
     await way.close();
@@ -52,7 +52,7 @@ interface Asked {
   readonly roots: readonly string[];
 }
 
-async function findingsOf({ key, client, roots }: Asked, fetch: Fetch, now: () => EpochMs): Promise<Finding[]> {
+async function inspectProvider({ key, client, roots }: Asked, fetch: Fetch, now: () => EpochMs): Promise<Finding[]> {
   let skewMs: number | null = null;
   const timed: Fetch = async (url, init) => {
     const began = now();

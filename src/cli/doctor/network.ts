@@ -16,7 +16,7 @@ const PATIENCE_MS = 4_000;
 const CERTIFICATE_WARN_DAYS = 14;
 
 /** Addresses of a name; a code of the resolver when there are none. */
-async function addressesOf(host: string): Promise<readonly string[] | string> {
+async function resolveHost(host: string): Promise<readonly string[] | string> {
   try {
     const found = await Promise.race([
       lookup(host, { all: true }),
@@ -33,7 +33,7 @@ async function addressesOf(host: string): Promise<readonly string[] | string> {
 /** A custom domain should lead where the site does. */
 export async function domainFinding(domain: string, siteHost: string): Promise<Finding> {
   const name = `DNS of ${domain}`;
-  const [own, site] = await Promise.all([addressesOf(domain), addressesOf(siteHost)]);
+  const [own, site] = await Promise.all([resolveHost(domain), resolveHost(siteHost)]);
   const remedy = `Make ${domain} a CNAME of ${siteHost}, or give it the same A and AAAA records.`;
   if (typeof own === 'string')
     return own === 'ENOTFOUND'
@@ -81,7 +81,7 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
           'Put a proxy with TLS in front and use https:// in site.url (docs/deploy.md).',
         );
   }
-  const seen = await certificateOf(url);
+  const seen = await fetchCertificate(url);
   if (typeof seen === 'string') return skipped(name, `${url.host} cannot be reached from here: ${seen}`);
   const { certificate, authorizationError } = seen;
   const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
@@ -99,7 +99,7 @@ interface SeenCertificate {
   readonly authorizationError: string | null;
 }
 
-function certificateOf(url: URL): Promise<SeenCertificate | string> {
+function fetchCertificate(url: URL): Promise<SeenCertificate | string> {
   return new Promise((resolve) => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const socket = connect({

@@ -25,7 +25,7 @@ export interface Answers {
 const EVERY_MINUTE = '* * * * *';
 
 /** What a first configuration says; the caller parses it before it is written. @param schema address or path for editors */
-export function draftOf(answers: Answers, schema: string, schedule: string = EVERY_MINUTE): string {
+export function writeDraft(answers: Answers, schema: string, schedule: string = EVERY_MINUTE): string {
   const { siteName, siteUrl, home, posts, upstream, tokenVariable } = answers;
   const upstreams = [
     ...(upstream === null ? [] : [upstreamDraft(upstream)]),
@@ -67,29 +67,29 @@ const POSTS_ID = 'posts';
 const OTHER_POSTS_ID = 'own-posts';
 
 /** Names of the environment variables that it takes its secrets from. */
-export function variablesOf({ upstream, tokenVariable }: Answers): string[] {
+export function listVariables({ upstream, tokenVariable }: Answers): string[] {
   const token = tokenVariable === null ? [] : [tokenVariable];
   if (upstream === null) return token;
   const { introduction, options } = upstream;
-  const secrets = introduction.questions.filter((question) => variableOf(introduction, question) !== null);
+  const secrets = introduction.questions.filter((question) => exampleVariable(introduction, question) !== null);
   return [...secrets.map(({ key }) => options.get(key) ?? '').filter((name) => name !== ''), ...token];
 }
 
 /** The variable that the example takes this option from; null: the option is no secret. */
-export function variableOf({ example }: Introduction, { key }: InitQuestion): string | null {
-  return VARIABLE.exec(exampleOf(example, key))?.[1] ?? null;
+export function exampleVariable({ example }: Introduction, { key }: InitQuestion): string | null {
+  return VARIABLE.exec(exampleValue(example, key))?.[1] ?? null;
 }
 
 const VARIABLE = /\$\{(\w+)\}/;
 
 /** What the example has for an option, as text. `headers.Authorization` is nested, and `checks.url` is about the first check. */
-export function exampleOf(example: Introduction['example'], key: string): string {
+export function exampleValue(example: Introduction['example'], key: string): string {
   const [outer = '', inner] = key.split('.');
-  const value = firstOf(example[outer]);
+  const value = firstValue(example[outer]);
   return String(inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]);
 }
 
-function firstOf(value: unknown): unknown {
+function firstValue(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value;
 }
 
@@ -112,8 +112,8 @@ function upstreamDraft({ id, introduction, options }: NonNullable<Answers['upstr
   for (const question of questions) {
     const answer = options.get(question.key) ?? '';
     if (answer === '') continue;
-    const isSecret = variableOf(introduction, question) !== null;
-    const value = isSecret ? exampleOf(example, question.key).replace(VARIABLE, () => referenceTo(answer)) : answer;
+    const isSecret = exampleVariable(introduction, question) !== null;
+    const value = isSecret ? exampleValue(example, question.key).replace(VARIABLE, () => referenceTo(answer)) : answer;
     Object.assign(made, answeredOption(introduction, question.key, value));
   }
   return made;

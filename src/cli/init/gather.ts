@@ -10,7 +10,7 @@ import type { Introduction } from '../../sync/connector.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
 import { type AnswerCheck, type Asker, type Choice, nameCheck } from './asker.ts';
-import { type Answers, answeredOption, variableOf } from './draft.ts';
+import { type Answers, answeredOption, exampleVariable } from './draft.ts';
 
 /** What the command line answers already. */
 export interface Given {
@@ -133,7 +133,7 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
   const options = new Map<string, string>();
   for (const question of questions) {
     const { key, words, suggestion = null } = question;
-    const variable = variableOf(introduction, question);
+    const variable = exampleVariable(introduction, question);
     const isOptional = suggestion === '';
     const text = await answer(gathering, words, {
       option: `--set ${key}=`,

@@ -8,12 +8,12 @@ export type Shell = (typeof SHELLS)[number];
 
 /** The script to source; it completes commands, options, and what an option or argument takes. */
 export function completionScript(program: Command, shell: Shell): string {
-  const entries = entriesOf(program, []);
+  const entries = listEntries(program, []);
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](entries);
 }
 
 /** Words for a shell: the values, or what asks for them, given the line so far. */
-function wordsOf(values: CompletionValues, line: string): string {
+function shellWords(values: CompletionValues, line: string): string {
   return typeof values === 'string' ? `$(pharos complete ${values} -- ${line} 2>/dev/null)` : values.join(' ');
 }
 
@@ -51,7 +51,7 @@ function bashScript(entries: readonly Entry[]): string {
   const candidates = entries.map((entry) => {
     const words = [...entry.commands.map(({ name }) => name), ...entry.options.flatMap(flagsOf)];
     const { argument } = entry;
-    const more = hasValues(argument) ? `; words="$words ${wordsOf(argument, BASH_LINE)}"` : '';
+    const more = hasValues(argument) ? `; words="$words ${shellWords(argument, BASH_LINE)}"` : '';
     const files = argument === 'file' ? '; _pharos_files "$current"' : '';
     return `    '${commandPath(entry)}') words='${words.join(' ')}'${more}${files} ;;`;
   });
@@ -71,7 +71,7 @@ ${steps.join('\n')}
     esac
   done
   case "$place:$before" in
-${valueCases(entries, (values) => `COMPREPLY=($(compgen -W "${wordsOf(values, BASH_LINE)}" -- "$current"))`)}
+${valueCases(entries, (values) => `COMPREPLY=($(compgen -W "${shellWords(values, BASH_LINE)}" -- "$current"))`)}
   esac
   case "$before" in
     ${flagsTaking(entries, 'file')}) _pharos_files "$current"; return ;;
@@ -96,7 +96,7 @@ function zshScript(entries: readonly Entry[]): string {
   const candidates = entries.map((entry) => {
     const options = entry.options.map(({ long, description }) => described({ name: long, description }));
     const { argument } = entry;
-    const words = hasValues(argument) ? [wordsOf(argument, ZSH_LINE)] : [];
+    const words = hasValues(argument) ? [shellWords(argument, ZSH_LINE)] : [];
     const files = argument === 'file' ? '; _files' : '';
     return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options, ...words].join(' ')})${files} ;;`;
   });
@@ -111,7 +111,7 @@ ${steps.join('\n')}
     esac
   done
   case "$place:\${words[CURRENT-1]}" in
-${valueCases(entries, (values) => `candidates=(${wordsOf(values, ZSH_LINE)}); _describe -t values value candidates`)}
+${valueCases(entries, (values) => `candidates=(${shellWords(values, ZSH_LINE)}); _describe -t values value candidates`)}
   esac
   case "\${words[CURRENT-1]}" in
     ${flagsTaking(entries, 'file')}) _files; return ;;
@@ -204,7 +204,7 @@ interface OptionEntry {
 type Taken = 'nothing' | 'file' | 'text' | CompletionValues;
 
 /** A command and those below it. */
-function entriesOf(command: Command, path: readonly string[]): readonly Entry[] {
+function listEntries(command: Command, path: readonly string[]): readonly Entry[] {
   const own: Entry = {
     path,
     commands: visible(command).map((child) => ({ name: child.name(), description: child.description() })),
@@ -221,9 +221,9 @@ function entriesOf(command: Command, path: readonly string[]): readonly Entry[] 
         ),
       { long: '--help', short: '-h', description: 'display help', takes: 'nothing' },
     ],
-    argument: argumentOf(command, path),
+    argument: firstArgument(command, path),
   };
-  return [own, ...visible(command).flatMap((child) => entriesOf(child, [...path, child.name()]))];
+  return [own, ...visible(command).flatMap((child) => listEntries(child, [...path, child.name()]))];
 }
 
 /** Those that its help lists. */
@@ -237,7 +237,7 @@ function takenBy({ flags, long, argChoices }: Option, path: readonly string[]): 
   return argChoices ?? COMPLETION_VALUES[`${path.join(' ')} ${long}`] ?? COMPLETION_VALUES[String(long)] ?? 'text';
 }
 
-function argumentOf(command: Command, path: readonly string[]): Taken {
+function firstArgument(command: Command, path: readonly string[]): Taken {
   const [first] = command.registeredArguments;
   if (first === undefined) return 'nothing';
   const name = `<${first.name()}>`;

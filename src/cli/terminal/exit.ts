@@ -1,7 +1,7 @@
 /** Exit statuses, and how a failure becomes one. */
 
 import { isStatusError, messageOf } from '../../errors.ts';
-import { columnsOf, wrapText } from './table.ts';
+import { terminalColumns, wrapText } from './table.ts';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
@@ -39,7 +39,7 @@ export function reportFailure(error: unknown, isJson: boolean): number {
       `${JSON.stringify({ ok: false, code: isStatusError(error) ? error.code : 'USAGE', message: messageOf(error), issues })}\n`,
     );
   }
-  process.stderr.write(`${wrapText(messageOf(error), columnsOf(process.stderr))}\n`);
+  process.stderr.write(`${wrapText(messageOf(error), terminalColumns(process.stderr))}\n`);
   if (!isUsage && !isStatusError(error) && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
   return isUsage ? EXIT_USAGE : EXIT_FAILED;

@@ -3,7 +3,7 @@
  * By hand: ora brings eight packages for a turning sign.
  */
 
-import { columnsOf, cut, plain } from './table.ts';
+import { cut, plain, terminalColumns } from './table.ts';
 
 export interface Progress {
   /** Something goes on until the next call; a function is asked anew as long as it does. */
@@ -55,7 +55,7 @@ function createLine(stream: ProgressStream, environment: Environment): Progress 
 
   function draw(): void {
     frame = (frame + 1) % FRAMES.length;
-    const columns = Math.max(10, (columnsOf(stream, environment) ?? 0) - 1);
+    const columns = Math.max(10, (terminalColumns(stream, environment) ?? 0) - 1);
     // Escape sequences in a name of an upstream must not reach the terminal.
     stream.write(CLEAR_LINE + cut(`${FRAMES[frame]} ${plain(shown())}`, columns));
   }

@@ -14,11 +14,11 @@ const INDENT = '    ';
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  columns: number | undefined = columnsOf(),
+  columns: number | undefined = terminalColumns(),
 ): string {
   const last = head.length - 1;
   const widths = head.map((title, column) =>
-    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
+    Math.max(textWidth(title), ...rows.map((row) => textWidth(row[column] ?? ''))),
   );
   const start = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
   if (columns !== undefined && start - GAP.length > columns)
@@ -26,7 +26,9 @@ export function table(
   const room = columns === undefined ? Number.POSITIVE_INFINITY : columns - start;
   const isBelow = room < Math.min(LAST_COLUMN_MIN, widths[last] ?? 0);
   const line = (cells: readonly string[]): string => {
-    const before = cells.slice(0, last).map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)));
+    const before = cells
+      .slice(0, last)
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - textWidth(cell)));
     const texts = wrapped(cells[last] ?? '', isBelow ? (columns ?? 0) - INDENT.length : room);
     if (!isBelow) return [...before, texts.join(`\n${' '.repeat(start)}`)].join(GAP).trimEnd();
     const below = texts.filter((text) => text !== '').map((text) => `\n${INDENT}${text}`);
@@ -51,7 +53,7 @@ function listed(head: readonly string[], row: readonly string[], columns: number
 }
 
 /** A text within the width of the terminal: what does not fit goes on below, indented. */
-export function paragraph(text: string, indent: string, columns: number | undefined = columnsOf()): string {
+export function paragraph(text: string, indent: string, columns: number | undefined = terminalColumns()): string {
   if (columns === undefined) return text;
   const [first = '', ...rest] = wrapped(text, columns - indent.length);
   return [first, ...rest.map((line) => indent + line)].join('\n');
@@ -66,12 +68,12 @@ const EXCERPT = /^\s*\d* +\| /;
  * Text of several lines within the width of the terminal. What doesn't fit goes on below, indented by two more columns; a
  * command goes on behind a backslash, so that it can be copied. Lines of a file stay as they are.
  */
-export function wrapText(text: string, columns: number | undefined = columnsOf()): string {
+export function wrapText(text: string, columns: number | undefined = terminalColumns()): string {
   if (columns === undefined) return text;
   return text
     .split('\n')
     .map((line) => {
-      if (widthOf(line) <= columns || EXCERPT.test(line)) return line;
+      if (textWidth(line) <= columns || EXCERPT.test(line)) return line;
       const indent = `${/^ */.exec(line)?.[0] ?? ''}  `;
       if (!COMMAND.test(line)) return paragraph(line, indent, columns);
       return wrapped(line, columns - indent.length - 2).join(` \\\n${indent}`);
@@ -81,14 +83,15 @@ export function wrapText(text: string, columns: number | undefined = columnsOf()
 
 /** Lines of at most `width` columns, broken between words; what is longer or short and in quotes stays whole, to be copied. */
 function wrapped(text: string, width: number): string[] {
-  if (widthOf(text) <= width) return [text];
+  if (textWidth(text) <= width) return [text];
   const lines: string[] = [];
   const whole = text
     .replace(SHORT_QUOTE, (quote) => quote.replaceAll(' ', NO_BREAK))
     .replace(/^ +/, (indent) => NO_BREAK.repeat(indent.length));
   for (const word of whole.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && textWidth(last) + 1 + textWidth(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
@@ -104,11 +107,11 @@ const WIDE =
 
 /** As much of a text without colours as fits. */
 export function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
+  if (textWidth(text) <= columns) return text;
   let width = 0;
   let shown = '';
   for (const { segment } of segments.segment(text)) {
-    width += widthOf(segment);
+    width += textWidth(segment);
     if (width > columns - 1) break;
     shown += segment;
   }
@@ -116,7 +119,7 @@ export function cut(text: string, columns: number): string {
 }
 
 /** Columns that a text takes on a terminal. */
-export function widthOf(text: string): number {
+export function textWidth(text: string): number {
   const plain = stripVTControlCharacters(text);
   if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
   let width = 0;
@@ -136,7 +139,7 @@ const COLUMNS_DEFAULT = 80;
  * COLUMNS where it is set, else the width of the terminal; undefined: there is no terminal, and lines are as long as they are.
  * Some pseudo-terminals say that they have no columns.
  */
-export function columnsOf(
+export function terminalColumns(
   stream: Sized = process.stdout,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): number | undefined {

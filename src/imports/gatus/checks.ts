@@ -40,7 +40,7 @@ export function gatusCheck(endpoint: object): CheckDraft | string {
     ...(record === null ? [] : ['url (the name server; set checks.resolver)']),
   ];
   const shared = { type, timeout: parseLength(String(timeout)) };
-  const asserted = assertionsOf(conditions ?? [], { type, record }, lost);
+  const asserted = toAssertions(conditions ?? [], { type, record }, lost);
   if (type === 'tcp') return { everyMs, lost, fields: { ...shared, ...asserted, uri: url.slice('tcp://'.length) } };
   if (type === 'dns') return { everyMs, lost, fields: { ...shared, ...asserted, uri: dns?.['query-name'] } };
   return {
@@ -65,7 +65,7 @@ const COMPARATORS: Readonly<Record<string, string>> = {
 };
 
 /** Fields that say what the conditions do; those that none says are lost. */
-function assertionsOf(
+function toAssertions(
   conditions: readonly string[],
   { type, record }: { readonly type: 'http' | 'tcp' | 'dns'; readonly record: string | null },
   lost: string[],
@@ -79,7 +79,7 @@ function assertionsOf(
     const [, subject = '', operator = '', value = ''] =
       /^\s*(\S.*?)\s*(==|!=|<=|>=|<|>)\s*(\S.*?)\s*$/.exec(condition) ?? [];
     const comparator = COMPARATORS[operator] ?? '';
-    const found = assertionOf(subject, comparator, value);
+    const found = toAssertion(subject, comparator, value);
     if (found === null || !(found.types ?? ['http', 'tcp', 'dns']).includes(type)) lost.push(condition.slice(0, 100));
     else if ('statuses' in found) {
       hasStatus = true;
@@ -109,7 +109,7 @@ type Assertion = { readonly types?: readonly string[] } & (
 );
 
 /** What one condition says; null: nothing that a check can. */
-function assertionOf(subject: string, comparator: string, value: string): Assertion | null {
+function toAssertion(subject: string, comparator: string, value: string): Assertion | null {
   const isEqual = comparator === 'eq';
   switch (subject) {
     case '[STATUS]': {

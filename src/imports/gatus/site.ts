@@ -13,7 +13,7 @@ import { ListSchema, NameSchema, parseInstant, TextSchema } from '../../sync/con
 import { type CheckList, createCheckList } from '../checks.ts';
 import {
   type Ask,
-  askIfThere,
+  askOptional,
   changed,
   createIds,
   dropped,
@@ -302,11 +302,11 @@ export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
   const endpoints: GatusEndpoint[] = [];
   for (const { key, name, group } of answer.data ?? []) {
     const path = `/api/v1/endpoints/${encodeURIComponent(key)}/statuses?page=1&pageSize=1`;
-    const status = await askIfThere(ask, path, (error) => notes.push(dropped(`events of ${key}`, error.message)));
+    const status = await askOptional(ask, path, (error) => notes.push(dropped(`events of ${key}`, error.message)));
     const events = EventsSchema.safeParse(status).data?.events ?? [];
     endpoints.push({ key, name, group: group ?? '', events: readEvents(events) });
   }
-  const config = await askIfThere(ask, '/api/v1/config', (error) =>
+  const config = await askOptional(ask, '/api/v1/config', (error) =>
     notes.push(dropped('announcements', error.message)),
   );
   const announcements = ConfigSchema.safeParse(config).data?.announcements ?? [];

@@ -12,7 +12,7 @@ import type { IncidentPost, PostUpdate } from '../../sync/connectors/markdown/sc
 import { IdSchema } from '../../sync/connectors/wire.ts';
 import {
   type Ask,
-  askIfThere,
+  askOptional,
   changed,
   createIds,
   dropped,
@@ -376,7 +376,7 @@ export async function readStatuspage(ask: Ask): Promise<ReadPage> {
     const value =
       name === 'summary'
         ? await ask(path)
-        : await askIfThere(ask, path, (error) => notes.push(dropped(path, error.message)));
+        : await askOptional(ask, path, (error) => notes.push(dropped(path, error.message)));
     if (value === null) continue;
     documents.push({ name: path, value });
     const { incidents = [], scheduled_maintenances: maintenances = [] } = ListsSchema.safeParse(value).data ?? {};
@@ -388,7 +388,7 @@ export async function readStatuspage(ask: Ask): Promise<ReadPage> {
     if (known.has(code)) continue;
     known.add(code);
     const path = `/incidents/${code}.json`;
-    const value = await askIfThere(ask, path, (error) => notes.push(dropped(`incident ${code}`, error.message)));
+    const value = await askOptional(ask, path, (error) => notes.push(dropped(`incident ${code}`, error.message)));
     if (value !== null) documents.push({ name: path, value });
   }
   return { documents, notes };
@@ -400,7 +400,7 @@ async function archivedCodes(ask: Ask, notes: ImportNote[]): Promise<readonly st
   for (let page = 1; page <= PAGES_MAX && empty < EMPTY_PAGES_MAX; page += 1) {
     const path = `/history.json?page=${page}`;
     let fault = 'it is not a Statuspage archive';
-    const answer = await askIfThere(ask, path, (error) => {
+    const answer = await askOptional(ask, path, (error) => {
       fault = error.message;
     });
     const { data } = HistorySchema.safeParse(answer);

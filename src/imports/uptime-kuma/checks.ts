@@ -47,7 +47,7 @@ export function kumaCheck(row: Readonly<Record<string, unknown>>): CheckDraft | 
     return 'it contains ${, which pharos.yaml would replace';
   if (monitor.upside_down === true) return 'it is upside down: for it, a failure is good';
   const lost: string[] = [];
-  const fields = fieldsOf(monitor, lost);
+  const fields = toFields(monitor, lost);
   if (typeof fields === 'string') return fields;
   if (!['', '[]'].includes(monitor.conditions ?? '')) lost.push('conditions');
   return {
@@ -63,7 +63,7 @@ export function kumaCheck(row: Readonly<Record<string, unknown>>): CheckDraft | 
   };
 }
 
-function fieldsOf(monitor: Monitor, lost: string[]): Readonly<Record<string, unknown>> | string {
+function toFields(monitor: Monitor, lost: string[]): Readonly<Record<string, unknown>> | string {
   switch (monitor.type) {
     case 'http':
     case 'keyword':

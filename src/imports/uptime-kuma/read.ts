@@ -5,7 +5,7 @@ import { itemKey } from '../../sync/connectors/items.ts';
 import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import {
   type Ask,
-  askIfThere,
+  askOptional,
   changed,
   dropped,
   type ImportNote,
@@ -224,7 +224,7 @@ async function readHistory(ask: Ask, path: string, notes: ImportNote[]): Promise
   let cursor = '';
   for (let page = 1; page <= PAGES_MAX; page += 1) {
     let fault = 'the response is not from Uptime Kuma';
-    const answer = await askIfThere(ask, `${path}/incident-history${cursor}`, (error) => {
+    const answer = await askOptional(ask, `${path}/incident-history${cursor}`, (error) => {
       fault = error.message;
     });
     const { data } = HistorySchema.safeParse(answer);

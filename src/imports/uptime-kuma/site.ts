@@ -121,7 +121,7 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
 function toIncident(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
   const parsed = check(RowSchema, row);
   if (!parsed.success) {
-    notes.push(dropped(`incident ${idOf(row, index)}`, faultText(parsed.faults[0])));
+    notes.push(dropped(`incident ${rowId(row, index)}`, faultText(parsed.faults[0])));
     return [];
   }
   const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
@@ -161,7 +161,7 @@ function toMaintenance(
 ): ImportedPost[] {
   const parsed = check(MaintenanceSchema, row);
   if (!parsed.success) {
-    notes.push(dropped(`maintenance ${idOf(row, index)}`, faultText(parsed.faults[0])));
+    notes.push(dropped(`maintenance ${rowId(row, index)}`, faultText(parsed.faults[0])));
     return [];
   }
   const maintenance = parsed.data;
@@ -189,7 +189,7 @@ function toMaintenance(
   ];
 }
 
-function idOf(row: unknown, index: number): string {
+function rowId(row: unknown, index: number): string {
   return IdSchema.safeParse((row as { id?: unknown } | null)?.id).data ?? `at place ${index + 1}`;
 }
 

@@ -72,7 +72,7 @@ export function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly
 }
 
 /** What people wrote, oldest first by id. Only what was written up to `now` counts; `world.at` cuts it. */
-export function reportsOf(startedAt: EpochMs, isCalm: boolean): readonly WorldReport[] {
+export function writeReports(startedAt: EpochMs, isCalm: boolean): readonly WorldReport[] {
   const at = (offsetMs: number): EpochMs => toEpochMs(startedAt + offsetMs);
   const long = -62 * DAY_MS;
   const search = -6 * DAY_MS;

@@ -3,7 +3,7 @@
 import { type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
 import { type Checks, countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
 import { createPages, type WorldPage } from './pages.ts';
-import { reportsOf, reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances } from './posts.ts';
+import { reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances, writeReports } from './posts.ts';
 import {
   createServices,
   LIVELY_SERVICES,
@@ -98,7 +98,7 @@ export function createWorld(options: WorldOptions): World {
   const { seed, startedAt, isCalm = false } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
   const maintenances = worldMaintenances(startedAt, isCalm);
-  const reports = reportsOf(startedAt, isCalm);
+  const reports = writeReports(startedAt, isCalm);
   const disturbancesOf = createCourse(options, services);
   const serviceState = (service: Service, at: EpochMs): ServiceState =>
     stateFrom(service, disturbancesOf(service, at), at);

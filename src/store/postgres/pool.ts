@@ -16,7 +16,7 @@ function library(): typeof pg {
   return createRequire(import.meta.url)('pg');
 }
 
-const typesOf = ({ types }: typeof pg): pg.CustomTypesConfig => ({
+const parseTypes = ({ types }: typeof pg): pg.CustomTypesConfig => ({
   getTypeParser: (oid, format) =>
     oid === INT8 || oid === NUMERIC ? (text: string) => Number(text) : types.getTypeParser(oid, format),
 });
@@ -32,7 +32,7 @@ export function createPool(url: string, size: number): pg.Pool {
     query_timeout: SILENCE_MAX_MS,
     keepAlive: true,
     pipeline: true,
-    types: typesOf(loaded),
+    types: parseTypes(loaded),
   });
   // The statements on a lost connection fail and report it; without these handlers, the process would end.
   pool.on('error', () => undefined);
@@ -112,13 +112,13 @@ export function serverPlace(url: string): string {
 
 /** Whether an open connection was lost, so that another one may work. */
 function isDisconnection(error: unknown): boolean {
-  return DISCONNECTIONS.has(sqlStateOf(error) ?? '') || DISCONNECTED.test(messageOf(error));
+  return DISCONNECTIONS.has(sqlState(error) ?? '') || DISCONNECTED.test(messageOf(error));
 }
 
 /** The error to tell of: one of ours stays as it is. */
 export function unavailable(place: string, error: unknown): StatusError {
   if (isStatusError(error)) return error;
-  const code = sqlStateOf(error);
+  const code = sqlState(error);
   const words = faultText(error);
   return new StatusError({
     code: 'STORE_UNAVAILABLE',
@@ -128,7 +128,7 @@ export function unavailable(place: string, error: unknown): StatusError {
   });
 }
 
-function sqlStateOf(error: unknown): string | null {
+function sqlState(error: unknown): string | null {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : null;
 }

@@ -3,7 +3,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { migrationsAfter, type OnOlder, outdated } from '../migrations.ts';
-import { versionOf } from './version.ts';
+import { readVersion } from './version.ts';
 
 /** The version from which on deleted rows are overwritten; databases of before are written anew once. */
 const VERSION_OF_ERASURE = 10;
@@ -22,7 +22,7 @@ interface MigrateOptions {
  * @throws STORE_UNAVAILABLE when a newer Pharos made it, or an older one and it is to be left alone
  */
 export function refuseOthers(connection: DatabaseSync, onOlder: OnOlder): void {
-  const current = versionOf(connection);
+  const current = readVersion(connection);
   const isOlder = migrationsAfter(current).length > 0 && current > 0;
   if (isOlder && onOlder === 'refuse') throw outdated(current);
 }
@@ -33,13 +33,13 @@ export function refuseOthers(connection: DatabaseSync, onOlder: OnOlder): void {
  * @returns path of the copy; null: there was nothing to do, or nothing to copy
  */
 export function bringToLatest(connection: DatabaseSync, { file, now }: MigrateOptions): string | null {
-  const current = versionOf(connection);
+  const current = readVersion(connection);
   if (migrationsAfter(current).length === 0) return null;
   const copy = current > 0 ? copyBeside(connection, `${file}.version-${current}`, now) : null;
   connection.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have done it while this one waited for the lock. All at once, so that nobody sees one in between.
-    for (const { version, sql } of migrationsAfter(versionOf(connection))) {
+    for (const { version, sql } of migrationsAfter(readVersion(connection))) {
       connection.exec(sql());
       connection.exec(`PRAGMA user_version = ${version}`);
     }
@@ -92,13 +92,13 @@ export function tableShapes(version: number): readonly TableShape[] {
     const tables = connection
       .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
       .all();
-    return tables.map(({ name }) => shapeOf(connection, String(name)));
+    return tables.map(({ name }) => readShape(connection, String(name)));
   } finally {
     connection.close();
   }
 }
 
-function shapeOf(connection: DatabaseSync, name: string): TableShape {
+function readShape(connection: DatabaseSync, name: string): TableShape {
   const columns = connection.prepare('SELECT name, pk FROM pragma_table_info(?) ORDER BY cid').all(name);
   const ofKey = columns.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a['pk']) - Number(b['pk']));
   return {

@@ -11,7 +11,7 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { toEpochMs } from '../../model/time.ts';
 import type { Database, SqlValue } from '../database.ts';
 import { migrationsAfter, outdated } from '../migrations.ts';
-import { listsOf, rowsOf, versionOf } from './version.ts';
+import { readLists, readRows, readVersion } from './version.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** How often a read is repeated because the file changed during it. */
@@ -34,7 +34,7 @@ export function openSqliteReadOnly(file: string): Database {
       if (opened !== null && !isAsOpened(opened, seen)) close();
       opened ??= open(file, seen);
       try {
-        const rows = take(statementOf(opened, sql));
+        const rows = take(prepare(opened, sql));
         // Without a log, nothing prevents another process from writing during a read.
         if (isAsOpened(opened, lookAt(file))) return rows;
       } catch (error) {
@@ -53,8 +53,8 @@ export function openSqliteReadOnly(file: string): Database {
     }
   }
 
-  const all: Database['all'] = (sql, params: readonly SqlValue[] = []) => tell(sql, (found) => rowsOf(found, params));
-  const lists: Database['lists'] = (sql, params = []) => tell(sql, (found) => listsOf(found, params));
+  const all: Database['all'] = (sql, params: readonly SqlValue[] = []) => tell(sql, (found) => readRows(found, params));
+  const lists: Database['lists'] = (sql, params = []) => tell(sql, (found) => readLists(found, params));
   const time: Database['time'] = async () => {
     const [row] = await all("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now");
     return toEpochMs(Number(row?.['now']));
@@ -110,7 +110,7 @@ function open(file: string, files: Files): Opened {
   const place = hasLog(files) ? file : new URL(`${pathToFileURL(file).href}?immutable=1`);
   const connection = new DatabaseSync(place, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
-    const version = versionOf(connection);
+    const version = readVersion(connection);
     if (migrationsAfter(version).length > 0) throw version === 0 ? new Error('it is empty') : outdated(version);
     return { connection, statements: new Map(), files };
   } catch (error) {
@@ -119,7 +119,7 @@ function open(file: string, files: Files): Opened {
   }
 }
 
-function statementOf({ connection, statements }: Opened, sql: string): StatementSync {
+function prepare({ connection, statements }: Opened, sql: string): StatementSync {
   return statements.getOrInsertComputed(sql, () => connection.prepare(sql));
 }
 

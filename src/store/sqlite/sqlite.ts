@@ -11,12 +11,12 @@ import { makeFolder } from '../make-folder.ts';
 import type { OnOlder } from '../migrations.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
 import {
-  damageOf,
+  findDamage,
   isDamage,
   isSqliteError,
-  listsOf,
+  readLists,
+  readRows,
   requireVersion,
-  rowsOf,
   SQLITE_BUSY,
   SQLITE_CORRUPT,
   unavailable,
@@ -160,7 +160,7 @@ function makeOwn(file: string): void {
 function prepare(connection: DatabaseSync): void {
   requireVersion(String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']));
   // Before anything of it may change.
-  const damage = damageOf(connection);
+  const damage = findDamage(connection);
   if (damage !== null) throw Object.assign(new Error(damage), { errcode: SQLITE_CORRUPT });
   useLog(connection);
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;');
@@ -188,14 +188,14 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   const inTurn = pLimit(1);
 
   const writer: Writer = {
-    all: async (sql, params = []) => rowsOf(prepared(writing, writeStatements, sql), params),
-    lists: async (sql, params = []) => listsOf(prepared(writing, writeStatements, sql), params),
+    all: async (sql, params = []) => readRows(prepared(writing, writeStatements, sql), params),
+    lists: async (sql, params = []) => readLists(prepared(writing, writeStatements, sql), params),
     run: async (sql, params = []) => Number(prepared(writing, writeStatements, sql).run(...params).changes),
     runMany: async (sql, rows) => {
       const statement = prepared(writing, writeStatements, sql);
       for (const row of rows) statement.run(...row);
     },
-    time: async () => timeOf(writing, writeStatements),
+    time: async () => readClock(writing, writeStatements),
     announce: async () => undefined,
   };
 
@@ -215,9 +215,9 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   }
 
   return {
-    all: async (sql, params = []) => guard(() => rowsOf(prepared(reading, readStatements, sql), params)),
-    lists: async (sql, params = []) => guard(() => listsOf(prepared(reading, readStatements, sql), params)),
-    time: async () => guard(() => timeOf(reading, readStatements)),
+    all: async (sql, params = []) => guard(() => readRows(prepared(reading, readStatements, sql), params)),
+    lists: async (sql, params = []) => guard(() => readLists(prepared(reading, readStatements, sql), params)),
+    time: async () => guard(() => readClock(reading, readStatements)),
     // SQLite has no announcements; other processes poll.
     listen: () => async () => undefined,
     // The next transaction waits for this one, even if it fails.
@@ -246,7 +246,7 @@ function isLogTruncated(connection: DatabaseSync): boolean {
   }
 }
 
-function timeOf(connection: DatabaseSync, cache: Map<string, StatementSync>): EpochMs {
+function readClock(connection: DatabaseSync, cache: Map<string, StatementSync>): EpochMs {
   const row = prepared(connection, cache, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now").get();
   return toEpochMs(Number(row?.['now']));
 }

@@ -12,7 +12,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** What is wrong with a database file, in words; null when nothing is. It is only read. */
 export function faultOfSqlite(file: string): string | null {
   try {
-    return reading(file, damageOf);
+    return reading(file, findDamage);
   } catch (error) {
     return messageOf(error);
   }
@@ -28,7 +28,7 @@ function reading<T>(file: string, use: (connection: DatabaseSync) => T): T {
 }
 
 /** What is wrong with a database, on one line; null: nothing. */
-export function damageOf(connection: DatabaseSync): string | null {
+export function findDamage(connection: DatabaseSync): string | null {
   const check = String(connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
   return check === 'ok' ? null : check.replaceAll(/\s+/g, ' ');
 }
@@ -37,14 +37,14 @@ export function damageOf(connection: DatabaseSync): string | null {
 export function schemaOfSqlite(file: string): number {
   if (!existsSync(file)) return 0;
   try {
-    return reading(file, versionOf);
+    return reading(file, readVersion);
   } catch (error) {
     throw unreadable(file, error);
   }
 }
 
 /** Which version the tables have; 0: there are none. */
-export function versionOf(connection: DatabaseSync): number {
+export function readVersion(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
@@ -110,13 +110,13 @@ export function unreadable(file: string, error: unknown): StatusError {
 }
 
 /** Rows with the names of their columns. */
-export function rowsOf(statement: StatementSync, params: readonly SqlValue[]): readonly Row[] {
+export function readRows(statement: StatementSync, params: readonly SqlValue[]): readonly Row[] {
   statement.setReturnArrays(false);
   return statement.all(...params) as readonly Row[];
 }
 
 /** Rows as lists, which node:sqlite makes in half the time. */
-export function listsOf(statement: StatementSync, params: readonly SqlValue[]): readonly Values[] {
+export function readLists(statement: StatementSync, params: readonly SqlValue[]): readonly Values[] {
   statement.setReturnArrays(true);
   return statement.all(...params) as unknown as readonly Values[];
 }

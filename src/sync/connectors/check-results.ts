@@ -10,7 +10,7 @@ import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, later, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import { ask, type Pull, type PullContext, type Question } from '../connector.ts';
-import { type Check, heldMsOf, periodMsOf, targetOf } from './check.ts';
+import { type Check, checkHeldMs, checkPeriodMs, checkTarget } from './check.ts';
 import { compareIds, note } from './items.ts';
 import { createDetail } from './measurements.ts';
 
@@ -84,10 +84,12 @@ function isOfPlace({ regions = [] }: Check, place: string): boolean {
 /** The state that the places agree on. Results that no longer hold, and those of a place without a network, count for nothing. */
 export function combinePlaces(check: Check, results: readonly CheckResult[], now: EpochMs): Combined {
   const ours = results.filter(({ place }) => isOfPlace(check, place));
-  const answers = ours.filter(({ at, state }) => state !== 'unknown' && now - at <= heldMsOf(check));
+  const answers = ours.filter(({ at, state }) => state !== 'unknown' && now - at <= checkHeldMs(check));
   const total = answers.length;
   if (total === 0) {
-    const ends = ours.map(({ state, since, at }) => (state === 'unknown' ? since : toEpochMs(at + periodMsOf(check))));
+    const ends = ours.map(({ state, since, at }) =>
+      state === 'unknown' ? since : toEpochMs(at + checkPeriodMs(check)),
+    );
     return { state: 'unknown', since: ends.length === 0 ? null : later(...latest(ends)) };
   }
   const those = (states: readonly string[]): CheckResult[] =>
@@ -148,13 +150,13 @@ export function projectChecks(
     const isNews = own.some((result) => result.foundAt > fetchedAt - WRITTEN_WITHIN_MS);
     if (isNews) shownAtOnce.push(id);
     if (own.length > 0 && (isNews || now - fetchedAt >= DETAIL_AGE_MIN_MS))
-      details.push(detailOf(id, own, { now, fetchedAt }));
+      details.push(toDetail(id, own, { now, fetchedAt }));
     return {
       id,
       name: check.name,
       description: check.description ?? null,
       kind: check.type,
-      target: targetOf(check),
+      target: checkTarget(check),
       state,
       isPublic: check.public ?? null,
       createdAt: null,
@@ -171,7 +173,7 @@ export function projectChecks(
   };
 }
 
-function detailOf(
+function toDetail(
   id: MonitorId,
   results: readonly CheckResult[],
   { now, fetchedAt }: { readonly now: EpochMs; readonly fetchedAt: number },

@@ -184,15 +184,15 @@ export type HttpCheck = Extract<Check, { type: 'http' }>;
 export type DnsCheck = Extract<Check, { type: 'dns' }>;
 
 /** What a check is about, for people. */
-export function targetOf(check: Check): string {
+export function checkTarget(check: Check): string {
   return check.type === 'http' ? check.url : check.uri;
 }
 
-export function periodMsOf({ periodicity }: Pick<Check, 'periodicity'>): number {
+export function checkPeriodMs({ periodicity }: Pick<Check, 'periodicity'>): number {
   return PERIOD_MS[periodicity];
 }
 
 /** How long a result holds: until the next would have come, one left out, and the slowest try. */
-export function heldMsOf(check: Check): number {
-  return 2 * periodMsOf(check) + check.timeout + 5 * SECOND_MS;
+export function checkHeldMs(check: Check): number {
+  return 2 * checkPeriodMs(check) + check.timeout + 5 * SECOND_MS;
 }

@@ -38,7 +38,7 @@ export function parseItem<T>(
 }
 
 /** What stands in a field of an item; undefined: nothing, or the item is no object. */
-function fieldOf(item: unknown, field: string): unknown {
+function readField(item: unknown, field: string): unknown {
   return typeof item === 'object' && item !== null && Object.hasOwn(item, field)
     ? (item as Readonly<Record<string, unknown>>)[field]
     : undefined;
@@ -46,7 +46,7 @@ function fieldOf(item: unknown, field: string): unknown {
 
 /** The id in `idField` of an item; null: there is none that can be read. */
 export function idIn(item: unknown, idField: string): string | null {
-  return IdSchema.safeParse(fieldOf(item, idField)).data ?? null;
+  return IdSchema.safeParse(readField(item, idField)).data ?? null;
 }
 
 /** The id of an item, or something that no other item has. */
@@ -112,7 +112,7 @@ export function projectMonitorLists<T>(lists: readonly MonitorList<T>[]): {
 function salvage<T>(item: unknown, { idField, placeholder }: MonitorList<T>): MonitorObservation | null {
   const id = idIn(item, idField);
   if (id === null) return null;
-  return { ...placeholder(id), name: NameSchema.safeParse(fieldOf(item, 'name')).data ?? id };
+  return { ...placeholder(id), name: NameSchema.safeParse(readField(item, 'name')).data ?? id };
 }
 
 /** Sorted by id with numbers in their order, each id once; where two disagree the monitor is `unknown`. */

@@ -40,7 +40,7 @@ export function inOrder(measurements: readonly Measurement[]): Measurement[] {
 export function presentState(measurements: readonly Measurement[], now: EpochMs): State {
   const newest = measurements.at(-1);
   if (newest === undefined || newest.at > now + AHEAD_MAX_MS) return 'unknown';
-  if (now - newest.at > heldMs(intervalOf(measurements)) + KEPT_MS) return 'unknown';
+  if (now - newest.at > heldMs(medianInterval(measurements)) + KEPT_MS) return 'unknown';
   return combinedState(measurements.filter(({ at }) => at === newest.at).map(({ state }) => state));
 }
 
@@ -56,7 +56,7 @@ export function lastChangeAt(measurements: readonly Measurement[]): EpochMs | nu
 }
 
 /** The usual time between two of them: the middle one of the last twenty, without the shorter ones before a retry. */
-function intervalOf(measurements: readonly Measurement[]): number {
+function medianInterval(measurements: readonly Measurement[]): number {
   const gaps = measurements
     .flatMap(({ at, isRetried = false }, index) => {
       const next = measurements[index + 1]?.at ?? at;
@@ -72,8 +72,8 @@ function intervalOf(measurements: readonly Measurement[]): number {
  *
  * @param measurements  oldest first
  */
-export function pastOf(id: MonitorId, measurements: readonly Measurement[], now: EpochMs): MonitorDetail {
-  const intervalMs = intervalOf(measurements);
+export function projectPast(id: MonitorId, measurements: readonly Measurement[], now: EpochMs): MonitorDetail {
+  const intervalMs = medianInterval(measurements);
   const pieces = measurements.map(({ at, state }, index): Span => {
     const next = measurements[index + 1]?.at ?? now;
     return {

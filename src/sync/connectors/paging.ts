@@ -120,7 +120,7 @@ function isConsistent(pages: readonly ListPageFacts[], again: ListPageFacts | nu
 }
 
 /** Why a list is not whole, in a few words; null when it is. */
-export function whyPartial(reading: Reading<unknown>): string | null {
+export function explainPartial(reading: Reading<unknown>): string | null {
   if (reading.kind === 'ok') return null;
   if (reading.kind === 'failed') return reading.error.message;
   if (reading.kind === 'cut') return `more than ${reading.pages.length} pages`;

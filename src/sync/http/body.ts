@@ -45,7 +45,7 @@ interface BodyBounds {
  * @throws UPSTREAM_SHAPE when it is too large or packed in another way, and whatever the stream fails with
  */
 export async function readBody(body: Readable, { encoding, bytesMax, place }: BodyBounds): Promise<Buffer> {
-  const unpack = unpackOf(encoding);
+  const unpack = chooseUnpack(encoding);
   if (unpack === 'unknown') {
     dropBody(body);
     throw shapeError(place, 'the body has an unsupported content encoding');
@@ -79,7 +79,7 @@ export function dropBody(body: Readable): void {
   body.on('error', () => undefined).destroy();
 }
 
-function unpackOf(encoding: string | undefined): Unpack | 'unknown' | null {
+function chooseUnpack(encoding: string | undefined): Unpack | 'unknown' | null {
   const names = (encoding ?? '')
     .toLowerCase()
     .split(',')

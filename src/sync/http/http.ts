@@ -218,7 +218,7 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
     clockSkewMs: theirNow === null ? null : theirNow - now,
     remaining: parseRemaining(headers['x-ratelimit-remaining']),
   };
-  const ageMs = ageOf(headers['age']);
+  const ageMs = readAge(headers['age']);
   if (status < 400 && question.maxAgeMs !== undefined && ageMs > question.maxAgeMs) {
     await discard(response);
     throw tooOld(place, ageMs);
@@ -239,7 +239,7 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
 }
 
 /** How long caches on the way have kept it (RFC 9111, 5.1); 0 where none says so. */
-function ageOf(header: unknown): number {
+function readAge(header: unknown): number {
   return typeof header === 'string' && /^\d{1,10}$/.test(header) ? Number(header) * SECOND_MS : 0;
 }
 
@@ -339,26 +339,26 @@ function createRevalidation(): Revalidation {
   const answers = new LRUCache<string, Remembered>({ max: ANSWERS_MAX });
   return {
     headersFor: (question, now) => {
-      const known = question.isConditional === true ? answers.get(keyOf(question)) : undefined;
+      const known = question.isConditional === true ? answers.get(cacheKey(question)) : undefined;
       if (known === undefined || now - known.at > BELIEVED_MS || now < known.at) return {};
       return {
         ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
         ...(known.lastModified === null ? {} : { 'if-modified-since': known.lastModified }),
       };
     },
-    recall: (question) => (question.isConditional === true ? answers.get(keyOf(question)) : undefined),
+    recall: (question) => (question.isConditional === true ? answers.get(cacheKey(question)) : undefined),
     remember: (question, { headers, payload, at }) => {
       if (question.isConditional !== true || question.method !== 'GET') return;
       const etag = headerValue(headers['etag']);
       const lastModified = headerValue(headers['last-modified']);
-      if (etag === null && lastModified === null) answers.delete(keyOf(question));
-      else answers.set(keyOf(question), { etag, lastModified, payload, at });
+      if (etag === null && lastModified === null) answers.delete(cacheKey(question));
+      else answers.set(cacheKey(question), { etag, lastModified, payload, at });
     },
   };
 }
 
 /** Secrets are among the headers, so only a digest is kept. */
-function keyOf({ url, headers }: HttpQuestion): string {
+function cacheKey({ url, headers }: HttpQuestion): string {
   return hash('sha256', JSON.stringify([url, Object.entries(headers).toSorted()]));
 }
 

@@ -43,7 +43,7 @@ const NINE = 0x39;
  * Never throws, also not for want of stack.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
-  const outline = outlineOf(bytes);
+  const outline = scanOutline(bytes);
   if (outline.depth > DEPTH_MAX) return { isValid: false, reason: `nests deeper than ${DEPTH_MAX} levels` };
   if (outline.values > VALUES_MAX) return { isValid: false, reason: `contains more than ${VALUES_MAX} values` };
   const text = new TextDecoder().decode(bytes);
@@ -61,7 +61,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   }
 }
 
-function outlineOf(bytes: Uint8Array): Outline {
+function scanOutline(bytes: Uint8Array): Outline {
   let depth = 0;
   let depthMax = 0;
   let values = 1;

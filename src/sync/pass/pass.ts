@@ -105,7 +105,7 @@ async function passOver(
     const turn = turnOf?.(upstream.id);
     if (turn === null) return idle(ELSEWHERE);
     const control = await readControl(database, upstream.id);
-    const circuit = circuitOf(control, startedAt, upstream.fingerprint);
+    const circuit = readCircuit(control, startedAt, upstream.fingerprint);
     const isWanted = isManual === true || isHinted === true;
     if (circuit.kind === 'open' && (circuit.why === 'waiting' || !isWanted))
       return idle({ kind: 'skipped', cause: circuit.why, reason: OPEN_REASONS[circuit.why] });
@@ -305,7 +305,7 @@ export type Circuit =
   | { readonly kind: 'open'; readonly why: 'failing' | 'refused' | 'waiting'; readonly until: EpochMs };
 
 /** @param fingerprint  of the options as they are now; a refusal of other options does not count */
-export function circuitOf(control: UpstreamControl, now: EpochMs, fingerprint: () => string): Circuit {
+export function readCircuit(control: UpstreamControl, now: EpochMs, fingerprint: () => string): Circuit {
   // A time further ahead than we ever set was written by a clock that was ahead.
   const isAhead = (until: EpochMs | null, most: number): until is EpochMs =>
     until !== null && until > now && until <= now + most;

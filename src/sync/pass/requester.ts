@@ -6,7 +6,7 @@ import type { Reader } from '../../store/database.ts';
 import type { FailedQuestion } from '../../store/upstream-control.ts';
 import type { Limits, Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
-import { backoffMs, type Demand, lowPriorityWindows, type Quota, windowsOf } from '../quota/quota.ts';
+import { backoffMs, type Demand, lowPriorityWindows, type Quota, quotaWindows } from '../quota/quota.ts';
 import type { BackfillMemory } from './backfill.ts';
 
 const ATTEMPTS_MAX = 3;
@@ -78,7 +78,7 @@ export function isLowPriority(question: Question<unknown>): boolean {
 }
 
 /** Number of list requests that coming passes need: as many as the last pass made, or this one so far. */
-export function demandOf({ settings, tally }: RequestRun): Demand {
+export function listDemand({ settings, tally }: RequestRun): Demand {
   return { listCallsPerPass: Math.max(settings.listCalls, tally.listCalls), intervalMs: settings.intervalMs };
 }
 
@@ -159,8 +159,8 @@ async function waitBeforeRetry(
 /** Resolves when one request may be sent. Lists wait a while for that, details don't. */
 async function reserve(run: RequestRun, question: Question<unknown>): Promise<void> {
   const { settings, deps, tally } = run;
-  const lists = windowsOf(settings.limits);
-  const windows = isLowPriority(question) ? [...lists, ...lowPriorityWindows(settings.limits, demandOf(run))] : lists;
+  const lists = quotaWindows(settings.limits);
+  const windows = isLowPriority(question) ? [...lists, ...lowPriorityWindows(settings.limits, listDemand(run))] : lists;
   const patienceUntil = deps.now() + (isLowPriority(question) ? 0 : LIST_PATIENCE_MS);
   if (isLowPriority(question) && isNearlySpent(run)) throw noQuota(question, deps.now());
   for (;;) {
@@ -184,7 +184,7 @@ async function reserve(run: RequestRun, question: Question<unknown>): Promise<vo
 /** Whether the upstream accepts only as many requests as the lists of the next pass need. */
 function isNearlySpent(run: RequestRun): boolean {
   const { remaining } = run.tally;
-  return remaining !== null && remaining <= demandOf(run).listCallsPerPass;
+  return remaining !== null && remaining <= listDemand(run).listCallsPerPass;
 }
 
 async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Promise<void> {

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
-import { faultsOf, issueWords } from '../../schema/issue-words.ts';
+import { issueWords, listFaults } from '../../schema/issue-words.ts';
 import type { Reader } from '../../store/database.ts';
 import { readChecks, runningPlaces } from '../../store/nodes/checks.ts';
 import { readWritten } from '../../store/written/posts.ts';
@@ -20,9 +20,9 @@ import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import { createFailureMemory, type FailureMemory } from './failures.ts';
 import { isFileQuestion, readFileQuestion } from './read-files.ts';
 import {
-  demandOf,
   isLowPriority,
   isOwnQuota,
+  listDemand,
   type RequestRun,
   type RunnerDeps,
   type RunnerSettings,
@@ -204,7 +204,7 @@ function skip(pass: PassRun): Answer<never> {
 function isLowPriorityClosed(pass: PassRun): boolean {
   const { settings, deps, startedAt } = pass;
   // The first pass has no earlier list requests to reserve for. It uses as much as the windows allow, to have figures soon.
-  const share = settings.listCalls === 0 ? null : lowPriorityPerPass(settings.limits, demandOf(pass));
+  const share = settings.listCalls === 0 ? null : lowPriorityPerPass(settings.limits, listDemand(pass));
   return (
     pass.lowPriorityFailures >= SPARE_FAILURES_MAX ||
     (share !== null && pass.lowPriorityAsked >= share) ||
@@ -222,7 +222,7 @@ async function validate(question: Question<unknown>, answer: HttpAnswer): Promis
     throw shapeError(place, `the response could not be checked (${messageOf(error).slice(0, 200)})`);
   }
   if (result.success) return result.data;
-  const [{ path, message }] = faultsOf(result.error);
+  const [{ path, message }] = listFaults(result.error);
   const words = `${message.slice(0, 200)}, at ${path === '' ? 'the top level' : path.slice(0, 200)}`;
   throw shapeError(place, words, ownWords(answer.payload, Object.values(question.headers)));
 }

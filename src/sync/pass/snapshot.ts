@@ -67,7 +67,7 @@ export function toFailure(upstreamId: string, error: unknown): Outcome & { reado
  * Maximum time between two answers over which states are taken to continue: two intervals and a slow pass, so that one failed
  * pass leaves no gap.
  */
-export function silenceMsOf(intervalMs: number): number {
+export function silenceAllowedMs(intervalMs: number): number {
   return 2 * intervalMs + Math.min(intervalMs / 2, 30 * SECOND_MS);
 }
 
@@ -145,7 +145,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
     lastAt,
     lastStates,
     seen: await listSightings(store, { learned, lastAt, lastStates }),
-    silenceMs: silenceMsOf(upstream.intervalMs),
+    silenceMs: silenceAllowedMs(upstream.intervalMs),
   });
   const result = await store.commitPass({
     upstreamId: upstream.id,
@@ -156,7 +156,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
     ...spans,
   });
   if (result.isOutdated === true) return { kind: 'skipped', cause: 'outdated', reason: OUTDATED_REASON };
-  return { kind: 'ok', learned, changed: changedBy(result, learned, record) };
+  return { kind: 'ok', learned, changed: listChanges(result, learned, record) };
 }
 
 /**
@@ -182,7 +182,7 @@ function listSightings(
   );
 }
 
-function changedBy(result: CommitResult, learned: Learned, record: UpstreamRecord | null): Changed {
+function listChanges(result: CommitResult, learned: Learned, record: UpstreamRecord | null): Changed {
   const hasPages = !learned.stale.includes('pages') && result.hasNewDefinitions;
   return {
     monitors: result.monitors,

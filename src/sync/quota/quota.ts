@@ -35,7 +35,7 @@ export interface Demand {
 const HEADROOM_RATIO = 0.01;
 
 /** The windows that every request is bound by. */
-export function windowsOf(limits: Limits): readonly Window[] {
+export function quotaWindows(limits: Limits): readonly Window[] {
   const windows: Window[] = [];
   if (limits.perMinute !== null)
     windows.push({ lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: limits.perMinute, isLowPriorityOnly: false });
@@ -52,7 +52,7 @@ const EVEN_PASSES = 10;
  * no more than an even share of the hour.
  */
 export function lowPriorityWindows(limits: Limits, demand: Demand): readonly Window[] {
-  const left = windowsOf(limits).map(({ lengthMs, requestsMax }) => {
+  const left = quotaWindows(limits).map(({ lengthMs, requestsMax }) => {
     const headroom = lengthMs >= HOUR_MS ? Math.ceil(requestsMax * HEADROOM_RATIO) : 0;
     const needed = Math.ceil(lengthMs / demand.intervalMs) * demand.listCallsPerPass;
     return { lengthMs, requestsMax: Math.max(0, requestsMax - needed - headroom), isLowPriorityOnly: true };
@@ -73,7 +73,7 @@ export function lowPriorityPerPass(limits: Limits, demand: Demand): number | nul
 
 /** The shortest time between two passes for which the quota has enough list calls; 0: nothing limits it. */
 export function intervalMinMs(limits: Limits, listCalls: number): number {
-  return Math.max(0, ...windowsOf(limits).map(({ lengthMs, requestsMax }) => (listCalls * lengthMs) / requestsMax));
+  return Math.max(0, ...quotaWindows(limits).map(({ lengthMs, requestsMax }) => (listCalls * lengthMs) / requestsMax));
 }
 
 /** When the `n`th newest request left; null: there are fewer. */
@@ -133,10 +133,10 @@ export function hasRoom(limits: Limits, { intervalMs, ...size }: PassSize & { re
 /** The fastest even schedule that also gets details and history; null: none of an hour or less does. */
 export function fastestSchedule(limits: Limits, size: PassSize): Schedule | null {
   const step = EVEN_STEPS_S.find((seconds) => hasRoom(limits, { ...size, intervalMs: seconds * SECOND_MS }));
-  return step === undefined ? null : { intervalMs: step * SECOND_MS, cron: cronOf(step) };
+  return step === undefined ? null : { intervalMs: step * SECOND_MS, cron: toCron(step) };
 }
 
-function cronOf(seconds: number): string {
+function toCron(seconds: number): string {
   const every = (step: number): string => (step === 1 ? '*' : `*/${step}`);
   if (seconds === 3_600) return '0 * * * *';
   return seconds < 60 ? `${every(seconds)} * * * * *` : `${every(seconds / 60)} * * * *`;
@@ -204,11 +204,15 @@ async function reserve(
     if (holdUntil === null || holdUntil <= now) return { granted: true };
     if (holdUntil <= now + RETRY_AFTER_MAX_MS) return { granted: false, notBefore: holdUntil };
   }
-  return withLedger(database, upstreamId, (ledger) => reserveIn(ledger, windows, now));
+  return withLedger(database, upstreamId, (ledger) => reserveRequest(ledger, windows, now));
 }
 
 /** Records a request, in a transaction; or returns when it may be tried again. */
-export async function reserveIn(ledger: RequestLedger, windows: readonly Window[], now: EpochMs): Promise<Reservation> {
+export async function reserveRequest(
+  ledger: RequestLedger,
+  windows: readonly Window[],
+  now: EpochMs,
+): Promise<Reservation> {
   const control = await ledger.control();
   if (control.holdUntil !== null && control.holdUntil > now) {
     const notBefore = toEpochMs(Math.min(control.holdUntil, now + RETRY_AFTER_MAX_MS));

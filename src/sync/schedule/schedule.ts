@@ -32,7 +32,7 @@ interface Runs {
 const runsByExpression = new Map<string, Runs>();
 
 /** @throws CONFIG_INVALID when the expression doesn't have five or six fields, or can't be read */
-function runsOf(expression: string): Runs {
+function expectRuns(expression: string): Runs {
   return runsByExpression.getOrInsertComputed(expression, readRuns);
 }
 
@@ -61,14 +61,14 @@ function readRuns(expression: string): Runs {
  *
  * @throws CONFIG_INVALID when the expression can't be read, or runs less than twice in four years
  */
-export function intervalMsOf(expression: string): number {
+export function scheduleIntervalMs(expression: string): number {
   return intervals.getOrInsertComputed(expression, longestGap);
 }
 
 const intervals = new Map<string, number>();
 
 function longestGap(expression: string): number {
-  const { times, isOn } = runsOf(expression);
+  const { times, isOn } = expectRuns(expression);
   const [first = 0] = times;
   const last = times.at(-1) ?? 0;
   let longest = Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? 0)));
@@ -85,9 +85,9 @@ function longestGap(expression: string): number {
   return longest;
 }
 
-/** The first run after `at`. @throws CONFIG_INVALID as `intervalMsOf` */
+/** The first run after `at`. @throws CONFIG_INVALID as `scheduleIntervalMs` */
 export function nextRunAfter(expression: string, at: EpochMs): EpochMs {
-  const { times, isOn } = runsOf(expression);
+  const { times, isOn } = expectRuns(expression);
   const today = Math.floor(at / DAY_MS) * DAY_MS;
   for (let day = 0; day < HORIZON_DAYS; day += 1) {
     const midnight = today + day * DAY_MS;
@@ -98,8 +98,8 @@ export function nextRunAfter(expression: string, at: EpochMs): EpochMs {
 }
 
 /** How much later than its expression says a run comes at most, ms. */
-export function jitterMsOf(expression: string): number {
-  return Math.min(JITTER_MAX_MS, intervalMsOf(expression) / 10);
+export function scheduleJitterMs(expression: string): number {
+  return Math.min(JITTER_MAX_MS, scheduleIntervalMs(expression) / 10);
 }
 
 /**
@@ -116,7 +116,7 @@ export function startSchedules(
     cron.schedule(expression, () => run(upstreamIds), {
       timezone: 'UTC',
       noOverlap: true,
-      maxRandomDelay: jitterMsOf(expression),
+      maxRandomDelay: scheduleJitterMs(expression),
       // A busy process runs late, but it runs.
       missedExecutionTolerance: Number.POSITIVE_INFINITY,
       suppressMissedWarning: true,

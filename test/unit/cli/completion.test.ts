@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { COMPLETION_VALUES } from '../../../src/cli/completion-values.ts';
-import { GROUPS, programOf } from '../../../src/cli/main.ts';
+import { createProgram, GROUPS } from '../../../src/cli/main.ts';
 import { completionScript, SHELLS } from '../../../src/cli/terminal/completion.ts';
 import { temporaryFolder } from '../../helpers/pharos.ts';
 
-const program = programOf(() => undefined);
+const program = createProgram(() => undefined);
 
 /** Every command by its path. */
 function pathsOf(command: Command, path: readonly string[] = []): string[][] {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress } from '../../../src/cli/terminal/progress.ts';
 import { upstreamProgress } from '../../../src/cli/terminal/report-text.ts';
-import { columnsOf, paragraph, table, widthOf } from '../../../src/cli/terminal/table.ts';
+import { paragraph, table, terminalColumns, textWidth } from '../../../src/cli/terminal/table.ts';
 
 const TERMINAL = { TERM: 'xterm-256color' };
 
@@ -64,7 +64,7 @@ describe('progress', () => {
     progress.doing('数据库'.repeat(10));
     progress.end();
     const [, line = ''] = out.text.split('\r\u001b[2K');
-    expect(widthOf(line)).toBeLessThan(30);
+    expect(textWidth(line)).toBeLessThan(30);
     expect(line).toMatch(/^⠙ (?:数据库){4}数…$/u);
   });
 
@@ -163,7 +163,9 @@ describe('a table', () => {
   });
 
   it('counts two columns for a sign that takes two', () => {
-    expect(['API', '数据库', 'é', 'e\u0301', '🚀', '\u001b[32mok\u001b[39m'].map(widthOf)).toEqual([3, 6, 1, 1, 2, 2]);
+    expect(['API', '数据库', 'é', 'e\u0301', '🚀', '\u001b[32mok\u001b[39m'].map(textWidth)).toEqual([
+      3, 6, 1, 1, 2, 2,
+    ]);
     expect(
       table(
         ['name', 'x'],
@@ -193,12 +195,12 @@ describe('a table', () => {
 });
 
 it('the width is what COLUMNS says, else that of the terminal, and none where there is none', () => {
-  expect(columnsOf({ isTTY: true, columns: 120 }, {})).toBe(120);
-  expect(columnsOf({ isTTY: true, columns: 120 }, { COLUMNS: '40' })).toBe(40);
-  expect(columnsOf({ isTTY: false }, { COLUMNS: '40' })).toBe(40);
-  expect(columnsOf({ isTTY: true, columns: 120 }, { COLUMNS: 'wide' })).toBe(120);
-  expect(columnsOf({ isTTY: true, columns: 0 }, {})).toBe(80);
-  expect(columnsOf({}, {})).toBeUndefined();
+  expect(terminalColumns({ isTTY: true, columns: 120 }, {})).toBe(120);
+  expect(terminalColumns({ isTTY: true, columns: 120 }, { COLUMNS: '40' })).toBe(40);
+  expect(terminalColumns({ isTTY: false }, { COLUMNS: '40' })).toBe(40);
+  expect(terminalColumns({ isTTY: true, columns: 120 }, { COLUMNS: 'wide' })).toBe(120);
+  expect(terminalColumns({ isTTY: true, columns: 0 }, {})).toBe(80);
+  expect(terminalColumns({}, {})).toBeUndefined();
 });
 
 it('a paragraph goes on below, indented, and is one line where there is no terminal', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CHECK_STATES, type CheckResult, type StoredCheck } from '../../../src/model/check-result.ts';
 import { type EpochMs, toEpochMs } from '../../../src/model/time.ts';
 import { check as checkValue } from '../../../src/schema/issue-words.ts';
-import { heldMsOf } from '../../../src/sync/connectors/check.ts';
+import { checkHeldMs } from '../../../src/sync/connectors/check.ts';
 import { combinePlaces } from '../../../src/sync/connectors/check-results.ts';
 import { ownChecks } from '../../../src/sync/connectors/checks/connector.ts';
 import { contextOf, drive, NOW } from '../../helpers/drive.ts';
@@ -60,7 +60,7 @@ describe('the places', () => {
   });
 
   it('count for nothing when they have not answered lately, or had no network', () => {
-    const old = { at: toEpochMs(NOW - heldMsOf(CHECK) - 1) };
+    const old = { at: toEpochMs(NOW - checkHeldMs(CHECK) - 1) };
     expect(combine(resultAt('ams', 'major_outage', old), resultAt('fra', 'operational')).state).toBe('operational');
     expect(combine(resultAt('ams', 'unknown'), resultAt('fra', 'operational')).state).toBe('operational');
     expect(combine(resultAt('ams', 'operational', old))).toEqual({
@@ -87,7 +87,7 @@ describe('the places', () => {
         const results = drawn.map(({ state, ageMs }, index) =>
           resultAt(`p${index}`, state, { at: toEpochMs(NOW - ageMs), since: toEpochMs(NOW - ageMs - index * 1_000) }),
         );
-        const lately = results.filter(({ at, state }) => state !== 'unknown' && NOW - at <= heldMsOf(CHECK));
+        const lately = results.filter(({ at, state }) => state !== 'unknown' && NOW - at <= checkHeldMs(CHECK));
         const share = (state: string): number => lately.filter((one) => one.state === state).length;
         const { state, since, foundAt } = combinePlaces(CHECK, results, NOW);
         const down = share('major_outage');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ErrorCode, StatusError } from '../../../src/errors.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { CONTROL_AT_FIRST, type UpstreamControl } from '../../../src/store/upstream-control.ts';
-import { afterFailure, afterSuccess, circuitOf } from '../../../src/sync/pass/pass.ts';
+import { afterFailure, afterSuccess, readCircuit } from '../../../src/sync/pass/pass.ts';
 
 const NOW = toEpochMs(Date.UTC(2026, 10, 21));
 const PRINT = 'options-1';
@@ -19,17 +19,17 @@ function fail(control: UpstreamControl, { failures = 3, now = NOW, random = 1 } 
 describe('the circuit', () => {
   it('opens with the fifth failed request in a row', () => {
     const four = fail(fail(CONTROL_AT_FIRST, { failures: 2 }), { failures: 2 });
-    expect(circuitOf(four, NOW, fingerprint)).toEqual({ kind: 'closed' });
+    expect(readCircuit(four, NOW, fingerprint)).toEqual({ kind: 'closed' });
     const five = fail(four, { failures: 1 });
-    expect(circuitOf(five, NOW, fingerprint)).toEqual({ kind: 'open', why: 'failing', until: NOW + 30 * SECOND_MS });
+    expect(readCircuit(five, NOW, fingerprint)).toEqual({ kind: 'open', why: 'failing', until: NOW + 30 * SECOND_MS });
   });
 
   it('lets one request through when it has been open long enough, and closes when that is answered', () => {
     const open = fail(CONTROL_AT_FIRST, { failures: 5 });
     const later = toEpochMs(NOW + 30 * SECOND_MS);
-    expect(circuitOf(open, toEpochMs(later - 1), fingerprint).kind).toBe('open');
-    expect(circuitOf(open, later, fingerprint)).toEqual({ kind: 'half-open' });
-    expect(circuitOf(afterSuccess(open, 4), later, fingerprint)).toEqual({ kind: 'closed' });
+    expect(readCircuit(open, toEpochMs(later - 1), fingerprint).kind).toBe('open');
+    expect(readCircuit(open, later, fingerprint)).toEqual({ kind: 'half-open' });
+    expect(readCircuit(afterSuccess(open, 4), later, fingerprint)).toEqual({ kind: 'closed' });
   });
 
   it('opens for twice as long each time, up to five minutes, the second half of it by chance', () => {
@@ -47,7 +47,7 @@ describe('the circuit', () => {
     const open = fail(CONTROL_AT_FIRST, { failures: 5 });
     for (const code of ['UPSTREAM_SHAPE', 'UPSTREAM_LIMITED'] as const) {
       const next = afterFailure(open, { error: error(code), failures: 0, now: NOW, random: 0, fingerprint });
-      expect(circuitOf(next, NOW, fingerprint)).toEqual({ kind: 'closed' });
+      expect(readCircuit(next, NOW, fingerprint)).toEqual({ kind: 'closed' });
     }
   });
 
@@ -56,25 +56,25 @@ describe('the circuit', () => {
     (status) => {
       const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
       const refused = afterFailure(CONTROL_AT_FIRST, failure);
-      expect(circuitOf(refused, NOW, fingerprint)).toEqual({
+      expect(readCircuit(refused, NOW, fingerprint)).toEqual({
         kind: 'open',
         why: 'refused',
         until: NOW + 30 * SECOND_MS,
       });
-      expect(circuitOf(refused, toEpochMs(NOW + 30 * SECOND_MS), fingerprint).kind).toBe('half-open');
-      expect(circuitOf(refused, NOW, () => 'options-2').kind).toBe('closed');
-      expect(circuitOf(afterSuccess(refused, 1), NOW, fingerprint).kind).toBe('closed');
+      expect(readCircuit(refused, toEpochMs(NOW + 30 * SECOND_MS), fingerprint).kind).toBe('half-open');
+      expect(readCircuit(refused, NOW, () => 'options-2').kind).toBe('closed');
+      expect(readCircuit(afterSuccess(refused, 1), NOW, fingerprint).kind).toBe('closed');
     },
   );
 
   it.each([404, 405, 410])('after %i the next pass asks again: nobody counts that against a key', (status) => {
     const failure = { error: error('UPSTREAM_REFUSED', status), failures: 0, now: NOW, random: 0, fingerprint };
-    expect(circuitOf(afterFailure(CONTROL_AT_FIRST, failure), NOW, fingerprint).kind).toBe('closed');
+    expect(readCircuit(afterFailure(CONTROL_AT_FIRST, failure), NOW, fingerprint).kind).toBe('closed');
   });
 
   it('a wait that the upstream asked for outlives an answer', () => {
     const control = { ...CONTROL_AT_FIRST, holdUntil: toEpochMs(NOW + MINUTE_MS), limitedCount: 2 };
-    expect(circuitOf(afterSuccess(control, 4), NOW, fingerprint)).toEqual({
+    expect(readCircuit(afterSuccess(control, 4), NOW, fingerprint)).toEqual({
       kind: 'open',
       why: 'waiting',
       until: NOW + MINUTE_MS,
@@ -90,6 +90,6 @@ describe('the circuit', () => {
       refusedUntil: ahead,
       refusedPrint: PRINT,
     };
-    expect(circuitOf(control, NOW, fingerprint).kind).toBe('half-open');
+    expect(readCircuit(control, NOW, fingerprint).kind).toBe('half-open');
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/model/time.ts';
 import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs } from '../../../src/sync/quota/quota.ts';
-import { intervalMsOf } from '../../../src/sync/schedule/schedule.ts';
+import { scheduleIntervalMs } from '../../../src/sync/schedule/schedule.ts';
 
 const DOCUMENTED = { perMinute: 60, perHour: 1_000 };
 
@@ -37,7 +37,7 @@ describe('the fastest schedule that also gets details and history', () => {
           expect(hasRoom(limits, { ...size, intervalMs: 60 * MINUTE_MS })).toBe(false);
           return;
         }
-        expect(intervalMsOf(fastest.cron)).toBe(fastest.intervalMs);
+        expect(scheduleIntervalMs(fastest.cron)).toBe(fastest.intervalMs);
         expect(fastest.intervalMs).toBeGreaterThanOrEqual(intervalMinMs(limits, listCallsPerPass));
         expect(detailAgeMaxMs(limits, { ...size, ...fastest }) ?? 0).toBeLessThanOrEqual(DAY_MS);
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { lowPriorityPerPass, lowPriorityWindows, reserveIn, windowsOf } from '../../../src/sync/quota/quota.ts';
+import { lowPriorityPerPass, lowPriorityWindows, quotaWindows, reserveRequest } from '../../../src/sync/quota/quota.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const LIMITS = { perMinute: 60, perHour: 1_000 };
@@ -23,7 +23,7 @@ function createRandom(seed: number): () => number {
 async function simulate(monitorsTotal: number): Promise<{ meanMs: number; mostMs: number; refusedLists: number }> {
   const ledger = createMemoryLedger();
   const random = createRandom(7);
-  const lists = windowsOf(LIMITS);
+  const lists = quotaWindows(LIMITS);
   const details = [...lists, ...lowPriorityWindows(LIMITS, DEMAND)];
   const share = lowPriorityPerPass(LIMITS, DEMAND) ?? Number.POSITIVE_INFINITY;
   const fetchedAt: number[] = [];
@@ -32,11 +32,11 @@ async function simulate(monitorsTotal: number): Promise<{ meanMs: number; mostMs
   for (let pass = 0; fetchedAt.length < 4 * monitorsTotal; pass += 1) {
     let now = pass * MINUTE_MS + random() * 5 * SECOND_MS;
     for (let call = 0; call < LIST_CALLS; call += 1) {
-      if (!(await reserveIn(ledger, lists, toEpochMs(now))).granted) refusedLists += 1;
+      if (!(await reserveRequest(ledger, lists, toEpochMs(now))).granted) refusedLists += 1;
       now += 50;
     }
     for (let asked = 0; asked < (pass === 0 ? 1_000 : share); asked += 1) {
-      if (!(await reserveIn(ledger, details, toEpochMs(now))).granted) break;
+      if (!(await reserveRequest(ledger, details, toEpochMs(now))).granted) break;
       const before = fetchedAt.at(-monitorsTotal);
       if (fetchedAt.length >= 2 * monitorsTotal && before !== undefined) gaps.push(now - before);
       fetchedAt.push(now);

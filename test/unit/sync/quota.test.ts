@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { Limits } from '../../../src/sync/connector.ts';
-import { ARRIVAL_MS, backoffMs, lowPriorityWindows, reserveIn, windowsOf } from '../../../src/sync/quota/quota.ts';
+import {
+  ARRIVAL_MS,
+  backoffMs,
+  lowPriorityWindows,
+  quotaWindows,
+  reserveRequest,
+} from '../../../src/sync/quota/quota.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const SCHEDULES = Math.round(3_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
@@ -46,7 +52,7 @@ const scheduleArbitrary = fc.record({
 /** When the requests of a schedule arrive at the upstream, in real time. Processes remember nothing but the ledger. */
 async function arrivalsOf(limits: Limits, steps: readonly Step[]): Promise<readonly number[]> {
   const ledger = createMemoryLedger();
-  const lists = windowsOf(limits);
+  const lists = quotaWindows(limits);
   const details = [...lists, ...lowPriorityWindows(limits, { listCallsPerPass: 1, intervalMs: 10 * MINUTE_MS })];
   const arrivals: number[] = [];
   let realMs = Date.UTC(2026, 10, 21);
@@ -56,10 +62,10 @@ async function arrivalsOf(limits: Limits, steps: readonly Step[]): Promise<reado
     offsetMs -= step.setBackMs;
     for (let index = 0; index < step.burst; index += 1) {
       const wall = (): EpochMs => toEpochMs(realMs + offsetMs);
-      let reservation = await reserveIn(ledger, step.isSpare ? details : lists, wall());
+      let reservation = await reserveRequest(ledger, step.isSpare ? details : lists, wall());
       if (!reservation.granted && step.isPatient) {
         realMs += reservation.notBefore - wall();
-        reservation = await reserveIn(ledger, step.isSpare ? details : lists, wall());
+        reservation = await reserveRequest(ledger, step.isSpare ? details : lists, wall());
       }
       if (reservation.granted) arrivals.push(realMs + Math.floor(step.latency * (ARRIVAL_MS - 1)));
     }
@@ -101,11 +107,11 @@ describe('the quota', () => {
 
   it('is used to the full by requests that wait as long as they are told', async () => {
     const ledger = createMemoryLedger();
-    const windows = windowsOf({ perMinute: 60, perHour: 1_000 });
+    const windows = quotaWindows({ perMinute: 60, perHour: 1_000 });
     let now = toEpochMs(0);
     let granted = 0;
     while (now < 10 * HOUR_MS) {
-      const reservation = await reserveIn(ledger, windows, now);
+      const reservation = await reserveRequest(ledger, windows, now);
       if (reservation.granted) granted += 1;
       else now = reservation.notBefore;
     }
@@ -114,48 +120,51 @@ describe('the quota', () => {
 
   it('is free again an hour after the clock was set back by a day, not a day after', async () => {
     const ledger = createMemoryLedger();
-    const windows = windowsOf({ perMinute: 60, perHour: 2 });
+    const windows = quotaWindows({ perMinute: 60, perHour: 2 });
     const before = toEpochMs(48 * HOUR_MS);
-    for (const at of [before, before]) expect((await reserveIn(ledger, windows, at)).granted).toBe(true);
+    for (const at of [before, before]) expect((await reserveRequest(ledger, windows, at)).granted).toBe(true);
     const now = toEpochMs(24 * HOUR_MS);
-    expect(await reserveIn(ledger, windows, now)).toEqual({ granted: false, notBefore: now + HOUR_MS + ARRIVAL_MS });
-    expect((await reserveIn(ledger, windows, toEpochMs(now + HOUR_MS + ARRIVAL_MS))).granted).toBe(true);
+    expect(await reserveRequest(ledger, windows, now)).toEqual({
+      granted: false,
+      notBefore: now + HOUR_MS + ARRIVAL_MS,
+    });
+    expect((await reserveRequest(ledger, windows, toEpochMs(now + HOUR_MS + ARRIVAL_MS))).granted).toBe(true);
   });
 
   it('keeps its room for lists when details take all they may', async () => {
     const limits = { perMinute: 60, perHour: 1_000 };
     const demand = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
-    const lists = windowsOf(limits);
+    const lists = quotaWindows(limits);
     const details = [...lists, ...lowPriorityWindows(limits, demand)];
     const ledger = createMemoryLedger();
     for (let pass = 0; pass < 300; pass += 1) {
       for (let call = 0; call < demand.listCallsPerPass; call += 1) {
-        const reservation = await reserveIn(ledger, lists, toEpochMs(pass * MINUTE_MS));
+        const reservation = await reserveRequest(ledger, lists, toEpochMs(pass * MINUTE_MS));
         expect(reservation.granted).toBe(true);
       }
       let hasRoom = true;
-      while (hasRoom) hasRoom = (await reserveIn(ledger, details, toEpochMs(pass * MINUTE_MS))).granted;
+      while (hasRoom) hasRoom = (await reserveRequest(ledger, details, toEpochMs(pass * MINUTE_MS))).granted;
     }
   });
 });
 
 describe('a wait that the upstream asked for', () => {
-  const windows = windowsOf({ perMinute: 60, perHour: 1_000 });
+  const windows = quotaWindows({ perMinute: 60, perHour: 1_000 });
 
   it('holds every request until its end, and none after it', async () => {
     const ledger = createMemoryLedger();
     const holdUntil = toEpochMs(30 * SECOND_MS);
     await ledger.setControl({ ...(await ledger.control()), holdUntil });
-    expect(await reserveIn(ledger, windows, toEpochMs(0))).toEqual({ granted: false, notBefore: holdUntil });
-    expect(await reserveIn(ledger, windows, toEpochMs(holdUntil - 1))).toMatchObject({ granted: false });
-    expect(await reserveIn(ledger, windows, holdUntil)).toEqual({ granted: true });
+    expect(await reserveRequest(ledger, windows, toEpochMs(0))).toEqual({ granted: false, notBefore: holdUntil });
+    expect(await reserveRequest(ledger, windows, toEpochMs(holdUntil - 1))).toMatchObject({ granted: false });
+    expect(await reserveRequest(ledger, windows, holdUntil)).toEqual({ granted: true });
   });
 
   it('begins anew when the clock was set back, and then ends', async () => {
     const ledger = createMemoryLedger();
     await ledger.setControl({ ...(await ledger.control()), holdUntil: toEpochMs(50 * HOUR_MS) });
-    expect(await reserveIn(ledger, windows, toEpochMs(0))).toEqual({ granted: false, notBefore: HOUR_MS });
-    expect(await reserveIn(ledger, windows, toEpochMs(HOUR_MS))).toEqual({ granted: true });
+    expect(await reserveRequest(ledger, windows, toEpochMs(0))).toEqual({ granted: false, notBefore: HOUR_MS });
+    expect(await reserveRequest(ledger, windows, toEpochMs(HOUR_MS))).toEqual({ granted: true });
   });
 
   it('without a time doubles from one second, and no further than an hour', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { intervalMsOf, nextRunAfter, startSchedules } from '../../../src/sync/schedule/schedule.ts';
+import { nextRunAfter, scheduleIntervalMs, startSchedules } from '../../../src/sync/schedule/schedule.ts';
 import { TEST_SCALE } from '../model/random-history.ts';
 
 const NOON = toEpochMs(Date.UTC(2026, 10, 21, 12, 0, 0));
@@ -24,7 +24,7 @@ describe('the interval of a schedule', () => {
     ['0 0 L * *', 31 * DAY_MS],
     ['0 0 1 1 *', 366 * DAY_MS],
   ])('%s is its longest gap', (expression, expected) => {
-    expect(intervalMsOf(expression)).toBe(expected);
+    expect(scheduleIntervalMs(expression)).toBe(expected);
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('the interval of a schedule', () => {
     '0 0 30 2 *',
     '0 0 29 2 *',
   ])('%s is a fault of the configuration', (expression) => {
-    expect(() => intervalMsOf(expression)).toThrow(
+    expect(() => scheduleIntervalMs(expression)).toThrow(
       expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(`"${expression}"`) }),
     );
   });
@@ -66,7 +66,7 @@ describe('an expression of lists', () => {
               for (const second of seconds)
                 runs.push(midnight + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS);
         const gaps = runs.slice(1).map((run, index) => run - (runs[index] ?? 0));
-        expect(intervalMsOf(expression)).toBe(gaps.reduce((longest, gap) => Math.max(longest, gap)));
+        expect(scheduleIntervalMs(expression)).toBe(gaps.reduce((longest, gap) => Math.max(longest, gap)));
         for (let index = 0; index + 1 < runs.length; index += Math.ceil(runs.length / 100)) {
           const run = toEpochMs(runs[index] ?? 0);
           expect(nextRunAfter(expression, run)).toBe(runs[index + 1]);

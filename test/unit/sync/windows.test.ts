@@ -7,7 +7,7 @@ import {
   intervalMinMs,
   lowPriorityPerPass,
   lowPriorityWindows,
-  windowsOf,
+  quotaWindows,
 } from '../../../src/sync/quota/quota.ts';
 
 const SERVER_MONITOR = { perMinute: 60, perHour: 1_000 };
@@ -16,12 +16,12 @@ const DEMAND = { listCallsPerPass: 4, intervalMs: MINUTE_MS };
 
 describe('windows', () => {
   it('are as long as the documented ones and the way of a request there', () => {
-    expect(windowsOf(SERVER_MONITOR)).toEqual([
+    expect(quotaWindows(SERVER_MONITOR)).toEqual([
       { lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: 60, isLowPriorityOnly: false },
       { lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: 1_000, isLowPriorityOnly: false },
     ]);
-    expect(windowsOf({ perMinute: null, perHour: 5 })).toHaveLength(1);
-    expect(windowsOf(NONE)).toEqual([]);
+    expect(quotaWindows({ perMinute: null, perHour: 5 })).toHaveLength(1);
+    expect(quotaWindows(NONE)).toEqual([]);
   });
 
   it('of details leave room for the lists of every pass that may fall into them', () => {

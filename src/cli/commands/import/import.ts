@@ -22,16 +22,16 @@ import { createHttp } from '../../../sync/http/http.ts';
 import { parseJson } from '../../../sync/http/json.ts';
 import { UsageError } from '../../terminal/exit.ts';
 import { createProgress } from '../../terminal/progress.ts';
-import { contextOf, type ImportOptions, writeImport } from './write.ts';
+import { type ImportOptions, parseContext, writeImport } from './write.ts';
 
 /** A page's address, or documents of its API. */
 export async function importStatuspage(places: readonly string[], options: ImportOptions): Promise<number> {
-  const context = contextOf(options);
+  const context = parseContext(options);
   const read = await Promise.all(
     places.map(async (place) =>
       isAddress(place)
-        ? askingAt(place, options, readStatuspage)
-        : { documents: [{ name: nameOf(place), value: jsonOf(place) }], notes: [] },
+        ? withAddress(place, options, readStatuspage)
+        : { documents: [{ name: sourceName(place), value: readJson(place) }], notes: [] },
     ),
   );
   const site = statuspageSite(
@@ -44,8 +44,8 @@ export async function importStatuspage(places: readonly string[], options: Impor
 
 /** The folder of a site. */
 export async function importCstate(folder: string, options: ImportOptions): Promise<number> {
-  const context = contextOf(options);
-  const files = filesIn(folder, (path) => /^(?:content\/.*\.(?:md|markdown|html)|(?:config|hugo)\.\w+)$/.test(path));
+  const context = parseContext(options);
+  const files = listFiles(folder, (path) => /^(?:content\/.*\.(?:md|markdown|html)|(?:config|hugo)\.\w+)$/.test(path));
   if (!files.some(({ path }) => path.startsWith('content/')))
     throw new UsageError(
       `${folder} has no content folder. Pass the folder of the cState site, which contains config.yml.`,
@@ -57,8 +57,8 @@ const GITHUB_API = 'https://api.github.com';
 
 /** The folder of a repository, and its issues. */
 export async function importUpptime(folder: string, options: ImportOptions): Promise<number> {
-  const context = contextOf(options);
-  const files = filesIn(folder, (path) => /^(?:\.upptimerc\.ya?ml|history\/summary\.json)$/.test(path));
+  const context = parseContext(options);
+  const files = listFiles(folder, (path) => /^(?:\.upptimerc\.ya?ml|history\/summary\.json)$/.test(path));
   if (files.length === 0)
     throw new UsageError(
       `${folder} has neither .upptimerc.yml nor history/summary.json. Pass the folder of the Upptime repository.`,
@@ -71,18 +71,18 @@ export async function importUpptime(folder: string, options: ImportOptions): Pro
     );
   const issues =
     options.issues === undefined
-      ? await askingAt(config?.['status-website']?.apiBaseUrl ?? GITHUB_API, options, (ask) =>
+      ? await withAddress(config?.['status-website']?.apiBaseUrl ?? GITHUB_API, options, (ask) =>
           readIssues(ask, { owner: owner ?? '', repo: repo ?? '' }),
         )
-      : issuesFromFile(jsonOf(options.issues));
+      : issuesFromFile(readJson(options.issues));
   return writeImport(upptimeSite(files, issues, context), context, options);
 }
 
 /** Address of a status page, or a database. */
 export async function importUptimeKuma(place: string, options: ImportOptions): Promise<number> {
-  const context = contextOf(options);
+  const context = parseContext(options);
   try {
-    const page = isAddress(place) ? await kumaAt(place, options) : await kumaIn(place, options);
+    const page = isAddress(place) ? await askKuma(place, options) : await readKumaFile(place, options);
     return writeImport(kumaSite(page, context), context, options);
   } catch (error) {
     if (error instanceof NoKumaPageError) throw new UsageError(`${place}: ${error.message}.`);
@@ -90,7 +90,7 @@ export async function importUptimeKuma(place: string, options: ImportOptions): P
   }
 }
 
-function kumaAt(place: string, options: ImportOptions): ReturnType<typeof kumaFromApi> {
+function askKuma(place: string, options: ImportOptions): ReturnType<typeof kumaFromApi> {
   if (options.checks === true)
     throw new UsageError(
       `${place} doesn’t say how Uptime Kuma checks. With --checks, pass kuma.db from its data folder instead.`,
@@ -102,29 +102,29 @@ function kumaAt(place: string, options: ImportOptions): ReturnType<typeof kumaFr
       `${place} is not the address of a status page. Pass one such as ${base.replace(/\/$/, '')}/status/default.`,
     );
   const url = base.replace(/\/+$/, '');
-  return askingAt(url, options, (ask) => kumaFromApi(ask, { url, slug }));
+  return withAddress(url, options, (ask) => kumaFromApi(ask, { url, slug }));
 }
 
-function kumaIn(place: string, { statusPage }: ImportOptions): ReturnType<typeof kumaFromDatabase> {
+function readKumaFile(place: string, { statusPage }: ImportOptions): ReturnType<typeof kumaFromDatabase> {
   if (!isDatabase(place))
     throw new UsageError(
       `${place} is not an SQLite database. Pass kuma.db from the data folder. Backup files (JSON) of version 1 have no status pages. With MariaDB, pass the address of the page.`,
     );
-  return databaseAt(place, 'Uptime Kuma', (select) => kumaFromDatabase(select, statusPage));
+  return withDatabase(place, 'Uptime Kuma', (select) => kumaFromDatabase(select, statusPage));
 }
 
 /** Configurations, a database, an address: what they tell adds up. */
 export async function importGatus(places: readonly string[], options: ImportOptions): Promise<number> {
-  const context = contextOf(options);
+  const context = parseContext(options);
   const parts: GatusPart[] = [];
   for (const place of places) parts.push(await gatusPart(place, options));
   return writeImport(gatusSite(parts, context), context, options);
 }
 
 async function gatusPart(place: string, options: ImportOptions): Promise<GatusPart> {
-  if (isAddress(place)) return askingAt(place, options, (ask) => gatusFromApi(ask, place.replace(/\/+$/, '')));
-  if (isDatabase(place)) return databaseAt(place, 'Gatus', (select) => gatusFromDatabase(select, nameOf(place)));
-  return gatusConfig(nameOf(place), yamlOf(place));
+  if (isAddress(place)) return withAddress(place, options, (ask) => gatusFromApi(ask, place.replace(/\/+$/, '')));
+  if (isDatabase(place)) return withDatabase(place, 'Gatus', (select) => gatusFromDatabase(select, sourceName(place)));
+  return gatusConfig(sourceName(place), readYaml(place));
 }
 
 /** Importing is in no hurry, and whoever is asked has others to serve. */
@@ -139,7 +139,7 @@ function isAddress(place: string): boolean {
 }
 
 /** What may be asked below an address: tells a terminal of each request, and closes the connections afterwards. */
-async function askingAt<T>(
+async function withAddress<T>(
   place: string,
   { json }: { readonly json?: boolean },
   use: (ask: Ask) => Promise<T>,
@@ -183,7 +183,7 @@ function delayAfter(error: unknown, tries: number): number | null {
 }
 
 /** A file's bytes. @throws UsageError */
-function bytesOf(place: string): Buffer {
+function readBytes(place: string): Buffer {
   try {
     const { size } = statSync(place);
     if (size > FILE_BYTES_MAX) throw new UsageError(`${place} is larger than ${FILE_BYTES_MAX / 1024 / 1024} MB.`);
@@ -197,21 +197,21 @@ function bytesOf(place: string): Buffer {
 }
 
 /** A JSON file. @throws UsageError */
-function jsonOf(place: string): unknown {
-  const parsed = parseJson(bytesOf(place));
+function readJson(place: string): unknown {
+  const parsed = parseJson(readBytes(place));
   if (parsed.isValid) return parsed.value;
   throw new UsageError(`${place} is not JSON: it ${parsed.reason}.`);
 }
 
 /** Text files of a folder and what is in it, by a test of their path there, in the order of their paths. @throws UsageError */
-function filesIn(folder: string, isWanted: (path: string) => boolean): SourceFile[] {
+function listFiles(folder: string, isWanted: (path: string) => boolean): SourceFile[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
       .filter((path) => isWanted(path))
       .toSorted()
-      .map((path) => ({ path, text: bytesOf(join(folder, path)).toString('utf8') }));
+      .map((path) => ({ path, text: readBytes(join(folder, path)).toString('utf8') }));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
@@ -220,13 +220,13 @@ function filesIn(folder: string, isWanted: (path: string) => boolean): SourceFil
   }
 }
 
-function nameOf(place: string): string {
+function sourceName(place: string): string {
   return basename(place);
 }
 
 /** A YAML file. @throws UsageError */
-function yamlOf(place: string): unknown {
-  const text = bytesOf(place).toString('utf8');
+function readYaml(place: string): unknown {
+  const text = readBytes(place).toString('utf8');
   try {
     return parse(text);
   } catch (error) {
@@ -255,7 +255,7 @@ function isDatabase(place: string): boolean {
 }
 
 /** Reads the database of another program, and writes nothing to it. @throws UsageError where it is not that of the program */
-async function databaseAt<T>(place: string, program: string, use: (select: Select) => Promise<T>): Promise<T> {
+async function withDatabase<T>(place: string, program: string, use: (select: Select) => Promise<T>): Promise<T> {
   const refuse = (error: unknown): UsageError => {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
     return new UsageError(

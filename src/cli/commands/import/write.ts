@@ -31,7 +31,7 @@ export interface ImportOptions {
 }
 
 /** What the command line says, checked. @throws UsageError */
-export function contextOf({ page, timezone, upstream, checks }: ImportOptions): ImportContext {
+export function parseContext({ page, timezone, upstream, checks }: ImportOptions): ImportContext {
   checked('--page', SlugSchema, page);
   checked('--upstream', IdSchema, upstream);
   return { page, zone: checked('--timezone', TimezoneSchema, timezone), now: now(), makesChecks: checks === true };

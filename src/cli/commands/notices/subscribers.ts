@@ -42,8 +42,8 @@ export interface SubscriberAddOptions extends SubscriberOptions {
 /** `pharos subscribers list`. */
 export async function subscribersList(options: SubscriberOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
-  const { database, seal } = depsOf(pharos);
-  const listed = await listSubscribers(database, seal, await keptFor(pharos, options.page));
+  const { database, seal } = listDeps(pharos);
+  const listed = await listSubscribers(database, seal, await findKey(pharos, options.page));
   const nameOf = await pageNames(database);
   const rows = listed.map(({ page, address, state, components, createdAt }) => [
     nameOf(page),
@@ -67,10 +67,10 @@ export async function subscribersList(options: SubscriberOptions): Promise<numbe
 /** `pharos subscribers export`: CSV on standard output. */
 export async function subscribersExport(options: SubscriberOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
-  const { database, seal } = depsOf(pharos);
+  const { database, seal } = listDeps(pharos);
   process.stdout.write(
     subscriberCsv(
-      await listSubscribers(database, seal, await keptFor(pharos, options.page)),
+      await listSubscribers(database, seal, await findKey(pharos, options.page)),
       await pageNames(database),
     ),
   );
@@ -82,7 +82,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
   const email = parseEmailAddress(typed);
   if (email === null) throw new UsageError(`${typed} is not an email address.`);
   await using pharos = await openQuietly(requireConfig(options.config));
-  const page = await pageOf(pharos, options.page);
+  const page = await findPage(pharos, options.page);
   const { ids, unknown } = componentIds(page, options.component ?? []);
   if (unknown.length > 0) {
     const known = page.definition.components.map(({ id }) => id);
@@ -96,7 +96,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
     gate: await gateVersion(pharos, options.page),
     isConfirmed,
   };
-  const added = await addSubscribers(depsOf(pharos), [one]);
+  const added = await addSubscribers(listDeps(pharos), [one]);
   noteChange(pharos, 'subscriber-add', options.page, added);
   print(
     options.json === true,
@@ -113,7 +113,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
 /** `pharos subscribers remove ADDRESS`. */
 export async function subscribersRemove(typed: string, options: SubscriberOptions): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
-  const removed = await removeAddress(depsOf(pharos), typed, await keptFor(pharos, options.page));
+  const removed = await removeAddress(listDeps(pharos), typed, await findKey(pharos, options.page));
   noteChange(pharos, 'subscriber-remove', options.page ?? null, removed);
   print(
     options.json === true,
@@ -127,7 +127,7 @@ export async function subscribersRemove(typed: string, options: SubscriberOption
 export async function subscribersImport(file: string, options: SubscriberAddOptions): Promise<number> {
   const { rows, problems } = readSubscriberList(readList(file));
   await using pharos = await openQuietly(requireConfig(options.config));
-  const page = await pageOf(pharos, options.page);
+  const page = await findPage(pharos, options.page);
   const gate = await gateVersion(pharos, options.page);
   const isConfirmed = options.confirmed === true;
   const told = [...problems];
@@ -138,7 +138,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
     if (components.length > 0 && ids.length === 0) return [];
     return [{ page: page.identity.key, email, components: ids, gate, isConfirmed }];
   });
-  const added = await addSubscribers(depsOf(pharos), brought);
+  const added = await addSubscribers(listDeps(pharos), brought);
   noteChange(pharos, 'subscriber-import', options.page, added);
   const known = brought.length - added;
   const text = [
@@ -149,17 +149,17 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   return added + known === 0 && told.length > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-function depsOf(pharos: StoreParts): ListDeps {
+function listDeps(pharos: StoreParts): ListDeps {
   const seal = createAddressSeal(pharos.key, systemRandom);
   return { database: pharos.store.database, seal, random: systemRandom, now: now() };
 }
 
 /** What the subscribers of a page are kept under; null: of all pages. */
-async function keptFor({ store }: StoreParts, slug: string | undefined): Promise<PageKey | null> {
+async function findKey({ store }: StoreParts, slug: string | undefined): Promise<PageKey | null> {
   return slug === undefined ? null : keyOfSlug(store.database, slug);
 }
 
-async function pageOf(pharos: StoreParts, slug: string): Promise<ResolvedPage> {
+async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage> {
   const state = await pharos.readSite(now());
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) throw unknownName('page', slug, slugsOf(state));

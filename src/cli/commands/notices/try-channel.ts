@@ -50,7 +50,7 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
     const isDone = handover.outcome === 'delivered';
     const text = isDone
       ? `${paint('good', '✓')} ${id}: the ${channel.kind} channel accepted a test message.`
-      : `${paint('bad', '✗')} ${id}: the ${channel.kind} channel did not accept a test message: ${plain(reasonOf(handover))}`;
+      : `${paint('bad', '✗')} ${id}: the ${channel.kind} channel did not accept a test message: ${plain(explainHandover(handover))}`;
     print(options.json === true, { ok: isDone, channel: id, kind: channel.kind, ...handover }, text);
     return isDone ? EXIT_DONE : EXIT_FAILED;
   } finally {
@@ -59,7 +59,7 @@ export async function notifyTest(id: string, options: NotifyTestOptions): Promis
   }
 }
 
-function reasonOf(handover: Handover): string {
+function explainHandover(handover: Handover): string {
   return 'reason' in handover ? handover.reason : '';
 }
 

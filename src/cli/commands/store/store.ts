@@ -77,7 +77,7 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
   const from = requireConfig(options.config);
   const to = targetConfig(options.to);
   const [source, target] = [storePlace(from), storePlace(to)];
-  if (nameOf(source) === nameOf(target))
+  if (describePlace(source) === describePlace(target))
     throw new UsageError(`Both configurations name the same database, ${spoken(source)}. Nothing was copied.`);
   const schema = await schemaAt(source);
   if (schema === 0) throw new UsageError(`There is no database at ${spoken(source)} yet.`);
@@ -115,7 +115,7 @@ function targetConfig(file: string): Config {
   return config;
 }
 
-function nameOf(place: StorePlace): string {
+function describePlace(place: StorePlace): string {
   return 'file' in place ? resolve(place.file) : place.url;
 }
 

@@ -72,7 +72,7 @@ export function declareIncident(
       ...(options.body === undefined ? {} : { body: options.body }),
       ...(options.impact === undefined ? {} : { impact_override: options.impact }),
       ...(options.draft === true ? { published: false } : {}),
-      ...componentsOf(place.page, options.component),
+      ...parseComponents(place.page, options.component),
     },
   });
 }
@@ -90,7 +90,7 @@ export async function sendUpdate(id: string, options: UpdateOptions, config: Con
     incident: {
       ...(status === undefined ? {} : { status }),
       ...(body === undefined ? {} : { body }),
-      ...componentsOf(place.page, component),
+      ...parseComponents(place.page, component),
     },
   });
 }
@@ -126,7 +126,7 @@ async function send(
   try {
     const body = { incident: request.incident };
     const answer = await askServer(server, { method, path, body, headers, waitMs: WAIT_MS });
-    if (answer.status >= 300) throw refusedBy(server.base, answer);
+    if (answer.status >= 300) throw toRefusal(server.base, answer);
     return tell(options, answer.body as IncidentAnswer, 'published');
   } catch (error) {
     // With --url the store of that server is somewhere else.
@@ -180,7 +180,7 @@ function tell(options: ApiOptions, incident: IncidentAnswer, how: 'published' | 
   return EXIT_DONE;
 }
 
-function refusedBy(base: string, { status, body }: { readonly status: number; readonly body: unknown }): Error {
+function toRefusal(base: string, { status, body }: { readonly status: number; readonly body: unknown }): Error {
   const { error = ['no reason given'] } = (body ?? {}) as { error?: readonly string[] };
   const reason = error.join('; ');
   if (status === 422 || status === 404) return new UsageError(`The server at ${base} rejected the request: ${reason}`);
@@ -191,7 +191,7 @@ function refusedBy(base: string, { status, body }: { readonly status: number; re
 }
 
 /** `api`, `acme/api` or `api=major_outage`. */
-function componentsOf(page: string, named: readonly string[] = []): Readonly<Record<string, unknown>> {
+function parseComponents(page: string, named: readonly string[] = []): Readonly<Record<string, unknown>> {
   const pairs = named.map((text) => {
     const [id = '', state] = text.split('=');
     return { id: id.startsWith(`${page}/`) ? id.slice(page.length + 1) : id, state };

@@ -58,7 +58,10 @@ interface ComponentsExportOptions {
 export async function componentsExport(options: ComponentsExportOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const made = await readPlaced(pharos.store.database);
-  const pages = [...Map.groupBy(made, ({ slug }) => slug)].map(([slug, those]) => ({ slug, ...entriesOf(those) }));
+  const pages = [...Map.groupBy(made, ({ slug }) => slug)].map(([slug, those]) => ({
+    slug,
+    ...toConfiguration(those),
+  }));
   const text =
     pages.length === 0
       ? '# No components were made over the API.'
@@ -67,7 +70,7 @@ export async function componentsExport(options: ComponentsExportOptions): Promis
   return EXIT_DONE;
 }
 
-function entriesOf(made: readonly PlacedComponent[]): object {
+function toConfiguration(made: readonly PlacedComponent[]): object {
   const groups = made.filter(({ kind }) => kind === 'group').map(({ id, name }) => ({ id, name }));
   const components = made
     .filter(({ kind }) => kind === 'component')

@@ -137,7 +137,7 @@ function postSubject({ monitor, component, page, body }: PostOptions) {
 }
 
 function write(options: PostOptions, { name, text }: NewFile): number {
-  const folder = folderOf(options);
+  const folder = chooseFolder(options);
   makeFolder(folder);
   const [stem = name] = name.split('.md');
   let file = join(folder, name);
@@ -148,7 +148,7 @@ function write(options: PostOptions, { name, text }: NewFile): number {
 }
 
 /** The folder named, else that of the only markdown upstream. */
-function folderOf({ folder, config }: PostOptions): string {
+function chooseFolder({ folder, config }: PostOptions): string {
   if (folder !== undefined) return resolve(folder);
   const entries = loadConfig(config)?.upstreams.filter((upstream) => upstream.kind === 'markdown') ?? [];
   const path = (entries[0]?.options as { path?: string } | undefined)?.path;

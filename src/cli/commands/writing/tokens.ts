@@ -49,11 +49,11 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
   const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
   const made: ApiToken = {
     id: newSuffix() + newSuffix(),
-    name: nameOf(options),
+    name: chooseName(options),
     scopes,
     page: page.identity.key,
     createdAt: at,
-    expiresAt: options.expires === undefined ? null : expiryOf(options.expires, at),
+    expiresAt: options.expires === undefined ? null : parseExpiry(options.expires, at),
     revokedAt: null,
   };
   await createApiTokens(pharos.store.database).create(made, tokenHash(token));
@@ -72,16 +72,16 @@ export async function tokensList(options: TokenOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const at = now();
   const tokens = await createApiTokens(pharos.store.database).list();
-  const nameOf = await pageNames(pharos.store.database);
+  const chooseName = await pageNames(pharos.store.database);
   const rows = tokens.map((token) => [
     token.id,
     token.name,
-    nameOf(token.page),
+    chooseName(token.page),
     token.scopes.join(' '),
-    stateOf(token, at),
+    describeState(token, at),
   ]);
   const text = rows.length === 0 ? 'No tokens.' : table(['id', 'name', 'page', 'scopes', 'state'], rows);
-  print(options.json === true, { tokens: tokens.map((token) => shown(token, nameOf(token.page))) }, text);
+  print(options.json === true, { tokens: tokens.map((token) => shown(token, chooseName(token.page))) }, text);
   return EXIT_DONE;
 }
 
@@ -105,14 +105,14 @@ function shown(token: ApiToken, page: string) {
   return { id, name, page, scopes, createdAt: iso(createdAt), expiresAt: iso(expiresAt), revokedAt: iso(revokedAt) };
 }
 
-function stateOf({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string {
+function describeState({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt === null) return 'active';
   return expiresAt <= at ? 'expired' : `until ${toIso(expiresAt)}`;
 }
 
 /** What the audit calls it; names may be alike. */
-function nameOf({ name, page }: TokenCreateOptions): string {
+function chooseName({ name, page }: TokenCreateOptions): string {
   if (name === undefined) return page;
   if (!/^[\w.-]{1,64}$/.test(name)) throw new UsageError('--name expects up to 64 letters, digits, dots, - and _.');
   return name;
@@ -120,7 +120,7 @@ function nameOf({ name, page }: TokenCreateOptions): string {
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
-function expiryOf(text: string, at: EpochMs): EpochMs {
+function parseExpiry(text: string, at: EpochMs): EpochMs {
   const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
   if (count !== undefined) return toEpochMs(at + Number(count) * (UNIT_MS[unit] ?? 0));
   const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;

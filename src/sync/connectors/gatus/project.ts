@@ -8,7 +8,7 @@ import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } f
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
-import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
+import { inOrder, lastChangeAt, type Measurement, presentState, projectPast } from '../measurements.ts';
 import { IdSchema, InstantSchema, NameSchema, NumberSchema, TextSchema, unknownWord } from '../wire.ts';
 
 /** Names an endpoint in its list: group and name. */
@@ -78,7 +78,7 @@ export function projectStatuses(
       // The newest may be among those that cannot be read.
       state: problems.length > 0 ? 'unknown' : presentState(measurements, now),
     };
-    details.set(monitor.id, pastOf(monitor.id, measurements, now));
+    details.set(monitor.id, projectPast(monitor.id, measurements, now));
     const at = lastChangeAt(measurements);
     if (at !== null && monitor.state !== 'unknown') changedAt[monitor.id] = at;
     return { monitor, problems: [...problems, ...words] };

@@ -31,7 +31,7 @@ import {
   type PostUpdate,
   type ReadPost,
   readPost,
-  translatedOf,
+  readTranslations,
 } from './schema.ts';
 
 interface Origin {
@@ -149,13 +149,21 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   }
   if (post.type === 'maintenance' && post.repeat !== undefined && !hasAnyWindow(post, zone))
     return [{ field: 'repeat', message: 'never occurs after starts; check the rule', type }];
-  if (post.type === 'announcement' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
+  if (
+    post.type === 'announcement' &&
+    post.to !== undefined &&
+    checkedInstant(post.to, zone) <= checkedInstant(post.from, zone)
+  )
     return [{ field: 'to', message: 'must be after from', type }];
-  if (post.type === 'override' && post.to !== undefined && instantOf(post.to, zone) <= instantOf(post.from, zone))
+  if (
+    post.type === 'override' &&
+    post.to !== undefined &&
+    checkedInstant(post.to, zone) <= checkedInstant(post.from, zone)
+  )
     return [{ field: 'to', message: 'must be after from', type }];
   if (post.type !== 'incident') return [];
-  const instants = new Set([instantOf(post.started, zone), ...updates.map(({ at }) => at)]);
-  if (post.impacts?.some(({ at }) => !instants.has(instantOf(at, zone))) === true)
+  const instants = new Set([checkedInstant(post.started, zone), ...updates.map(({ at }) => at)]);
+  if (post.impacts?.some(({ at }) => !instants.has(checkedInstant(at, zone))) === true)
     return [{ field: 'impacts', message: 'each must have the time of started or of an update', type }];
   const hasEnd = post.ended !== undefined || updates.some(({ status }) => isOverStatus(status));
   if (isOverStatus(post.status ?? null) && !hasEnd)
@@ -164,10 +172,10 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
 }
 
 function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone, now }: Origin): Incident {
-  const startedAt = instantOf(post.started, zone);
+  const startedAt = checkedInstant(post.started, zone);
   const updates = read.updates.toSorted((a, b) => a.at - b.at);
-  const { status, endsAt } = courseOf(post, updates, { zone, now });
-  const { bodies, ...titles } = translatedOf(post);
+  const { status, endsAt } = readCourse(post, updates, { zone, now });
+  const { bodies, ...titles } = readTranslations(post);
   const opening: Update = {
     id: 'opening',
     at: startedAt,
@@ -184,12 +192,12 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
     startedAt,
     endedAt: endsAt === null ? null : later(startedAt, endsAt),
     monitors: post.monitors as MonitorId[],
-    components: impactsBy(post, zone, startedAt),
-    pages: pagesOf(post),
+    components: readImpacts(post, zone, startedAt),
+    pages: selectPages(post),
     affectedState: post.state === 'none' ? null : post.state,
     updates: [...(read.opening === '' ? [] : [opening]), ...updates.map(toUpdate)].map((update) => ({
       ...update,
-      ...(post.impacts === undefined ? {} : { impacts: impactsBy(post, zone, update.at) }),
+      ...(post.impacts === undefined ? {} : { impacts: readImpacts(post, zone, update.at) }),
       ...(post.deliver_notifications === false ? SILENT : {}),
     })),
     ...(post.affects_uptime ? {} : { affectsUptime: false }),
@@ -204,9 +212,9 @@ function toUpdate({ at, status, body, bodies, notify }: PostUpdate, index: numbe
 }
 
 /** What each of its components is said to be in at an instant. */
-function impactsBy(post: IncidentPost, zone: string, at: EpochMs): AffectedComponent[] {
+function readImpacts(post: IncidentPost, zone: string, at: EpochMs): AffectedComponent[] {
   const said = (post.impacts ?? [])
-    .map((impact) => ({ ...impact, at: instantOf(impact.at, zone) }))
+    .map((impact) => ({ ...impact, at: checkedInstant(impact.at, zone) }))
     .filter((impact) => impact.at <= at)
     .toSorted((a, b) => a.at - b.at);
   const states = Object.assign({}, ...said.map(({ components }) => components)) as Partial<Record<string, State>>;
@@ -215,31 +223,31 @@ function impactsBy(post: IncidentPost, zone: string, at: EpochMs): AffectedCompo
 }
 
 function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone, now }: Origin): Incident {
-  const endedAt = post.to === undefined ? null : instantOf(post.to, zone);
+  const endedAt = post.to === undefined ? null : checkedInstant(post.to, zone);
   return createIncident({
     id: `${upstreamId}/${read.name}`,
     title: post.title,
     status: endedAt !== null && endedAt <= now ? 'resolved' : 'investigating',
     impact: 'none',
-    startedAt: instantOf(post.from, zone),
+    startedAt: checkedInstant(post.from, zone),
     endedAt,
     monitors: [],
     components: [{ id: toDefinition(post.component), state: post.state }],
-    pages: pagesOf({ components: [post.component] }),
+    pages: selectPages({ components: [post.component] }),
     isOverride: true,
   });
 }
 
 /** Where an incident has got to by `now`, and when it was or will be over; what is dated later has not been said yet. */
-function courseOf(
+function readCourse(
   post: IncidentPost,
   updates: readonly PostUpdate[],
   { zone, now }: Pick<Origin, 'zone' | 'now'>,
 ): { readonly status: IncidentStatus; readonly endsAt: EpochMs | null } {
   const heard = updates.filter(({ at }) => at <= now);
   const said = post.status ?? lastStatus(heard, () => true) ?? 'investigating';
-  const ended = post.ended === undefined ? null : instantOf(post.ended, zone);
-  const closedAt = isOverStatus(said) ? (closingOf(heard) ?? closingOf(updates))?.at : undefined;
+  const ended = post.ended === undefined ? null : checkedInstant(post.ended, zone);
+  const closedAt = isOverStatus(said) ? (closingUpdate(heard) ?? closingUpdate(updates))?.at : undefined;
   // The word that it is over counts more than an end that was foreseen for later.
   const isForeseen = ended !== null && ended > now && closedAt !== undefined && closedAt <= now;
   const endsAt = isForeseen ? closedAt : (ended ?? closedAt ?? null);
@@ -258,14 +266,14 @@ function lastStatus(
     .findLast((status) => isWanted(status));
 }
 
-function closingOf(updates: readonly PostUpdate[]): PostUpdate | undefined {
+function closingUpdate(updates: readonly PostUpdate[]): PostUpdate | undefined {
   return (
     updates.findLast(({ status }) => status === 'resolved') ?? updates.findLast(({ status }) => isOverStatus(status))
   );
 }
 
 /** Pages of the configuration are named by their slug, those of upstreams by `<upstream id>/<page id there>`. */
-function pagesOf({
+function selectPages({
   pages,
   components,
 }: {
@@ -288,19 +296,19 @@ function projectMaintenance(
   post: MaintenancePost,
   { upstreamId, zone, now }: Origin,
 ): Maintenance | null {
-  const repeats = recurrenceOf(post, zone, now);
+  const repeats = readRecurrence(post, zone, now);
   if (post.repeat !== undefined && repeats === null) return null;
   const windows = repeats?.windows ?? [firstWindow(post, zone)];
   const window = windows.find(({ to }) => to > now) ?? windows.at(-1) ?? firstWindow(post, zone);
   return {
     id: `${upstreamId}/${read.name}`,
     title: post.title,
-    ...translatedOf(post),
+    ...readTranslations(post),
     startsAt: window.from,
     endsAt: window.to,
     monitors: post.monitors as MonitorId[],
     components: post.components.map(toDefinition),
-    pages: pagesOf(post),
+    pages: selectPages(post),
     updates: read.updates.toSorted((a, b) => a.at - b.at).map(toUpdate),
     ...(read.opening === '' ? {} : { body: read.opening }),
     ...(repeats === null ? {} : { repeats }),
@@ -312,11 +320,11 @@ function projectAnnouncement(read: ReadPost, post: AnnouncementPost, { upstreamI
   return {
     id: `${upstreamId}/${read.name}`,
     title: post.title,
-    ...translatedOf(post),
+    ...readTranslations(post),
     body: read.opening,
     level: post.level,
-    from: instantOf(post.from, zone),
-    to: post.to === undefined ? null : instantOf(post.to, zone),
+    from: checkedInstant(post.from, zone),
+    to: post.to === undefined ? null : checkedInstant(post.to, zone),
     pages: post.pages ?? null,
   };
 }
@@ -334,11 +342,11 @@ const NEXT_WITHIN_MS = 10 * 366 * DAY_MS;
 /** The window, or the first of them. */
 function firstWindow(post: MaintenancePost, zone: string): Interval {
   const clock = post.timezone ?? zone;
-  return { from: instantOf(post.starts, clock), to: instantOf(post.ends, clock) };
+  return { from: checkedInstant(post.starts, clock), to: checkedInstant(post.ends, clock) };
 }
 
 /** Checked when the front matter was. */
-function instantOf(text: string, zone: string): EpochMs {
+function checkedInstant(text: string, zone: string): EpochMs {
   return parseInstant(text, zone) ?? toEpochMs(0);
 }
 
@@ -346,7 +354,7 @@ function instantOf(text: string, zone: string): EpochMs {
  * How a post repeats, around `now`: what lies in the stretch that is told, and beyond it the next window and the first
  * one after a long break. Null: its rule gives none from there on, or it has no rule.
  */
-function recurrenceOf(post: MaintenancePost, zone: string, now: EpochMs): Recurrence | null {
+function readRecurrence(post: MaintenancePost, zone: string, now: EpochMs): Recurrence | null {
   const read = post.repeat === undefined ? null : readRule(post, zone);
   if (read === null) return null;
   const { rule, windowOf } = read;

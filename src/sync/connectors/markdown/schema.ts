@@ -46,7 +46,7 @@ const translationsField = z
   .describe('By language: { de: { title: …, body: … } }. body is the text before the first update.');
 
 /** Titles and texts by language, as observations have them. */
-export function translatedOf({ translations = {} }: { readonly translations?: Translations | undefined }): {
+export function readTranslations({ translations = {} }: { readonly translations?: Translations | undefined }): {
   readonly titles?: Translated;
   readonly bodies?: Translated;
 } {
@@ -261,7 +261,7 @@ export function readPost(file: PostFile, zone: string): ReadPost | readonly Post
   const body = readBody(text.slice(fence[0].length), parsed.data, zone);
   return 'fault' in body
     ? [{ field: 'body', message: body.fault, type }]
-    : { name: stemOf(file.name), post: parsed.data, ...body };
+    : { name: fileStem(file.name), post: parsed.data, ...body };
 }
 
 function parseMatter(yaml: string): { value: unknown } | { fault: string } {
@@ -312,19 +312,19 @@ function readBody(
       const end = following.findIndex((one) => one.lang === undefined);
       const bodies = (end === -1 ? following : following.slice(0, end)).map((one) => [
         one.lang ?? '',
-        textOf(one.lines),
+        joinLines(one.lines),
       ]);
       const translated = bodies.length === 0 ? {} : { bodies: Object.fromEntries(bodies) as Translated };
-      return [{ at, status, body: textOf(lines), ...translated }];
+      return [{ at, status, body: joinLines(lines), ...translated }];
     }),
   };
 }
 
-function textOf(lines: readonly string[]): string {
+function joinLines(lines: readonly string[]): string {
   return lines.join('\n').trim();
 }
 
 /** `2026-11-21-api.md` without its ending. */
-function stemOf(name: string): string {
+function fileStem(name: string): string {
   return name.replace(/\.(md|markdown)$/i, '');
 }

@@ -89,11 +89,11 @@ export function writtenText({ post, opening, updates, note, postmortem }: Writte
 
 /** What the store kept; null: it cannot be read. */
 export function parseWritten(text: string): WrittenPost | null {
-  const parsed = WrittenPostSchema.safeParse(jsonOf(text));
+  const parsed = WrittenPostSchema.safeParse(parseJsonText(text));
   return parsed.success ? parsed.data : null;
 }
 
-function jsonOf(text: string): unknown {
+function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -228,21 +228,21 @@ export function newIncidentFile(fields: NewIncident): NewFile {
     started: toIso(startedAt),
     ...subjectFields(fields),
   };
-  return fileOf(matter, startedAt, fields.body);
+  return writeMatter(matter, startedAt, fields.body);
 }
 
 /** A file for a maintenance window, once or repeated. */
 export function newMaintenanceFile(fields: NewMaintenance): NewFile {
   const { title, startsAt, endsAt, repeat, timezone } = fields;
   const times = { starts: toIso(startsAt), ends: toIso(endsAt), repeat, timezone };
-  return fileOf({ type: 'maintenance', title, ...times, ...subjectFields(fields) }, startsAt, fields.body);
+  return writeMatter({ type: 'maintenance', title, ...times, ...subjectFields(fields) }, startsAt, fields.body);
 }
 
 /** A file for an announcement. */
 export function newAnnouncementFile(fields: NewAnnouncement): NewFile {
   const { title, level, from, to, pages } = fields;
   const times = { from: toIso(from), to: to === undefined ? undefined : toIso(to) };
-  return fileOf({ type: 'announcement', title, level, ...times, pages }, from, fields.body);
+  return writeMatter({ type: 'announcement', title, level, ...times, pages }, from, fields.body);
 }
 
 function subjectFields({ monitors, components, pages }: Subject): Record<string, readonly string[]> {
@@ -253,7 +253,7 @@ function subjectFields({ monitors, components, pages }: Subject): Record<string,
   };
 }
 
-function fileOf(matter: Readonly<Record<string, unknown>> & { title: string }, at: EpochMs, body = ''): NewFile {
+function writeMatter(matter: Readonly<Record<string, unknown>> & { title: string }, at: EpochMs, body = ''): NewFile {
   const given = Object.fromEntries(Object.entries(matter).filter(([, value]) => value !== undefined));
   const words = matter.title
     .normalize('NFKD')

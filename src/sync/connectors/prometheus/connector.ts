@@ -25,32 +25,32 @@ import {
   attempt,
   attemptOne,
   type Connector,
+  explainMissing,
   NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
-  whyMissing,
 } from '../../connector.ts';
 import { note, toWarnings, uniqueMonitors } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
 import {
   ALERT_STATES,
-  monitorOf,
   projectAlerts,
   projectQuery,
   projectRange,
   RESULT_TYPES,
   type Rule,
   readFault,
+  toMonitor,
 } from './project.ts';
 import {
   AlertmanagerSchema,
   AlertsSchema,
   ConditionSchema,
-  conditionOf,
   ID_FIELD,
+  parseCondition,
   parseSelector,
   type QueryAnswer,
   QueryAnswerSchema,
@@ -132,11 +132,11 @@ function alertsQuestion(options: Options): Question<unknown[]> {
 }
 
 /** A monitor of the configuration with its conditions read. */
-const ruleOf = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
+const toRule = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
   id,
   name,
-  up: conditionOf(up),
-  degraded: degraded === undefined ? null : conditionOf(degraded),
+  up: parseCondition(up),
+  degraded: degraded === undefined ? null : parseCondition(degraded),
 });
 
 /**
@@ -194,7 +194,7 @@ function* readPast(options: Options, context: PullContext): Pull<{ details: Moni
     for (const [index, monitor] of left.entries()) {
       const answer = answers[index];
       if (answer?.kind === 'ok')
-        details.push(...(yield* readPastOf(options, monitor, { context, day: answer.payload })));
+        details.push(...(yield* readMonitorPast(options, monitor, { context, day: answer.payload })));
       if (answer?.kind === 'skipped') waiting.push(monitor);
     }
     // Nothing came of it: there is no room for more.
@@ -205,7 +205,7 @@ function* readPast(options: Options, context: PullContext): Pull<{ details: Moni
 }
 
 /** Back to the first window without a sample. Empty: it has to wait, since not all answers came. */
-function* readPastOf(
+function* readMonitorPast(
   options: Options,
   monitor: MonitorOptions,
   asked: { readonly context: PullContext; readonly day: QueryAnswer },
@@ -213,7 +213,7 @@ function* readPastOf(
   const { upstreamId, now } = asked.context;
   const { present, day, older } = pastWindows(now);
   const spansIn = (answer: QueryAnswer, { start, end, stepMs }: Window): MonitorDetail['reportedSpans'] =>
-    projectRange(ruleOf(monitor), answer, { from: start, until: Math.min(end + stepMs, now), stepMs }) ?? [];
+    projectRange(toRule(monitor), answer, { from: start, until: Math.min(end + stepMs, now), stepMs }) ?? [];
   const windows = [spansIn(asked.day, day)];
   for (const window of older) {
     if (windows.at(-1)?.length === 0) break;
@@ -244,10 +244,10 @@ function* readStates(
     throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${faults[0]}. Check the queries and the address.` });
   const seen = options.monitors.map((monitor, index) => {
     const answer: Answer<QueryAnswer> = answers[index] ?? { kind: 'skipped' };
-    const rule = ruleOf(monitor);
+    const rule = toRule(monitor);
     if (answer.kind === 'ok') return projectQuery(rule, answer.payload, { upstreamId, now });
-    const problem = note(`monitors.${monitor.id}`, whyMissing(answer));
-    return { monitor: monitorOf(rule, upstreamId), problems: [problem], itemsTotal: 1 };
+    const problem = note(`monitors.${monitor.id}`, explainMissing(answer));
+    return { monitor: toMonitor(rule, upstreamId), problems: [problem], itemsTotal: 1 };
   });
   return {
     monitors: uniqueMonitors(seen.map(({ monitor }) => monitor)).monitors,
@@ -270,7 +270,7 @@ function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext)
   if (options.alertmanager === undefined) return { incidents: [], problems: [], itemsTotal: 0, isSure: true };
   const answer = yield* attemptOne(alertsQuestion(options));
   if (answer.kind !== 'ok')
-    return { incidents: [], problems: [note('alerts', whyMissing(answer))], itemsTotal: 0, isSure: false };
+    return { incidents: [], problems: [note('alerts', explainMissing(answer))], itemsTotal: 0, isSure: false };
   const rules = options.monitors.map(({ id, alerts }) => ({
     id,
     selectors: alerts.map((text) => parseSelector(text) ?? {}),
@@ -296,7 +296,7 @@ function* readDoubt(options: Options, now: EpochMs): Pull<string | null> {
   const asked = { name: 'alertmanager status', schema: AlertmanagerSchema };
   const answer = yield* attemptOne(alertmanagerQuestion(options, '/api/v2/status', asked));
   if (answer.kind !== 'ok')
-    return `alerts are missing, and it is not known since when Alertmanager runs: ${whyMissing(answer)}`;
+    return `alerts are missing, and it is not known since when Alertmanager runs: ${explainMissing(answer)}`;
   const startedAt = answer.payload.uptime;
   if (now - startedAt >= REFILL_MS) return null;
   return `alerts are missing, but Alertmanager started at ${toIso(startedAt)} and may not know them yet`;

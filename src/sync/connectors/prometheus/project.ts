@@ -43,7 +43,7 @@ export const RESULT_TYPES = ['vector', 'scalar', 'matrix'] as const;
 const AGE_MAX_MS = 5 * MINUTE_MS;
 
 /** No number, no state. */
-function stateOf({ up, degraded }: Rule, value: number): State {
+function judgeValue({ up, degraded }: Rule, value: number): State {
   if (!Number.isFinite(value)) return 'unknown';
   if (!up(value)) return 'major_outage';
   return degraded?.(value) === true ? 'degraded' : 'operational';
@@ -63,7 +63,7 @@ export function projectQuery(
   { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
 ): { monitor: MonitorObservation; problems: Problem[]; itemsTotal: number } {
   const place = `monitors.${rule.id}`;
-  const monitor = monitorOf(rule, upstreamId);
+  const monitor = toMonitor(rule, upstreamId);
   const unknown = (problem: Problem): ReturnType<typeof projectQuery> => ({
     monitor,
     problems: [problem],
@@ -83,7 +83,7 @@ export function projectQuery(
       return 'unknown';
     }
     const { atSeconds, value } = parsed.item.value;
-    if (Math.abs(now - atSeconds * SECOND_MS) <= AGE_MAX_MS) return stateOf(rule, value);
+    if (Math.abs(now - atSeconds * SECOND_MS) <= AGE_MAX_MS) return judgeValue(rule, value);
     problems.push(note(place, 'it was evaluated more than five minutes ago'));
     return 'unknown';
   });
@@ -95,7 +95,7 @@ export function projectQuery(
 }
 
 /** A monitor of which nothing is known yet. */
-export function monitorOf({ id, name }: Pick<Rule, 'id' | 'name'>, upstreamId: string): MonitorObservation {
+export function toMonitor({ id, name }: Pick<Rule, 'id' | 'name'>, upstreamId: string): MonitorObservation {
   return { ...unknownMonitor(upstreamId, id, 'query'), name };
 }
 
@@ -117,7 +117,7 @@ export function projectRange(
     if (parsed === undefined) return null;
     for (const { atSeconds, value } of parsed.values) {
       const at = Math.round(atSeconds * SECOND_MS);
-      if (at >= from && at < until) states.getOrInsertComputed(at, () => []).push(stateOf(rule, value));
+      if (at >= from && at < until) states.getOrInsertComputed(at, () => []).push(judgeValue(rule, value));
     }
   }
   let end = 0;
@@ -176,8 +176,8 @@ export function projectAlerts(
   const firing = alerts.flatMap((alert, index): Incident[] => {
     const { state } = alert.status;
     if (!ALERT_STATES.some((word) => word === state)) words.push(unknownWord(`alerts[${index}].status.state`, state));
-    const id = idOf(alert);
-    const monitors = monitorsOf(alert, rules, upstreamId);
+    const id = alertId(alert);
+    const monitors = matchMonitors(alert, rules, upstreamId);
     if (monitors.length === 0) return [];
     listed.add(id);
     return state === SUPPRESSED && !open.has(id) ? [] : [toIncident(alert, { id: `${upstreamId}/${id}`, monitors })];
@@ -193,11 +193,11 @@ export function projectAlerts(
 }
 
 /** The same labels fire again and again; each time is a story of its own. */
-function idOf({ fingerprint, startsAt }: Alert): string {
+function alertId({ fingerprint, startsAt }: Alert): string {
   return `alert/${fingerprint}/${startsAt}`;
 }
 
-function monitorsOf({ labels }: Alert, rules: readonly AlertRule[], upstreamId: string): MonitorId[] {
+function matchMonitors({ labels }: Alert, rules: readonly AlertRule[], upstreamId: string): MonitorId[] {
   const isMatch = (wanted: Readonly<Record<string, string>>): boolean =>
     Object.entries(wanted).every(([label, value]) => (labels[label] ?? '') === value);
   return rules.filter(({ selectors }) => selectors.some(isMatch)).map(({ id }) => toMonitorId(upstreamId, id));

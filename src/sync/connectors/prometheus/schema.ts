@@ -75,7 +75,7 @@ const CONDITION = /^\s*(>=?|<=?|==|!=)\s*(-?\d{1,15}(?:\.\d{1,15})?)\s*$/;
 export const ConditionSchema = z.string().regex(CONDITION, 'expected a comparison with a number such as >0 or <= 0.5');
 
 /** What a text that `ConditionSchema` let pass says. */
-export function conditionOf(text: string): Condition {
+export function parseCondition(text: string): Condition {
   const [, comparison = '', than = ''] = CONDITION.exec(text) ?? [];
   const compare = COMPARISONS[comparison];
   if (compare === undefined) throw new Error(`${text} is not a condition`);

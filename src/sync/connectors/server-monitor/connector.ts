@@ -21,17 +21,17 @@ import {
   attempt,
   attemptOne,
   type Connector,
+  explainMissing,
   type Probe,
   type Pull,
   type PullContext,
-  whyMissing,
 } from '../../connector.ts';
 import { detailsDue, idIn } from '../items.ts';
 import { CountSchema } from '../wire.ts';
 import {
   type Found,
+  findOutages,
   type Origin,
-  outagesOf,
   projectDetail,
   projectIncidents,
   projectMaintenances,
@@ -47,11 +47,11 @@ import {
   MonitorAnswerSchema,
   type Options,
   OptionsSchema,
-  offsetOf,
   question,
   readStates,
   StatusAnswerSchema,
   TestAnswerSchema,
+  utcOffset,
   withoutWellness,
 } from './schema.ts';
 
@@ -66,7 +66,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const states = yield* readStates(options);
   const origin: Origin = {
     upstreamId: context.upstreamId,
-    zone: options.timezone ?? offsetOf(states.status.data.timestamp),
+    zone: options.timezone ?? utcOffset(states.status.data.timestamp),
   };
   const projected = projectMonitors(states.items, origin);
   const found = yield* readIncidents(options, context, { origin, active: states.status.data.active_incidents });
@@ -116,7 +116,7 @@ function* readMaintenances(options: Options, { now }: PullContext, origin: Origi
   const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
   return {
     maintenances: [],
-    problems: [{ kind: 'note', place: '/maintenance', message: whyMissing(answer) }],
+    problems: [{ kind: 'note', place: '/maintenance', message: explainMissing(answer) }],
     stale: isAbsent ? [] : ['maintenances'],
     complete: [],
   };
@@ -169,7 +169,7 @@ function* readPastOutages(
   const uptime = answer.data.monitor.uptime;
   const hasFailedChecks = (uptime?.up_checks ?? 0) < (uptime?.total_checks ?? 0);
   if (found.isWhole || !hasFailedChecks)
-    return outagesOf(found.incidents, toMonitorId(context.upstreamId, id), context.now);
+    return findOutages(found.incidents, toMonitorId(context.upstreamId, id), context.now);
   const listed = yield* readListed(options, {
     name: 'list incidents of a monitor',
     priority: 'backfill',
@@ -177,7 +177,7 @@ function* readPastOutages(
   });
   if (listed.kind !== 'ok') return 'later';
   const { incidents } = projectIncidents(listed.items, origin);
-  return outagesOf(incidents, toMonitorId(context.upstreamId, id), context.now);
+  return findOutages(incidents, toMonitorId(context.upstreamId, id), context.now);
 }
 
 function* probe(options: Options): Pull<Probe> {

@@ -31,7 +31,7 @@ import {
   unknownMonitor,
 } from '../items.ts';
 import { createDetail } from '../measurements.ts';
-import { type Listing, type Reading, readPages, readStablePages, whyPartial } from '../paging.ts';
+import { explainPartial, type Listing, type Reading, readPages, readStablePages } from '../paging.ts';
 import { FlagSchema, NumberSchema, parseInstant, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
   ID_FIELD,
@@ -268,7 +268,7 @@ function reportedSpans(
 }
 
 /** The outages of one monitor, open ones until `now`. */
-export function outagesOf(incidents: readonly Incident[], id: MonitorId, now: EpochMs): Interval[] {
+export function findOutages(incidents: readonly Incident[], id: MonitorId, now: EpochMs): Interval[] {
   return incidents
     .filter((incident) => incident.monitors.includes(id))
     .map((incident) => ({ from: incident.startedAt, to: incident.endedAt ?? now }));
@@ -428,18 +428,18 @@ function* readPast(options: Options, context: PullContext, origin: Origin): Pull
 
 /** A list of incidents, whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
 export function* readListed(options: Options, asking: IncidentQuery): Pull<Listed> {
-  const reading = yield* readStablePages(listingOf(options, asking), {
+  const reading = yield* readStablePages(listIncidents(options, asking), {
     factsOf: ({ data }) => ({
       total: data.pagination.total,
       ids: data.incidents.map((item) => itemKey(item, ID_FIELD)),
     }),
     countsAll: true,
   });
-  return listedOf(reading, asking.name);
+  return toListed(reading, asking.name);
 }
 
-function listedOf(reading: Reading<IncidentsAnswer>, place: string): Listed {
-  const reason = whyPartial(reading);
+function toListed(reading: Reading<IncidentsAnswer>, place: string): Listed {
+  const reason = explainPartial(reading);
   return {
     items: reading.pages.flatMap((page) => page.data.incidents),
     kind: reading.kind,
@@ -447,7 +447,7 @@ function listedOf(reading: Reading<IncidentsAnswer>, place: string): Listed {
   };
 }
 
-function listingOf(options: Options, { name, priority, query }: IncidentQuery): Listing<IncidentsAnswer> {
+function listIncidents(options: Options, { name, priority, query }: IncidentQuery): Listing<IncidentsAnswer> {
   const pageQuestion = (page: number): Question<IncidentsAnswer> =>
     question(options, {
       name,
@@ -475,34 +475,34 @@ function* readRecent(options: Options, context: PullContext, origin: Origin): Pu
   const lastLook = Math.max(0, ...context.memory.detailFetchedAt.values());
   const since = lastLook === 0 ? 0 : lastLook - RECENT_MARGIN_MS;
   const asking: IncidentQuery = { name: 'list recent incidents', priority: 'incident', query: {} };
-  const all = listingOf(options, asking);
+  const all = listIncidents(options, asking);
   let isCut = false;
   const reading = yield* readPages({
     ...all,
     next: (page, index) => {
-      const { isNewestFirst, oldest } = startsOf(page, origin);
+      const { isNewestFirst, oldest } = readStarts(page, origin);
       isCut = isNewestFirst && oldest < since;
       return isCut ? null : all.next(page, index);
     },
   });
-  const listed = listedOf(reading, asking.name);
+  const listed = toListed(reading, asking.name);
   const whole = isCut ? toEpochMs(since + CLOCK_CHANGE_MS) : null;
   return {
     ...listed,
     since: reading.kind === 'ok' ? whole : undefined,
-    readAgain: listed.items.flatMap((item) => (startOf(item, origin) >= since ? (idIn(item, ID_FIELD) ?? []) : [])),
+    readAgain: listed.items.flatMap((item) => (readStart(item, origin) >= since ? (idIn(item, ID_FIELD) ?? []) : [])),
   };
 }
 
-function startsOf(page: IncidentsAnswer, origin: Origin): { isNewestFirst: boolean; oldest: number } {
-  const starts = page.data.incidents.map((item) => startOf(item, origin));
+function readStarts(page: IncidentsAnswer, origin: Origin): { isNewestFirst: boolean; oldest: number } {
+  const starts = page.data.incidents.map((item) => readStart(item, origin));
   const isNewestFirst =
     starts.length > 1 && starts.every((at, index) => index === 0 || at <= (starts[index - 1] ?? Number.NaN));
   return { isNewestFirst, oldest: Math.min(...starts) };
 }
 
 /** NaN where it cannot be read. */
-function startOf(item: unknown, { zone }: Origin): number {
+function readStart(item: unknown, { zone }: Origin): number {
   const parsed = z.object({ started_at: z.string() }).safeParse(item);
   return parsed.success ? (parseInstant(parsed.data.started_at, zone) ?? Number.NaN) : Number.NaN;
 }

@@ -48,7 +48,7 @@ export const StatusAnswerSchema = envelope(
 export type StatusAnswer = z.output<typeof StatusAnswerSchema>;
 
 /** `+02:00` of a time that ends with it; `+00:00` for Z. */
-export function offsetOf(timestamp: string): string {
+export function utcOffset(timestamp: string): string {
   const found = OFFSET.exec(timestamp);
   return found?.[1] === undefined ? '+00:00' : `${found[1]}:${found[2]}`;
 }
@@ -287,7 +287,7 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
     if (told !== null && told !== items.length && told !== monitors.length)
       differs(place, `counts ${told}, the list has ${items.length}`, true);
   }
-  const readings = countsOf(items);
+  const readings = countStates(items);
   for (const word of WORDS) {
     const told = countIn(`status.${word}`, status[word]);
     if (told === null || readings.some((counts) => counts[word] === told)) continue;
@@ -310,7 +310,7 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
 }
 
 /** How many items have each word. Whether one that is not active counts as paused or by its word is not documented. */
-function countsOf(items: readonly unknown[]): readonly Counts[] {
+function countStates(items: readonly unknown[]): readonly Counts[] {
   const wordOf = (item: unknown, pausesInactive: boolean): unknown => {
     const { status, is_active: active } = (item ?? {}) as { status?: unknown; is_active?: unknown };
     const isInactive = FlagSchema.safeParse(active).data === false;

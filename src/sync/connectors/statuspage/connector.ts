@@ -15,12 +15,12 @@ import {
   ask,
   attempt,
   type Connector,
+  explainMissing,
   type Priority,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
-  whyMissing,
 } from '../../connector.ts';
 import { endMissing } from '../entries.ts';
 import { externalIdOf, idIn, losesOpen, note, toWarnings } from '../items.ts';
@@ -148,7 +148,7 @@ function* readPast(
     }),
   ]);
   const told = (place: string, answer: Answer<unknown> | undefined): Problem[] =>
-    answer?.kind === 'failed' ? [note(place, whyMissing(answer))] : [];
+    answer?.kind === 'failed' ? [note(place, explainMissing(answer))] : [];
   return {
     incidents: incidents?.kind === 'ok' ? incidents.payload.incidents : null,
     maintenances: maintenances?.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,

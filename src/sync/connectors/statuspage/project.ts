@@ -57,7 +57,7 @@ export function projectComponents(
     const group = groupId == null ? undefined : groups.get(groupId);
     return group === undefined ? name : `${group} - ${name}`;
   };
-  const doubt = doubtOf(incidents);
+  const doubt = findDoubt(incidents);
   const { monitors, problems } = projectMonitorLists<Component>([
     {
       place: 'components',
@@ -111,7 +111,7 @@ function isGroup(item: unknown): boolean {
  * Whether the word "operational" of a component is in doubt: an open incident that is critical, or of which that cannot be
  * told, is about it, or names none.
  */
-function doubtOf(incidents: readonly unknown[]): (componentId: string) => boolean {
+function findDoubt(incidents: readonly unknown[]): (componentId: string) => boolean {
   const named = new Set<string>();
   for (const item of incidents) {
     if (typeof item === 'object' && item !== null) {
@@ -154,18 +154,18 @@ export function projectIncidents(
   options: EventsOptions,
 ): { incidents: Incident[]; problems: Problem[] } {
   const { items, problems } = projectEvents(lists, wire.IncidentSchema, (event, place, told) => {
-    const monitors = monitorsOf(event, options) ?? [...options.monitors];
+    const monitors = affectedMonitors(event, options) ?? [...options.monitors];
     if (monitors.length === 0) return null;
     const status = incidentStatus(event.status, place, told);
     const startedAt = event.started_at ?? event.created_at;
-    const updates = updatesOf(event, place, { words: INCIDENT_STATUSES, told });
+    const updates = projectUpdates(event, place, { words: INCIDENT_STATUSES, told });
     return createIncident({
       id: `${options.upstreamId}/${event.id}`,
       title: event.name,
       status,
-      impact: impactOf(event.impact, place, told),
+      impact: readImpact(event.impact, place, told),
       startedAt,
-      endedAt: isOverStatus(status) ? endOf(event, updates, startedAt) : null,
+      endedAt: isOverStatus(status) ? findEnd(event, updates, startedAt) : null,
       monitors,
       updates,
     });
@@ -184,7 +184,7 @@ export function projectMaintenances(
       told.push({ kind: 'dropped', place, message: 'it ends before it begins' });
       return null;
     }
-    const monitors = monitorsOf(event, options) ?? [...options.monitors];
+    const monitors = affectedMonitors(event, options) ?? [...options.monitors];
     if (monitors.length === 0) return null;
     if (!MAINTENANCE_STATUSES.includes(String(status))) told.push(unknownWord(`${place}.status`, status));
     const endedAt = status === 'completed' ? (event.resolved_at ?? until) : until;
@@ -194,7 +194,7 @@ export function projectMaintenances(
       startsAt,
       endsAt: endedAt > startsAt && endedAt < until ? endedAt : until,
       monitors,
-      updates: updatesOf(event, place, { words: MAINTENANCE_STATUSES, told }),
+      updates: projectUpdates(event, place, { words: MAINTENANCE_STATUSES, told }),
       // A component that is under maintenance says so itself.
       covers: false,
     });
@@ -228,7 +228,7 @@ function projectEvents<T, Event extends { readonly id: string }>(
 }
 
 /** Those of our monitors that it names; null: it names no component, or which cannot be read. */
-function monitorsOf(
+function affectedMonitors(
   { components }: wire.Incident | wire.Maintenance,
   { upstreamId, monitors }: EventsOptions,
 ): MonitorId[] | null {
@@ -244,14 +244,14 @@ function incidentStatus(word: unknown, place: string, told: Problem[]): Incident
   return known ?? 'investigating';
 }
 
-function impactOf(word: unknown, place: string, told: Problem[]): IncidentImpact {
+function readImpact(word: unknown, place: string, told: Problem[]): IncidentImpact {
   const known = typeof word === 'string' && Object.hasOwn(IMPACTS, word) ? IMPACTS[word] : undefined;
   if (known === undefined) told.push(unknownWord(`${place}.impact`, word));
   return known ?? 'minor';
 }
 
 /** Oldest first. */
-function updatesOf(
+function projectUpdates(
   { incident_updates: updates }: wire.Incident | wire.Maintenance,
   place: string,
   { words, told }: { readonly words: readonly string[]; readonly told: Problem[] },
@@ -267,7 +267,7 @@ function updatesOf(
   return unique.items.toSorted((a, b) => a.at - b.at);
 }
 
-function endOf(event: wire.Incident, updates: readonly Update[], startedAt: EpochMs): EpochMs {
+function findEnd(event: wire.Incident, updates: readonly Update[], startedAt: EpochMs): EpochMs {
   const end = event.resolved_at ?? updates.find(({ status }) => status === 'resolved')?.at ?? event.updated_at;
   return end != null && end > startedAt ? end : startedAt;
 }

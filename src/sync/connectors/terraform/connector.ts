@@ -27,9 +27,9 @@ import { missingPlaces, projectChecks, readResults } from '../check-results.ts';
 import { toWarnings } from '../items.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import type { Document, Origin } from './hcl.ts';
-import { type ModuleFiles, readFolder, readModulesOf, sourceFileSchema } from './hcl.ts';
+import { type ModuleFiles, readFolder, readModules, sourceFileSchema } from './hcl.ts';
 import { JsonDocumentSchema } from './plan.ts';
-import { channelResources, checksIn, projectDocument, withStates } from './project.ts';
+import { channelResources, findChecks, projectDocument, withStates } from './project.ts';
 import { resolveTree } from './resolve.ts';
 import { ID_FIELD, WORDS } from './schema.ts';
 
@@ -84,10 +84,10 @@ function* readDocument({ path, url, headers }: Options): Pull<Document> {
   }
   const question: Question<ModuleFiles> = { ...asked, reads: 'text', schema: sourceFileSchema(basename(place)) };
   const { payload } = yield* ask(question);
-  return resolveTree(yield* readModulesOf(payload, path ?? null));
+  return resolveTree(yield* readModules(payload, path ?? null));
 }
 
-function originOf(options: Options, { upstreamId }: PullContext): Origin {
+function toOrigin(options: Options, { upstreamId }: PullContext): Origin {
   return {
     upstreamId,
     brand: options.preset === 'openstatus' ? 'openstatus_' : 'svc_',
@@ -97,10 +97,10 @@ function originOf(options: Options, { upstreamId }: PullContext): Origin {
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const document = yield* readDocument(options);
-  const origin = originOf(options, context);
+  const origin = toOrigin(options, context);
   const learned = { ...NOTHING_LEARNED, ...projectDocument(document, origin) };
   if (!options.checks) return learned;
-  const found = checksIn(document, origin);
+  const found = findChecks(document, origin);
   const { monitors, problems, ...made } = projectChecks(found.checks, yield* readResults(context.upstreamId), context);
   return {
     ...learned,
@@ -111,15 +111,15 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
 }
 
 function* checks(options: Options, context: PullContext): Pull<readonly Check[]> {
-  return options.checks ? checksIn(yield* readDocument(options), originOf(options, context)).checks : [];
+  return options.checks ? findChecks(yield* readDocument(options), toOrigin(options, context)).checks : [];
 }
 
-const NO_CHECKS: ReturnType<typeof checksIn> = { checks: [], unmade: new Set(), problems: [] };
+const NO_CHECKS: ReturnType<typeof findChecks> = { checks: [], unmade: new Set(), problems: [] };
 
 function* probe(options: Options, context: PullContext): Pull<Probe> {
   const document = yield* readDocument(options);
-  const { monitors, pages, channels, problems } = projectDocument(document, originOf(options, context));
-  const found = options.checks ? checksIn(document, originOf(options, context)) : NO_CHECKS;
+  const { monitors, pages, channels, problems } = projectDocument(document, toOrigin(options, context));
+  const found = options.checks ? findChecks(document, toOrigin(options, context)) : NO_CHECKS;
   const places = options.checks ? (yield* readResults(context.upstreamId)).places : [];
   return {
     summary: `${counted(pages.length, 'pages')}, ${counted(monitors.length, 'monitors')}, ${counted(channels.length, 'channels')} in ${counted(document.resources.length, 'resources')}`,
@@ -130,7 +130,7 @@ function* probe(options: Options, context: PullContext): Pull<Probe> {
 }
 
 function* channels(options: Options, context: PullContext): Pull<readonly ChannelResource[]> {
-  return channelResources(yield* readDocument(options), originOf(options, context));
+  return channelResources(yield* readDocument(options), toOrigin(options, context));
 }
 
 export const terraform: Connector<Options> = {

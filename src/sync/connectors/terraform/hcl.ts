@@ -98,7 +98,7 @@ function identify(resources: readonly Resource[]): Identities {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
   for (const resource of resources.toSorted((a, b) => compareIds(a.address, b.address))) {
-    const there = textOf(resource.values['id']);
+    const there = toText(resource.values['id']);
     const base = there ?? nameOf(resource);
     let id = base;
     for (let number = 2; there === null && taken.has(`${resource.type} ${id}`); number += 1) id = `${base}-${number}`;
@@ -108,7 +108,7 @@ function identify(resources: readonly Resource[]): Identities {
   return {
     idOf: ({ address }) => ids.get(address) ?? address,
     referenced: (value) => {
-      const text = textOf(value);
+      const text = toText(value);
       if (text === null) return null;
       return ids.get(text) ?? (isAddress(text) ? null : text);
     },
@@ -131,7 +131,7 @@ function isAddress(text: string): boolean {
 }
 
 /** Text, also where it was written as a number; null: there is none. */
-export function textOf(value: unknown): string | null {
+export function toText(value: unknown): string | null {
   if (typeof value === 'string' && value !== '') return value;
   return typeof value === 'number' ? String(value) : null;
 }
@@ -152,7 +152,7 @@ export interface ProjectFacts {
 }
 
 /** What of a document is ours. */
-export function factsOf(document: Document, origin: Origin): ProjectFacts {
+export function readFacts(document: Document, origin: Origin): ProjectFacts {
   const resources = document.resources
     .filter(({ type }) => type.startsWith(origin.brand))
     .map((resource) => ({ ...resource, type: resource.type.slice(origin.brand.length) }))
@@ -324,7 +324,7 @@ export function* readFolder(folder: string): Pull<ModuleTree> {
 }
 
 /** Asks for the folders that the modules of one file are in; null: the file is not of this machine. */
-export function* readModulesOf(files: ModuleFiles, file: string | null): Pull<ModuleTree> {
+export function* readModules(files: ModuleFiles, file: string | null): Pull<ModuleTree> {
   return yield* withModules(files, { folder: file === null ? null : dirname(file), path: '', depth: 0 });
 }
 
@@ -354,7 +354,7 @@ function* withModules(files: ModuleFiles, { folder, path, depth }: Place): Pull<
   const notes: Note[] = [...files.notes];
   for (const { labels, body } of files.blocks.filter(({ kind }) => kind === 'module')) {
     const [name = ''] = labels;
-    const reason = whyLeftOut(body, { folder, depth });
+    const reason = explainOmission(body, { folder, depth });
     if (reason !== null || folder === null) {
       notes.push({ place: `${path}module.${name}`, message: `left out: ${reason ?? 'its folder is unknown'}` });
       continue;
@@ -366,7 +366,7 @@ function* withModules(files: ModuleFiles, { folder, path, depth }: Place): Pull<
   return { files, children, notes };
 }
 
-function whyLeftOut(body: Block['body'], { folder, depth }: Pick<Place, 'folder' | 'depth'>): string | null {
+function explainOmission(body: Block['body'], { folder, depth }: Pick<Place, 'folder' | 'depth'>): string | null {
   const { source } = body;
   if ('count' in body || 'for_each' in body)
     return 'its count or for_each is known only to Terraform; use a state or the output of terraform show -json';

@@ -99,11 +99,11 @@ const ShownSchema: z.ZodType<Document> = z
   .refine(({ errored }) => errored !== true, 'this plan ended with an error and is incomplete; plan again')
   .transform((shown): Document => {
     if (shown.planned_values === undefined)
-      return { resources: resourcesOf(shown.values?.root_module).map(toResource), notes: [] };
-    return planOf({
-      planned: resourcesOf(shown.planned_values.root_module),
+      return { resources: listResources(shown.values?.root_module).map(toResource), notes: [] };
+    return readPlan({
+      planned: listResources(shown.planned_values.root_module),
       // What is only looked up was read while planning.
-      looked: resourcesOf(shown.prior_state?.values?.root_module).filter(({ mode }) => mode === 'data'),
+      looked: listResources(shown.prior_state?.values?.root_module).filter(({ mode }) => mode === 'data'),
       unknown: new Map(
         (shown.resource_changes ?? []).map(({ address, change }) => [address, namesUnknown(change?.after_unknown)]),
       ),
@@ -113,7 +113,7 @@ const ShownSchema: z.ZodType<Document> = z
   });
 
 /** All resources, each with its whole address: older versions leave the module and the key of the instance out. */
-function resourcesOf(module: ShownModule | undefined): ShownResource[] {
+function listResources(module: ShownModule | undefined): ShownResource[] {
   if (module === undefined) return [];
   const prefix = module.address === undefined || module.address === '' ? '' : `${module.address}.`;
   const own = (module.resources ?? []).map((resource) => {
@@ -122,7 +122,7 @@ function resourcesOf(module: ShownModule | undefined): ShownResource[] {
     const isWhole = index === undefined || index === null || place.endsWith(']');
     return { ...resource, address: isWhole ? place : `${place}[${JSON.stringify(index)}]` };
   });
-  return [...own, ...(module.child_modules ?? []).flatMap(resourcesOf)];
+  return [...own, ...(module.child_modules ?? []).flatMap(listResources)];
 }
 
 function toResource({ address, mode, type, name, values, sensitive_values: sensitive }: ShownResource): Resource {
@@ -160,7 +160,7 @@ interface PlanFacts {
   readonly deferred: readonly string[];
 }
 
-function planOf({ planned, looked, unknown, configuration, deferred }: PlanFacts): Document {
+function readPlan({ planned, looked, unknown, configuration, deferred }: PlanFacts): Document {
   const addresses = new Set(planned.map(({ address }) => address));
   const all = [...planned, ...looked.filter(({ address }) => !addresses.has(address))].map(toResource);
   const references = createReferences(all, configuration);
@@ -271,7 +271,7 @@ function createReferences(resources: readonly Resource[], root: ConfiguredModule
   }
 
   function configuredOf({ address }: Resource): { configured: ConfiguredResource; scope: Scope } | null {
-    const scope = scopeOf(root, address);
+    const scope = findScope(root, address);
     const local = address.slice(scope?.prefix.length ?? 0);
     const [, place = local, key = ''] = /^(.*?)(\[[^\]]*\])?$/.exec(local) ?? [];
     const configured = scope?.module.resources?.find((one) => one.address === place);
@@ -311,7 +311,7 @@ function scopeIn(around: Scope, { call, name, key }: { call: ModuleCall; name: s
 }
 
 /** The module instance that an address stands in; null: the configuration has none of that name. */
-function scopeOf(root: ConfiguredModule, address: string): Scope | null {
+function findScope(root: ConfiguredModule, address: string): Scope | null {
   let scope: Scope = { module: root, prefix: '', call: null, key: '', each: {} };
   let rest = address;
   for (let step = /^module\.([\w-]+)(\[[^\]]*\])?\./.exec(rest); step !== null; ) {

@@ -16,7 +16,7 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
-import { faultsOf, issueWords, leafIssues } from '../../../schema/issue-words.ts';
+import { issueWords, leafIssues, listFaults } from '../../../schema/issue-words.ts';
 import type { ChannelResource } from '../../connector.ts';
 import { type Check, CheckSchema, isCheckField } from '../check.ts';
 import { uniqueById, uniqueMonitors } from '../items.ts';
@@ -32,8 +32,16 @@ import {
   toSlug,
 } from '../page-words.ts';
 import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink } from '../wire.ts';
-import { type Document, factsOf, type Origin, type ProjectFacts, type Resource, textOf, withoutNulls } from './hcl.ts';
-import { blockOf, CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES } from './schema.ts';
+import {
+  type Document,
+  type Origin,
+  type ProjectFacts,
+  type Resource,
+  readFacts,
+  toText,
+  withoutNulls,
+} from './hcl.ts';
+import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES, singleBlock } from './schema.ts';
 
 interface Projected {
   readonly monitors: readonly MonitorObservation[];
@@ -45,7 +53,7 @@ interface Projected {
 
 /** Everything in a document, sorted by id; what is left out is told by its address. Never throws; no sensitive value comes out. */
 export function projectDocument(document: Document, origin: Origin): Projected {
-  const facts = factsOf(document, origin);
+  const facts = readFacts(document, origin);
   const ours = facts.resources;
   const monitors = uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(facts) : []);
   const pages = projectPages(facts);
@@ -58,7 +66,7 @@ export function projectDocument(document: Document, origin: Origin): Projected {
       ...document.notes.map((note): Problem => ({ kind: 'note', ...note })),
       ...foreignResources(document, ours.length, origin),
       ...ours.flatMap((resource) => checkResource(resource).map((problem) => ofPage(problem, resource, facts))),
-      ...ours.flatMap(notShown),
+      ...ours.flatMap(reportHidden),
       ...writtenTwice(ours),
       ...monitors.problems,
       ...pages.problems,
@@ -87,7 +95,7 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   monitors: 'left out: a list for lookups',
 };
 
-function notShown({ address, type }: Resource): Problem[] {
+function reportHidden({ address, type }: Resource): Problem[] {
   const message = lookUp(NOT_SHOWN, type);
   return message === undefined ? [] : [{ kind: 'note', place: address, message }];
 }
@@ -171,15 +179,15 @@ function projectMonitor(resource: Resource, id: string, { upstreamId }: Origin):
   const state: State = isPaused ? 'paused' : active.success ? word.state : 'unknown';
   return {
     id: toMonitorId(upstreamId, id),
-    name: textOf(values['name']) ?? resource.name,
-    description: textOf(values['description']),
+    name: toText(values['name']) ?? resource.name,
+    description: toText(values['description']),
     kind:
       mode === 'data'
-        ? (textOf(values['type']) ?? 'monitor')
+        ? (toText(values['type']) ?? 'monitor')
         : type === 'monitor'
           ? 'http'
           : type.replace('_monitor', ''),
-    target: textOf(values['url']) ?? textOf(values['uri']),
+    target: toText(values['url']) ?? toText(values['uri']),
     state,
     isPublic: FlagSchema.safeParse(values['public']).data === true,
     createdAt: null,
@@ -193,12 +201,12 @@ function projectChannels(facts: ProjectFacts): NotificationChannel[] {
 
 /** The same with their settings. What only Terraform knows, such as a variable without a value, cannot be seen. */
 export function channelResources(document: Document, origin: Origin): readonly ChannelResource[] {
-  const facts = factsOf(document, origin);
+  const facts = readFacts(document, origin);
   const channels = resourcesIn(facts)
     .filter(({ mode }) => mode === 'managed')
     .map((resource): ChannelResource => {
       const channel = projectChannel(resource, facts);
-      const block = blockOf(resource.values[channel.kind]);
+      const block = singleBlock(resource.values[channel.kind]);
       const isKnown = typeof block === 'object' && block !== null && !Array.isArray(block);
       return { ...channel, settings: isKnown ? withoutNulls(block as Readonly<Record<string, unknown>>) : null };
     });
@@ -217,8 +225,8 @@ function projectChannel(resource: Resource, { identities, origin }: ProjectFacts
   const monitors = ids.toSorted().map((id) => toMonitorId(monitorUpstream ?? upstreamId, id));
   return {
     id: `${upstreamId}/${identities.idOf(resource)}`,
-    name: textOf(values['name']) ?? name,
-    kind: textOf(values['provider_type']) ?? 'unknown',
+    name: toText(values['name']) ?? name,
+    kind: toText(values['provider_type']) ?? 'unknown',
     monitors: hidden.has('monitor_ids') ? null : monitors,
   };
 }
@@ -277,7 +285,7 @@ function left(place: string, message: string): Problem {
 
 /** The slug of a page; null: it is not known here, or can’t be part of a URL. */
 function slugOf({ values }: Resource): string | null {
-  return toSlug(textOf(values['slug']) ?? '');
+  return toSlug(toText(values['slug']) ?? '');
 }
 
 function isPart({ mode, type }: Resource): boolean {
@@ -326,7 +334,7 @@ function projectPage(page: Resource, slug: string, { resources, identities, orig
   const groups = uniqueById(
     onPage('status_page_component_group').map((group) => ({
       id: identities.idOf(group),
-      name: textOf(group.values['name']) ?? group.name,
+      name: toText(group.values['name']) ?? group.name,
       defaultOpen: FlagSchema.safeParse(group.values['default_open']).data,
     })),
   ).items;
@@ -338,8 +346,8 @@ function projectPage(page: Resource, slug: string, { resources, identities, orig
   return {
     id: `${origin.upstreamId}/${id}`,
     slug,
-    title: textOf(values['title']) ?? slug,
-    description: textOf(values['description']),
+    title: toText(values['title']) ?? slug,
+    description: toText(values['description']),
     homepageUrl: toLink(values['homepage_url']),
     contactUrl: toLink(values['contact_url']),
     icon: toLink(values['icon']),
@@ -357,7 +365,7 @@ function projectPage(page: Resource, slug: string, { resources, identities, orig
     components: placed,
     presentation: toPresentation({
       allowIndex: page.hidden.has('allow_index') ? false : FlagSchema.safeParse(values['allow_index']).data,
-      locale: toLocale(textOf(values['default_locale'])),
+      locale: toLocale(toText(values['default_locale'])),
       showsAllPlaced: origin.brand === 'openstatus_' ? true : undefined,
     }),
   };
@@ -402,15 +410,15 @@ function projectComponent(component: Resource, { identities, origin }: ProjectFa
     id,
     type: isStatic ? 'static' : 'monitor',
     monitor: isStatic ? null : toMonitorId(origin.monitorUpstream ?? origin.upstreamId, monitor),
-    name: textOf(values['name']),
-    description: textOf(values['description']),
+    name: toText(values['name']),
+    description: toText(values['description']),
     groupId: identities.referenced(values['group_id']),
-    order: numberOf(values['order']),
-    groupOrder: numberOf(values['group_order']),
+    order: toNumber(values['order']),
+    groupOrder: toNumber(values['group_order']),
   };
 }
 
-function numberOf(value: unknown): number {
+function toNumber(value: unknown): number {
   const parsed = NumberSchema.safeParse(value);
   return parsed.success && Number.isFinite(parsed.data) ? parsed.data : 0;
 }
@@ -426,8 +434,8 @@ interface Found {
 }
 
 /** The checks that resources describe. `active` is false unless it is set, as the document has it. */
-export function checksIn(document: Document, origin: Origin): Found {
-  const { resources, identities } = factsOf(document, origin);
+export function findChecks(document: Document, origin: Origin): Found {
+  const { resources, identities } = readFacts(document, origin);
   const checks: Check[] = [];
   const unmade = new Set<MonitorId>();
   const problems: Problem[] = [];
@@ -456,7 +464,7 @@ function toCheck(
   const given = { name, active: false, ...Object.fromEntries(fields), type, id: 'resource' };
   const parsed = CheckSchema.safeParse(given, { error: issueWords() });
   if (parsed.success) return { check: parsed.data };
-  const [{ path, message }] = faultsOf(parsed.error);
+  const [{ path, message }] = listFaults(parsed.error);
   return { reason: path === '' ? message : `${path}: ${message}` };
 }
 

@@ -27,12 +27,12 @@ const TEXT_CHARS_MAX = 65_536;
 /** The resources of a module and of those that it calls; what is made in numbers is left out and told. */
 export function resolveTree(tree: ModuleTree): Document {
   const given = tree.files.variables;
-  return documentOf(
-    scopeOf(tree, { prefix: '', given: (name) => (Object.hasOwn(given, name) ? given[name] : UNKNOWN) }),
+  return toDocument(
+    createScope(tree, { prefix: '', given: (name) => (Object.hasOwn(given, name) ? given[name] : UNKNOWN) }),
   );
 }
 
-function scopeOf(tree: ModuleTree, init: { prefix: string; given: (name: string) => unknown }): Scope {
+function createScope(tree: ModuleTree, init: { prefix: string; given: (name: string) => unknown }): Scope {
   const { files } = tree;
   const defaults = new Map(
     files.blocks.filter(({ kind }) => kind === 'variable').map(({ labels, body }) => [labels[0], body['default']]),
@@ -47,7 +47,9 @@ function scopeOf(tree: ModuleTree, init: { prefix: string; given: (name: string)
     },
     children,
     resources: new Map(
-      files.blocks.filter(isResource).flatMap((block) => (isNumbered(block) ? [] : [[placeOf(block), block.body]])),
+      files.blocks
+        .filter(isResource)
+        .flatMap((block) => (isNumbered(block) ? [] : [[blockAddress(block), block.body]])),
     ),
     evaluated: new Map(),
   };
@@ -57,7 +59,7 @@ function scopeOf(tree: ModuleTree, init: { prefix: string; given: (name: string)
     if (child === undefined) continue;
     const given = (variable: string): unknown =>
       Object.hasOwn(body, variable) ? resolve(body[variable], scope) : UNKNOWN;
-    children.set(name, scopeOf(child, { prefix: `${init.prefix}module.${name}.`, given }));
+    children.set(name, createScope(child, { prefix: `${init.prefix}module.${name}.`, given }));
   }
   return scope;
 }
@@ -71,21 +73,21 @@ function isNumbered({ body }: Block): boolean {
 }
 
 /** `type.name` or `data.type.name`. */
-function placeOf({ kind, labels }: Block): string {
+function blockAddress({ kind, labels }: Block): string {
   return [...(kind === 'data' ? ['data'] : []), ...labels].join('.');
 }
 
-function documentOf(scope: Scope): Document {
+function toDocument(scope: Scope): Document {
   const { tree, prefix, children } = scope;
   const blocks = tree.files.blocks.filter(isResource);
   const numbered = blocks.filter(isNumbered).map(
     (block): Note => ({
-      place: prefix + placeOf(block),
+      place: prefix + blockAddress(block),
       message:
         'left out: count and for_each are known only to Terraform; use a state or the output of terraform show -json',
     }),
   );
-  const inner = [...children.values()].map(documentOf);
+  const inner = [...children.values()].map(toDocument);
   return {
     resources: [
       ...blocks.filter((block) => !isNumbered(block)).map((block) => resolveResource(block, scope)),
@@ -99,7 +101,7 @@ function resolveResource(block: Block, scope: Scope): Resource {
   const [type = '', name = ''] = block.labels;
   const resolved = Object.entries(block.body).map(([key, value]) => [key, resolve(value, scope)] as const);
   return {
-    address: scope.prefix + placeOf(block),
+    address: scope.prefix + blockAddress(block),
     mode: block.kind === 'data' ? 'data' : 'managed',
     type,
     name,
@@ -133,13 +135,13 @@ function resolve(value: unknown, scope: Scope): unknown {
 function evaluate(expression: string, scope: Scope): unknown {
   if (scope.evaluated.has(expression)) return scope.evaluated.get(expression);
   scope.evaluated.set(expression, UNKNOWN);
-  const value = evaluateOnce(stepsOf(expression), scope);
+  const value = evaluateOnce(splitSteps(expression), scope);
   scope.evaluated.set(expression, value);
   return value;
 }
 
 /** `a.b["c"][0]` as its steps; empty: it is more than a reference. */
-function stepsOf(expression: string): string[] {
+function splitSteps(expression: string): string[] {
   if (!/^[\w-]+(\.[\w-]+|\["[^"\\]*"\]|\[\d+\])*$/.test(expression)) return [];
   return [...expression.matchAll(/[\w-]+|"([^"\\]*)"/g)].map(([whole, quoted]) => quoted ?? whole);
 }

@@ -134,7 +134,7 @@ const DnsMonitorSchema = z.looseObject({
 });
 
 /** A block is a list of one in states, and may be an object. */
-export const blockOf = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
+export const singleBlock = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
 const isBlock = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
 
 const NotificationSchema = z
@@ -156,7 +156,7 @@ const NotificationSchema = z
     if (!blocks.includes(provider)) return;
     const block = z
       .looseObject(PROVIDER_BLOCKS[provider])
-      .safeParse(blockOf(notification[provider]), { error: issueWords() });
+      .safeParse(singleBlock(notification[provider]), { error: issueWords() });
     for (const issue of block.error?.issues ?? [])
       context.addIssue({ code: 'custom', path: [provider, ...issue.path], message: issue.message });
   });

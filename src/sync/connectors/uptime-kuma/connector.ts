@@ -15,11 +15,11 @@ import {
   ask,
   attemptOne,
   type Connector,
+  explainMissing,
   type Probe,
   type Pull,
   type PullContext,
   type Question,
-  whyMissing,
 } from '../../connector.ts';
 import { externalIdOf, newDetails, note, toWarnings, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
@@ -106,11 +106,11 @@ function* readAll(options: Options): Pull<Answers> {
     const answer = yield* attemptOne(pageQuestion(options, asked, ['', '/incident-history']));
     if (answer.kind === 'ok') history = answer.payload.incidents;
     else if (answer.kind === 'skipped' || answer.error.context['status'] !== 404)
-      problems.push(note('incident-history', whyMissing(answer)));
+      problems.push(note('incident-history', explainMissing(answer)));
   }
   if (options.apiKey === undefined) return { page, heartbeats: heartbeatList, history, metrics: [], problems };
   const answer = yield* attemptOne(metricsQuestion(options, options.apiKey));
-  if (answer.kind !== 'ok') problems.push(note('metrics', whyMissing(answer)));
+  if (answer.kind !== 'ok') problems.push(note('metrics', explainMissing(answer)));
   const metrics = answer.kind === 'ok' ? answer.payload : null;
   return { page, heartbeats: heartbeatList, history, metrics, problems };
 }

@@ -27,7 +27,7 @@ import {
   uniqueById,
   unknownMonitor,
 } from '../items.ts';
-import { inOrder, lastChangeAt, type Measurement, pastOf, presentState } from '../measurements.ts';
+import { inOrder, lastChangeAt, type Measurement, presentState, projectPast } from '../measurements.ts';
 import { parseInstant, unknownWord } from '../wire.ts';
 import {
   BeatSchema,
@@ -60,7 +60,7 @@ interface Pulse {
 }
 
 /** Beats that cannot all be read tell nothing of now: the newest may be among them. */
-function pulseOf(list: unknown, place: string, now: EpochMs): Pulse {
+function readPulse(list: unknown, place: string, now: EpochMs): Pulse {
   if (list !== undefined && !Array.isArray(list)) {
     const problem: Problem = { kind: 'dropped', place, message: 'not a list of heartbeats' };
     return { state: 'unknown', beats: [], problems: [problem], itemsTotal: 1 };
@@ -107,7 +107,7 @@ export function projectPage(
   });
   const project = (monitor: Monitor): { monitor: MonitorObservation; problems: readonly Problem[] } => {
     const beats = Object.hasOwn(heartbeats, monitor.id) ? heartbeats[monitor.id] : undefined;
-    const pulse = pulseOf(beats, `heartbeatList.${monitor.id}`, now);
+    const pulse = readPulse(beats, `heartbeatList.${monitor.id}`, now);
     itemsTotal += pulse.itemsTotal;
     const observed: MonitorObservation = {
       ...unknownMonitor(upstreamId, monitor.id, monitor.type ?? 'monitor'),
@@ -116,7 +116,7 @@ export function projectPage(
       state: pulse.state,
       isPublic: true,
     };
-    details.push(pastOf(observed.id, pulse.beats, now));
+    details.push(projectPast(observed.id, pulse.beats, now));
     const at = lastChangeAt(pulse.beats);
     if (at !== null && pulse.state !== 'unknown') changedAt[observed.id] = at;
     return { monitor: observed, problems: pulse.problems };

@@ -88,7 +88,7 @@ export function call<T>(
 }
 
 /** The address of the REST API; null: the document does not show it and no option says. */
-export function restUrlOf(options: Options): string | null {
+export function readRestUrl(options: Options): string | null {
   if (options.restUrl !== undefined) return options.restUrl;
   return options.preset === 'openstatus' ? `${new URL(options.rpcUrl).origin}/v1` : null;
 }
@@ -147,7 +147,7 @@ export function readList<T extends { readonly totalSize?: number | null | undefi
  *   (no such key, or a service that does not offer this), each explained; and whatever the network gives
  */
 export function* revokeKey(options: Options, id: string): Pull<string> {
-  const restUrl = restUrlOf(options);
+  const restUrl = readRestUrl(options);
   if (restUrl === null)
     throw new StatusError({
       code: 'CONFIG_INVALID',

@@ -28,15 +28,15 @@ import {
   attemptOne,
   type ChannelResource,
   type Connector,
+  explainMissing,
   NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
-  whyMissing,
 } from '../../connector.ts';
 import { compareIds, idIn, losesOpen, note, parseItems, toWarnings } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
-import { whyPartial } from '../paging.ts';
+import { explainPartial } from '../paging.ts';
 import {
   call,
   monitorCount,
@@ -44,11 +44,11 @@ import {
   OptionsSchema,
   readList,
   readMonitors,
+  readRestUrl,
   readSummaries,
   restQuestion,
-  restUrlOf,
 } from './calls.ts';
-import { type Found, idsThere, NOTHING_FOUND, openThere, readPages, readPagesAndReports } from './pages.ts';
+import { type Found, listIds, listOpen, NOTHING_FOUND, readPages, readPagesAndReports } from './pages.ts';
 import { COMPONENT_TYPES, projectMonitors } from './project.ts';
 import { IMPACT_WORDS, projectOutages, REPORT_WORDS } from './project-reports.ts';
 import {
@@ -58,15 +58,15 @@ import {
   ChannelsAnswerSchema,
   ID_FIELD,
   OutagesAnswerSchema,
+  stripPrefix,
   WhoamiSchema,
-  wordOf,
 } from './schema.ts';
 
 function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
   const isPreset = options.preset === 'openstatus';
   const answers = yield* readMonitors(options);
   const { monitors, problems } = projectMonitors(answers.pages, upstreamId);
-  const reason = whyPartial(answers);
+  const reason = explainPartial(answers);
   const who = yield* readWhoami(options);
   const pages = (options.statusPages ?? isPreset) ? yield* readPages(options, upstreamId) : null;
   const found = isPreset ? yield* listChannels(options, upstreamId) : null;
@@ -85,7 +85,7 @@ function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
 }
 
 function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>> {
-  const restUrl = restUrlOf(options);
+  const restUrl = readRestUrl(options);
   if (restUrl === null)
     return { summary: 'key accepted', warnings: ['restUrl is not set, so name, plan and scopes are unknown'] };
   const { payload } = yield* ask(
@@ -110,7 +110,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const isPreset = options.preset === 'openstatus';
   const answers = yield* readMonitorsOrPages(options, context);
   const { monitors, problems, itemsTotal } = projectMonitors(answers.pages, context.upstreamId);
-  const reason = whyPartial(answers);
+  const reason = explainPartial(answers);
   const found =
     (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context, monitors) : NOTHING_FOUND;
   const outages = (options.outages ?? isPreset) ? yield* readOutages(options, context, monitors) : NOTHING_FOUND;
@@ -158,7 +158,7 @@ function* readMonitorsOrPages(options: Options, { upstreamId }: PullContext): Re
 }
 
 function* readOutages(options: Options, context: PullContext, monitors: readonly MonitorObservation[]): Pull<Found> {
-  const restUrl = restUrlOf(options);
+  const restUrl = readRestUrl(options);
   if (restUrl === null) return NOTHING_FOUND;
   const answer = yield* attemptOne(
     restQuestion(options, restUrl, {
@@ -172,8 +172,8 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
     const { incidents, problems } = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors });
     const isStale = losesOpen(answer.payload, {
       idField: ID_FIELD,
-      taken: idsThere(incidents, 'incident-'),
-      open: openThere(context, 'incident-'),
+      taken: listIds(incidents, 'incident-'),
+      open: listOpen(context, 'incident-'),
     });
     const prefix = `${context.upstreamId}/incident-`;
     const ids = answer.payload.map((item) => idIn(item, ID_FIELD));
@@ -192,7 +192,7 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
   }
   // A service that does not offer it has none.
   const isAbsent = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-  return { ...NOTHING_FOUND, problems: [note('list outages', whyMissing(answer))], isStale: !isAbsent };
+  return { ...NOTHING_FOUND, problems: [note('list outages', explainMissing(answer))], isStale: !isAbsent };
 }
 
 export const uptimeService: Connector<Options> = {
@@ -284,7 +284,7 @@ function settingsIn(own: Readonly<Record<string, unknown>>): Readonly<Record<str
   return Object.fromEntries(
     Object.entries(own).map(([name, value]) => [
       snakeCase(name),
-      name === 'region' ? wordOf(value, 'OPSGENIE_REGION_') : value,
+      name === 'region' ? stripPrefix(value, 'OPSGENIE_REGION_') : value,
     ]),
   );
 }
@@ -307,7 +307,7 @@ function* askChannels<T extends z.output<typeof ChannelAnswerSchema>>(
   });
   // An older service that does not offer the list has none.
   if (listed.kind === 'failed' && listed.error.context['status'] === 404) return { asked: [], problems: [] };
-  const reason = whyPartial(listed);
+  const reason = explainPartial(listed);
   if (reason !== null) return { asked: null, problems: [note('list channels', reason)] };
   const summaries = parseItems(
     ChannelSchema,
@@ -320,7 +320,7 @@ function* askChannels<T extends z.output<typeof ChannelAnswerSchema>>(
     ),
   );
   const asked = summaries.items.map((summary, index) => {
-    const word = wordOf(summary.provider, 'NOTIFICATION_PROVIDER_');
+    const word = stripPrefix(summary.provider, 'NOTIFICATION_PROVIDER_');
     const answer = answers[index];
     const channel: NotificationChannel = {
       id: `${upstreamId}/${summary.id}`,

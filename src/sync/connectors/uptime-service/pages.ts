@@ -17,17 +17,17 @@ import {
   attempt,
   attemptOne,
   attemptTelling,
+  explainMissing,
   type PagesTold,
   type Priority,
   type Pull,
   type PullContext,
   type Question,
   tellPages,
-  whyMissing,
 } from '../../connector.ts';
 import { compareIds, externalIdOf, idIn, losesOpen, note, parseItems } from '../items.ts';
-import { whyPartial } from '../paging.ts';
-import { call, itemId, type Options, readList, restQuestion, restUrlOf } from './calls.ts';
+import { explainPartial } from '../paging.ts';
+import { call, itemId, type Options, readList, readRestUrl, restQuestion } from './calls.ts';
 import { type PageOrigin, projectDays, projectPage } from './project.ts';
 import {
   type ComponentPlace,
@@ -51,7 +51,7 @@ import {
   ReportPagesAnswerSchema,
   ReportSchema,
   ReportsAnswerSchema,
-  wordOf,
+  stripPrefix,
 } from './schema.ts';
 
 interface ReadOverviews {
@@ -71,7 +71,7 @@ function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverview
     schema: PagesAnswerSchema,
     itemsOf: (page) => page.statusPages,
   });
-  const reason = whyPartial(listed);
+  const reason = explainPartial(listed);
   if (reason !== null) {
     // Cut short or unreadable, it leaves the pages in doubt that it does not show; one that only did not come says nothing.
     const isDoubtful = listed.kind === 'cut' || (listed.kind === 'failed' && listed.error.code === 'UPSTREAM_SHAPE');
@@ -108,7 +108,7 @@ function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverview
       isStale ||= !isGone;
       const isUnreadable = settled.kind === 'failed' && settled.error.code === 'UPSTREAM_SHAPE';
       const place = `pages.${id}`;
-      const why = whyMissing(settled);
+      const why = explainMissing(settled);
       problems.push(isUnreadable ? doubt(`${upstreamId}/${id}`, place, why) : note(place, why));
     }
   }
@@ -222,7 +222,7 @@ export function* readPagesAndReports(
   const past = yield* readDays(options, context, { overviews: read.overviews, monitors });
   const isLossy = losesOpen(
     [...open, ...ended.items].map(({ item }) => item),
-    { idField: ID_FIELD, taken: idsThere(reports.incidents, 'report-'), open: openThere(context, 'report-') },
+    { idField: ID_FIELD, taken: listIds(reports.incidents, 'report-'), open: listOpen(context, 'report-') },
   );
   return {
     pages,
@@ -258,12 +258,12 @@ function wholeMaintenances(overviews: readonly Overview[], upstreamId: string): 
 }
 
 /** Ids there of incidents of one sort, whose ids begin with `prefix`. */
-export function idsThere(incidents: readonly Incident[], prefix: string): ReadonlySet<string> {
+export function listIds(incidents: readonly Incident[], prefix: string): ReadonlySet<string> {
   return new Set(incidents.map((incident) => externalIdOf(incident.id).slice(prefix.length)));
 }
 
 /** Ids there of the open incidents of one sort. */
-export function openThere({ memory }: PullContext, prefix: string): ReadonlySet<string> {
+export function listOpen({ memory }: PullContext, prefix: string): ReadonlySet<string> {
   return new Set([...memory.openIncidents].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length)));
 }
 
@@ -362,7 +362,7 @@ function* readReports(
     schema: ReportsAnswerSchema,
     itemsOf: (page) => page.statusReports,
   });
-  const reason = whyPartial(listed);
+  const reason = explainPartial(listed);
   if (reason !== null) return unread(reason);
   const items = listed.pages.flatMap((page) => page.statusReports);
   const summaries = parseItems(ReportSchema, items, 'statusReports');
@@ -380,7 +380,7 @@ function* readReports(
     const answer = answers[index];
     return answer?.kind === 'ok' ? [{ id: report.id, item: answer.payload.statusReport }] : [];
   });
-  const pageIds = yield* readPagesOf(options, context, { items: read.map(({ item }) => item), places });
+  const pageIds = yield* readPagesByPlan(options, context, { items: read.map(({ item }) => item), places });
   const ids = [...items, ...open.map(({ item }) => item)].map((item) => idIn(item, ID_FIELD));
   const toIncidentId = (id: string | null): string => `${upstreamId}/report-${id}`;
   return {
@@ -420,7 +420,7 @@ function dueReports(
   const since = lastLook === 0 ? now - RECENT_DEFAULT_MS : lastLook - RECENT_MARGIN_MS;
   const ended = reports.filter(({ id }) => !onPages.has(id));
   const due = ended.filter((report) => {
-    const isOpen = wordOf(report.status, 'STATUS_REPORT_STATUS_') !== 'resolved';
+    const isOpen = stripPrefix(report.status, 'STATUS_REPORT_STATUS_') !== 'resolved';
     const isRecent = (report.updatedAt ?? report.createdAt) >= since;
     return !memory.isBackfilled || isOpen || isRecent || memory.openIncidents.has(`report-${report.id}`);
   });
@@ -457,12 +457,12 @@ function isGone(answer: Answer<unknown> | undefined): boolean {
  * The pages of reports that name no component: a report asked for by itself does not say. Those that are known already
  * keep theirs, so only for new ones is the other interface asked.
  */
-function* readPagesOf(
+function* readPagesByPlan(
   options: Options,
   { memory }: PullContext,
   { items, places }: { readonly items: readonly unknown[]; readonly places: ReadonlyMap<string, ComponentPlace> },
 ): Pull<ReadonlyMap<string, string>> {
-  const restUrl = restUrlOf(options);
+  const restUrl = readRestUrl(options);
   const isPlaced = (report: Report): boolean => (report.pageComponentIds ?? []).some((id) => places.has(id));
   const isKnown = ({ id }: Report): boolean =>
     memory.openIncidents.has(`report-${id}`) || memory.incidentsReadAt.has(`report-${id}`);

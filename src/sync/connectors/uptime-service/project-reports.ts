@@ -26,8 +26,8 @@ import {
   type Report,
   ReportSchema,
   type ReportUpdate,
+  stripPrefix,
   UpdateSchema,
-  wordOf,
 } from './schema.ts';
 
 export const IMPACT_WORDS: StateWords = {
@@ -131,14 +131,14 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
     id: `${upstreamId}/report-${report.id}`,
     title: report.title,
     status,
-    impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worstOf(affected.values())],
+    impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worstState(affected.values())],
     startedAt,
     endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, startedAt)),
     monitors: monitorsAt(affected.keys(), places),
     components: toComponents(impacts === null ? affected : new Map([...affected.keys()].map((id) => [id, null]))),
     pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
     updates: items.map((update, index): Update => {
-      const word = statusOf(update);
+      const word = toStatus(update);
       // Its page flags nothing any more once people only watch, whatever they said before.
       const isOver =
         index === items.length - 1 && status !== 'resolved' && (word === 'monitoring' || word === 'resolved');
@@ -157,13 +157,13 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
   });
 }
 
-function statusOf(update: ReportUpdate): IncidentStatus | undefined {
-  return lookUp(REPORT_WORDS, wordOf(update.status, 'STATUS_REPORT_STATUS_'));
+function toStatus(update: ReportUpdate): IncidentStatus | undefined {
+  return lookUp(REPORT_WORDS, stripPrefix(update.status, 'STATUS_REPORT_STATUS_'));
 }
 
 /** An unknown word counts as open: a report must not end because of a word. */
 function parseStatus(value: unknown, place: string, problems: Problem[]): IncidentStatus {
-  const status = lookUp(REPORT_WORDS, wordOf(value, 'STATUS_REPORT_STATUS_'));
+  const status = lookUp(REPORT_WORDS, stripPrefix(value, 'STATUS_REPORT_STATUS_'));
   if (status === undefined) problems.push(unknownWord(`${place}.status`, value));
   return status ?? 'investigating';
 }
@@ -180,7 +180,7 @@ function readImpacts(
   const impacts = new Map<string, Map<string, State>>();
   for (const update of updates)
     for (const { pageComponentId, impact } of update.componentImpacts) {
-      const word = wordOf(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
+      const word = stripPrefix(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
       const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
       problems.push(...unknown);
       impacts.getOrInsertComputed(update.id, () => new Map()).set(pageComponentId, state);
@@ -189,11 +189,11 @@ function readImpacts(
   if (impacts.size === 0) return { impacts: null, affected: new Map(ids.map((id) => [id, 'degraded'])) };
   const affected = new Map<string, State>(ids.map((id) => [id, 'operational']));
   for (const said of impacts.values())
-    for (const [id, state] of said) affected.set(id, worstOf([affected.get(id) ?? 'operational', state]));
+    for (const [id, state] of said) affected.set(id, worstState([affected.get(id) ?? 'operational', state]));
   return { impacts, affected };
 }
 
-function worstOf(states: Iterable<State>): State {
+function worstState(states: Iterable<State>): State {
   return [...states].reduce<State>((worse, state) => (isWorse(state, worse) ? state : worse), 'operational');
 }
 

@@ -39,7 +39,7 @@ import {
   type MonitorsAnswer,
   type Overview,
   type Page,
-  wordOf,
+  stripPrefix,
 } from './schema.ts';
 
 /** Monitors of all kinds with their states, sorted by id; never throws. */
@@ -83,7 +83,7 @@ function projectMonitor(
   const isActive = FlagSchema.optional().safeParse(item.active);
   if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
   // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.
-  const word = wordOf(item.status, 'MONITOR_STATUS_') ?? 'unspecified';
+  const word = stripPrefix(item.status, 'MONITOR_STATUS_') ?? 'unspecified';
   const status = stateFromWord(MONITOR_WORDS, word, `${place}.status`);
   const state: State = !isActive.success ? 'unknown' : isActive.data === false ? 'paused' : status.state;
   return {
@@ -191,7 +191,7 @@ export function projectPage(
   const access = projectAccess(page, { id, place });
   const read = projectComponents(overview.components, { upstreamId, place });
   // In this mode the page shows what people say and nothing that monitors saw.
-  const isManual = wordOf(configuration?.barType, 'PAGE_BAR_TYPE_') === 'manual';
+  const isManual = stripPrefix(configuration?.barType, 'PAGE_BAR_TYPE_') === 'manual';
   const components = isManual ? { ...read, components: read.components.map(withoutMonitor) } : read;
   const groups = parseItems(GroupSchema, overview.groups, `${place}.groups`);
   const uniqueGroups = uniqueById(
@@ -211,12 +211,12 @@ export function projectPage(
       ...access.access,
       // The service's own page never looks at it, and its interface cannot set it.
       published: isRecorded || access.access.published,
-      theme: lookUp(THEME_WORDS, wordOf(page.theme, 'PAGE_THEME_')) ?? 'system',
+      theme: lookUp(THEME_WORDS, stripPrefix(page.theme, 'PAGE_THEME_')) ?? 'system',
       groups: placeGroups(uniqueGroups.items, placed),
       components: placed,
       presentation: toPresentation({
         allowIndex: toFlag(page.allowIndex, isRecorded),
-        locale: toLocale(textOf(wordOf(page.defaultLocale, 'LOCALE_'))),
+        locale: toLocale(toText(stripPrefix(page.defaultLocale, 'LOCALE_'))),
         locales: toLocales(page.locales),
         showUptime:
           configuration === null || configuration === undefined
@@ -247,19 +247,19 @@ function toFlag(value: unknown, isRecorded: boolean): boolean | undefined {
   return isRecorded && (value === undefined || value === null) ? false : undefined;
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
 /** In any order, since the service lists them in any; undefined: it says none. */
 function toLocales(said: Page['locales']): readonly string[] | undefined {
-  const known = said.flatMap((locale) => toLocale(textOf(wordOf(locale, 'LOCALE_'))) ?? []);
+  const known = said.flatMap((locale) => toLocale(toText(stripPrefix(locale, 'LOCALE_'))) ?? []);
   return known.length === 0 ? undefined : known.toSorted();
 }
 
 /** What the service draws a page by and Pharos does not. */
 function leftOut({ statusPage, configuration }: Overview, place: string): Problem[] {
-  const theme = wordOf(configuration?.themeKey, '');
+  const theme = stripPrefix(configuration?.themeKey, '');
   const words = [
     statusPage.customTheme === undefined || statusPage.customTheme === null ? null : 'custom colours',
     typeof theme === 'string' && theme !== '' && theme !== 'default'
@@ -278,7 +278,7 @@ function projectAccess(
   const problems: Problem[] = [];
   const doubt = (field: string, message: string): void =>
     void problems.push({ kind: 'gate', page: id, place: `${place}.${field}`, message });
-  const word = wordOf(page.accessType, 'PAGE_ACCESS_TYPE_');
+  const word = stripPrefix(page.accessType, 'PAGE_ACCESS_TYPE_');
   const access = lookUp(ACCESS_WORDS, word);
   if (access === undefined) {
     if (typeof word === 'string' || word === undefined || word === null)
@@ -330,7 +330,7 @@ function projectComponent(
   item: Component,
   { upstreamId, at, problems }: { upstreamId: string; at: string; problems: Problem[] },
 ): ComponentDefinition {
-  const word = wordOf(item.type, 'PAGE_COMPONENT_TYPE_');
+  const word = stripPrefix(item.type, 'PAGE_COMPONENT_TYPE_');
   const isStatic = word === 'static';
   if (!isStatic && word !== 'monitor') problems.push(unknownWord(`${at}.type`, item.type));
   // A name that no monitor has: looked up, it is unknown, never well.

@@ -66,7 +66,7 @@ export const MonitorSchema = z.object({
 export type Monitor = z.output<typeof MonitorSchema>;
 
 /** `prefix` off, lower case: `MONITOR_STATUS_ACTIVE` and `active` are one word. Anything but text stays as it is. */
-export function wordOf(value: unknown, prefix: string): unknown {
+export function stripPrefix(value: unknown, prefix: string): unknown {
   if (typeof value !== 'string') return value;
   return (value.startsWith(prefix) ? value.slice(prefix.length) : value).toLowerCase();
 }

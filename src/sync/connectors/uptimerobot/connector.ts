@@ -12,7 +12,7 @@ import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { counted } from '../../../schema/counted.ts';
 import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { idIn, note, toWarnings } from '../items.ts';
-import { type ListPageFacts, readStablePages, whyPartial } from '../paging.ts';
+import { explainPartial, type ListPageFacts, readStablePages } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
 
@@ -74,7 +74,7 @@ function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull
   );
   const items = reading.pages.flatMap((page) => monitorsIn(page, options));
   const { monitors, details, problems } = projectMonitors(items, { upstreamId, now });
-  const partial = whyPartial(reading);
+  const partial = explainPartial(reading);
   return {
     ...NOTHING_LEARNED,
     monitors,

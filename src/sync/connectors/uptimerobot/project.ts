@@ -102,7 +102,7 @@ export function projectMonitors(
         const told: Problem[] = state === undefined ? [unknownWord(`${place}.status`, one.status)] : [];
         if (one.logs != null) {
           const { items: entries, problems: unread } = parseItems(LogSchema, one.logs, `${place}.logs`);
-          details.set(monitor.id, pastOf(monitor, entries, now));
+          details.set(monitor.id, projectLogs(monitor, entries, now));
           if (unread.length > 0) told.push(note(`${place}.logs`, `${unread.length} entries are unreadable`));
         }
         return { monitor, problems: told };
@@ -114,7 +114,7 @@ export function projectMonitors(
 }
 
 /** Each entry of a log begins a state and says how long it lasted; it ends with the next at the latest. */
-function pastOf({ id }: MonitorObservation, logs: readonly Log[], now: EpochMs): MonitorDetail {
+function projectLogs({ id }: MonitorObservation, logs: readonly Log[], now: EpochMs): MonitorDetail {
   const inOrder = logs.filter(({ datetime }) => datetime < now).toSorted((a, b) => a.datetime - b.datetime);
   const pieces = inOrder.map(({ type, datetime, duration }, index): Span => {
     const next = inOrder[index + 1]?.datetime ?? now;
