@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { findConfig } from '../config/load.ts';
 import { CONNECTORS } from '../sync/connectors/index.ts';
-import type { NameSource } from './completion-values.ts';
+import type { NameSource } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
 /**

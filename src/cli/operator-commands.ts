@@ -90,13 +90,13 @@ const POSTS: Specs = {
     does: 'export all posts as Markdown files for a markdown upstream',
     options: [required('-o, --out <folder>', 'folder to write to; existing files are kept'), CONFIG, JSON_FLAG],
     examples: ['pharos posts export --out posts'],
-    load: async () => (await import('./commands/writing/posts-export.ts')).postsExport,
+    load: async () => (await import('./commands/writing/posts.ts')).postsExport,
   },
   'components export': {
     does: 'print components and groups made over the API as configuration',
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos components export'],
-    load: async () => (await import('./commands/writing/posts-export.ts')).componentsExport,
+    load: async () => (await import('./commands/writing/posts.ts')).componentsExport,
   },
 };
 

@@ -12,8 +12,7 @@ import {
   QUIET,
   SERVER_URL,
 } from './command-options.ts';
-import { NAME_SOURCES } from './completion-values.ts';
-import { completionScript, SHELLS, type Shell } from './terminal/completion.ts';
+import { completionScript, NAME_SOURCES, SHELLS, type Shell } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
 /** Servers, and what speaks to one. */
@@ -86,7 +85,7 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
     takes: [['[name...]', 'ids or names of checks (default: all that are active)']],
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos checks run', 'pharos checks run website --json'],
-    load: async () => (await import('./commands/checks-run.ts')).checksRun,
+    load: async () => (await import('./commands/check.ts')).checksRun,
   },
   verify: {
     does: 'check a published page of any Pharos site against its signed log',

@@ -114,7 +114,8 @@ function read(path: string, place: string, { folder, issues }: Reading): Buffer 
   }
 }
 
-/** What kind of picture a logo is, and how its sides relate. It is the operator's own file, so it is served as it is. */
+// What kind of picture a logo is, and how its sides relate. It is the operator's own file, so it is served as it is.
+
 interface LogoPicture {
   readonly type: 'svg' | 'png';
   readonly width: number;

@@ -109,7 +109,8 @@ function postAddress(upstreamId: string, name: string, type: string): string {
   return `/${type === 'maintenance' ? 'maintenance' : 'incidents'}/${slug}/`;
 }
 
-/** The page of an import as a part of a configuration. */
+// The page of an import as a part of a configuration.
+
 interface FragmentOptions extends ImportContext {
   /** Id of the upstream that the posts are read by. */
   readonly upstreamId: string;

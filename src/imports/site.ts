@@ -150,7 +150,8 @@ function unwrap(schema: z.ZodType): z.ZodType {
   return next === undefined ? schema : unwrap(next);
 }
 
-/** Names of others as ids and titles of ours. */
+// Names of others as ids and titles of ours.
+
 const TITLE_CHARS_MAX = 256;
 
 /**

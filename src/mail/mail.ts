@@ -60,7 +60,6 @@ export function mailFailure(error: unknown): MailFailure {
   return { outcome: 'unreachable', reason: `the mail server answered ${responseCode}; ${remedy}` };
 }
 
-/** Parses one email address. Only the plain form is accepted, which every mail server reads in the same way. */
 export interface EmailAddress {
   /** The local part as typed, and the domain in punycode and lower case. */
   readonly address: string;

@@ -292,7 +292,8 @@ function toUpstream(row: Row): UpstreamRecord {
   };
 }
 
-/** After the clock was set back: what an upstream's passes recorded for times that are yet to come is cut. */
+// After the clock was set back: what an upstream's passes recorded for times that are yet to come is cut.
+
 const TIMES = ['monitors_at', 'incidents_at', 'maintenances_at', 'pages_at', 'channels_at'] as const;
 
 /**

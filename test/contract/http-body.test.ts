@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { createHttp, type Http, type HttpLimits } from '../../src/sync/http/http.ts';
-import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
+import type { HttpQuestion } from '../../src/sync/http/http-faults.ts';
 import { faultOf } from '../helpers/fault-of.ts';
 import { type RawServer, type Respond, reply, startRawServer } from '../helpers/raw-server.ts';
 

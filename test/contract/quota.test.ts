@@ -65,7 +65,7 @@ it('three real processes that ask at once get exactly as many grants as there ar
   const script = `
     import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
     import { createQuota } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/quota.ts'))};
-    import { quotaWindows } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/windows.ts'))};
+    import { quotaWindows } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/quota.ts'))};
     const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
     const quota = createQuota(database, () => 0.5);
     let granted = 0;

@@ -33,7 +33,7 @@ import {
   stripPrefix,
 } from '../../src/sync/connectors/uptime-service/schema.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
-import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
+import type { HttpQuestion } from '../../src/sync/http/http-faults.ts';
 import { contextOf, drive, NOW } from '../helpers/drive.ts';
 import { type Exchange, loadExchanges, replayKey, startReplay } from '../helpers/replay.ts';
 import { keyOf, loadCases } from '../helpers/upstream-cases.ts';

@@ -17,8 +17,8 @@ import {
 } from '../../src/sync/connector.ts';
 import { parseItems } from '../../src/sync/connectors/items.ts';
 import type { Http } from '../../src/sync/http/http.ts';
+import type { HttpQuestion } from '../../src/sync/http/http-faults.ts';
 import { errorForStatus } from '../../src/sync/http/http-faults.ts';
-import type { HttpQuestion } from '../../src/sync/http/http-question.ts';
 import { bindUpstream, type Upstream, type UpstreamSettings } from '../../src/sync/upstream.ts';
 
 const MonitorSchema = z.object({ id: z.int(), state: z.enum(STATES) });

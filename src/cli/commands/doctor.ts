@@ -1,4 +1,3 @@
-import { hasOperators } from '../../config/rules.ts';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { now } from '../../app/clock.ts';
 import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeHooks, type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import type { Config } from '../../config/load.ts';
+import { hasOperators } from '../../config/rules.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { releaseFolders } from '../../publish/releases/folders.ts';

@@ -174,7 +174,8 @@ function isAtLeast(version: string, least: string): boolean {
   return true;
 }
 
-/** Looks at who else on this machine may read what is nobody else's. */
+// Looks at who else on this machine may read what is nobody else's.
+
 const OWN_FILES = ['pharos.db', 'pharos.db-wal', 'secret.key'];
 
 export function permissionFinding(data: string): Finding {
@@ -193,10 +194,10 @@ function isOpen(path: string): boolean {
   return ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
 }
 
-/**
- * Whether a folder answers at all. A network share whose server is gone blocks whoever touches it, and below `/proc` Node never
- * ends making a folder. Neither can be interrupted within a process, not even by its end, so another process tries first.
- */
+// Whether a folder answers at all. A network share whose server is gone blocks whoever touches it, and below `/proc`
+// Node never ends making a folder. Neither can be interrupted within a process, not even by its end, so another process
+// tries first.
+
 const LIMIT_MS = 10 * SECOND_MS;
 const TOUCH = `const [folder] = process.argv.slice(1);
 const { mkdirSync, readdirSync } = require('node:fs');

@@ -127,7 +127,8 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** How wide output may be. */
+// How wide output may be.
+
 interface Sized {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -389,7 +389,8 @@ function urlized(name: string): string {
     .replaceAll(/-{2,}/g, '-');
 }
 
-/** The body of an issue of cState: paragraphs that end in a `track` with their time. */
+// The body of an issue of cState: paragraphs that end in a `track` with their time.
+
 const TRACK = /\{\{[<%]\s*track\s+["'`]?([^"'`>%]+?)["'`]?\s*[>%]\}\}/;
 /** `*Investigating* - ` */
 const LEAD = /^\s*(\*{1,2})([^*\n]{1,40})\1\s*(?:[-–—:]|$|\n)/;

@@ -101,7 +101,8 @@ function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: strin
   });
 }
 
-/** Asks GitHub for the issues of a repository and what was said of them: two lists, a hundred at a time. */
+// Asks GitHub for the issues of a repository and what was said of them: two lists, a hundred at a time.
+
 const PAGE_SIZE = 100;
 /** A hundred thousand issues. */
 const PAGES_MAX = 1_000;

@@ -329,7 +329,8 @@ function readPlan({ body }: Issue): Plan | null {
   return { from, to, slugs: [...new Set(slugs.map((slug) => slug.trim()).filter(Boolean))] };
 }
 
-/** Sites of Upptime as checks. */
+// Sites of Upptime as checks.
+
 const SiteSchema = z.object({
   url: z.string(),
   method: z.string().nullish(),

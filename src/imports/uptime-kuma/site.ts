@@ -198,7 +198,8 @@ function idOfMonitor(id: string): string {
   return `monitor-${toSlug(id)}`;
 }
 
-/** When a maintenance of Uptime Kuma is: one window, or the first of many and the rule by which it comes back. */
+// When a maintenance of Uptime Kuma is: one window, or the first of many and the rule by which it comes back.
+
 const MaintenanceSchema = z.object({
   id: IdSchema,
   title: NameSchema,

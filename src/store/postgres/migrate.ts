@@ -97,7 +97,8 @@ export function inPostgresTypes(sql: string): string {
     .replace(/\bBLOB\b/g, 'BYTEA');
 }
 
-/** Looks at a Postgres server without changing anything there. */
+// Looks at a Postgres server without changing anything there.
+
 export interface PostgresFacts {
   /** As the server says it: `15.18`. */
   readonly version: string;

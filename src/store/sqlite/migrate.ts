@@ -74,7 +74,8 @@ function copyBeside(connection: DatabaseSync, path: string, now: number): string
   return free;
 }
 
-/** What tables some version has, as SQLite tells it of a database that is made for the question. Postgres has the same. */
+// What tables some version has, as SQLite tells it of a database that is made for the question. Postgres has the same.
+
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];

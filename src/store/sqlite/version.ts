@@ -76,7 +76,8 @@ export function requireVersion(version: string): void {
   }
 }
 
-/** What SQLite says when it fails, in our errors. */
+// What SQLite says when it fails, in our errors.
+
 export const SQLITE_BUSY = 5;
 export const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;

@@ -112,7 +112,8 @@ function toRow(row: Row): WrittenRow {
   };
 }
 
-/** Alerts by the key of their sender: which incident each is, and what was heard of it last. */
+// Alerts by the key of their sender: which incident each is, and what was heard of it last.
+
 export interface KnownAlert {
   readonly intake: string;
   /** An alert is known on its page only. */

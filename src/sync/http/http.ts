@@ -11,10 +11,17 @@ import { type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../../network/proxy.ts';
 import { ACCEPTED_ENCODINGS, dropBody, readBody } from './body.ts';
-import { errorForStatus, requestPlace, shapeError, tooOld, toStatusError, unreachable } from './http-faults.ts';
-import type { HttpQuestion } from './http-question.ts';
+import type { HttpQuestion } from './http-faults.ts';
+import {
+  errorForStatus,
+  ownWords,
+  requestPlace,
+  shapeError,
+  tooOld,
+  toStatusError,
+  unreachable,
+} from './http-faults.ts';
 import { parseJson, plainText } from './json.ts';
-import { ownWords } from './own-words.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic, privateAddress } from './public-only.ts';
 import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
 
@@ -367,7 +374,8 @@ function headerValue(value: unknown): string | null {
   return typeof value === 'string' && /^[\x20-\x7e]{1,512}$/.test(value) ? value : null;
 }
 
-/** What a body says: JSON, text or bytes that are whole, of the type it should have, and safe to hand on. */
+// What a body says: JSON, text or bytes that are whole, of the type it should have, and safe to hand on.
+
 interface WireAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { fileReason, isStatusError, StatusError } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { HTTP_LIMITS, type HttpAnswer } from '../http/http.ts';
-import type { HttpQuestion } from '../http/http-question.ts';
+import type { HttpQuestion } from '../http/http-faults.ts';
 import { parseJson, plainText } from '../http/json.ts';
 
 /** There are tens or hundreds of posts; with more, this is the wrong folder. */

@@ -3,9 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMPLETION_VALUES } from '../../../src/cli/completion-values.ts';
 import { createProgram, GROUPS } from '../../../src/cli/main.ts';
-import { completionScript, SHELLS } from '../../../src/cli/terminal/completion.ts';
+import { COMPLETION_VALUES, completionScript, SHELLS } from '../../../src/cli/terminal/completion.ts';
 import { temporaryFolder } from '../../helpers/pharos.ts';
 
 const program = createProgram(() => undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownWords } from '../../../src/sync/http/own-words.ts';
+import { ownWords } from '../../../src/sync/http/http-faults.ts';
 
 describe('what an upstream says about its own error', () => {
   it.each<[unknown, string | null]>([

@@ -1,28 +1,53 @@
 /** `pharos import`: another status page as posts, a page and redirects. */
 
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
+import type { z } from 'zod';
 import { now } from '../../../app/clock.ts';
 import { fileReason, isStatusError, messageOf } from '../../../errors.ts';
 import { cstateSite } from '../../../imports/cstate/site.ts';
+import { importFiles } from '../../../imports/files.ts';
 import { type GatusPart, gatusConfig } from '../../../imports/gatus/config.ts';
 import { gatusFromApi, gatusFromDatabase, gatusSite } from '../../../imports/gatus/site.ts';
-import type { Ask, Select, SourceFile } from '../../../imports/site.ts';
+import {
+  type Ask,
+  type ImportContext,
+  type ImportedSite,
+  type ImportNote,
+  quoted,
+  type Select,
+  type SourceFile,
+} from '../../../imports/site.ts';
 import { readStatuspage, statuspageSite } from '../../../imports/statuspage/site.ts';
 import { issuesFromFile, readIssues } from '../../../imports/upptime/issues.ts';
 import { upptimeConfig, upptimeSite } from '../../../imports/upptime/site.ts';
 import { kumaFromApi, kumaFromDatabase, NoKumaPageError } from '../../../imports/uptime-kuma/read.ts';
 import { kumaSite } from '../../../imports/uptime-kuma/site.ts';
+import { toSlug } from '../../../model/slugs.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
 import { proxySettings } from '../../../network/proxy.ts';
+import { counted } from '../../../schema/counted.ts';
+import { check } from '../../../schema/issue-words.ts';
+import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { openSqliteReader } from '../../../store/sqlite/sqlite.ts';
 import { createHttp } from '../../../sync/http/http.ts';
 import { parseJson } from '../../../sync/http/json.ts';
-import { UsageError } from '../../terminal/exit.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { createProgress } from '../../terminal/progress.ts';
-import { type ImportOptions, parseContext, writeImport } from './write.ts';
+import { paragraph } from '../../terminal/table.ts';
+import { print } from '../common.ts';
 
 /** A page's address, or documents of its API. */
 export async function importStatuspage(places: readonly string[], options: ImportOptions): Promise<number> {
@@ -277,4 +302,115 @@ async function withDatabase<T>(place: string, program: string, use: (select: Sel
   } finally {
     await database.close();
   }
+}
+
+// Writes what an import made: posts that are new, the page as a part of a configuration, and a line for what is not as
+// it was.
+
+interface ImportOptions {
+  readonly out: string;
+  readonly upstream: string;
+  readonly page: string;
+  readonly timezone: string;
+  readonly update?: boolean;
+  /** Of Upptime: a file of issues; default: GitHub is asked. */
+  readonly issues?: string;
+  /** Of Uptime Kuma: slug of its page; default: the only one. */
+  readonly statusPage?: string;
+  /** Of a monitoring tool: Pharos makes its checks from now on. */
+  readonly checks?: boolean;
+  readonly json?: boolean;
+}
+
+/** What the command line says, checked. @throws UsageError */
+function parseContext({ page, timezone, upstream, checks }: ImportOptions): ImportContext {
+  checked('--page', SlugSchema, page);
+  checked('--upstream', IdSchema, upstream);
+  return { page, zone: checked('--timezone', TimezoneSchema, timezone), now: now(), makesChecks: checks === true };
+}
+
+function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {
+  const parsed = check(schema, value);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`${option} ${quoted(value)}: ${parsed.faults[0].message}.`);
+}
+
+interface Written {
+  readonly file: string;
+  /** `kept`: another text is there, and it stays. */
+  readonly outcome: 'new' | 'unchanged' | 'updated' | 'kept';
+}
+
+/**
+ * Writes the files of an import into a folder. What is there with another text stays, unless it is to be updated: it may have
+ * been edited since.
+ */
+function writeImport(site: ImportedSite, context: ImportContext, options: ImportOptions): number {
+  const folder = resolve(options.out);
+  const files = importFiles(site, {
+    ...context,
+    upstreamId: options.upstream,
+    folder: `./${relative(process.cwd(), folder)}`,
+  });
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string, text: string): Written => writeOne(join(folder, name), text, options.update === true);
+  const posts = files.posts.map(({ name, text }) => write(name, text));
+  const page = write(`${toSlug(context.page)}.pages.yaml`, files.fragment);
+  const isWhole = files.notes.every(({ kind }) => kind === 'changed');
+  print(
+    options.json === true,
+    { ok: true, posts, page, notes: files.notes },
+    [
+      ...told([...posts, page]),
+      ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
+      '',
+      ...summary(posts, page),
+    ].join('\n'),
+  );
+  return isWhole || posts.length > 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+function writeOne(file: string, text: string, isUpdating: boolean): Written {
+  if (!existsSync(file)) {
+    writeFileSync(file, text, { flag: 'wx' });
+    return { file, outcome: 'new' };
+  }
+  if (readFileSync(file, 'utf8') === text) return { file, outcome: 'unchanged' };
+  if (!isUpdating) return { file, outcome: 'kept' };
+  writeFileSync(file, text);
+  return { file, outcome: 'updated' };
+}
+
+function told(written: readonly Written[]): string[] {
+  return written
+    .filter(({ outcome }) => outcome !== 'unchanged')
+    .map(({ file, outcome }) => {
+      const path = relative(process.cwd(), file);
+      return outcome === 'kept'
+        ? `= ${path} exists with different text and was kept; --update overwrites it`
+        : `+ ${path}`;
+    });
+}
+
+function noteLine({ kind, place, message }: ImportNote): string {
+  return `${kind === 'dropped' ? '✗' : '~'} ${plainLine(place)}: ${plainLine(message)}`;
+}
+
+/** Words of others may hold what moves a terminal's cursor. */
+function plainLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}
+
+function summary(posts: readonly Written[], page: Written): string[] {
+  const count = (outcome: Written['outcome']): number => posts.filter((one) => one.outcome === outcome).length;
+  const counts = [
+    `${count('new')} new`,
+    `${count('unchanged')} unchanged`,
+    ...(count('updated') === 0 ? [] : [`${count('updated')} updated`]),
+    ...(count('kept') === 0 ? [] : [`${count('kept')} left unchanged`]),
+  ];
+  return [
+    `${counted(posts.length, 'posts')}: ${counts.join(', ')}.`,
+    `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
+  ];
 }

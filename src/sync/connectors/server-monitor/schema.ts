@@ -171,7 +171,9 @@ export const MaintenanceSchema = z
   }));
 export type MaintenanceItem = z.output<typeof MaintenanceSchema>;
 
-/** How questions are put to the server monitor, and the states of all monitors: the list, held against what `/status` counts. */
+// How questions are put to the server monitor, and the states of all monitors: the list, held against what `/status`
+// counts.
+
 export const OptionsSchema = z.strictObject({
   baseUrl: BaseUrlSchema.describe('Address of the API, without /status.'),
   apiKey: SecretSchema.describe('API key, as ${NAME} or ${file:…}.'),

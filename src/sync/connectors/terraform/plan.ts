@@ -42,7 +42,8 @@ const ChangeSchema = z.object({
   change: z.object({ after_unknown: z.unknown().optional() }).optional(),
 });
 
-/** What an attribute of a plan refers to, found in the configuration that the plan carries: names, modules, keys. */
+// What an attribute of a plan refers to, found in the configuration that the plan carries: names, modules, keys.
+
 const ExpressionSchema = z.object({ references: z.array(z.string()).optional() }).catch({});
 type Expression = z.output<typeof ExpressionSchema>;
 /** Blocks within blocks are lists and objects of expressions; none of them refers to what we look for. */

@@ -423,7 +423,8 @@ function toNumber(value: unknown): number {
   return parsed.success && Number.isFinite(parsed.data) ? parsed.data : 0;
 }
 
-/** Monitors of resources as checks that Pharos makes itself (`checks: true`). */
+// Monitors of resources as checks that Pharos makes itself (`checks: true`).
+
 const TYPES: Readonly<Record<string, Check['type']>> = { http_monitor: 'http', tcp_monitor: 'tcp', dns_monitor: 'dns' };
 
 interface Found {
