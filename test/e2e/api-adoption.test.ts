@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { startWarm } from '../helpers/warm.ts';
 import { callApi } from '../helpers/writing-site.ts';
@@ -24,10 +24,7 @@ describe('an outage that was detected', () => {
     const config = unlimitedConfig(sandbox).replace('slug: acme', 'slug: acme\n    incidents: { after: 1s }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "* * * * * *"\n`);
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
-    await eventually(
-      () => fetch(`${pharos.url}/-/fresh`),
-      (answer) => answer.status === 200,
-    );
+    await untilFresh(pharos);
   });
   afterAll(async () => {
     await pharos?.stop();

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 
@@ -58,8 +58,7 @@ it('brings history back from a copy made while it ran, into a folder that was em
       writeFileSync(join(folder.path, place, 'pharos.yaml'), config);
     }
     const first = await start('first');
-    const ready = async (): Promise<boolean> => (await fetch(`${first.url}/-/fresh`)).ok;
-    expect(await eventually(ready, (isReady) => isReady)).toBe(true);
+    await untilFresh(first);
     // The past that upstreams are asked for after the first states arrives in pieces.
     const withPast = (past: Map<string, string>): number =>
       [...past.values()].filter((days) => days.includes('86400')).length;

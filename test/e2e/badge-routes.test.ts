@@ -4,7 +4,7 @@ import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BADGE_KINDS } from '../../src/badges/kinds.ts';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
@@ -26,10 +26,7 @@ describe('badges of a running server', () => {
       );
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
-    await eventually(
-      () => fetch(`${pharos.url}/-/fresh`),
-      (answer) => answer.status === 200,
-    );
+    await untilFresh(pharos);
     // From here on nothing is published, so that answers to two requests can be compared.
     await pharos.stop();
     pharos = await startWarm(['serve', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });

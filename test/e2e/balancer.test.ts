@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
@@ -25,10 +25,7 @@ describe('a node behind a balancer', () => {
     sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
     configure('json');
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
-    await eventually(
-      () => statusOf('/-/fresh'),
-      (status) => status === 200,
-    );
+    await untilFresh(pharos);
   });
   afterAll(async () => {
     await sandbox?.stop();

@@ -112,7 +112,7 @@ describe.skipIf(PROGRAMS === null)(
           expect(seen).toEqual(running.map(() => wanted));
           return;
         }
-        await new Promise((wait) => setTimeout(wait, 200));
+        await new Promise((wait) => setTimeout(wait, 1_000));
       }
     }
 

@@ -10,7 +10,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { SMTPServer } from 'smtp-server';
 import { stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 
@@ -169,12 +169,7 @@ export async function startGatesSite({
     if (built.status !== 0) throw new Error(`the site could not be built:\n${built.stdout}${built.stderr}`);
   }
   const pharos = await startWarm(['start', '--port', '0'], { cwd, env });
-  const isReady = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/fresh`)).ok;
-  if (!(await eventually(isReady, (ready) => ready))) {
-    // Whoever called gets nothing to close.
-    pharos.kill();
-    throw new Error(`the site is not ready:\n${pharos.stderr()}`);
-  }
+  await untilFresh(pharos);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   return {
     pharos,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
@@ -44,10 +44,7 @@ server: { trustedProxyHops: 1 }
       startWarm(['start', '--port', '0'], { cwd: folder.path, env }),
       launchBrowser(),
     ]);
-    await eventually(
-      () => fetch(`${pharos.url}/-/fresh`),
-      (answer) => answer.status === 200,
-    );
+    await untilFresh(pharos);
   });
   afterAll(async () => {
     await browser?.close();

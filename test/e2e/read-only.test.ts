@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, startPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { declare } from '../helpers/subscribing-site.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
 import { WRITING_ENV } from '../helpers/writing-site.ts';
@@ -72,10 +72,7 @@ async function run(place: Place, command: 'start' | 'serve', config: string, env
 
 async function begin(place: Place): Promise<RunningPharos> {
   const writer = await run(place, 'start', configOf(place.data));
-  await eventually(
-    () => fetch(`${writer.url}/-/fresh`),
-    ({ status }) => status === 200,
-  );
+  await untilFresh(writer);
   return writer;
 }
 
@@ -189,10 +186,7 @@ describe.skipIf(!CAN_MOUNT)(`a read-only mount${CAN_MOUNT ? '' : ' (skipped: not
     const aside = join(place.cwd, 'aside');
     cpSync(place.data, aside, { recursive: true, verbatimSymlinks: true });
     const other = await run({ ...place, data: aside }, 'start', configOf(aside), { ...ENV, PASSWORD: 'another' });
-    await eventually(
-      () => fetch(`${other.url}/-/fresh`),
-      ({ status }) => status === 200,
-    );
+    await untilFresh(other);
     await other.stop();
     renameSync(join(aside, 'pharos.db'), join(place.data, 'pharos.db'));
     const closed = await eventually(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
@@ -31,8 +31,7 @@ describe('an upstream that hangs', () => {
       .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
-    const ready = async (): Promise<number> => (await fetch(`${pharos.url}/-/fresh`)).status;
-    expect(await eventually(ready, (status) => status === 200)).toBe(200);
+    await untilFresh(pharos);
   });
   afterAll(async () => {
     // It waits for no answer that does not come.

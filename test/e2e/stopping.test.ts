@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { eventually, runPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, runPharos, startPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 
 /** Far more than it takes on a busy machine; what does not end by then never does. */
@@ -97,10 +97,7 @@ describe('a running server that is told to stop', () => {
     ['serve', 50],
   ])('ends although it is reading its configuration again (%s, %d ms after SIGHUP)', async (command, afterMs) => {
     const pharos = await startPharos([command, '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
-    await eventually(
-      () => fetch(`${pharos.url}/-/fresh`),
-      ({ status }) => status === 200,
-    );
+    await untilFresh(pharos);
     process.kill(pharos.pid, 'SIGHUP');
     await new Promise((later) => setTimeout(later, afterMs));
     const watch = setTimeout(pharos.kill, PATIENCE_MS);

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { metricsText } from '../helpers/metrics.ts';
-import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 import { startWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
@@ -136,10 +136,7 @@ describe('output', () => {
     s3.fault = () => ({ kind: 'slow', ms: 60_000 });
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env });
     const { url } = pharos;
-    await eventually(
-      () => fetch(`${url}/-/fresh`),
-      ({ status }) => status === 200,
-    );
+    await untilFresh(pharos);
     sandbox.world.force('website', 'down');
     const rebuild = await fetch(`${url}/-/rebuild?wait=1`, {
       method: 'POST',

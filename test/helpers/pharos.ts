@@ -107,3 +107,12 @@ export async function eventually<T>(ask: () => Promise<T>, isDone: (value: T) =>
   }
   return value;
 }
+
+/** Waits until it has asked every upstream and published every page; one that does not is ended, and what it said is thrown. */
+export async function untilFresh(pharos: RunningPharos): Promise<void> {
+  const ask = async (): Promise<boolean> => (await fetch(`${pharos.url}/-/fresh`)).ok;
+  if (await eventually(ask, (isFresh) => isFresh)) return;
+  // Whoever called may have nothing to close.
+  pharos.kill();
+  throw new Error(`not fresh:\n${pharos.stderr()}`);
+}

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually, type RunningPharos } from './pharos.ts';
+import { type RunningPharos, untilFresh } from './pharos.ts';
 import { startWarm } from './warm.ts';
 
 export const OPERATOR = 'operator-token-0123456789';
@@ -47,10 +47,7 @@ export async function startWritingSite(
 ): Promise<RunningPharos> {
   writeFileSync(join(folder, 'pharos.yaml'), config);
   const pharos = await startWarm(['start', '--port', '0'], { cwd: folder, env });
-  await eventually(
-    () => fetch(`${pharos.url}/-/fresh`),
-    (answer) => answer.status === 200,
-  );
+  await untilFresh(pharos);
   return pharos;
 }
 
