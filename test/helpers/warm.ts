@@ -107,6 +107,10 @@ function startProcess(): WarmProcess {
       };
     },
   };
+  child.once('exit', () => {
+    const at = idle.indexOf(self);
+    if (at !== -1) idle.splice(at, 1);
+  });
   return self;
 }
 
