@@ -440,6 +440,7 @@ async function signInAtProvider(
     return null;
   }
   const location = begun.headers[begun.headers.indexOf('location') + 1] ?? '';
+  if (begun.status !== 303) throw new Error(`${node.name} ${path} answers ${begun.status}: ${node.errors.at(-1)}`);
   const back = await people.provider.signIn(location, account);
   return node.ask({ path: `${back.pathname}${back.search}`, cookie: cookieOf(begun), ...from });
 }
