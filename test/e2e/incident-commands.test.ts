@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../helpers/in-process.ts';
@@ -47,12 +47,18 @@ describe('pharos incident', () => {
 
   it('needs only an address and PHAROS_TOKEN to reach a server from elsewhere', async () => {
     const elsewhere = temporaryFolder();
+    const at = ['--page', 'acme', '--url', pharos.url];
     const there = (env: Readonly<Record<string, string>>, ...args: string[]) =>
-      runHere([...args, '--page', 'acme', '--url', pharos.url], { cwd: elsewhere.path, env });
+      runHere([...args, ...at], { cwd: elsewhere.path, env });
     const token = { PHAROS_TOKEN: WRITING_ENV['PHAROS_TOKEN'] ?? '' };
-    const made = await there(token, 'incident', 'new', 'From elsewhere', '--json');
+    const made = await runWarm(['incident', 'new', 'From elsewhere', '--json', ...at], {
+      cwd: elsewhere.path,
+      env: token,
+    });
     expect([made.status, made.stderr]).toEqual([0, '']);
     const { id } = JSON.parse(made.stdout);
+    expect(await incidents()).toContain('From elsewhere: investigating');
+    expect(readdirSync(elsewhere.path)).toEqual([]);
     expect((await there(token, 'incident', 'resolve', id)).status).toBe(0);
     expect((await there(token, 'rebuild', '--quiet')).status).toBe(0);
     for (const command of [['incident', 'new', 'x'], ['rebuild']]) {

@@ -186,15 +186,12 @@ function clockFinding(aheadMs: number): Finding {
 }
 
 function findingsText(findings: readonly Finding[]): string {
-  const found = (result: Finding['result'], plural: string): string => {
+  const found = (['fault', 'warning'] as const).flatMap((result) => {
     const count = findings.filter((finding) => finding.result === result).length;
-    return count === 0 ? `no ${plural}` : counted(count, plural);
-  };
-  return [
-    ...findings.flatMap(findingLines),
-    '',
-    `Found ${found('fault', 'faults')} and ${found('warning', 'warnings')}.`,
-  ].join('\n');
+    return count === 0 ? [] : [counted(count, `${result}s`)];
+  });
+  const sum = found.length === 0 ? 'No problems found.' : `Found ${found.join(' and ')}.`;
+  return [...findings.flatMap(findingLines), '', sum].join('\n');
 }
 
 /** 128 bits as the shortest usual spelling, base64. */

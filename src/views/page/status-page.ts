@@ -8,6 +8,7 @@ import {
   type PageMaintenance,
   type PageModel,
   STATES,
+  type State,
   sayIn,
   toEpochMs,
 } from '../../model/index.ts';
@@ -78,6 +79,9 @@ interface PastView {
   readonly emptyText: string;
 }
 
+/** States that the title of the document does not tell. */
+const QUIET: ReadonlySet<State> = new Set(['operational', 'paused', 'unknown']);
+
 /** Pure: the same model gives an equal view. */
 export function statusPageView(model: PageModel, options: ViewOptions = {}): StatusPageView {
   const context = createContext(model, options);
@@ -88,7 +92,8 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
   const longList = buildLongList(context, days);
   return {
     shell: buildShell(context, {
-      title: null,
+      // In a list of tabs, trouble is seen; that all is well would stay there once the page is out of date.
+      title: QUIET.has(banner.state) ? null : banner.sentence,
       description: describeBanner(banner),
       path: '',
       section: 'status',

@@ -107,6 +107,13 @@ describe('the sentence at the top', () => {
     expect(statusPageView(stateOf(['major_outage', 'degraded'])).banner.sentence).toBe('Partial outage');
   });
 
+  it('is in the title of the document while something is wrong, so that a tab shows it', () => {
+    const titleOf = (...states: State[]) => statusPageView(stateOf(states)).shell.title;
+    expect(titleOf('major_outage', 'operational')).toBe('C0 is down · Acme');
+    expect(titleOf('operational', 'paused')).toBe('Acme');
+    expect(titleOf('unknown')).toBe('Acme');
+  });
+
   it('lists a few names and counts the rest', () => {
     const { details } = statusPageView(stateOf(Array.from({ length: 30 }, () => 'major_outage'))).banner;
     expect(plain(details)).toEqual(['Down: C0, C1, C2, C3, C4, and 25 others.']);
