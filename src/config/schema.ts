@@ -47,19 +47,10 @@ const AfterSchema = z.union(
   ],
   'expected a duration such as 90s, 3m or 1h, or off',
 );
+const LimitSchema = z.int().positive().nullable().default(null);
 const LimitsSchema = z.strictObject({
-  perMinute: z
-    .int()
-    .positive()
-    .nullable()
-    .default(null)
-    .describe('Maximum requests in any 60 seconds; null for no limit.'),
-  perHour: z
-    .int()
-    .positive()
-    .nullable()
-    .default(null)
-    .describe('Maximum requests in any 3,600 seconds; null for no limit.'),
+  perMinute: LimitSchema.describe('Maximum requests in any 60 seconds; null for no limit.'),
+  perHour: LimitSchema.describe('Maximum requests in any 3,600 seconds; null for no limit.'),
 });
 
 const NamesSchema = z

@@ -21,7 +21,7 @@ export interface Reply {
   readonly body: string;
 }
 
-export type Upstream = (request: Request) => Reply;
+type Upstream = (request: Request) => Reply;
 
 /** A reply in JSON. */
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {

@@ -8,7 +8,7 @@ import { UsageError } from '../terminal/exit.ts';
 import type { Asker } from './asker.ts';
 
 /** Ways to run Pharos that there is a template for. */
-export const DEPLOYMENTS = ['none', 'github-pages', 'compose', 'systemd'] as const;
+const DEPLOYMENTS = ['none', 'github-pages', 'compose', 'systemd'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
 
 /** `deploy/` of the package or the checkout: its files are templates, and tested as they are. */

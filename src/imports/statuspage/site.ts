@@ -39,7 +39,7 @@ import {
 } from './schema.ts';
 
 /** A document as it was read, and what to call it. */
-export interface NamedDocument {
+interface NamedDocument {
   readonly name: string;
   readonly value: unknown;
 }

@@ -45,7 +45,7 @@ export const StatusAnswerSchema = envelope(
   }),
 );
 
-export type StatusAnswer = z.output<typeof StatusAnswerSchema>;
+type StatusAnswer = z.output<typeof StatusAnswerSchema>;
 
 /** `+02:00` of a time that ends with it; `+00:00` for Z. */
 export function utcOffset(timestamp: string): string {
@@ -53,10 +53,8 @@ export function utcOffset(timestamp: string): string {
   return found?.[1] === undefined ? '+00:00' : `${found[1]}:${found[2]}`;
 }
 
-export const MonitorsAnswerSchema = envelope(
-  z.object({ monitors: z.array(z.unknown()), count: z.unknown().optional() }),
-);
-export type MonitorsAnswer = z.output<typeof MonitorsAnswerSchema>;
+const MonitorsAnswerSchema = envelope(z.object({ monitors: z.array(z.unknown()), count: z.unknown().optional() }));
+type MonitorsAnswer = z.output<typeof MonitorsAnswerSchema>;
 
 export const MonitorSchema = z.object({
   id: IdSchema,
