@@ -274,7 +274,7 @@ describe('the addresses that others expect', () => {
           .locator('[data-checked]', { hasText: /ago|now/ })
           .first()
           .waitFor();
-        const kept = 'public, max-age=31536000, immutable';
+        const kept = 'public, max-age=31536000, s-maxage=30, immutable';
         expect(scripts.toSorted()).toEqual([`${base}/days.js ${kept}`, `${base}/enhance.js ${kept}`]);
         expect(complaints).toEqual([]);
         await page.close();

@@ -19,8 +19,11 @@ import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFol
  */
 export const PUBLIC_CACHE = 'public, max-age=30, stale-while-revalidate=30, stale-if-error=86400';
 
-/** For scripts of pages, whose addresses there end in a digest of what is in them. */
-const SCRIPT_CACHE = 'public, max-age=31536000, immutable';
+/**
+ * For scripts of pages, whose addresses there end in a digest of what is in them. Browsers keep them; a cache that many share
+ * forgets them as soon as the page itself, since they stand at its address.
+ */
+const SCRIPT_CACHE = 'public, max-age=31536000, s-maxage=30, immutable';
 
 /** @param path  below a page */
 export function fileCache(path: string): string {
