@@ -70,8 +70,10 @@ export async function run(): Promise<void> {
       format(number, index === 1 ? 1 : 0),
     );
     console.log(`${row([name, ...numbers])}`);
+    const bytes = `${format(raw)} B, gzip ${format(gzip)} B`;
+    const atLeast = isJudged ? BADGES_PER_SECOND_MIN : null;
+    judge({ name: `${name}, on one core`, figure: perSecond, unit: '/s', atLeast, remark: bytes });
     if (!isJudged) continue;
-    judge({ name: `${name}, on one core`, figure: perSecond, unit: '/s', atLeast: BADGES_PER_SECOND_MIN });
     judge({ name: `${name} beside badge-maker flat`, figure: times, unit: '×', atLeast: TIMES_BADGE_MAKER_MIN });
     judge({ name: `${name} beside badgen`, figure: perSecond / badgen, unit: '×', atLeast: TIMES_BADGEN_MIN });
     judge({ name: `${name}, largest compressed`, figure: gzipMax, unit: 'B', atMost: COMPRESSED_BYTES_MAX });

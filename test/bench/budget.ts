@@ -12,12 +12,15 @@ export interface Judged {
 }
 
 /** What a benchmark's process tells the one that runs them all. */
-export interface MissedBudget {
-  readonly missed: string;
+export interface ToldFigure {
+  readonly judged: Judged;
+  /** The line of a budget that was missed; null: it was kept, or nothing was promised. */
+  readonly missed: string | null;
 }
 
-/** Prints the figure, the budget, their ratio and whether it is kept; a missed one is also told to the parent process. */
-export function judge({ name, figure, unit, atMost = null, atLeast = null, remark = '' }: Judged): boolean {
+/** Prints the figure, the budget, their ratio and whether it is kept, and tells the parent process. */
+export function judge(judged: Judged): boolean {
+  const { name, figure, unit, atMost = null, atLeast = null, remark = '' } = judged;
   const budget = atMost ?? atLeast;
   // A figure that is none keeps no budget.
   const isKept = budget === null || (atMost === null ? figure >= budget : figure <= budget);
@@ -27,7 +30,9 @@ export function judge({ name, figure, unit, atMost = null, atLeast = null, remar
       : `budget ${atMost === null ? '≥' : '≤'} ${number(budget)} ${unit}, ${number(figure / budget)} of it: ${isKept ? 'ok' : 'MISSED'}`;
   const line = `${name.padEnd(64)} ${`${number(figure)} ${unit}`.padStart(16)}  ${promised}`;
   console.log(`${line.trimEnd()}${remark === '' ? '' : `  (${remark})`}`);
-  if (!isKept) process.send?.({ missed: `${name}: ${number(figure)} ${unit}, ${promised}` } satisfies MissedBudget);
+  const missed = isKept ? null : `${name.trim()}: ${number(figure)} ${unit}, ${promised}`;
+  // Four digits are more than any benchmark can repeat.
+  process.send?.({ judged: { ...judged, figure: Number(figure.toPrecision(4)) }, missed } satisfies ToldFigure);
   return isKept;
 }
 

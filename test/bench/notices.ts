@@ -38,14 +38,18 @@ export async function run(): Promise<void> {
   const without = await measure(0);
   const withMany = await measure(SUBSCRIBERS);
   const p95 = ({ publishedMs }: Figures): number => quantile(publishedMs, 0.95);
-  const p50 = ({ publishedMs }: Figures): number => quantile(publishedMs, 0.5);
-  console.log(
-    `a change by the API, published: p50 ${number(p50(without))} ms, p95 ${number(p95(without))} ms with no subscribers`,
-  );
-  console.log(
-    `the same while ${number(withMany.mails)} mails go out to ${number(SUBSCRIBERS)} subscribers: p50 ${number(p50(withMany))} ms, p95 ${number(p95(withMany))} ms`,
-  );
-  console.log(`mails handed to a local server: ${number(withMany.mails / withMany.mailSeconds)} a second`);
+  for (const [of, figures] of [
+    ['without subscribers', without],
+    [`while mails go out to ${number(SUBSCRIBERS)}`, withMany],
+  ] as const) {
+    judge({
+      name: `a change by the API until published, ${of}, p50`,
+      figure: quantile(figures.publishedMs, 0.5),
+      unit: 'ms',
+    });
+    judge({ name: '  p95', figure: p95(figures), unit: 'ms' });
+  }
+  judge({ name: 'mails handed to a local server', figure: withMany.mails / withMany.mailSeconds, unit: '/s' });
   judge({
     name: 'p95 of publishing while mails go out, over without',
     figure: p95(withMany) / p95(without),

@@ -15,6 +15,7 @@ import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pha
 import { FAULT_NAMES } from '../sandbox/faults.ts';
 import { serverMonitorSandbox } from '../sandbox/kinds/server-monitor.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { judge, number, quantile } from './budget.ts';
 
 const MINUTES = Number(process.env['PHAROS_SOAK_MINUTES'] ?? 10);
 const SEED = Number(process.env['PHAROS_SOAK_SEED'] ?? 1);
@@ -230,19 +231,17 @@ async function watch(pharos: RunningPharos, { found, isOn, token }: Going & { re
 }
 
 function tell({ answers, failures, unmarked, memoryMb, heapMb, faults, staleTimes }: Findings): void {
-  const sorted = answers.toSorted((a, b) => a - b);
-  const share = (ratio: number): string => `${(sorted[Math.floor(ratio * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
   const total = answers.length + failures.length;
-  console.log(`${MINUTES} minutes, ${faults} faults, upstream stale ${staleTimes} times`);
-  console.log(
-    `pages: ${total} asked, ${((100 * (total - failures.length)) / total).toFixed(3)} % served; half within ${share(0.5)}, 99 % within ${share(0.99)}, longest ${share(1)}`,
-  );
+  const remark = `${MINUTES} minutes, ${faults} faults, an upstream became stale ${staleTimes} times`;
+  judge({ name: 'pages served', figure: (100 * answers.length) / total, unit: '%', atLeast: 100, remark });
+  for (const share of [0.5, 0.99, 1])
+    judge({ name: `  of ${number(total)}, ${100 * share} % within`, figure: quantile(answers, share), unit: 'ms' });
   const memory = growthOf(memoryMb, 0.5);
   // What is left after a collection is the least that was seen.
   const heap = growthOf(heapMb, 0.1);
-  console.log(`memory: ${growthText(memory)}, highest ${Math.max(...memoryMb).toFixed(0)} MB`);
-  console.log(`heap after collections: ${growthText(heap)}`);
-  console.log(`stale pages not marked within one pass, or green: ${unmarked.length}`);
+  tellGrowth('resident memory', memory, `highest ${number(Math.max(...memoryMb))} MB`);
+  tellGrowth('heap after collections', heap, '');
+  judge({ name: 'stale pages not marked within one pass, or green', figure: unmarked.length, unit: '', atMost: 0 });
   const isFlat = [memory, heap].every(({ first, last }) => last <= first * GROWTH_RATIO_MAX);
   for (const line of [...failures.slice(0, 5), ...unmarked.slice(0, 5)]) console.log(`  ${line}`);
   if (failures.length > 0 || unmarked.length > 0 || !isFlat) process.exitCode = 1;
@@ -269,8 +268,10 @@ function growthOf(figures: readonly number[], quantile: number): Growth {
   };
 }
 
-function growthText({ first, last, slope }: Growth): string {
-  return `${first.toFixed(0)} MB once warm, ${last.toFixed(0)} MB at the end (${slope.toFixed(2)} MB a minute by least squares)`;
+function tellGrowth(name: string, { first, last, slope }: Growth, remark: string): void {
+  judge({ name: `${name}, once warm`, figure: first, unit: 'MB', remark });
+  const atMost = first * GROWTH_RATIO_MAX;
+  judge({ name: '  at the end', figure: last, unit: 'MB', atMost, remark: `${slope.toFixed(2)} MB a minute` });
 }
 
 /** Of the straight line that fits best, by sample. */

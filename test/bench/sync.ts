@@ -18,6 +18,7 @@ import { connectorOf } from '../../src/sync/connectors/index.ts';
 import { createHttp } from '../../src/sync/http/http.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
+import { judge } from './budget.ts';
 
 const START = Date.UTC(2026, 10, 21, 9, 0, 0);
 const RUNS = 5;
@@ -50,8 +51,8 @@ export async function run(): Promise<void> {
   for (const { monitorsTotal, spansEach, flags } of CASES) {
     const upstream = await startUpstream(monitorsTotal);
     const changes = [0, monitorsTotal / 100, monitorsTotal];
-    if (flags.length > 0) console.log(`with node ${flags.join(' ')}:`);
     const child = fork(import.meta.filename, { stdio: 'inherit', execArgv: [...flags] });
+    child.on('message', (told) => process.send?.(told));
     child.send({ baseUrl: upstream.url, monitorsTotal, spansEach, changes } satisfies Task);
     const [status] = await once(child, 'exit');
     await upstream.stop();
@@ -145,9 +146,10 @@ async function measure(task: Task): Promise<void> {
   }
   // Linux gives kibibytes.
   const peakBytes = process.resourceUsage().maxRSS * 1024;
-  const name = `${task.monitorsTotal} monitors, ${task.spansEach} spans each remembered`;
-  for (const figure of figures) print(`${name}: ${figure.name}`, `${figure.cpuMs.toFixed(0)} ms CPU`);
-  print(`${name}: peak above idle`, `${((peakBytes - idleBytes) / 1e6).toFixed(0)} MB`);
+  const young = process.execArgv.length === 0 ? '' : `, ${process.execArgv.join(' ')}`;
+  const name = `${task.monitorsTotal} monitors, ${task.spansEach} spans each remembered${young}`;
+  for (const figure of figures) judge({ name: `${name}: ${figure.name}`, figure: figure.cpuMs, unit: 'ms CPU' });
+  judge({ name: `${name}: peak above idle`, figure: (peakBytes - idleBytes) / 1e6, unit: 'MB' });
   await http.close();
   await store.close();
   rmSync(folder, { recursive: true });
@@ -171,10 +173,6 @@ async function cpuMsOf(task: () => Promise<void>): Promise<number> {
   await task();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
-}
-
-function print(name: string, figure: string): void {
-  console.log(`${name.padEnd(70)} ${figure.padStart(12)}`);
 }
 
 if (process.send !== undefined && process.argv[1] === import.meta.filename) {

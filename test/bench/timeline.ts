@@ -8,6 +8,7 @@ import { STATES, type State } from '../../src/model/state.ts';
 import { DAY_MS, dayOf, daysUntil, type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { timelineOf } from '../../src/model/timeline.ts';
 import { uptimePeriods } from '../../src/model/uptime.ts';
+import { judge } from './budget.ts';
 
 const NOW = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
 const ZONE = 'Europe/Berlin';
@@ -34,9 +35,9 @@ function benchViews(componentsTotal: number, spansTotal: number): void {
     for (const timeline of timelines) uptimePeriods(timeline, NOW);
   });
   const name = `${componentsTotal} components, ${spansTotal} spans each`;
-  print(`${name}: time lines over 400 days`, lines);
-  print(`${name}: 90 day cells each`, cells);
-  print(`${name}: uptime over 5 periods each`, periods);
+  judge({ name: `${name}: time lines over 400 days`, figure: lines, unit: 'ms CPU' });
+  judge({ name: `${name}: 90 day cells each`, figure: cells, unit: 'ms CPU' });
+  judge({ name: `${name}: uptime over 5 periods each`, figure: periods, unit: 'ms CPU' });
 }
 
 /** Four hundred days of spans one after the other, every other one operational, and some incidents and windows. */
@@ -68,7 +69,11 @@ function benchPass(monitorsTotal: number, changedTotal: number): void {
   const figure = cpuMs(() => {
     recordPass({ at: NOW, lastAt, lastStates, seen, silenceMs: 2 * MINUTE_MS });
   });
-  print(`a pass over ${monitorsTotal} monitors, ${changedTotal} changed: what to write`, figure);
+  judge({
+    name: `a pass over ${monitorsTotal} monitors, ${changedTotal} changed: what to write`,
+    figure: figure,
+    unit: 'ms CPU',
+  });
 }
 
 /** Milliseconds of CPU that `task` takes: the median of `RUNS` after one to warm up. */
@@ -81,8 +86,4 @@ function cpuMs(task: () => void): number {
     return (user + system) / 1_000;
   });
   return figures.sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN;
-}
-
-function print(what: string, ms: number): void {
-  process.stdout.write(`${ms.toFixed(1).padStart(9)} ms CPU  ${what}\n`);
 }

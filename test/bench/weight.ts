@@ -9,7 +9,7 @@ import { incidentView } from '../../src/views/incident/incident.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { onePageOfEachKind, render } from '../helpers/every-page.ts';
 import { calm, longHistory, manyComponents, outage, troubledWorld } from '../helpers/page-scenes.ts';
-import { judge } from './budget.ts';
+import { judge, number } from './budget.ts';
 
 /** 50 components × 90 days without the scripts, and the scripts, compressed as well as can be; held by pages-weight.test.ts. */
 const PAGE_BYTES_MAX = 9_000;
@@ -86,8 +86,9 @@ export async function run(): Promise<void> {
     figures.push(weigh(page.path, (await render(renderer, page)).html));
   for (const name of PAGE_SCRIPTS) figures.push(weigh(name, renderer.scriptOf(name)));
   console.table(figures);
-  console.log(`scripts: ${script.length} bytes, ${brotli(script, 11)} compressed`);
   await times(renderer);
+  for (const { name, brotli11Bytes, rawBytes } of figures)
+    judge({ name: `${name}, brotli 11`, figure: brotli11Bytes, unit: 'B', remark: `${number(rawBytes)} B raw` });
   const weights = [
     { name: without.name, figure: without.brotli11Bytes, atMost: PAGE_BYTES_MAX },
     { name: 'scripts', figure: brotli(script, 11), atMost: SCRIPT_BYTES_MAX },
