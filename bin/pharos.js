@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const NODE_MAJOR_MIN = 26;
 /** The packages that Node comes in, one for each platform; npm installs the one that fits. */
@@ -27,7 +28,12 @@ const LASTING = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC
  * If the machine has much memory, V8 lets a heap grow to four times what is alive in it before it collects. This makes it half
  * as much again, without a limit for what a large page needs. Set later, it has no effect on the heap that there is.
  */
-const LASTING_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const LASTING_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+/**
+ * Threads that are started later publish, and have room for half as many young objects. The heap that answers visitors keeps its
+ * room: with half of it, a request takes up to a tenth more of the processor.
+ */
+const THREAD_FLAG = '--max-semi-space-size=4';
 const isLasting = args[0] === 'start' || args[0] === 'serve';
 const isSet = process.env['MALLOC_TRIM_THRESHOLD_'] !== undefined;
 
@@ -38,6 +44,7 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
 } else if (isLasting && !isSet && process.platform === 'linux') {
   runAgain(process.execPath, [...process.execArgv, ...LASTING_FLAGS], { ...process.env, ...LASTING });
 } else {
+  if (isLasting) setFlagsFromString(THREAD_FLAG);
   // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept. Threads and
   // processes that are started from here read it from the environment.
   process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, 'dist', 'compile-cache');

@@ -31,10 +31,21 @@ export type Address =
       readonly base: string;
       /** A form of the page: to sign in or out, or to subscribe. Null: a file. */
       readonly form: 'gate' | 'subscribe' | null;
+      /** Null: it is no badge's address. */
+      readonly badge: BadgeAddress | null;
       /** The same address as one of the home page, for when no page of this slug has it. Absent: there is none. */
       readonly orHome?: Address & { readonly kind: 'page' };
     }
   | { readonly kind: 'redirect'; readonly location: string };
+
+export interface BadgeAddress {
+  /** Of the tree that it is in; null: that of the page's default language. */
+  readonly locale: string | null;
+  readonly scope: 'page' | 'components' | 'groups';
+  /** Of the component or group; null for the page. */
+  readonly id: string | null;
+  readonly fileName: string;
+}
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -111,7 +122,7 @@ const FILES_OF_SITE: ReadonlySet<string> = new Set(SITE_FILES);
 
 function pageAddress(slug: string, path: string, base: string): Address & { readonly kind: 'page' } {
   const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
-  return { kind: 'page', slug, path: file, base, form: formAt(file) };
+  return { kind: 'page', slug, path: file, base, form: formAt(file), badge: badgeAddressOf(file) };
 }
 
 function formAt(path: string): 'gate' | 'subscribe' | null {
@@ -119,6 +130,18 @@ function formAt(path: string): 'gate' | 'subscribe' | null {
   const first = slash === -1 ? path : path.slice(0, slash);
   if (first === 'subscribe' || splitLocale(path).rest.startsWith('subscribe/')) return 'subscribe';
   return first === 'login' || path === 'logout' || path === 'logout/index.html' ? 'gate' : null;
+}
+
+const BADGE = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
+
+/** The badge that a path below a page asks for; null when it is no badge's address. */
+export function badgeAddressOf(path: string): BadgeAddress | null {
+  if (!path.includes('badges/')) return null;
+  const { locale, rest } = splitLocale(path);
+  const match = BADGE.exec(rest);
+  if (match === null) return null;
+  const [, scope, id, fileName = ''] = match;
+  return { locale, scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };
 }
 
 /** The host in lower case without its port; null: not a host. A trailing dot is ignored. */

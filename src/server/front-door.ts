@@ -14,7 +14,7 @@ import { isReturning, type RequestHead, readHead } from './request-head.ts';
 import { type AnsweredRequest, accessFacts, headerLines, send, whenClosed } from './send.ts';
 import { guardSockets } from './sockets.ts';
 import { gateAnswer } from './visitors/gate-answer.ts';
-import { missing, type PageDeps, pageAnswer } from './visitors/page-answer.ts';
+import { missing, type PageDeps, pageAnswer, siteAnswer } from './visitors/page-answer.ts';
 import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer.ts';
 
 export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
@@ -47,7 +47,8 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       optimizeEmptyRequests: true,
     },
     (request, response) => {
-      heard(request.socket);
+      const startedAt = performance.now();
+      heard(request.socket, startedAt);
       const head = readHead(request);
       serve({
         options,
@@ -55,7 +56,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
         response,
         head,
         address: resolve(head.host, request.url ?? '/', options.addresses()),
-        startedAt: performance.now(),
+        startedAt,
         facts: options.accessLog === undefined ? null : factsForLog(options, request),
       });
     },
@@ -138,9 +139,11 @@ function answer({ options, request, head, address }: Visit): Answer | Promise<An
     };
   if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
   if (method !== 'GET' && method !== 'HEAD') return notAllowed();
-  const asked = { address, query: queryOf(request), head, clientAddress: () => clientAddress(options, request) };
   // Whatever page it is about, so that the time it takes tells nothing of any.
   const catchingUp = isReturning(head) ? options.catchUp?.() : null;
+  if (address.kind === 'site')
+    return catchingUp ? catchingUp.then(() => siteAnswer(options, address, head)) : siteAnswer(options, address, head);
+  const asked = { address, query: queryOf(request), head, clientAddress: () => clientAddress(options, request) };
   return catchingUp ? catchingUp.then(() => pageAnswer(options, asked)) : pageAnswer(options, asked);
 }
 

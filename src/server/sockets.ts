@@ -30,9 +30,12 @@ const HEARD_AGAIN_MS = 1_000;
 /**
  * Guards the sockets of a server.
  *
- * @returns a function to call with the socket of every request
+ * @returns a function to call with the socket of every request, and the milliseconds of the process
  */
-export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMITS): (socket: Socket) => void {
+export function guardSockets(
+  server: Server,
+  limits: SocketLimits = SOCKET_LIMITS,
+): (socket: Socket, now: number) => void {
   /**
    * `silent`: sockets without a complete request, oldest first. `known`: other sockets with the time of their last request,
    * oldest first.
@@ -61,8 +64,7 @@ export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMIT
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`);
     destroyLater(socket as Socket, limits.lingerMs);
   });
-  return (socket) => {
-    const now = performance.now();
+  return (socket, now) => {
     const before = known.get(socket);
     if (before !== undefined && now - before < HEARD_AGAIN_MS) return;
     silent.delete(socket);

@@ -50,7 +50,7 @@ it('answers from the release that is served where the one it opened was cleared 
       now: () => small.clock.now,
     },
     {
-      address: { kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null },
+      address: { kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null, badge: null },
       query: new URLSearchParams(),
       head: readHead({ rawHeaders: [] }),
       clientAddress: () => '',

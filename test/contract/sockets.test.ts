@@ -25,7 +25,7 @@ describe('sockets', () => {
     const server = createServer(
       { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 100, keepAliveTimeout: 500 },
       ({ socket }, response) => {
-        heard(socket);
+        heard(socket, performance.now());
         response.end('here');
       },
     );

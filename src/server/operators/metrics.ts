@@ -198,7 +198,7 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
 const NAME = 'pharos_http_request_seconds';
 const BUCKETS_S = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 const CLASSES_MAX = 10;
-/** Of each class: how many took at most as long as each bucket, then all of them. */
+/** Of each class: how many took at most as long as each bucket and longer than the one before, then those that took longer. */
 const WIDTH = BUCKETS_S.length + 1;
 
 interface RequestTimes {
@@ -212,7 +212,9 @@ function createRequestTimes(): RequestTimes {
   const sums = new Float64Array(CLASSES_MAX);
 
   function valuesOf(statusClass: number): MetricValueWithName<string>[] {
-    const all = counts[statusClass * WIDTH + BUCKETS_S.length] ?? 0;
+    const own = counts.subarray(statusClass * WIDTH, (statusClass + 1) * WIDTH);
+    const upToBucket = (bucket: number): number => own.subarray(0, bucket + 1).reduce((sum, count) => sum + count, 0);
+    const all = upToBucket(BUCKETS_S.length);
     if (all === 0) return [];
     const status = `${statusClass}xx`;
     const upTo = (le: number | string, value: number) => ({
@@ -221,7 +223,7 @@ function createRequestTimes(): RequestTimes {
       metricName: `${NAME}_bucket`,
     });
     return [
-      ...BUCKETS_S.map((le, bucket) => upTo(le, counts[statusClass * WIDTH + bucket] ?? 0)),
+      ...BUCKETS_S.map((le, bucket) => upTo(le, upToBucket(bucket))),
       upTo('+Inf', all),
       { labels: { status }, value: sums[statusClass] ?? 0, metricName: `${NAME}_sum` },
       { labels: { status }, value: all, metricName: `${NAME}_count` },
@@ -241,9 +243,9 @@ function createRequestTimes(): RequestTimes {
   return {
     count: (status, seconds) => {
       const statusClass = Math.min(CLASSES_MAX - 1, Math.floor(status / 100));
-      for (let bucket = BUCKETS_S.length - 1; bucket >= 0 && seconds <= (BUCKETS_S[bucket] ?? 0); bucket -= 1)
-        counts[statusClass * WIDTH + bucket] = (counts[statusClass * WIDTH + bucket] ?? 0) + 1;
-      counts[statusClass * WIDTH + BUCKETS_S.length] = (counts[statusClass * WIDTH + BUCKETS_S.length] ?? 0) + 1;
+      let bucket = 0;
+      while (seconds > (BUCKETS_S[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+      counts[statusClass * WIDTH + bucket] = (counts[statusClass * WIDTH + bucket] ?? 0) + 1;
       sums[statusClass] = (sums[statusClass] ?? 0) + seconds;
     },
     metric: { ...family, get } as unknown as Metric,

@@ -16,11 +16,11 @@ import {
 import { resolveBadge } from '../../badges/named.ts';
 import { parseBadgeFileName } from '../../badges/names.ts';
 import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
-import { splitLocale } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { once } from '../../once.ts';
 import type { BadgeData } from '../../publish/releases/release-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
+import type { BadgeAddress } from '../address.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
@@ -35,17 +35,6 @@ const MISSING_HEADERS = small(NOT_FOUND_BADGE_HEADERS);
 
 /** Drawn badges kept: some thousand addresses, each a few kilobytes. */
 const DRAWN_MAX = 4_096;
-const ADDRESS = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
-
-interface BadgeAddress {
-  /** Of the tree that it is in; null: that of the page's default language. */
-  readonly locale: string | null;
-  readonly scope: 'page' | 'components' | 'groups';
-  /** Of the component or group; null for the page. */
-  readonly id: string | null;
-  readonly fileName: string;
-}
-
 interface BadgeRequest {
   readonly address: BadgeAddress;
   readonly query: URLSearchParams;
@@ -62,21 +51,13 @@ export interface BadgeService {
   readonly missing: () => FileAnswer;
 }
 
-/** The badge that a path below a page asks for; null when it is no badge's address. */
-export function badgeAddressOf(path: string): BadgeAddress | null {
-  if (!path.includes('badges/')) return null;
-  const { locale, rest } = splitLocale(path);
-  const match = ADDRESS.exec(rest);
-  if (match === null) return null;
-  const [, scope, id, fileName = ''] = match;
-  return { locale, scope: scope === 'components' || scope === 'groups' ? scope : 'page', id: id ?? null, fileName };
-}
-
 /** Makes the service. What it draws is kept under the release it was drawn from. */
 export function createBadgeService(): BadgeService {
   /** A promise is a badge that is being drawn, so that two who ask at once wait for one drawing. */
   const kept = new LRUCache<string, Drawn | Promise<Drawn>>({ max: DRAWN_MAX });
   const parsed = new WeakMap<OpenRelease, Opened>();
+  /** What an address was answered with last: addresses that are asked for often are the same objects. */
+  const latest = new WeakMap<BadgeAddress, Latest>();
   let openedCount = 0;
   const readOpened = (release: OpenRelease): Opened => {
     openedCount += 1;
@@ -97,16 +78,21 @@ export function createBadgeService(): BadgeService {
 
   return {
     draw: (release, request) => {
-      const { id, data } = parsed.getOrInsertComputed(release, readOpened);
-      if (data === null || !isSpoken(release, request.address)) return missing();
-      const isStale = request.now > data.staleAfter;
       const { address, query } = request;
+      const known = latest.get(address);
+      if (known?.release === release && query.size === 0 && request.now > known.staleAfter === known.isStale)
+        return answerOf(known.drawn, request);
+      const { id, data } = parsed.getOrInsertComputed(release, readOpened);
+      if (data === null || !isSpoken(release, address)) return missing();
+      const isStale = request.now > data.staleAfter;
       const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
       const asked = options === PLAIN ? '' : JSON.stringify(options);
       // No part but the last has a space in it.
       const key = `${id} ${isStale} ${address.locale ?? ''} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
       const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, { address, options, isStale }));
-      return drawn instanceof Promise ? drawn.then((one) => answerOf(one, request)) : answerOf(drawn, request);
+      if (drawn instanceof Promise) return drawn.then((one) => answerOf(one, request));
+      if (asked === '') latest.set(address, { release, drawn, isStale, staleAfter: data.staleAfter });
+      return answerOf(drawn, request);
     },
     missing,
   };
@@ -125,6 +111,13 @@ interface Opened {
   readonly id: number;
   /** Null: an older version wrote the release. */
   readonly data: BadgeData | null;
+}
+
+interface Latest {
+  readonly release: OpenRelease;
+  readonly drawn: Drawn;
+  readonly isStale: boolean;
+  readonly staleAfter: EpochMs;
 }
 
 /** A badge with every answer that it can be: made once, since thousands are given. */

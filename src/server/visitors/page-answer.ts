@@ -12,7 +12,7 @@ import { isSinglePath } from '../../views/v2/documents.ts';
 import type { Address } from '../address.ts';
 import { type Answer, plain } from '../answer.ts';
 import type { RequestHead } from '../request-head.ts';
-import { type BadgeService, badgeAddressOf } from './badge-service.ts';
+import type { BadgeService } from './badge-service.ts';
 import { fileAnswer } from './file-answer.ts';
 import { gateReply } from './gate-answer.ts';
 import { nowAnswer } from './now-answer.ts';
@@ -40,69 +40,76 @@ const NO_ICON: Answer = { status: 204, headers: { 'cache-control': 'public, max-
 
 type PageAddress = Address & { kind: 'page' };
 
-/** One request for a file. */
-interface Asked<Kind extends 'page' | 'site' = 'page' | 'site'> {
-  readonly address: Address & { kind: Kind };
+/** One request for a file of a page. */
+interface Asked {
+  readonly address: PageAddress;
   readonly query: URLSearchParams;
   readonly head: RequestHead;
   /** Asked only where the page has a gate. */
   readonly clientAddress: () => string;
 }
 
-/** Answers with a file of a page or of the site, whoever asks and whatever they may see; a public file without waiting. */
+/** Answers with a file of the site itself, for everybody. */
+export function siteAnswer(
+  deps: PageDeps,
+  { path }: Address & { kind: 'site' },
+  head: RequestHead,
+): Answer | Promise<Answer> {
+  return orAgain(() => {
+    const release = deps.reader.open(SITE_SLUG);
+    if (release === null) return preparing(path, deps.locale());
+    const file = fileAnswer(release, { path, isPublic: true, head });
+    return file ?? (path === ICON_PATH ? NO_ICON : missing(deps, head));
+  });
+}
+
+/** Answers with a file of a page, whoever asks and whatever they may see; a public file without waiting. */
 export function pageAnswer(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
-  try {
-    const answer = answerOnce(deps, asked);
-    return answer instanceof Promise ? answer.catch((error: unknown) => answerAgain(deps, asked, error)) : answer;
-  } catch (error) {
-    return answerAgain(deps, asked, error);
-  }
+  return orAgain(() => {
+    const { slug, path } = asked.address;
+    const page = deps.access.pageOf(slug);
+    if (!canView(NOBODY, page)) return gatedFile(deps, asked, null);
+    const coming = deps.ensure?.(slug, path);
+    return coming ? gatedFile(deps, asked, coming) : pageFile(deps, asked, page);
+  });
 }
 
 /** A process that had to wait for its turn may find that what it opened was replaced twice and cleared away. */
-async function answerAgain(deps: PageDeps, asked: Asked, error: unknown): Promise<Answer> {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  await turn();
-  return answerOnce(deps, asked);
-}
-
-function answerOnce(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
-  const { address, head } = asked;
-  if (address.kind === 'site') {
-    const release = deps.reader.open(SITE_SLUG);
-    if (release === null) return preparing(address.path, deps.locale());
-    const file = fileAnswer(release, { path: address.path, isPublic: true, head });
-    return file ?? (address.path === ICON_PATH ? NO_ICON : missing(deps, head));
+function orAgain(answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+  const again = async (error: unknown): Promise<Answer> => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await turn();
+    return answer();
+  };
+  try {
+    const answered = answer();
+    return answered instanceof Promise ? answered.catch(again) : answered;
+  } catch (error) {
+    return again(error);
   }
-  const isPublic = canView(NOBODY, deps.access.pageOf(address.slug));
-  const coming = isPublic ? deps.ensure?.(address.slug, address.path) : null;
-  const ofPage = { ...asked, address };
-  return isPublic && !coming ? pageFile(deps, ofPage, true) : gatedFile(deps, ofPage, coming ?? null);
 }
 
 /** Asked for pages that do not exist too, so that the time it takes tells nothing. */
-async function gatedFile(deps: PageDeps, asked: Asked<'page'>, coming: Promise<void> | null): Promise<Answer> {
-  const { slug, path } = asked.address;
+async function gatedFile(deps: PageDeps, asked: Asked, coming: Promise<void> | null): Promise<Answer> {
+  const { slug, path, badge } = asked.address;
   const { cookie } = asked.head;
   const request = { slug, cookie, clientAddress: asked.clientAddress(), now: deps.now() };
   const principal = coming === null ? await deps.access.principalOf(request) : NOBODY;
-  const hasToken = badgeAddressOf(path) !== null && (await hasBadgeToken(deps, asked));
+  const hasToken = badge !== null && (await hasBadgeToken(deps, asked));
   const isSeen = (): boolean => canView(principal, deps.access.pageOf(slug)) || hasToken;
   await (coming ?? (isSeen() ? deps.ensure?.(slug, path) : null));
   // Asked again, because the page may have closed while this waited.
-  return pageFile(deps, asked, isSeen());
+  return isSeen() ? pageFile(deps, asked, deps.access.pageOf(slug)) : hiddenFile(deps, asked, false);
 }
 
-/** What is at an address of a page, for somebody who may see the page or not. */
-function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer | Promise<Answer> {
+/** What is at an address of a page, for somebody who may see the page. */
+function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer | Promise<Answer> {
   const { address, query, head } = asked;
-  const { path } = address;
-  const page = deps.access.pageOf(address.slug);
+  const { path, badge } = address;
   const isPublic = page?.gate.kind === 'public';
-  const release = isSeen ? openSeen(deps.reader, address.slug, page) : null;
-  const badge = badgeAddressOf(path);
-  if (badge !== null) {
-    if (release === null) return deps.badges.missing();
+  const release = openSeen(deps.reader, address.slug, page);
+  if (release === null) return hiddenFile(deps, asked, true);
+  if (badge !== null)
     return deps.badges.draw(release, {
       address: badge,
       query,
@@ -110,8 +117,6 @@ function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer
       isPublic,
       ifNoneMatch: head.ifNoneMatch,
     });
-  }
-  if (release === null) return withoutRelease(deps, asked, isSeen);
   if (path === NOW_JSON_PATH) return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, head);
   if (path.startsWith('api/') && isSinglePath(path))
     return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
@@ -119,15 +124,20 @@ function pageFile(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer
   return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
 }
 
+/** What is at an address of a page that isn't for whoever asks, or has no release. */
+function hiddenFile(deps: PageDeps, asked: Asked, isSeen: boolean): Answer | Promise<Answer> {
+  return asked.address.badge === null ? withoutRelease(deps, asked, isSeen) : deps.badges.missing();
+}
+
 /** What a page has no file for. */
-async function elsewhere(deps: PageDeps, asked: Asked<'page'>, { manifest }: OpenRelease): Promise<Answer> {
+async function elsewhere(deps: PageDeps, asked: Asked, { manifest }: OpenRelease): Promise<Answer> {
   return (
     directoryRedirect(manifest.files, asked.address) ?? (await oldAddress(deps, asked)) ?? missing(deps, asked.head)
   );
 }
 
 /** Of a page that is not published, does not exist, or is not for whoever asks. */
-function withoutRelease(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): Answer | Promise<Answer> {
+function withoutRelease(deps: PageDeps, asked: Asked, isSeen: boolean): Answer | Promise<Answer> {
   const { slug, path } = asked.address;
   // One that was never published is no secret for whoever may see it.
   if (isSeen && ownRelease(deps.reader, slug, deps.access.pageOf(slug)) === null) return preparing(path, deps.locale());
@@ -137,7 +147,7 @@ function withoutRelease(deps: PageDeps, asked: Asked<'page'>, isSeen: boolean): 
 }
 
 /** What no page has may be an address that the home page had before, which the configuration leads on. */
-async function oldAddress(deps: PageDeps, asked: Asked<'page'>): Promise<Answer | null> {
+async function oldAddress(deps: PageDeps, asked: Asked): Promise<Answer | null> {
   const { orHome } = asked.address;
   if (orHome === undefined) return null;
   const answer = await pageAnswer(deps, { ...asked, address: orHome });
@@ -155,13 +165,13 @@ function openSeen(reader: ReleaseReader, slug: string, page: GatedPage | null): 
 
 function ownRelease(reader: ReleaseReader, slug: string, page: GatedPage | null): OpenRelease | null {
   const release = reader.open(slug);
+  if (release === null || page === null || releasePage(release.manifest) === page.key) return release;
   // Before anything could be read, pages are served as they were published last, by their slugs alone.
-  const isKnown = page !== null && page.key !== noPageKey(slug);
-  return release === null || (isKnown && releasePage(release.manifest) !== page.key) ? null : release;
+  return page.key === noPageKey(slug) ? release : null;
 }
 
 /** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */
-async function hasBadgeToken(deps: PageDeps, { address, query }: Asked<'page'>): Promise<boolean> {
+async function hasBadgeToken(deps: PageDeps, { address, query }: Asked): Promise<boolean> {
   const token = query.get('token');
   return token !== null && deps.access.allowsBadge(address.slug, token);
 }
@@ -183,7 +193,7 @@ function directoryRedirect(files: Readonly<Record<string, unknown>>, { path, bas
 }
 
 /** The one answer for a page that does not exist and for one that is not for whoever asks. */
-async function denied(deps: PageDeps, asked: Asked<'page'>): Promise<Answer> {
+async function denied(deps: PageDeps, asked: Asked): Promise<Answer> {
   // Before the gate, which asks whoever comes for a name that no page has.
   const old = await oldAddress(deps, asked);
   if (old !== null) return old;

@@ -62,9 +62,9 @@ export class DamagedFileError extends Error {
 }
 
 /** Makes the reader over a data folder; files that are asked for often stay in memory, least recently used go first. */
-export function createReleaseReader(folders: ReleaseFolders, cacheBytesMax: number = CACHE_BYTES_MAX): ReleaseReader {
+export function createReleaseReader(folders: ReleaseFolders): ReleaseReader {
   const releases = new Map<string, Opened>();
-  const cached = createMemoryCache(cacheBytesMax);
+  const cached = createMemoryCache();
   return { open: oncePerTurn(openNow) };
 
   function openNow(slug: string): OpenRelease | null {
@@ -100,7 +100,7 @@ export function createReleaseReader(folders: ReleaseFolders, cacheBytesMax: numb
       read: (path, encoding) => {
         const record = manifest.files[path];
         if (record === undefined) throw new DamagedFileError(slug, path);
-        return cached(`${record.sha256}${encoding ?? ''}`, () => {
+        return cached(record.sha256, encoding ?? 'identity', () => {
           const bytes = readFileSync(placeOf(path) + (encoding === null ? '' : variantSuffix(encoding)));
           if (!isNamed(bytes, encoding, record)) throw new DamagedFileError(slug, path);
           return bytes;
@@ -178,13 +178,15 @@ function linkAt(place: string): string | null {
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 
+const { nodeTiming } = performance;
+
 /** Requests that came together, in one turn of the event loop, share one look at the disk; the next turn looks again. */
 function oncePerTurn<Value>(look: (key: string) => Value): (key: string) => Value {
   const seen = new Map<string, { readonly value: Value }>();
   let seenIn = -1;
   return (key) => {
     // The loop's own count, since whatever is told at the end of a turn makes one more turn.
-    const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+    const turn = nodeTiming.uvMetricsInfo.loopCount;
     if (turn !== seenIn) {
       seen.clear();
       seenIn = turn;
@@ -211,19 +213,22 @@ function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
   return (access === 'public') === isPublic;
 }
 
-/** Keeps what was read by its key; what is large beside the whole is read each time. */
-function createMemoryCache(bytesMax: number): (key: string, read: () => Buffer) => Buffer {
-  const files = new LRUCache<string, Buffer>({
-    maxSize: bytesMax,
-    maxEntrySize: Math.ceil(bytesMax / 8),
+type Bodies = Partial<Record<Compression | 'identity', Buffer>>;
+
+/** Keeps what was read by its content; what is large beside the whole is read each time. */
+function createMemoryCache(): (sha256: string, encoding: keyof Bodies, read: () => Buffer) => Buffer {
+  const files = new LRUCache<string, Bodies>({
+    maxSize: CACHE_BYTES_MAX,
+    maxEntrySize: Math.ceil(CACHE_BYTES_MAX / 8),
     // An empty file is kept too.
-    sizeCalculation: (body) => Math.max(1, body.length),
+    sizeCalculation: (bodies) => Object.values(bodies).reduce((sum, body) => sum + body.length, 1),
   });
-  return (key, read) => {
-    const known = files.get(key);
+  return (sha256, encoding, read) => {
+    const bodies = files.get(sha256);
+    const known = bodies?.[encoding];
     if (known !== undefined) return known;
     const body = read();
-    files.set(key, body);
+    files.set(sha256, { ...bodies, [encoding]: body });
     return body;
   };
 }

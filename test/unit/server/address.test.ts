@@ -14,7 +14,14 @@ const at = (target: string, host: string | undefined = 'status.example.com', sit
 
 describe('an address', () => {
   it('names a file of a page, of the site, or of the server itself', () => {
-    expect(at('/acme/')).toEqual({ kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null });
+    expect(at('/acme/')).toEqual({
+      kind: 'page',
+      slug: 'acme',
+      path: 'index.html',
+      base: '/acme/',
+      form: null,
+      badge: null,
+    });
     expect(at('/acme/history/2026-11/?x=1')).toMatchObject({ slug: 'acme', path: 'history/2026-11/index.html' });
     expect(at('/acme/api/v2/summary.json')).toMatchObject({ path: 'api/v2/summary.json' });
     expect(at('/', undefined, { ...SITE, home: null })).toEqual({ kind: 'site', path: 'index.html' });
@@ -92,6 +99,7 @@ describe('an address', () => {
       path: 'history/index.html',
       base: '/',
       form: null,
+      badge: null,
     });
     for (const host of ['evil.test', 'status.example.com.evil.test', '169.254.169.254', 'status.example.co']) {
       expect(at('/acme/', host)).toEqual({ kind: 'refused', status: 421 });
@@ -156,6 +164,7 @@ describe('an address', () => {
       path: 'index.html',
       base: '/status/acme/',
       form: null,
+      badge: null,
     });
     expect(at('/acme/', 'status.example.com', below)).toEqual({
       kind: 'page',
@@ -163,6 +172,7 @@ describe('an address', () => {
       path: 'index.html',
       base: '/status/acme/',
       form: null,
+      badge: null,
     });
     expect(at('/status/', 'status.example.com', below)).toEqual({
       kind: 'page',
@@ -170,6 +180,7 @@ describe('an address', () => {
       path: 'index.html',
       base: '/status/',
       form: null,
+      badge: null,
     });
   });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { badgeAddressOf, createBadgeService } from '../../../src/server/visitors/badge-service.ts';
+import { badgeAddressOf } from '../../../src/server/address.ts';
+import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
 import type { BadgeSubject } from '../../../src/views/badges/badge.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
@@ -60,4 +61,25 @@ it('a drawing that failed is tried again', async () => {
   await expect(service.draw(release, request())).rejects.toThrow('no font');
   isBroken = false;
   expect((await service.draw(release, request())).status).toBe(200);
+});
+
+it('an address that is asked for again gets what its release, time, gate and query say', async () => {
+  const service = createBadgeService();
+  const release = releaseWith(() => badgeSubject());
+  const down = releaseWith(() => badgeSubject({ state: 'major_outage' }));
+  const plain = request();
+  const fresh = await service.draw(release, plain);
+  expect(service.draw(release, plain)).toBe(fresh);
+  const other = await service.draw(down, plain);
+  expect(other.headers['etag']).not.toBe(fresh.headers['etag']);
+  expect(service.draw(down, plain)).toBe(other);
+  expect(service.draw(release, plain)).toBe(fresh);
+  expect(await service.draw(release, { ...plain, isPublic: false })).toMatchObject({
+    headers: { 'cache-control': expect.stringContaining('private'), vary: 'Cookie' },
+  });
+  const asked = await service.draw(release, { ...plain, query: new URLSearchParams('label=Ours') });
+  expect(String(asked.body)).toContain('Ours');
+  const stale = await service.draw(release, { ...plain, now: (NOW + 1) as typeof NOW });
+  expect(stale.headers['etag']).not.toBe(fresh.headers['etag']);
+  expect(service.draw(release, plain)).toBe(fresh);
 });

@@ -3,9 +3,10 @@ import type { Access, GatedPage } from '../../../src/access/access.ts';
 import { NOBODY } from '../../../src/access/access.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
+import { badgeAddressOf } from '../../../src/server/address.ts';
 import { readHead } from '../../../src/server/request-head.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
-import { pageAnswer } from '../../../src/server/visitors/page-answer.ts';
+import { pageAnswer, siteAnswer } from '../../../src/server/visitors/page-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
 
 const PUBLIC: GatedPage = { key: toPageKey('acme', 1), gate: { kind: 'public' } };
@@ -48,7 +49,7 @@ async function ask(world: World, path = 'index.html') {
       now: () => toEpochMs(0),
     },
     {
-      address: { kind: 'page', slug: 'acme', path, base: '/acme/', form: null },
+      address: { kind: 'page', slug: 'acme', path, base: '/acme/', form: null, badge: badgeAddressOf(path) },
       query: new URLSearchParams(),
       head: readHead({ rawHeaders: [] }),
       clientAddress: () => '',
@@ -84,7 +85,7 @@ describe('a file of a page', () => {
 
 describe('the icon that browsers ask for by themselves', () => {
   const site = (path: string) =>
-    pageAnswer(
+    siteAnswer(
       {
         access: {} as Access,
         reader: { open: () => release('public') },
@@ -93,12 +94,8 @@ describe('the icon that browsers ask for by themselves', () => {
         locale: () => 'en',
         now: () => toEpochMs(0),
       },
-      {
-        address: { kind: 'site', path },
-        query: new URLSearchParams(),
-        head: readHead({ rawHeaders: [] }),
-        clientAddress: () => '',
-      },
+      { kind: 'site', path },
+      readHead({ rawHeaders: [] }),
     );
 
   it('is none of the site, without a fault', async () => {
