@@ -30,8 +30,8 @@ const LASTING = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC
  */
 const LASTING_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
 /**
- * Threads that are started later publish, and have room for half as many young objects. The heap that answers visitors keeps its
- * room: with half of it, a request takes up to a tenth more of the processor.
+ * The heap that answers visitors keeps that room: with half of it, a request takes up to a tenth more of the processor. Threads
+ * that are started later have half of it, unless they say otherwise.
  */
 const THREAD_FLAG = '--max-semi-space-size=4';
 const isLasting = args[0] === 'start' || args[0] === 'serve';
