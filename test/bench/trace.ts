@@ -62,15 +62,19 @@ export async function startTracer(): Promise<Tracer> {
 function sendTo(session: Session, sessionId: string): Send {
   const waiting = new Map<number, (result: unknown) => void>();
   let last = 0;
+  let isGone = false;
   session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
     if (params.sessionId !== sessionId) return;
     const { id, result } = JSON.parse(params.message) as { readonly id?: number; readonly result?: unknown };
     waiting.get(id ?? 0)?.(result);
   });
   session.on('NodeWorker.detachedFromWorker', ({ params }) => {
-    if (params.sessionId === sessionId) for (const answer of waiting.values()) answer({ result: [] });
+    if (params.sessionId !== sessionId) return;
+    isGone = true;
+    for (const answer of waiting.values()) answer({ result: [] });
   });
   return async (method, params = {}) => {
+    if (isGone) return { result: [] };
     last += 1;
     const { promise, resolve } = Promise.withResolvers<unknown>();
     waiting.set(last, resolve);
