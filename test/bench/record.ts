@@ -19,7 +19,7 @@ const AGE_MAX = 200;
 const QUIET_LOAD_MAX = 0.5;
 
 /** Under what a run is made. */
-export interface Circumstances {
+interface Circumstances {
   readonly commit: string;
   /** How many commits lead to it: stays meaningful when a commit is made anew on top of others. */
   readonly commitNumber: number;
