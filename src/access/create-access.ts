@@ -26,7 +26,7 @@ import {
 } from './limits.ts';
 import { createLoginDocuments } from './login/login-documents.ts';
 import type { RenderLogin } from './login/login-prompt.ts';
-import { returnToOf, safeBase } from './login/return-to.ts';
+import { safeBase, safeReturnTo } from './login/return-to.ts';
 import { forgetIdentities } from './oidc/identities.ts';
 import type { Oidc } from './oidc/oidc.ts';
 import { returnFromProvider } from './oidc/sign-in-oidc.ts';
@@ -134,7 +134,7 @@ export function createAccess(options: AccessOptions): Access {
     returned: (request) => answer(visitOf(request, parts), () => returnFromProvider(request, parts, options.oidc)),
     denied: async ({ base, path }) => {
       if (!hasGates()) return null;
-      const places = { base: safeBase(base), to: returnToOf(path) };
+      const places = { base: safeBase(base), to: safeReturnTo(path) };
       return documents.answer({ status: 404, step: 'sign-in', kinds: gates.kinds(), ...places });
     },
     showPublic: gates.showPublic,

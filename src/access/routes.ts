@@ -3,10 +3,21 @@
 import { canView, type GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
 import { askForMail, signInByCode, signInByLink } from './email/sign-in-email.ts';
-import { askProvider, callbackOf } from './oidc/sign-in-oidc.ts';
-import { signInByPassword } from './password/sign-in-password.ts';
+import { DECOY_HASH, verifyPassword } from './gate/password-hash.ts';
+import { gateKind, readGate } from './gate/stored-gate.ts';
+import { askProvider, chooseCallback } from './oidc/sign-in-oidc.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from './same-origin.ts';
-import { goTo, presentedSession, show, type Visit } from './visit.ts';
+import {
+  beginSession,
+  goTo,
+  inTurn,
+  isFromAllowed,
+  presentedSession,
+  sessionCookie,
+  show,
+  showLimited,
+  type Visit,
+} from './visit.ts';
 
 interface Route {
   readonly get: ((visit: Visit) => Promise<GateResponse>) | null;
@@ -62,13 +73,15 @@ async function signOut(visit: Visit): Promise<GateResponse> {
   const { endSession, sessions, oidc } = visit.parts;
   const { isSecure, now } = visit.request;
   const presented = presentedSession(visit);
-  const grants = [...(await sessions.grantsOf(presented, now)).values()];
+  const grants = [...(await sessions.findGrants(presented, now)).values()];
   await endSession(presented);
   const cookies = [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })];
   const client = oidc.client('visitors');
   const identity = grants.find((grant) => grant.identity !== null)?.identity ?? null;
   const next =
-    client === null || identity === null ? null : await oidc.identities.signOutUrl(client, identity, callbackOf(visit));
+    client === null || identity === null
+      ? null
+      : await oidc.identities.signOutUrl(client, identity, chooseCallback(visit));
   if (identity !== null) await oidc.identities.end(identity);
   // Not a redirect: browsers that send a form follow none to another site under our policy.
   return next === null ? goTo(visit, '', cookies) : show(visit, { status: 200, step: 'signed-out', next, cookies });
@@ -80,4 +93,38 @@ function guarded(act: (visit: Visit) => Promise<GateResponse>): (visit: Visit) =
 
 function refuse(visit: Visit): Promise<GateResponse> {
   return show(visit, { status: 403, step: 'sign-in', fault: 'refused' });
+}
+
+/** Signing in with the password of a page. */
+function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
+  return inTurn(visit, 'password', () => signInNow(visit, password));
+}
+
+/** Compares a password with the hash of the page's, or with a decoy where there is no such page, at the same cost. */
+async function signInNow(visit: Visit, password: string): Promise<GateResponse | null> {
+  const { request, parts } = visit;
+  const { slug, clientAddress, now } = request;
+  const admission = await parts.attempts.admit({ kind: 'password', slug, clientAddress, now });
+  if (!admission.isAdmitted) return showLimited(visit, 'sign-in', admission.retryAfterMs);
+  const known = await parts.gates.current(slug);
+  const stored = known?.stored;
+  const isOpenable =
+    known?.page.access === 'password' && stored?.kind === gateKind(known.page) && isFromAllowed(visit, known.gated);
+  const hash = isOpenable ? stored.secret : DECOY_HASH;
+  const isRight = await parts.hashing.run(() => verifyPassword(password, hash));
+  if (isRight === null) {
+    await parts.attempts.forgive(admission.attempt);
+    return null;
+  }
+  const id =
+    isRight && isOpenable
+      ? await parts.database.transaction(async (tx) => {
+          // The password may have been changed while this one was compared.
+          const current = await readGate(tx, known.page.key);
+          return current?.version === stored.version ? beginSession(tx, visit, stored.version) : null;
+        })
+      : null;
+  if (id === null) return show(visit, { status: 403, step: 'sign-in', fault: 'wrong' });
+  await parts.attempts.forgive(admission.attempt);
+  return goTo(visit, visit.to, [sessionCookie(visit, id)]);
 }

@@ -11,7 +11,7 @@ import type { RandomBytes } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
 import { GATE_HEADERS } from './login/document-answer.ts';
 import type { LoginDocuments, LoginShape } from './login/login-documents.ts';
-import { returnToOf, safeBase } from './login/return-to.ts';
+import { safeBase, safeReturnTo } from './login/return-to.ts';
 import type { Oidc } from './oidc/oidc.ts';
 import type { PresentedSession, Sessions } from './sessions/sessions.ts';
 
@@ -48,7 +48,7 @@ export function visitOf(request: GateRequest, parts: GateParts): Visit {
     request,
     parts,
     base: safeBase(request.base),
-    to: returnToOf(request.form.get('to') ?? request.query.get('to')),
+    to: safeReturnTo(request.form.get('to') ?? request.query.get('to')),
   };
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Attempts, createAttempts } from '../../src/access/attempts/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
-import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS } from '../../src/access/limits.ts';
+import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX } from '../../src/access/limits.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { KEY, PAGES, PASSWORD, type Site, type SiteFolder, siteFolder, T0, Visitor } from './access-fixture.ts';
 
@@ -114,6 +114,16 @@ describe('guessing', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 303));
     expect((await office('guess')).status).toBe(403);
     expect((await office(PASSWORD)).status).toBe(429);
+  });
+
+  it('is not what somebody does whose password waits in vain to be compared', { timeout: 60_000 }, async () => {
+    const inVain = 3;
+    const answers = Array.from({ length: HASHES_AT_ONCE + HASHES_WAITING_MAX + inVain }, (_, from) =>
+      new Visitor(site, { clientAddress: `198.51.100.${from}` }).post('vault', 'login/', { password: PASSWORD }),
+    );
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(inVain);
+    expect(await site.database.all('SELECT * FROM access_attempt')).toEqual([]);
   });
 
   it('at once does not get more tries than one after the other', async () => {

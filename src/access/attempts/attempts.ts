@@ -46,7 +46,7 @@ interface AttemptsOptions {
 
 /** Makes the counters over the database; client and mail addresses are stored as keyed hashes only. */
 export function createAttempts({ database, random, key }: AttemptsOptions): Attempts {
-  function bucketsOf({ kind, slug, clientAddress }: Attempt): Buckets {
+  function nameBuckets({ kind, slug, clientAddress }: Attempt): Buckets {
     const limits = ATTEMPT_LIMITS[kind];
     const client = clientNetwork(clientAddress);
     const name = (...parts: string[]): string => keyedDigest(key, kind, ...parts);
@@ -61,7 +61,7 @@ export function createAttempts({ database, random, key }: AttemptsOptions): Atte
 
   return {
     admit: async (attempt) => {
-      const buckets = bucketsOf(attempt);
+      const buckets = nameBuckets(attempt);
       // Looked at before the write lock is asked for: refusing must stay cheap under a flood.
       const early = await refusal(database, buckets, attempt.now);
       if (early.retryAfterMs !== null) return { isAdmitted: false, retryAfterMs: early.retryAfterMs };

@@ -42,7 +42,7 @@ const LOOPBACK_HOST = /^(?:localhost|127\.[\d.]+|\[::1\])\.?(?::\d+)?$/i;
 /** The network that tries are counted for: an IPv6 client commands at least a /64 of addresses. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
-  return `${groupsOf(address).slice(0, 4).join(':')}::/64`;
+  return `${splitGroups(address).slice(0, 4).join(':')}::/64`;
 }
 
 function plainAddress(text: string): string | null {
@@ -56,7 +56,7 @@ function plainAddress(text: string): string | null {
 }
 
 /** The eight groups of a full IPv6 address. */
-function groupsOf(address: string): readonly string[] {
+function splitGroups(address: string): readonly string[] {
   const [head = '', tail] = address.split('::');
   const split = (part: string): string[] => (part === '' ? [] : part.split(':'));
   if (tail === undefined) return split(head);

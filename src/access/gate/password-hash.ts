@@ -23,7 +23,7 @@ export const DECOY_HASH = phc(COST, Buffer.alloc(SALT_BYTES, 0x5a), Buffer.alloc
 
 export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
   const salt = Buffer.from(random(SALT_BYTES));
-  return phc(COST, salt, await tagOf(password, salt, COST));
+  return phc(COST, salt, await deriveTag(password, salt, COST));
 }
 
 /** Whether `password` is the one that `hash` was made from; false for a string that is no such hash. */
@@ -32,11 +32,11 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   if (match === null) return false;
   const [, memory = '', passes = '', salt = '', tag = ''] = match;
   const cost: Cost = { memory: Number(memory), passes: Number(passes) };
-  return timingSafeEqual(await tagOf(password, Buffer.from(salt, 'base64'), cost), Buffer.from(tag, 'base64'));
+  return timingSafeEqual(await deriveTag(password, Buffer.from(salt, 'base64'), cost), Buffer.from(tag, 'base64'));
 }
 
 /** One password, however a keyboard composes it; nothing is cut off. */
-function tagOf(password: string, salt: Uint8Array, { memory, passes }: Cost): Promise<Buffer> {
+function deriveTag(password: string, salt: Uint8Array, { memory, passes }: Cost): Promise<Buffer> {
   return derive('argon2id', {
     message: password.normalize('NFKC'),
     nonce: salt,

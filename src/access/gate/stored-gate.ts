@@ -29,7 +29,11 @@ export async function recordGate(database: Database, page: AccessPage, random: R
   for (;;) {
     const stored = await readGate(database, page.key);
     if (stored !== null && (await isUnchanged(stored, page))) return stored.version;
-    const gate: StoredGate = { kind: gateKind(page), secret: await secretOf(page, random), version: newToken(random) };
+    const gate: StoredGate = {
+      kind: gateKind(page),
+      secret: await makeSecret(page, random),
+      version: newToken(random),
+    };
     const isRecorded = await database.transaction(async (tx) => {
       // Another process may have recorded it meanwhile; then its version is the one.
       const current = await readGate(tx, page.key);
@@ -100,7 +104,7 @@ export async function isUnchanged(stored: StoredGate, page: AccessPage): Promise
   return stored.secret === JSON.stringify(domainsOf(page));
 }
 
-async function secretOf(page: AccessPage, random: RandomBytes): Promise<string> {
+async function makeSecret(page: AccessPage, random: RandomBytes): Promise<string> {
   return page.access === 'password' ? hashPassword(passwordOf(page), random) : JSON.stringify(domainsOf(page));
 }
 

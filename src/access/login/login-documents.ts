@@ -50,7 +50,7 @@ export function createLoginDocuments(
     }
   }
 
-  function templateOf(shape: Required<LoginShape>, kinds: GateKinds, hasHome: boolean): Promise<LoginHtml> {
+  function drawTemplate(shape: Required<LoginShape>, kinds: GateKinds, hasHome: boolean): Promise<LoginHtml> {
     const key = JSON.stringify([shape, kinds, hasHome]);
     const home = hasHome ? PLACES.home : null;
     return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds, home }, key));
@@ -66,7 +66,7 @@ export function createLoginDocuments(
         [PLACES.token]: token,
         [PLACES.next]: next,
       };
-      const document = await templateOf({ step, fault, minutes }, kinds, base !== '/');
+      const document = await drawTemplate({ step, fault, minutes }, kinds, base !== '/');
       return documentAnswer(document, { ...init, status, values, next, hasSecretAddress: step === 'confirm' });
     },
   };

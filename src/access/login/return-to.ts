@@ -5,7 +5,7 @@ const TO_LENGTH_MAX = 512;
 const INSIDE = /^(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*\/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)?$/;
 
 /** The path inside the page when it is one, else the page itself (empty). */
-export function returnToOf(path: string | null): string {
+export function safeReturnTo(path: string | null): string {
   if (path === null || path.length > TO_LENGTH_MAX || !INSIDE.test(path)) return '';
   return /^log(?:in|out)(?:\/|$)/.test(path) ? '' : path.replace(/(^|\/)index\.html$/, '$1');
 }

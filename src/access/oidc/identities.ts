@@ -51,7 +51,7 @@ interface Kept extends Identified {
 
 export function createIdentities({ database, random, key, fetch, onError }: IdentitiesOptions): Identities {
   const seal = createSeal(key, 'identities', random);
-  const hashOf = ({ issuer, client_id: id }: OidcClient, kind: 'subject' | 'sid', text: string): string =>
+  const hashAccount = ({ issuer, client_id: id }: OidcClient, kind: 'subject' | 'sid', text: string): string =>
     keyedDigest(key, kind, issuer, id, text);
   /** Two who ask at once wait for one answer. */
   const asking = new LRUCache<string, Promise<Person | null>>({ max: ASKING_MAX });
@@ -102,8 +102,8 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
       const { person, sid } = identified;
       await insert(tx, {
         ...{ id, client, now },
-        subjectHash: hashOf(client, 'subject', person.subject),
-        sidHash: sid === null ? null : hashOf(client, 'sid', sid),
+        subjectHash: hashAccount(client, 'subject', person.subject),
+        sidHash: sid === null ? null : hashAccount(client, 'sid', sid),
         facts: seal.seal(JSON.stringify(identified), id),
       });
       return id;
@@ -130,8 +130,8 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
     endByToken: async (client, token) => {
       try {
         const { subject, sid, issuedAt } = await readLogoutToken(await discover(client, fetch), token, fetch);
-        const bySid = sid === null ? null : hashOf(client, 'sid', sid);
-        const bySubject = subject === null ? null : hashOf(client, 'subject', subject);
+        const bySid = sid === null ? null : hashAccount(client, 'sid', sid);
+        const bySubject = subject === null ? null : hashAccount(client, 'subject', subject);
         await database.transaction((tx) => endAll(tx, { bySid, bySubject, issuedAt }));
         return true;
       } catch (error) {

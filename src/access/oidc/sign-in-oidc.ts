@@ -26,7 +26,11 @@ export async function askProvider(visit: Visit): Promise<GateResponse> {
   if (client === null || !parts.gates.kinds().hasOidc) return show(visit, { status: 404, step: 'sign-in' });
   try {
     const place = { purpose: 'visitors', slug, base, to } as const;
-    const { url, cookie } = await parts.oidc.begin(client, place, { isSecure, now, redirectUri: callbackOf(visit) });
+    const { url, cookie } = await parts.oidc.begin(client, place, {
+      isSecure,
+      now,
+      redirectUri: chooseCallback(visit),
+    });
     const going = goTo(visit, '', [cookie]);
     return { ...going, headers: { ...going.headers, location: url } };
   } catch (error) {
@@ -35,7 +39,7 @@ export async function askProvider(visit: Visit): Promise<GateResponse> {
 }
 
 /** The address that is registered at the provider: of the page's own domain where the visitor is there. */
-export function callbackOf({ request, parts }: Visit): string {
+export function chooseCallback({ request, parts }: Visit): string {
   const page = parts.gates.find(request.slug)?.page;
   const own = page === undefined ? null : URL.parse(page.url);
   const isThere = own !== null && own.hostname === URL.parse(request.ownOrigin)?.hostname;

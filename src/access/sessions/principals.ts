@@ -86,7 +86,7 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
       if (!isToken(id)) return { address, sessions: near };
       try {
         const granted = new Map<PageKey, string>();
-        for (const [page, { version, identity }] of await sessions.grantsOf({ id, isSecure: secureId !== null }, at))
+        for (const [page, { version, identity }] of await sessions.findGrants({ id, isSecure: secureId !== null }, at))
           if (identity === null || (await isStillAllowed(page, identity, at))) granted.set(page, version);
         for (const [page, version] of granted) {
           const slug = gates.slugOf(page);

@@ -20,7 +20,7 @@ interface Grant {
 
 export interface Sessions {
   /** Of the pages that a session is signed in to, where gate and store still agree. */
-  readonly grantsOf: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, Grant>>;
+  readonly findGrants: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, Grant>>;
   /** Begins a session under a new id, takes over what the old one could see, and ends the old one. */
   readonly begin: (
     tx: Writer,
@@ -55,7 +55,7 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
   }
 
   return {
-    grantsOf: async ({ id, isSecure }, now) => {
+    findGrants: async ({ id, isSecure }, now) => {
       if (!isToken(id)) return new Map();
       const idHash = digest('session', id);
       const rows = await database.all(

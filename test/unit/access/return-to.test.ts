@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { returnToOf, safeBase } from '../../../src/access/login/return-to.ts';
+import { safeBase, safeReturnTo } from '../../../src/access/login/return-to.ts';
 
 const HOSTS = [
   'evil.test',
@@ -97,7 +97,7 @@ describe('the way back after signing in', () => {
     expect(PAYLOADS.length).toBeGreaterThanOrEqual(500);
     for (const base of ['/acme/', '/', '/status/acme/']) {
       for (const payload of PAYLOADS) {
-        const location = safeBase(base) + returnToOf(payload);
+        const location = safeBase(base) + safeReturnTo(payload);
         const seen = new URL(location, 'https://status.example.com');
         expect(seen.origin, JSON.stringify(payload)).toBe('https://status.example.com');
         expect(seen.pathname.startsWith(base), JSON.stringify(payload)).toBe(true);
@@ -110,17 +110,17 @@ describe('the way back after signing in', () => {
 
   it.each(['history/', 'history/2026-11/', 'incidents/edge-i1/', 'feed.atom', 'api/v2/summary.json', ''])(
     'keeps %j, which is inside the page',
-    (path) => expect(returnToOf(path)).toBe(path),
+    (path) => expect(safeReturnTo(path)).toBe(path),
   );
 
   it.each(['login/', 'login', 'login/link/', 'logout', 'logout/'])(
     'is not %j, which would lead round in a circle',
-    (path) => expect(returnToOf(path)).toBe(''),
+    (path) => expect(safeReturnTo(path)).toBe(''),
   );
 
   it('names a folder, not its file', () => {
-    expect(returnToOf('history/index.html')).toBe('history/');
-    expect(returnToOf('index.html')).toBe('');
+    expect(safeReturnTo('history/index.html')).toBe('history/');
+    expect(safeReturnTo('index.html')).toBe('');
   });
 
   it.each(['//evil.test/', '/a//b/', 'acme/', '/acme', '/../', '/a/../', '/a\r\nb/', '/a"b/', '', '/a b/'])(
