@@ -103,6 +103,8 @@ export async function startProvider(redirectUris: readonly string[], port = 0): 
     }) as typeof response.end;
     handle(request, response);
   });
+  // On a busy machine a connection would be closed for idling while the next request is on its way.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {
