@@ -68,7 +68,7 @@ export default defineConfig({
   test: {
     // Nobody waits for it but who runs the tests on a machine that does much else.
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    hookTimeout: 240_000,
     // Where one waits for a clock or a browser, another has something to compute.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },

@@ -61,7 +61,7 @@ describe.skipIf(PROGRAMS === null)(
         const resolver = await startDnsServer({ 'shop.test': UP, 'other.test': UP });
         names.set(name, resolver);
         const env = { PLACE: name.slice(0, 3), RESOLVER: resolver.address, OPERATOR };
-        nodes.set(name, await createNode({ name, folder: folder.path, config, env, database: url, isWarm: true }));
+        nodes.set(name, await createNode({ name, folder: folder.path, config, env, database: url }));
       }
       database = new pg.Client({ connectionString: url });
       await database.connect();

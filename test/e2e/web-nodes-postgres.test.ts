@@ -59,7 +59,6 @@ describe.skipIf(PROGRAMS === null)(
       const settings = `${access}store: { url: "\${DATABASE_URL}" }\n${releases}schedule: "*/2 * * * * *"\n`;
       const config = `${sandbox.configText({ include: ['server-monitor', 'uptime'] })}${settings}`;
       const common = {
-        isWarm: true,
         folder: folder.path,
         config,
         env: { ...sandbox.environment(), SMTP: sink.url, KEY_ID: S3_KEYS.accessKeyId, SECRET: S3_KEYS.secretAccessKey },

@@ -7,7 +7,6 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
 import { unlimitedConfig } from './sandbox.ts';
-import { startWarm } from './warm.ts';
 
 /** Without the same on every node, none reads what another encrypted. */
 const KEY_OF_ALL = 'one-key-for-all-nodes-'.repeat(2);
@@ -44,12 +43,9 @@ export interface NodeInit {
   /** Of a Postgres server, which is reached through a way that can be cut; absent: none. */
   readonly database?: string;
   readonly args?: readonly string[];
-  /** In a process that is used again, on the machine's own clock. Default: in one of its own. */
-  readonly isWarm?: boolean;
 }
 
-export async function createNode(init: NodeInit): Promise<Node> {
-  const { name, folder, config, env, database, args = [], isWarm = false } = init;
+export async function createNode({ name, folder, config, env, database, args = [] }: NodeInit): Promise<Node> {
   const cwd = join(folder, name);
   const clock = join(cwd, 'clock');
   mkdirSync(cwd, { recursive: true });
@@ -65,7 +61,8 @@ export async function createNode(init: NodeInit): Promise<Node> {
   const environment = (): Readonly<Record<string, string>> => ({
     ...env,
     ...(target === null ? {} : { DATABASE_URL: target.href }),
-    ...(isWarm ? {} : { PHAROS_TEST_CLOCK: clock, NODE_OPTIONS: `--import=${CLOCK}` }),
+    PHAROS_TEST_CLOCK: clock,
+    NODE_OPTIONS: `--import=${CLOCK}`,
   });
   const ended = (): RunningPharos | null => {
     const last = running;
@@ -78,7 +75,7 @@ export async function createNode(init: NodeInit): Promise<Node> {
     url: () => url,
     process: () => running,
     start: async () => {
-      running = await (isWarm ? startWarm : startPharos)(['start', '--port', port, ...args], {
+      running = await startPharos(['start', '--port', port, ...args], {
         cwd,
         env: environment(),
       });
@@ -90,10 +87,7 @@ export async function createNode(init: NodeInit): Promise<Node> {
     kill: () => ended()?.kill(),
     pause: () => void (running !== null && process.kill(running.pid, 'SIGSTOP')),
     resume: () => void (running !== null && process.kill(running.pid, 'SIGCONT')),
-    jump: (ms) => {
-      if (isWarm) throw new Error('its clock is that of this machine');
-      writeFileSync(clock, String(ms));
-    },
+    jump: (ms) => writeFileSync(clock, String(ms)),
     way,
     environment,
     said: () => earlier.map((one) => one.stdout() + one.stderr()).join(''),
