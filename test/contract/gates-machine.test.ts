@@ -19,6 +19,8 @@
  * `access-ranges.test.ts`): `isOwn` that shows a public page what was written while it was private, `judge` without
  * `closeDoubtful`, and `canView` that does not ask for the address.
  *
+ * On 2026-11-23, 1,965 steps of the seeds 20000 to 20019 showed nothing to anybody who may not see it.
+ *
  * `PHAROS_TEST_SEED` is the first seed, `PHAROS_GATES_STEPS` how many steps.
  */
 
