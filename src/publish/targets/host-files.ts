@@ -40,21 +40,10 @@ import {
 import { readReleaseData } from '../releases/release-data.ts';
 import { fileOfRelease, type StaticFile } from './static-file.ts';
 
-/** Folders with a document in them, below a page. */
-const DOCUMENT_FOLDERS = [
-  '',
-  'history/',
-  'history/:month/',
-  'incidents/:id/',
-  'maintenance/:id/',
-  'components/:id/',
-  'uptime/',
-  'reports/',
-  'reports/:month/',
-  'badges/',
-  'embed/',
-  'verify/',
-];
+/** Folders below a page with nothing but documents in them, in folders of their own too. */
+const ALL_DOCUMENTS = ['history/', 'incidents/', 'maintenance/', 'uptime/', 'embed/', 'verify/'];
+/** Folders with a document in them, beside other files. */
+const DOCUMENT_FOLDERS = ['', 'components/:id/', 'reports/', 'reports/:month/', 'badges/'];
 const FEEDS = ['feed.atom', 'feed.rss', 'feed.json', 'maintenance.ics'];
 const DATA = [
   // Not api/*: at the root that would be a page called components and its component called api.
@@ -90,6 +79,9 @@ const SITE_DATA = [
   '.well-known/*',
 ];
 
+/** Documents of trees in other languages that are no page's in its default language, whatever the tree is taken for. */
+const IN_TREES = ['components/:id/', 'components/:id/index.html', 'badges/', '404.html'];
+
 type Headers = Readonly<Record<string, string>>;
 
 /**
@@ -107,18 +99,24 @@ export function headersFile(isHttps: boolean, hasHome: boolean, locales: readonl
   const now: Headers = { ...open, 'cache-control': NOW_CACHE };
   const badge: Headers = { ...open, 'cache-control': BADGE_CACHE };
   const tree = { 'access-control-allow-origin': '*', 'cache-control': PUBLIC_CACHE };
+  const framing = (path: string, folder = ''): readonly [string, Headers] => [
+    `/:page/${path}`,
+    { 'content-security-policy': frameAncestors(folder) },
+  ];
   const language = (locale: string): Headers => ({ 'content-language': locale });
   // A folder right below the root is matched as if it were a page.
   const homeRules = [
     ...DOCUMENT_FOLDERS.filter((folder) => folder.includes('/:')).flatMap((folder) =>
       ['', 'index.html'].map((file) => [`/${folder}${file}`, html(folder)] as const),
     ),
+    ...ALL_DOCUMENTS.slice(0, 3).map((folder) => [`/${folder}:id/*`, html(folder)] as const),
     ...DATA.filter((path) => !SITE_DATA.includes(path)).map((path) => [`/${path}`, data] as const),
     [`/${NOW_JSON_PATH}`, now] as const,
     ...BADGES.map((path) => [`/${path}`, badge] as const),
   ];
   const rules: (readonly [string, Headers])[] = [
     ['/*', { ...EVERY_ANSWER, ...(isHttps ? { 'strict-transport-security': HSTS } : {}) }],
+    ...ALL_DOCUMENTS.map((folder) => [`/:page/${folder}*`, html(folder)] as const),
     ...DOCUMENT_FOLDERS.map((folder) => [`/:page/${folder}`, html(folder)] as const),
     // In the folder of badges that name is taken by the rule of badges.
     ...DOCUMENT_FOLDERS.filter((folder) => folder !== 'badges/').map(
@@ -132,7 +130,12 @@ export function headersFile(isHttps: boolean, hasHome: boolean, locales: readonl
     ...['', 'index.html', '404.html'].map((path) => [`/${path}`, html('')] as const),
     ...SITE_DATA.map((path) => [`/${path}`, data] as const),
     ...(hasHome ? homeRules : []),
-    // One rule for each, since there is room for few; at the root, a language is matched as if it were a page.
+    ...(locales.length === 0
+      ? []
+      : [...ALL_DOCUMENTS, 'reports/'].map((folder) => framing(`:tree/${folder}*`, folder))),
+    ...(locales.length === 0 ? [] : IN_TREES.map((path) => framing(`:tree/${path}`))),
+    ...locales.flatMap((locale) => ['', 'index.html'].map((file) => framing(`${locale}/${file}`))),
+    // At the root, a language is matched as if it were a page. They come last, since they are what can be missed.
     ...locales.flatMap((locale) => [
       [`/:page/${locale}/*`, { ...language(locale), ...tree }] as const,
       ...(hasHome ? [[`/${locale}/*`, language(locale)] as const] : []),

@@ -82,6 +82,7 @@ function expected(path: string, contentType: string): Record<string, string | un
 }
 
 const FILES_OF_SITE: readonly string[] = SITE_FILES;
+const LOCALES = ['ar', 'de', 'es', 'fr', 'ja', 'pt-BR', 'zh-Hans'];
 
 describe('_headers', () => {
   const text = headersFile(true, true);
@@ -153,6 +154,30 @@ describe('_headers', () => {
       expect(headersOn(rules, '/acme/embed/')['content-security-policy']).toBe('frame-ancestors *');
       expect(headersOn(rules, '/acme/')['content-security-policy']).toBe("frame-ancestors 'none'");
     }
+  });
+
+  it.each([
+    [false, LOCALES.length],
+    [true, 0],
+  ])('frame no document in another language either, within the limits (home page: %s)', (hasHome, most) => {
+    const spoken = parse(headersFile(true, hasHome, LOCALES));
+    expect(parse(headersFile(true, hasHome, LOCALES.slice(0, most))).length).toBeLessThanOrEqual(100);
+    const folders = files.filter(({ path }) => path.endsWith('.html')).map(({ path }) => path);
+    expect(folders.length).toBeGreaterThan(20);
+    for (const headersOn of [onCloudflare, onNetlify])
+      for (const path of folders.flatMap((one) => [one, one.replace(/index\.html$/, '')])) {
+        // What is taken for a badge, as in the default language.
+        if (path === 'badges/index.html') continue;
+        const headers = headersOn(spoken, `/acme/de/${path}`);
+        const want = path.startsWith('embed/') ? 'frame-ancestors *' : "frame-ancestors 'none'";
+        expect([path, headers['content-security-policy'], headers['content-language']]).toEqual([path, want, 'de']);
+      }
+    for (const { path, contentType, address } of addresses)
+      for (const headersOn of [onCloudflare, onNetlify])
+        expect([address, headersOn(spoken, address)['content-security-policy']]).toEqual([
+          address,
+          expected(path, contentType)['content-security-policy'],
+        ]);
   });
 
   it('tell browsers to stay with https only where the site is there', () => {
