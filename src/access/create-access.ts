@@ -49,6 +49,8 @@ export interface AccessOptions {
   readonly onError: (error: unknown, where: string) => void;
   /** Where it fails, a plain document in English takes the place of its own. */
   readonly renderLogin: RenderLogin;
+  /** The language that the address of a way back is in, one of few; null: that of the site. Default: null. */
+  readonly localeOf?: (to: string) => string | null;
   readonly writeMail: WriteMail;
   readonly oidc: Oidc;
   readonly siteUrl: () => string;
@@ -84,7 +86,7 @@ export function createAccess(options: AccessOptions): Access {
     onError: (error) => onError(error, 'sign-in mail'),
     claimMs: MAIL_CLAIM_MS,
   });
-  const documents = createLoginDocuments(renderLogin, onError);
+  const documents = createLoginDocuments(renderLogin, onError, options.localeOf);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const turns = new LRUCache<string, Semaphore>({
     max: TURNS_MAX,

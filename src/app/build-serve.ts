@@ -6,12 +6,14 @@ import { systemRandom } from '../access/digest.ts';
 import { createIdentities } from '../access/oidc/identities.ts';
 import { createOidc } from '../access/oidc/oidc.ts';
 import { messageOf } from '../errors.ts';
+import { splitLocale } from '../model/slugs.ts';
 import { createDispatcher, createFetch } from '../network/dispatcher.ts';
 import { once } from '../once.ts';
 import { loadRenderer, type Renderer } from '../publish/draw/renderer.ts';
 import { createMetrics } from '../server/operators/metrics.ts';
 import { createOpsEvents } from '../server/operators/ops-routes.ts';
 import { loginMail, loginView } from '../views/login/login.ts';
+import { knownTag } from '../views/words/index.ts';
 import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
 import { createErrorLog } from './log.ts';
@@ -53,7 +55,9 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
     ...{ database, key, now, sendMail: live.sendMail },
     sessionHours: live.config().access.sessionHours,
     ...{ oidc, onError, siteUrl: live.siteUrl },
-    renderLogin: (prompt) => draw('login', loginView({ ...prompt, locale: live.config().site.locale })),
+    renderLogin: (prompt) =>
+      draw('login', loginView({ ...prompt, locale: prompt.locale ?? live.config().site.locale })),
+    localeOf: (to) => knownTag(splitLocale(to).locale),
     writeMail: loginMail,
   });
   closing.defer(access.close);

@@ -1,6 +1,7 @@
 /** What each kind of badge says of a page, a group or a component. Pure; the present is `subject.now`. */
 
 import { stateOfLetter } from '../looks/states.ts';
+import { sayIn } from '../model/translated.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import {
   type BadgeContent,
@@ -206,7 +207,10 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
   const { message, tone, ...drawn } = claimed(said, subject, context.words);
   const isGrey = tone === 'unknown';
   return {
-    label: (options.label ?? findKind(kind).label(context)).replaceAll('{name}', () => subject.name),
+    label: (options.label ?? findKind(kind).label(context)).replaceAll(
+      '{name}',
+      () => sayIn({ locale }, subject.name, subject.names).text,
+    ),
     message,
     color: isGrey ? 'unknown' : (options.colors?.[tone] ?? tone),
     labelColor: options.labelColor,

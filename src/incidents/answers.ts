@@ -12,6 +12,11 @@ import type { V2Component } from '../views/v2/types.ts';
 import { hasOwnImpact } from './change-post.ts';
 import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
+const NamesAnswerSchema = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe('Pharos only: the name in other languages, of what was made here.');
+
 export const ComponentAnswerSchema = z.object({
   id: z.string(),
   page_id: z.string(),
@@ -27,6 +32,7 @@ export const ComponentAnswerSchema = z.object({
   showcase: z.boolean(),
   only_show_if_degraded: z.boolean(),
   automation_email: z.null(),
+  names: NamesAnswerSchema,
   components: z.array(z.string()).optional(),
   override: z.string().nullish().describe('Pharos only: state set by an operator until removed; null: none.'),
 });
@@ -35,6 +41,7 @@ export const GroupAnswerSchema = z.object({
   id: z.string(),
   page_id: z.string(),
   name: z.string(),
+  names: NamesAnswerSchema,
   description: z.string().nullable(),
   components: z.array(z.string()),
   position: z.int(),
@@ -236,10 +243,11 @@ function emptyGroup({ model, made }: WritingPage, { id, name }: GroupDefinition,
 /** Settings that are stored for a client and returned to it, and have no effect. */
 function madeSettings(made: MadeComponent | undefined): Partial<ComponentAnswer> {
   if (made === undefined) return {};
-  const { description, showcase, onlyIfDegraded, startDate } = made;
+  const { names, description, showcase, onlyIfDegraded, startDate } = made;
   return {
     ...{ description, showcase, only_show_if_degraded: onlyIfDegraded },
     ...(startDate === null ? {} : { start_date: startDate }),
+    ...(names === undefined ? {} : { names }),
   };
 }
 

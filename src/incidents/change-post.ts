@@ -3,7 +3,7 @@
 import { type IncidentImpact, isOverStatus } from '../model/observation.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
-import { type IncidentPost, type MaintenancePost, readTranslations } from '../sync/connectors/markdown/schema.ts';
+import type { IncidentPost, MaintenancePost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
 import {
   declaredState,
@@ -199,7 +199,7 @@ export function editUpdate(
   request: UpdateRequest,
 ): WrittenPost {
   const { body, deliver_notifications: delivers, display_at: moved } = request;
-  const { bodies } = readTranslations(request);
+  const { translations = {} } = request;
   if (moved !== undefined && instantIn(moved) !== at)
     throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
   const told = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
@@ -213,7 +213,7 @@ export function editUpdate(
         ? {
             ...update,
             body: body ?? update.body,
-            ...(bodies === undefined ? {} : { bodies: { ...update.bodies, ...bodies } }),
+            bodies: withBodies(update.bodies, translations),
             ...told,
           }
         : update,
@@ -359,30 +359,43 @@ function impactOverride({ impact_override: impact }: IncidentRequest): IncidentI
 
 /** What goes with the text of an update. */
 function readSaid(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
-  const { bodies } = readTranslations(request);
+  const bodies = withBodies(undefined, request.translations ?? {});
   return { ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
 
+/** The texts of an update in other languages, with those that a request gives and without those that it takes away. */
+function withBodies(
+  bodies: WrittenUpdate['bodies'],
+  translations: NonNullable<UpdateRequest['translations']>,
+): WrittenUpdate['bodies'] {
+  const all = Object.keys({ ...bodies, ...translations }).flatMap((tag) => {
+    const said = translations[tag];
+    const body = said === null ? null : said?.body === undefined ? bodies?.[tag] : said.body;
+    return body == null ? [] : [[tag, body] as const];
+  });
+  return all.length === 0 ? undefined : Object.fromEntries(all);
+}
+
 /**
- * The titles in other languages that a request gives, over those that the post has.
+ * The titles in other languages that a request gives, over those that the post has, without those that it takes away.
  *
- * @param withBodies  whether its text is no update, but what is said of a maintenance beforehand
+ * @param hasBodies  whether its text is no update, but what is said of a maintenance beforehand
  */
 function readTitles(
   { translations = {} }: IncidentRequest,
   post?: Pick<IncidentPost, 'translations'>,
-  withBodies = false,
+  hasBodies = false,
 ): Pick<IncidentPost, 'translations'> {
-  const given = Object.entries(translations).flatMap(([tag, { title, body }]) => {
-    const said = {
-      ...post?.translations?.[tag],
-      ...(title === undefined ? {} : { title }),
-      ...(withBodies && body !== undefined ? { body } : {}),
-    };
-    return Object.keys(said).length === 0 ? [] : [[tag, said] as const];
+  const before = post?.translations ?? {};
+  const all = Object.keys({ ...before, ...translations }).flatMap((tag) => {
+    const [known = {}, said = {}] = [before[tag], translations[tag]];
+    const asked = said ?? { title: null, body: null };
+    const title = asked.title === undefined ? known.title : asked.title;
+    const body = !hasBodies || asked.body === undefined ? known.body : asked.body;
+    const kept = { ...(title == null ? {} : { title }), ...(body == null ? {} : { body }) };
+    return Object.keys(kept).length === 0 ? [] : [[tag, kept] as const];
   });
-  const all = { ...post?.translations, ...Object.fromEntries(given) };
-  return Object.keys(all).length === 0 ? {} : { translations: all };
+  return { translations: all.length === 0 ? undefined : Object.fromEntries(all) };
 }
 
 function readNotify(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {

@@ -195,6 +195,7 @@ async function updateComponent(call: Call): Promise<unknown> {
   if (!made)
     refuseChanges(writing, {
       name: [component.name, shown.plainName],
+      names: namesAsked(component, shown.definition),
       description: [component.description, shown.description],
       group_id: [groupId, shown.definition.groupId],
     });
@@ -220,7 +221,7 @@ function applyChange(
   groupId: string | null | undefined,
 ): MadeComponent {
   return {
-    ...made,
+    ...withNames(made, request),
     name: request.name ?? made.name,
     description: request.description === undefined ? made.description : request.description,
     groupId: groupId === undefined ? made.groupId : groupId,
@@ -228,6 +229,12 @@ function applyChange(
     onlyIfDegraded: isSet(request.only_show_if_degraded, made.onlyIfDegraded),
     startDate: request.start_date ?? made.startDate,
   };
+}
+
+/** With the names in other languages that a request gives or takes away. */
+function withNames({ names, ...made }: MadeComponent, request: Pick<ComponentRequest, 'names'>): MadeComponent {
+  const kept = Object.entries({ ...names, ...request.names }).filter((one): one is [string, string] => one[1] !== null);
+  return kept.length === 0 ? made : { ...made, names: Object.fromEntries(kept) };
 }
 
 /** Undefined: the request doesn’t mention a group. @throws Refusal 422 if there is no such group */
@@ -283,9 +290,14 @@ async function createGroup(call: Call): Promise<unknown> {
   const { id } = await writeAndPublish(call, async (tx) => {
     const fresh = await freshId(tx, author, wanted.name, newSuffix());
     await saveMade(tx, {
-      ...{ page: author.page.key, id: fresh, kind: 'group', name: wanted.name, groupId: null },
-      description: wanted.description ?? others.description ?? null,
-      ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: author.now },
+      ...withNames(
+        {
+          ...{ page: author.page.key, id: fresh, kind: 'group', name: wanted.name, groupId: null },
+          description: wanted.description ?? others.description ?? null,
+          ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: author.now },
+        },
+        wanted,
+      ),
     });
     await fillGroup(tx, call, { writing, group: fresh, members });
     await writeAudit(tx, author, { action: 'component-group-new', outcome: fresh });
@@ -301,9 +313,11 @@ async function updateGroup(call: Call): Promise<unknown> {
   const id = requireGroup(writing, call.params['group'] ?? '');
   const description = wanted.description === undefined ? others.description : wanted.description;
   const isMade = isMadeHere(writing, id);
+  const shown = writing.model.groups.find((group) => group.id === id);
   if (!isMade)
     refuseChanges(writing, {
-      name: [wanted.name, writing.model.groups.find((group) => group.id === id)?.name],
+      name: [wanted.name, shown?.name],
+      names: namesAsked(wanted, shown),
       description: [description, null],
     });
   const members = wanted.components === undefined ? null : requireMembers(writing, wanted.components);
@@ -312,7 +326,7 @@ async function updateGroup(call: Call): Promise<unknown> {
       const before = await currentMade(tx, author, id);
       const after = { name: wanted.name ?? before.name, description: description ?? null };
       await saveMade(tx, {
-        ...before,
+        ...withNames(before, wanted),
         ...after,
         ...(description === undefined ? { description: before.description } : {}),
       });
@@ -384,6 +398,17 @@ function refuseChanges(
   );
   if (changed !== undefined)
     throw new Refusal(409, `It is defined by ${definedBy(writing)}. Change its ${changed[0]} there.`);
+}
+
+/** The names that a request changes, and what these are, for `refuseChanges`. */
+function namesAsked(
+  { names: wanted }: Pick<ComponentRequest, 'names'>,
+  known: Pick<ComponentDefinition, 'names'> | undefined,
+): readonly [string | undefined, string] {
+  const tags = Object.keys(wanted ?? {});
+  const listOf = (names: Readonly<Record<string, string | null>> = {}) =>
+    tags.map((tag) => names[tag] ?? '').join('\n');
+  return [wanted && listOf(wanted), listOf(known?.names)];
 }
 
 function definedBy({ page: { config, definition } }: WritingPage): string {

@@ -121,8 +121,8 @@ function componentPicker({
   const item = (name: string, label: string, known: string) => {
     const value = sent === null ? known : (sent.get(name) ?? '');
     const isChosen = value !== '';
-    if (kind === 'maintenance') return { name, label, value: 'named', isChosen };
-    return { name, label, value, isChosen, options: listOptions(STATE_WORDS) };
+    if (kind === 'maintenance') return { name, label: [label], value: 'named', isChosen };
+    return { name, label: [label], value, isChosen, options: listOptions(STATE_WORDS) };
   };
   const listed = listSections(writing.model).flatMap(({ group, members }) =>
     members.map(({ definition: { id }, plainName, name }) => ({ id, name: group === null ? name : plainName, group })),

@@ -71,9 +71,15 @@ const DescriptionSchema = z
 const STATUSES = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES] as const;
 
 const TranslationsSchema = z
-  .record(LocaleSchema, z.strictObject({ title: NameSchema.optional(), body: BodySchema.optional() }))
+  .record(LocaleSchema, z.strictObject({ title: NameSchema.nullish(), body: BodySchema.nullish() }).nullable())
   .optional()
-  .describe('Pharos only: the name and this update in other languages, { de: { title: …, body: … } }.');
+  .describe(
+    'Pharos only: the name and this update in other languages, { de: { title: …, body: … } }. Null takes a text away, or a language.',
+  );
+const NamesSchema = z
+  .record(LocaleSchema, NameSchema.nullable())
+  .optional()
+  .describe('Pharos only: the name in other languages, { de: … }. Null takes one away.');
 
 const IncidentFields = {
   name: NameSchema.optional(),
@@ -148,6 +154,7 @@ export const PublishPostmortemSchema = z.looseObject({
 
 const ComponentFields = {
   name: NameSchema.optional(),
+  names: NamesSchema,
   description: DescriptionSchema,
   status: ComponentStatusSchema.optional().describe('Stays until it is set to operational.'),
   group_id: ComponentIdSchema.nullish().describe('Id of the group; null: it is in none.'),
@@ -163,6 +170,7 @@ export type ComponentRequest = z.output<typeof ComponentChangeSchema>['component
 
 const GroupFields = {
   name: NameSchema.optional(),
+  names: NamesSchema,
   description: DescriptionSchema.describe('Returned; pages don’t show it.'),
   components: ComponentIdsSchema.optional().describe('Ids of all components of the group.'),
 };

@@ -65,7 +65,8 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
     translations: Object.fromEntries(
       (writing.model.settings.languages?.all.slice(1) ?? []).map((tag) => [
         tag,
-        { title: text(`title.${tag}`), body: text(`body.${tag}`) },
+        // What is emptied is taken away.
+        { title: text(`title.${tag}`) ?? null, body: text(`body.${tag}`) },
       ]),
     ),
     component_ids: chosen.map(([id]) => id),

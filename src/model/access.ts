@@ -34,6 +34,8 @@ export type LoginFault = (typeof LOGIN_FAULTS)[number];
  * `logout`. All but the last carry `to`. A link leads to `login/oidc/`.
  */
 export interface LoginPrompt {
+  /** By the address of the way back, whether there is such a page or not; null: that of the site. */
+  readonly locale: string | null;
   readonly step: LoginStep;
   readonly fault: LoginFault | null;
   /** Of the wait (`limited`), or of a link's life. */

@@ -14,6 +14,7 @@ import type {
 import type { TimelineSpan } from './overlap.ts';
 import type { State } from './state.ts';
 import type { Day, EpochMs, Interval } from './time.ts';
+import type { Pieces } from './translated.ts';
 
 /** Sets of colours, fonts and corners to begin with; `src/looks/presets.ts` says what is in them. */
 export const PRESETS = ['paper', 'plain', 'slate', 'mono', 'contrast'] as const;
@@ -99,6 +100,8 @@ export interface ComponentModel {
   readonly name: string;
   /** As it is defined, for where its group stands beside it. */
   readonly plainName: string;
+  /** Of its name, where that is not the page's. */
+  readonly lang?: string | undefined;
   readonly description: string | null;
   /** Only when `showTargets`. */
   readonly target: string | null;
@@ -131,7 +134,9 @@ export interface PageUpdate<Status extends string> {
   /** Markdown, hostile; empty where only the status changed. */
   readonly body: string;
   /** Of the body, where that is not the page's. */
-  readonly lang?: string;
+  readonly lang?: string | undefined;
+  /** Of a plain sentence that has names in another language. */
+  readonly pieces?: Pieces | undefined;
   /** False: subscribers are not told of it. Absent: they are. */
   readonly notify?: false;
 }
@@ -154,7 +159,9 @@ export interface PageIncident {
   readonly aliases: readonly string[];
   readonly title: string;
   /** Of the title, where that is not the page's. */
-  readonly lang?: string;
+  readonly lang?: string | undefined;
+  /** Of a title that has names in another language. */
+  readonly pieces?: Pieces | undefined;
   readonly status: IncidentStatus;
   readonly impact: IncidentImpact;
   readonly startedAt: EpochMs;
@@ -177,7 +184,7 @@ export interface PageMaintenance {
   readonly slug: string;
   readonly title: string;
   /** Of the title, where that is not the page's. */
-  readonly lang?: string;
+  readonly lang?: string | undefined;
   /** The window; of one that repeats the one that runs or comes next, else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
@@ -234,6 +241,11 @@ export interface LogSummary {
   readonly corrected: readonly { readonly component: string; readonly day: Day; readonly at: EpochMs }[];
 }
 
+export interface PageGroup extends GroupDefinition {
+  /** Of its name, where that is not the page's. */
+  readonly lang?: string | undefined;
+}
+
 export interface PageModel {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
@@ -242,8 +254,10 @@ export interface PageModel {
   readonly since: EpochMs | null;
   /** When it was first defined. */
   readonly knownSince: EpochMs;
+  /** Of its title, where that is not the page's. */
+  readonly titleLang?: string | undefined;
   /** In the order of the page. */
-  readonly groups: readonly GroupDefinition[];
+  readonly groups: readonly PageGroup[];
   /** Sorted as drawn. */
   readonly components: readonly ComponentModel[];
   /** Newest start first. */

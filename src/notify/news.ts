@@ -12,6 +12,7 @@ import {
   type PageModel,
   type PageUpdate,
   type SourceFreshness,
+  type Translated,
   upstreamOf,
 } from '../model/index.ts';
 import type { IncidentImpact } from '../model/observation.ts';
@@ -39,15 +40,21 @@ export interface PageNotice {
   readonly isSilent: boolean;
 }
 
+/** A component or a group. */
+export interface NamedPart {
+  readonly id: string;
+  readonly name: string;
+  /** In the page's other languages, by tag, where somebody translated it. Absent: nobody did. */
+  readonly names?: Translated | undefined;
+}
+
 export interface PageNews {
   readonly page: PageIdentity;
   /** The page's components, for its subscription form. */
-  readonly components: readonly {
-    readonly id: string;
-    readonly name: string;
+  readonly components: readonly (NamedPart & {
     /** Absent in what was stored by earlier versions. */
-    readonly group?: { readonly id: string; readonly name: string } | null;
-  }[];
+    readonly group?: NamedPart | null;
+  })[];
   /** The page, and the lists of its upstreams that have been read. */
   readonly origins: readonly string[];
   /** Every update of the last day, oldest first. */
@@ -76,15 +83,18 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
   return {
     page,
     components: listSections(model).flatMap(({ group, members }) =>
-      members.map(({ definition: { id }, name, plainName }) => ({
-        id,
-        name: cleanLine(group === null ? name : plainName),
-        group: group === null ? null : { id: group.id, name: cleanLine(group.name) },
+      members.map(({ definition: { id, names }, name, plainName }) => ({
+        ...namedPart({ id, name: group === null ? name : plainName, names }),
+        group: group === null ? null : namedPart(group),
       })),
     ),
     origins: [`page:${definition.id}`, ...sources.flatMap(answeredLists)],
     notices: notices.toSorted((a, b) => a.notice.at - b.notice.at),
   };
+}
+
+function namedPart({ id, name, names }: NamedPart): NamedPart {
+  return { id, name: cleanLine(name), ...(names === undefined ? {} : { names }) };
 }
 
 function recentNotices(model: PageModel): PageNotice[] {

@@ -31,6 +31,8 @@ export interface AddedSubscriber {
   /** Ids; empty: all of the page. */
   readonly components: readonly string[];
   readonly gate: string;
+  /** Absent: that of the page. */
+  readonly locale?: string | undefined;
   /** True: they have agreed elsewhere. False: they get an email with a link to confirm, and nothing else until then. */
   readonly isConfirmed: boolean;
 }
@@ -55,7 +57,7 @@ export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]
 export async function addOne(
   tx: Writer,
   { seal, random, now }: Omit<ListDeps, 'database'>,
-  { page, email, components, gate, isConfirmed }: AddedSubscriber,
+  { page, email, components, gate, locale = '', isConfirmed }: AddedSubscriber,
 ): Promise<string | null> {
   const id = newSubscriberId(random);
   const isNew = await addSubscriber(tx, {
@@ -66,6 +68,7 @@ export async function addOne(
     state: isConfirmed ? 'active' : 'pending',
     components,
     gate,
+    locale,
     now,
   });
   if (!isNew) return null;
@@ -94,6 +97,8 @@ interface ReadRow {
   readonly email: EmailAddress;
   /** Names or ids, as written in the file. */
   readonly components: readonly string[];
+  /** Empty: that of the page. */
+  readonly locale: string;
 }
 
 interface ReadList {
@@ -104,6 +109,7 @@ interface ReadList {
 
 const EMAIL_COLUMNS = ['email', 'email address', 'e-mail', 'address', 'subscriber', 'endpoint'];
 const KIND_COLUMNS = ['type', 'mode', 'subscriber type', 'channel', 'kind'];
+const LANGUAGE_COLUMNS = ['language', 'locale'];
 const COMPONENT_COLUMNS = ['components', 'component', 'component names', 'subscribed components'];
 
 /**
@@ -123,11 +129,17 @@ export function readSubscriberList(text: string): ReadList {
   const findColumn = (wanted: readonly string[]): number =>
     wanted.map((name) => names.indexOf(name)).find((at) => at !== -1) ?? -1;
   const columns = hasNames
-    ? { email: findColumn(EMAIL_COLUMNS), kind: findColumn(KIND_COLUMNS), components: findColumn(COMPONENT_COLUMNS) }
+    ? {
+        email: findColumn(EMAIL_COLUMNS),
+        kind: findColumn(KIND_COLUMNS),
+        components: findColumn(COMPONENT_COLUMNS),
+        locale: findColumn(LANGUAGE_COLUMNS),
+      }
     : {
         email: names.findIndex((_name, at) => isAddress(records[0]?.[at])),
         kind: isAddress(records[0]?.[0]) ? -1 : 0,
         components: -1,
+        locale: -1,
       };
   if (columns.email === -1)
     return { rows: [], problems: ['there is no column of addresses; name one "email" in the first line'] };
@@ -146,6 +158,7 @@ export function readSubscriberList(text: string): ReadList {
           .split(/[,;|]/)
           .map((name) => name.trim())
           .filter((name) => name !== ''),
+        locale: record[columns.locale] ?? '',
       });
   }
   return { rows, problems };
@@ -164,10 +177,10 @@ function isAddress(cell: string | undefined): boolean {
 
 /** Writes a list as CSV (RFC 4180), which `readSubscriberList` can read. */
 export function subscriberCsv(listed: readonly ListedSubscriber[], nameOf: (page: PageKey) => string): string {
-  const rows = listed.flatMap(({ page, address, state, components, createdAt }) =>
-    address === null ? [] : [[nameOf(page), address, state, components.join(';'), toIso(createdAt)]],
+  const rows = listed.flatMap(({ page, address, state, components, locale = '', createdAt }) =>
+    address === null ? [] : [[nameOf(page), address, state, components.join(';'), toIso(createdAt), locale]],
   );
-  return [['page', 'email', 'state', 'components', 'created_at'], ...rows]
+  return [['page', 'email', 'state', 'components', 'created_at', 'language'], ...rows]
     .map((row) => `${row.map(quoted).join(',')}\r\n`)
     .join('');
 }

@@ -6,6 +6,7 @@ import { createSeal, keyedDigest, type RandomBytes, type Revealing, type Seal } 
 import { domainsOf } from '../access/gate/stored-gate.ts';
 import { type PageIdentity, type PageKey, readPageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { type Said, sayIn, type Translated } from '../model/translated.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 
 const SUBSCRIBER_STATES = ['pending', 'active', 'paused'] as const;
@@ -140,8 +141,20 @@ export interface SubscribablePage {
   readonly identity: PageIdentity;
   readonly page: AccessPage;
   readonly gated: GatedPage;
+  /** Its title in other languages; absent: nobody translated it. */
+  readonly titles?: Translated | undefined;
   /** Languages in which it is there beside its default; absent: none. */
   readonly locales?: readonly string[];
+}
+
+/** A text of a page as it is said in one of its languages; empty: the default. */
+export function sayOn(
+  { page }: Pick<SubscribablePage, 'page'>,
+  locale: string,
+  text: string,
+  translated?: Translated,
+): Said {
+  return sayIn({ locale: locale || page.locale, languages: { all: [page.locale] } }, text, translated);
 }
 
 /** Version of the gate that a new subscriber has passed; empty: their address tells whether they still would. */

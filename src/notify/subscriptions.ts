@@ -15,7 +15,13 @@ import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
 import { type PageKey, splitLocale } from '../model/slugs.ts';
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
 import type { Database, Writer } from '../store/database.ts';
-import { type SubscribeInit, type SubscribeView, subscribeView } from '../views/subscribe/subscribe.ts';
+import {
+  type SubscribeComponent,
+  type SubscribeInit,
+  type SubscribeView,
+  subscribeView,
+} from '../views/subscribe/subscribe.ts';
+import type { NamedPart } from './news.ts';
 import { queueLink, readFormComponents } from './queue.ts';
 import {
   type AddressSeal,
@@ -29,6 +35,7 @@ import {
   readLinkToken,
   type SubscribablePage,
   type Subscriber,
+  sayOn,
   subscriberById,
 } from './subscribers.ts';
 
@@ -100,7 +107,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         fault: null,
         minutes: 0,
         locale: locale ?? page?.locale ?? options.locale(),
-        title: page?.title ?? null,
+        title: known === null ? null : sayOn(known, locale ?? '', known.page.title, known.titles),
         base: safeBase(asked.base),
         token: '',
         components: [],
@@ -129,9 +136,26 @@ async function showForm(call: Call): Promise<GateResponse | null> {
   return call.seen === null ? null : askAgain(call, {}, 200);
 }
 
+/** The page's components, with their names as its tree has them. */
+async function formComponents({
+  options,
+  known,
+  locale,
+}: Call): Promise<readonly Omit<SubscribeComponent, 'isChosen'>[]> {
+  if (known === null) return [];
+  const named = (part: NamedPart) => {
+    const { text: name, ...lang } = sayOn(known, locale, part.name, part.names);
+    return { id: part.id, name, ...lang };
+  };
+  return (await readFormComponents(options.database, known.identity)).map(({ group = null, ...one }) => ({
+    ...named(one),
+    group: group === null ? null : named(group),
+  }));
+}
+
 async function askAgain(call: Call, over: Partial<SubscribeInit>, status: number): Promise<GateResponse> {
-  const { options, known, show, request } = call;
-  const components = known === null ? [] : await readFormComponents(options.database, known.identity);
+  const { show, request } = call;
+  const components = await formComponents(call);
   const email = (request.form.get('email') ?? '').slice(0, EMAIL_CHARS_MAX);
   const ask = { components: components.map((one) => ({ ...one, isChosen: false })), email };
   return show({ step: 'ask', ...ask, ...over }, status);
@@ -208,9 +232,9 @@ async function showManage(call: Call): Promise<GateResponse | null> {
 }
 
 async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise<GateResponse | null> {
-  const { options, known } = call;
+  const { known } = call;
   const isAllowed = mayReceive(known, openAddress(call, found), found.gate);
-  const components = isAllowed && known !== null ? await readFormComponents(options.database, known.identity) : [];
+  const components = isAllowed ? await formComponents(call) : [];
   return call.show({
     step: 'manage',
     token: presentedToken(call),

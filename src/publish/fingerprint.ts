@@ -17,7 +17,15 @@ export function fingerprintOf(data: unknown): string {
  * them.
  */
 export function partsFingerprint(parts: object): string {
-  const digestOf = (part: unknown): unknown => (typeof part === 'object' && part !== null ? fingerprintOf(part) : part);
+  const digestOf = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null) return part;
+    if (!('timeline' in part)) return fingerprintOf(part);
+    // A component's line is the same in every language of its page, and most of what there is to digest.
+    return known.getOrInsertComputed(part, () => {
+      const { timeline, ...rest } = part;
+      return fingerprintOf([rest, digestOf(timeline)]);
+    });
+  };
   return knownByParts.getOrInsertComputed(parts, () => {
     const digests = Object.entries(parts).map(([name, part]) => [
       name,

@@ -4,6 +4,7 @@
  */
 
 import type { State } from '../model/state.ts';
+import type { Pieces } from '../model/translated.ts';
 import type { FreshnessView, ShellView } from './frame/shell.ts';
 import type { EventView } from './incident/events.ts';
 import type { ComponentRowView, SectionView } from './page/component-rows.ts';
@@ -13,6 +14,8 @@ import type { Words } from './words/index.ts';
 export interface BannerProps {
   readonly state: State;
   readonly heading: string;
+  /** Of the heading, where a name in it is in another language. */
+  readonly pieces?: Pieces | undefined;
   /** `auto` where the heading is a name that somebody chose. */
   readonly dir?: 'auto';
   /** Null on a page that does not follow the present. */

@@ -1,9 +1,11 @@
 /** Components to choose from, grouped as on their page: in the form of subscribers and in that of operators. */
 
+import type { Pieces } from '../model/translated.ts';
+
 /** A box to tick or, with options, a choice of one. */
 export interface PickerItem {
   readonly name: string;
-  readonly label: string;
+  readonly label: Pieces;
   /** Of a box: what is sent when it is ticked. Of a choice: the option that is chosen. */
   readonly value: string;
   readonly isChosen: boolean;
@@ -13,6 +15,8 @@ export interface PickerItem {
 interface PickerSection {
   /** Null: components in no group. */
   readonly legend: string | null;
+  /** Of the legend, where that is not the page's. */
+  readonly lang: string | undefined;
   /** For all of them at once: the server puts it in place of each. Null: there are no two. */
   readonly whole: PickerItem | null;
   readonly items: readonly PickerItem[];
@@ -26,9 +30,11 @@ export interface PickerView {
   readonly sections: readonly PickerSection[];
 }
 
-interface PickerGroup {
+export interface PickerGroup {
   readonly id: string;
   readonly name: string;
+  /** Of its name, where that is not the page's. */
+  readonly lang?: string | undefined;
 }
 
 interface PickerInit<Component> {
@@ -59,6 +65,7 @@ export function pickerView<Component extends { readonly group?: PickerGroup | nu
     search: isShort ? null : search,
     sections: sections.map(({ group, items }) => ({
       legend: group?.name ?? null,
+      lang: group?.lang,
       whole: group === null || items.length < 2 ? null : wholeFor(group),
       items,
       isOpen: isShort || items.some(({ isChosen }) => isChosen),

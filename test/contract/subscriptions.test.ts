@@ -298,9 +298,12 @@ describe('lists of subscribers', () => {
       state: 'active',
       components: ['api', 'web'],
       gate: '',
+      locale: 'de',
       createdAt: T0,
     } as const;
     const { rows } = readSubscriberList(subscriberCsv([listed, { ...listed, address: null }], () => 'acme'));
-    expect(rows).toMatchObject([{ email: { address: "o'neil+x@mail.example" }, components: ['api', 'web'] }]);
+    expect(rows).toMatchObject([
+      { email: { address: "o'neil+x@mail.example" }, components: ['api', 'web'], locale: 'de' },
+    ]);
   });
 });

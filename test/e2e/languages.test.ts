@@ -175,6 +175,13 @@ describe('a site in several languages, built for a static host', () => {
     expect(arabic).toContain('<div class="prose" lang="en" dir="auto"><p>Everything of Acme.');
     expect(arabic).toMatch(/lang="en" dir="auto">API</);
     expect(fileAt('acme/de/feed.atom')).toContain('Anmelden dauert lange');
+    const labelOf = (path: string) => JSON.parse(fileAt(`acme/${path}badges/status.json`)).label;
+    expect(['de/components/api/', 'de/groups/core/', 'de/', 'ar/components/api/'].map(labelOf)).toEqual([
+      'Schnittstelle',
+      'Kern',
+      'Acme-Dienste',
+      'API',
+    ]);
   });
 
   it('offers a visitor their language, once, and stays where it is', async () => {

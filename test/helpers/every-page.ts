@@ -160,7 +160,7 @@ export function onePageOfEachKind(model: PageModel = scenes.outage()): PageUnder
           step: 'ask',
           fault: null,
           minutes: 10,
-          title: model.definition.title,
+          title: { text: model.definition.title },
           base: '../',
           token: 'x',
           components: model.components.map(({ definition: { id }, name }, index) => ({
@@ -278,12 +278,12 @@ function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
           search: 'Find',
           itemFor: ({ name: label }) => ({
             name: `components.${label}`,
-            label,
+            label: [label],
             value: '',
             isChosen: false,
             options: [{ value: '', text: 'Not affected' }],
           }),
-          wholeFor: ({ name }) => ({ name: 'groups.eu', label: `All of ${name}`, value: 'named', isChosen: false }),
+          wholeFor: ({ name }) => ({ name: 'groups.eu', label: [`All of ${name}`], value: 'named', isChosen: false }),
         },
       ),
       last: [{ ...field, name: 'deliver_notifications', label: 'Notify', type: 'check' }],

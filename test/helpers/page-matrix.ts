@@ -34,6 +34,11 @@ export interface MatrixPage {
   readonly mode: Mode | null;
 }
 
+/** Pages of the first model take turns in these, so that each is tried in widths and modes; Arabic has turns of its own. */
+const LOCALES = ['en', 'de', 'ja', 'fr', 'ko', 'es', 'zh-Hans', 'it', 'pt-BR'];
+const spoken = (locale: string, index: number): PageModel =>
+  outage({ settings: { locale, languages: { all: [...LOCALES, 'ar'], path: index === 0 ? '' : `${locale}/` } } });
+
 const ARABIC = { settings: { locale: 'ar', timezone: 'Asia/Riyadh' } };
 
 interface Drawable {
@@ -49,7 +54,7 @@ export async function matrixPages(renderer: Renderer): Promise<MatrixPage[]> {
     { name: '300-components', model: manyComponents(300) },
   ];
   const drawables: readonly Drawable[] = [
-    ...ofModel('', outage()),
+    ...ofModel('', ...LOCALES.map(spoken)),
     ...ofModel('hostile-', hostilePage()),
     ...ofModel('rtl-', rightToLeft()),
     ...ofModel('rtl-hostile-', hostilePage(ARABIC)),
@@ -77,8 +82,9 @@ const inTurn = <T>(list: readonly T[], turn: number): T => list[turn % list.leng
  * By default each kind is tried in the light mode, where every rule holds, with ordinary or with hostile content, and with the
  * other in another mode. Pages of a kind beside its first are tried once. They take turns, so all meet all of it.
  */
-function ofModel(prefix: '' | 'hostile-' | 'rtl-' | 'rtl-hostile-', model: PageModel): Drawable[] {
-  const pages = onePageOfEachKind(model);
+function ofModel(prefix: '' | 'hostile-' | 'rtl-' | 'rtl-hostile-', ...models: readonly PageModel[]): Drawable[] {
+  const each = models.map((model) => onePageOfEachKind(model));
+  const pages = (each[0] ?? []).map((page, turn) => inTurn(each, turn)[turn] ?? page);
   const firsts = new Set([...Map.groupBy(pages, ({ kind }) => kind).values()].map(([page]) => page));
   const isHostile = prefix.endsWith('hostile-');
   return pages.flatMap((page, turn) => {

@@ -236,7 +236,7 @@ export function pageModel(init: PageInit = {}): PageModel {
   };
 }
 
-const SETTINGS: PageSettings = {
+export const SETTINGS: PageSettings = {
   url: 'https://status.acme.example/acme/',
   timezone: 'Europe/Berlin',
   locale: 'en',

@@ -31,9 +31,11 @@ export interface LoginDocuments {
   readonly answer: (init: LoginAnswerInit) => Promise<GateResponse>;
 }
 
+/** @param localeOf  the language of an address, one of few; null: that of the site */
 export function createLoginDocuments(
   render: RenderLogin,
   onError: (error: unknown, where: string) => void,
+  localeOf: (to: string) => string | null = () => null,
 ): LoginDocuments {
   const drawn = new Map<string, Promise<LoginHtml>>();
 
@@ -50,7 +52,11 @@ export function createLoginDocuments(
     }
   }
 
-  function drawTemplate(shape: Required<LoginShape>, kinds: GateKinds, hasHome: boolean): Promise<LoginHtml> {
+  function drawTemplate(
+    shape: Required<LoginShape> & Pick<LoginPrompt, 'locale'>,
+    kinds: GateKinds,
+    hasHome: boolean,
+  ): Promise<LoginHtml> {
     const key = JSON.stringify([shape, kinds, hasHome]);
     const home = hasHome ? PLACES.home : null;
     return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds, home }, key));
@@ -66,7 +72,7 @@ export function createLoginDocuments(
         [PLACES.token]: token,
         [PLACES.next]: next,
       };
-      const document = await drawTemplate({ step, fault, minutes }, kinds, base !== '/');
+      const document = await drawTemplate({ step, fault, minutes, locale: localeOf(to) }, kinds, base !== '/');
       return documentAnswer(document, { ...init, status, values, next, hasSecretAddress: step === 'confirm' });
     },
   };

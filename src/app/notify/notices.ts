@@ -84,12 +84,12 @@ export function createNotices(deps: NoticesDeps): Notices {
   function subscribable(found: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
     if (found === null || !found.settings.subscriptions) return null;
     const { definition, settings, password, identity } = found;
-    const { slug, title, access, emailDomains, oidc } = definition;
+    const { slug, title, titles, access, emailDomains, oidc } = definition;
     const gated = deps.access.pageOf(slug);
     if (access === 'closed' || gated?.key !== identity.key) return null;
     const { locale, url, timezone, languages } = settings;
     const page = { key: identity.key, slug, title, locale, url, access, password, emailDomains, oidc };
-    return { identity, page, gated, timezone, locales: languages?.all.slice(1) ?? [] };
+    return { identity, page, gated, timezone, titles, locales: languages?.all.slice(1) ?? [] };
   }
 
   async function prepare(): Promise<void> {

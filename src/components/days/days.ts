@@ -181,7 +181,7 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
   });
   const last = Date.parse(element.dataset['until'] ?? tip.dataset['until'] ?? '');
   const day = date.format(last - (readLetters(element).length - 1 - at) * DAY_MS);
-  const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', title = '']) => [slug, title]));
+  const titles = new Map(lines(tip.dataset['incidents']).map(([slug = '', ...said]) => [slug, said]));
   if (!when || !was || !parts || !list) return;
   when.textContent = day;
   was.className = `was s-${state}`;
@@ -192,9 +192,9 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
     .split(' ')
     .filter(Boolean)
     .map((slug) => {
-      const link = Object.assign(document.createElement('a'), { href: `${tip.dataset['base']}${slug}/`, dir: 'auto' });
-      link.textContent = titles.get(slug) ?? slug;
-      return link;
+      const [textContent = slug, lang = ''] = titles.get(slug) ?? [];
+      const href = `${tip.dataset['base']}${slug}/`;
+      return Object.assign(document.createElement('a'), { href, textContent, lang, dir: 'auto' });
     });
   list.replaceChildren(
     ...links.map((link) => {

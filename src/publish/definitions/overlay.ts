@@ -152,13 +152,16 @@ export function withMade(definition: PageDefinition, made: readonly PlacedCompon
     ...definition,
     groups: [
       ...groups,
-      ...placed.filter(({ kind }) => kind === 'group').map(({ id, name, order }) => ({ id, name, order })),
+      ...placed
+        .filter(({ kind }) => kind === 'group')
+        .map(({ id, name, names, order }) => ({ ...{ id, name, order }, ...(names === undefined ? {} : { names }) })),
     ],
     components: [
       ...components,
       ...placed
         .filter(({ kind }) => kind === 'component')
-        .map(({ id, name, description, groupId, order }) => ({
+        .map(({ id, name, names, description, groupId, order }) => ({
+          ...(names === undefined ? {} : { names }),
           ...{ id, type: 'static' as const, monitor: null, name, description, groupId },
           ...{ order, groupOrder: order },
         })),

@@ -74,12 +74,8 @@ export function pageFacts(model: PageModel): PageFacts {
     ...historyFacts(model, frame),
     uptimeCalendar: () => {
       const { state, since, components, incidents } = atHeartbeat();
-      const heads = incidents.map(({ slug, title, startedAt, endedAt, componentIds }) => ({
-        slug,
-        title,
-        startedAt,
-        endedAt,
-        componentIds,
+      const heads = incidents.map(({ slug, title, lang, pieces, startedAt, endedAt, componentIds }) => ({
+        ...{ slug, title, lang, pieces, startedAt, endedAt, componentIds },
       }));
       return { frame: frame(), age: heartbeatAge(), state, since, components, incidents: heads };
     },
@@ -164,9 +160,10 @@ function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'fra
   const isOver = model.asOf >= window.to;
   return {
     month,
-    components: model.components.map(({ definition: { id, groupId, counts, monitor }, name, timeline }) => ({
+    components: model.components.map(({ definition: { id, groupId, counts, monitor }, name, lang, timeline }) => ({
       definition: { id, groupId, monitor, ...(counts === undefined ? {} : { counts }) },
       name,
+      lang,
       timeline: cutTimeline(timeline, window),
     })),
     incidents,

@@ -26,6 +26,7 @@ const RatioSchema = z.number().nullable();
 
 const SubjectSchema: z.ZodType<BadgeSubject> = z.object({
   name: z.string(),
+  names: z.record(z.string(), z.string()).exactOptional(),
   state: StateSchema,
   isStale: z.boolean(),
   uptime: z.object({

@@ -2,6 +2,7 @@
 
 import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { Translated } from '../../model/translated.ts';
 import type { Reader, Row, Writer } from '../database.ts';
 import { bumpRevision } from '../revisions.ts';
 import { parseInstant } from '../rows.ts';
@@ -12,6 +13,8 @@ export interface MadeComponent {
   readonly id: string;
   readonly kind: 'component' | 'group';
   readonly name: string;
+  /** In other languages, by tag; absent: nobody translated it. */
+  readonly names?: Translated;
   readonly description: string | null;
   /** Of a component: the group that it is in, whoever defines that. */
   readonly groupId: string | null;
@@ -48,9 +51,9 @@ export async function readMade(reader: Reader, page: PageKey): Promise<readonly 
 /** A new one, or one as it is now. */
 export async function saveMade(tx: Writer, one: MadeComponent): Promise<void> {
   await tx.run(
-    `INSERT INTO component (page, id, kind, name, description, group_id, showcase, only_if_degraded, start_date, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (page, id) DO UPDATE SET name = excluded.name, description = excluded.description,
+    `INSERT INTO component (page, id, kind, name, names, description, group_id, showcase, only_if_degraded, start_date, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (page, id) DO UPDATE SET name = excluded.name, names = excluded.names, description = excluded.description,
        group_id = excluded.group_id, showcase = excluded.showcase, only_if_degraded = excluded.only_if_degraded,
        start_date = excluded.start_date`,
     [
@@ -58,6 +61,7 @@ export async function saveMade(tx: Writer, one: MadeComponent): Promise<void> {
       one.id,
       one.kind,
       one.name,
+      one.names === undefined ? null : JSON.stringify(one.names),
       one.description,
       one.groupId,
       Number(one.showcase),
@@ -83,11 +87,13 @@ async function redefine(tx: Writer, page: PageKey): Promise<void> {
 
 function toMade(row: Row): MadeComponent {
   const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
+  const names = text('names');
   return {
     page: String(row['page']) as PageKey,
     id: String(row['id']),
     kind: row['kind'] === 'group' ? 'group' : 'component',
     name: String(row['name']),
+    ...(names === null ? {} : { names: JSON.parse(names) as Translated }),
     description: text('description'),
     groupId: text('group_id'),
     showcase: Number(row['showcase']) === 1,

@@ -1,17 +1,25 @@
 /** Every badge of a page to look at and to copy, and the frame for other sites. */
 
 import { escapeMarkup } from '../../model/scalars.ts';
+import { joinPieces, type Pieces, toPiece } from '../../model/translated.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, rootUrl, type ShellView, type ViewOptions } from '../frame/shell.ts';
+import {
+  buildShell,
+  createContext,
+  rootUrl,
+  type ShellView,
+  type ViewContext,
+  type ViewOptions,
+} from '../frame/shell.ts';
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
 
 export interface BadgeGalleryView {
   readonly shell: ShellView;
   readonly builder: BadgeBuilderView;
-  readonly badges: readonly GalleryBadgeView[];
+  readonly badges: readonly BadgeCopyView[];
   /** Of groups and components: the state of each. */
-  readonly parts: readonly GalleryBadgeView[];
+  readonly parts: readonly BadgeCopyView[];
   readonly embedSnippet: string;
   readonly elementSnippet: string;
 }
@@ -23,7 +31,7 @@ export interface BadgeBuilderView {
   readonly subjects: readonly BadgeSubjectChoice[];
   readonly kinds: readonly BadgeKindChoice[];
   readonly styles: readonly NamedChoice[];
-  readonly first: GalleryBadgeView;
+  readonly first: BadgeCopyView;
 }
 
 /** A name as in addresses, and in the words of the page. */
@@ -36,6 +44,8 @@ interface BadgeSubjectChoice {
   /** Below the page: empty, or ending in a slash. */
   readonly path: string;
   readonly name: string;
+  /** Of its name, where that is not the page's. */
+  readonly lang?: string | undefined;
 }
 
 interface BadgeKindChoice extends NamedChoice {
@@ -43,10 +53,26 @@ interface BadgeKindChoice extends NamedChoice {
   readonly isForParts: boolean;
 }
 
-interface GalleryBadgeView extends BadgeSnippets {
+/** A badge, and texts to copy it. */
+export interface BadgeCopyView extends BadgeSnippets {
   /** Page-relative address of the picture. */
   readonly src: string;
-  readonly name: string;
+  /** Of the alternative text, where a name in it is in another language. */
+  readonly pieces?: Pieces | undefined;
+}
+
+/** A badge below a page, by its address without the ending, with what it is of. */
+export function badgeCopy(
+  { model, base }: Pick<ViewContext<PageFrame>, 'model' | 'base'>,
+  badge: string,
+  { alt, href }: { readonly alt: Pieces; readonly href: string },
+): BadgeCopyView {
+  const { text, ...pieces } = joinPieces(alt);
+  return {
+    ...badgeSnippets({ alt: text, address: absoluteUrl(model, badge), href: absoluteUrl(model, href) }),
+    ...pieces,
+    src: `${base}${badge}.svg`,
+  };
 }
 
 interface GalleryInit extends ViewOptions {
@@ -62,23 +88,17 @@ export function badgeGalleryView(
   { kinds, partKinds, styles, ...options }: GalleryInit,
 ): BadgeGalleryView {
   const context = createContext(model, { base: '../', ...options });
-  const { words, base } = context;
+  const { words } = context;
   const { title } = model.definition;
-  const badgeOf = (path: string, kind: string, name: string): GalleryBadgeView => ({
-    ...badgeSnippets({
-      alt: name,
-      address: absoluteUrl(model, `${path}badges/${kind}`),
-      href: absoluteUrl(model, path.startsWith('groups/') ? '' : path),
-    }),
-    src: `${base}${path}badges/${kind}.svg`,
-    name,
-  });
+  const badgeOf = (path: string, kind: string, ...alt: Pieces): BadgeCopyView =>
+    badgeCopy(context, `${path}badges/${kind}`, { alt, href: path.startsWith('groups/') ? '' : path });
   const groups = model.groups.filter(({ id }) => model.components.some((one) => one.definition.groupId === id));
   const parts: readonly BadgeSubjectChoice[] = [
-    ...groups.map(({ id, name }) => ({ path: groupPath(id), name })),
-    ...model.components.map(({ definition, name }) => ({ path: componentPath(definition.id), name })),
+    ...groups.map(({ id, name, lang }) => ({ path: groupPath(id), name, lang })),
+    ...model.components.map(({ definition, name, lang }) => ({ path: componentPath(definition.id), name, lang })),
   ];
-  const badges = kinds.map(({ name, text }) => badgeOf('', name, `${title}: ${text}`));
+  const page = { name: title, lang: model.titleLang };
+  const badges = kinds.map(({ name, text }) => badgeOf('', name, toPiece(page), `: ${text}`));
   return {
     shell: buildShell(context, {
       title: words.galleryTitle,
@@ -89,13 +109,13 @@ export function badgeGalleryView(
     }),
     builder: {
       url: absoluteUrl(model, ''),
-      subjects: [{ path: '', name: title }, ...parts],
+      subjects: [{ path: '', ...page }, ...parts],
       kinds: kinds.map((kind) => ({ ...kind, isForParts: partKinds.includes(kind.name) })),
       styles,
-      first: badges[0] ?? badgeOf('', 'status', title),
+      first: badges[0] ?? badgeOf('', 'status', toPiece(page)),
     },
     badges,
-    parts: parts.map(({ path, name }) => badgeOf(path, 'status', `${title}: ${name}`)),
+    parts: parts.map((part) => badgeOf(part.path, 'status', toPiece(page), ': ', toPiece(part))),
     embedSnippet: embedSnippet(absoluteUrl(model, EMBED_PATH), title, new URL('/embed-resize.js', model.settings.url)),
     elementSnippet:
       `<script async src="${new URL('/embed.js', model.settings.url).href}"></script>\n` +

@@ -19,6 +19,7 @@ import {
   type ResponseTime,
   responseTimeFigures,
   type State,
+  type Translated,
   toEpochMs,
   UPTIME_PERIODS,
   type Uptime,
@@ -106,20 +107,21 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
       cells: barCells(component, days, model),
     }),
   );
+  const { title, titles } = model.definition;
   const groups = model.groups
     .map((group) => ({ group, members: measured.filter(({ component }) => component.definition.groupId === group.id) }))
     .filter(({ members }) => members.length > 0);
   return {
     page: {
-      ...badgeSubject(model, model.definition.title, countedMeasured(measured)),
+      ...badgeSubject(model, { name: title, names: titles }, countedMeasured(measured)),
       state: model.state,
       isStale: model.isStale,
       ...wantedEvents(model, () => true),
     },
-    groups: groups.map(({ group, members }) => ({ id: group.id, subject: badgeSubject(model, group.name, members) })),
+    groups: groups.map(({ group, members }) => ({ id: group.id, subject: badgeSubject(model, group, members) })),
     components: measured.map((one) => ({
       id: one.component.definition.id,
-      subject: badgeSubject(model, one.component.name, [one]),
+      subject: badgeSubject(model, { ...one.component.definition, name: one.component.name }, [one]),
     })),
   };
 }
@@ -135,13 +137,18 @@ interface Measured extends ComponentDays {
   readonly uptimes: Readonly<Record<UptimePeriod, Uptime>>;
 }
 
-function badgeSubject(model: PageModel, name: string, members: readonly Measured[]): BadgeSubject {
+function badgeSubject(
+  model: PageModel,
+  { name, names }: { readonly name: string; readonly names?: Translated | undefined },
+  members: readonly Measured[],
+): BadgeSubject {
   const ids = new Set(members.map(({ component }) => component.definition.id));
   const lastDay = windowOf('24h', model.asOf);
   const samples = members.flatMap(({ component }) => component.responseTimes);
   const figures = responseTimeFigures(samples, lastDay);
   return {
     name,
+    ...(names === undefined ? {} : { names }),
     state: combinedState(members.map(({ component }) => component.state)),
     isStale: members.some(({ component }) => component.isStale),
     uptime: uptimeRatios(model, members),

@@ -1,10 +1,12 @@
 /** What a badge says: the figures of one page, group or component, as plain data. */
 
-import type { EpochMs, State, UptimePeriod } from '../../model/index.ts';
+import type { EpochMs, State, Translated, UptimePeriod } from '../../model/index.ts';
 
 /** Everything any kind of badge shows of a page, a group or a component. */
 export interface BadgeSubject {
   readonly name: string;
+  /** The same in other languages, by tag; absent: nobody translated it. */
+  readonly names?: Translated;
   /** Now. */
   readonly state: State;
   /** Something of it was not heard from in time: nothing about the present may be claimed but trouble that is known. */

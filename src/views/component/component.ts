@@ -6,22 +6,25 @@ import {
   type Day,
   dayOf,
   type EpochMs,
+  fillPieces,
   type PageModel,
+  type Pieces,
   type State,
+  sayIn,
+  toPiece,
   UPTIME_PERIODS,
   type Uptime,
   type UptimePeriod,
   uptimePeriods,
 } from '../../model/index.ts';
-import type { NamedChoice } from '../badges/badge-gallery.ts';
-import { type BadgeSnippets, badgeSnippets } from '../badges/snippets.ts';
+import { type BadgeCopyView, badgeCopy, type NamedChoice } from '../badges/badge-gallery.ts';
 import { barCells, barDays, buildDayBar, type DayBarView, incidentsByComponent } from '../days/day-bar.ts';
 import { type DayRowView, type DayTipView, dayTip, listDayRows } from '../days/day-notes.ts';
 import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
-import { absoluteUrl, componentPath, HISTORY_PATH } from '../text/addresses.ts';
+import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { count, fill, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
@@ -139,6 +142,11 @@ const INCIDENTS_MAX = 20;
 export interface ComponentView {
   readonly shell: ShellView;
   readonly name: string;
+  readonly named: Pieces;
+  /** How to follow it. */
+  readonly follow: Pieces;
+  /** Of its description, where that is not the page's. */
+  readonly descriptionLang: string | undefined;
   readonly group: string | null;
   readonly description: string | null;
   readonly target: string | null;
@@ -167,7 +175,7 @@ export interface ComponentView {
   readonly historyHref: string;
   /** Page-relative, of its own feeds; a slash at the end. */
   readonly feedBase: string;
-  readonly badges: readonly (BadgeSnippets & { readonly src: string })[];
+  readonly badges: readonly BadgeCopyView[];
 }
 
 /** A page as far as one component of it is concerned; of events, at least those that are about the component. */
@@ -193,6 +201,7 @@ export function componentView(
   const incidents = incidentsByComponent(model).get(definition.id) ?? [];
   const bar = buildDayBar(model, component, barCells(component, days.days, model), incidents);
   const responseChart = buildResponseChart(context, component);
+  const named = [toPiece(component)];
   return {
     shell: buildShell(context, {
       title: name,
@@ -202,6 +211,9 @@ export function componentView(
       present: { ...model, state, since: component.since },
     }),
     name,
+    named,
+    follow: fillPieces(words.follow, { name: named }),
+    descriptionLang: sayIn(model.settings, component.description ?? '').lang,
     group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
     description: component.description,
     target: component.target === null ? null : fill(words.target, { target: component.target }),
@@ -229,13 +241,8 @@ export function componentView(
       .map((one) => maintenanceEvent(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
     feedBase: context.base + path,
-    badges: badges.map((badge) => ({
-      ...badgeSnippets({
-        alt: `${name}: ${badge.text}`,
-        address: absoluteUrl(model, `${path}badges/${badge.name}`),
-        href: absoluteUrl(model, path),
-      }),
-      src: `${context.base}${path}badges/${badge.name}.svg`,
-    })),
+    badges: badges.map((badge) =>
+      badgeCopy(context, `${path}badges/${badge.name}`, { alt: [...named, `: ${badge.text}`], href: path }),
+    ),
   };
 }

@@ -4,7 +4,15 @@ import type { ComponentModel, LogSummary, WitnessWord } from '../../model/index.
 import { WITNESS_PATH } from '../../model/slugs.ts';
 import type { Day, EpochMs } from '../../model/time.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, rootUrl, type ShellView, type ViewContext } from '../frame/shell.ts';
+import {
+  buildShell,
+  createContext,
+  type LinkView,
+  linkTo,
+  rootUrl,
+  type ShellView,
+  type ViewContext,
+} from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
 import { fill } from '../words/index.ts';
@@ -30,7 +38,7 @@ export interface VerifyView {
       readonly faults: string;
     }[];
   } | null;
-  readonly corrected: readonly (CorrectionView & { readonly name: string; readonly href: string })[];
+  readonly corrected: readonly (CorrectionView & LinkView)[];
 }
 
 /** A past day that was corrected. */
@@ -43,13 +51,13 @@ export interface CorrectionView {
 interface VerifyInputs {
   readonly frame: PageFrame;
   readonly log: LogSummary | null;
-  readonly components: readonly Pick<ComponentModel, 'name' | 'definition'>[];
+  readonly components: readonly Pick<ComponentModel, 'name' | 'lang' | 'definition'>[];
 }
 
 export function verifyView({ frame, log, components }: VerifyInputs): VerifyView {
   const context = createContext(frame, { base: '../' });
   const { words, format, base } = context;
-  const names = new Map(components.map(({ definition, name }) => [definition.id, name]));
+  const byId = new Map(components.map((one) => [one.definition.id, one]));
   return {
     shell: buildShell(context, {
       ...{ title: words.verifyPage, description: words.verifyLead, path: VERIFY_PATH },
@@ -61,9 +69,9 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
     digest: log === null ? null : Buffer.from(log.root, 'base64').toString('hex').slice(0, 12),
     witnesses: (log?.witnesses ?? []).length === 0 ? null : listWitnesses(log?.witnesses ?? [], context),
     corrected: (log?.corrected ?? []).flatMap(({ component, day, at }) => {
-      const name = names.get(component);
-      if (name === undefined) return [];
-      return [{ name, href: base + componentPath(component), ...correctionView(context, { day, at }) }];
+      const one = byId.get(component);
+      if (one === undefined) return [];
+      return [{ ...linkTo(one, base + componentPath(component)), ...correctionView(context, { day, at }) }];
     }),
   };
 }

@@ -146,7 +146,7 @@ function incidentsOn({ interval, elapsedMs }: DayCell, incidents: readonly Incid
   const until = Math.min(to, from + Math.max(1, elapsedMs));
   const touches = ({ startedAt, endedAt }: IncidentHead) => startedAt < until && (endedAt === null || endedAt > from);
   if (!incidents.some(touches)) return NO_INCIDENTS;
-  return incidents.filter(touches).map(({ slug, title }) => ({ slug, title }));
+  return incidents.filter(touches).map(({ slug, title, lang, pieces }) => ({ slug, title, lang, pieces }));
 }
 
 /** Incidents of a page by the component they are about. */

@@ -3,19 +3,19 @@
 import { LOOKS, stateOfLetter } from '../../looks/states.ts';
 import { type Day, type PageIncident, STATES, type State } from '../../model/index.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import type { LinkView, ViewContext } from '../frame/shell.ts';
+import { type LinkView, linkToStory, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, pathSegment } from '../text/addresses.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 
 /** What a bar or a calendar says of an incident. */
-export type IncidentHead = Pick<PageIncident, 'slug' | 'title' | 'startedAt' | 'endedAt'>;
+export type IncidentHead = Pick<PageIncident, 'slug' | 'title' | 'lang' | 'pieces' | 'startedAt' | 'endedAt'>;
 
 export interface DayDetail {
   /** When the day was in which trouble, packed (`day-bar.ts`); empty where its state says it all. */
   readonly spans: string;
-  readonly incidents: readonly Pick<IncidentHead, 'slug' | 'title'>[];
+  readonly incidents: readonly Omit<IncidentHead, 'startedAt' | 'endedAt'>[];
 }
 
 /** Days next to each other of which the same is to be said. */
@@ -86,7 +86,7 @@ export function listDayRows(
       state: stateOfLetter(letter),
       stateWord: stateWord(stateOfLetter(letter), words),
       text: format.spans(spans, letter, words),
-      incidents: incidents.map((one) => ({ href: base + incidentPath(one.slug), text: one.title })),
+      incidents: incidents.map((one) => linkToStory(one, base + incidentPath(one.slug))),
     }));
 }
 
@@ -97,7 +97,8 @@ export interface DayTipView {
   readonly base: string;
   readonly words: readonly { readonly letter: string; readonly state: State; readonly word: string }[];
   readonly ongoing: string;
-  readonly incidents: readonly { readonly segment: string; readonly title: string }[];
+  /** A line for each: its segment, its title and, where that is not the page's, its language. */
+  readonly incidents: readonly string[];
 }
 
 /** @param runs  of all bars of the page */
@@ -106,14 +107,15 @@ export function dayTip(
   days: readonly Day[],
   runs: Iterable<readonly DayRun[]>,
 ): DayTipView {
-  const titles = new Map<string, string>();
-  for (const list of runs)
-    for (const { incidents } of list) for (const one of incidents) titles.set(one.slug, one.title);
+  const told = new Map<string, DayDetail['incidents'][number]>();
+  for (const list of runs) for (const { incidents } of list) for (const one of incidents) told.set(one.slug, one);
   return {
     until: days.at(-1) ?? ('' as Day),
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     ongoing: words.badgeOngoing,
-    incidents: [...titles].map(([slug, title]) => ({ segment: pathSegment(slug), title: cleanLine(title) })),
+    incidents: [...told.values()].map(({ slug, title, lang = [] }) =>
+      [pathSegment(slug), cleanLine(title)].concat(lang).join('\t'),
+    ),
   };
 }

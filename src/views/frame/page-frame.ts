@@ -13,7 +13,7 @@ import type {
 } from '../../model/index.ts';
 
 /** What every file may show of its page, whatever the file is about. */
-export interface PageFrame extends Pick<PageModel, 'settings' | 'groups'> {
+export interface PageFrame extends Pick<PageModel, 'settings' | 'groups' | 'titleLang'> {
   readonly definition: FrameDefinition;
   readonly components: readonly FrameComponent[];
 }
@@ -24,7 +24,7 @@ type FrameDefinition = Pick<
   'id' | 'title' | 'homepageUrl' | 'contactUrl' | 'icon' | 'access' | 'theme'
 >;
 
-interface FrameComponent extends Pick<ComponentModel, 'name'> {
+interface FrameComponent extends Pick<ComponentModel, 'name' | 'lang'> {
   readonly definition: Pick<ComponentDefinition, 'id' | 'groupId'>;
 }
 
@@ -47,13 +47,18 @@ export interface Settled {
 /** A page with the instant that what is shown of it is true for. */
 export type DatedPage = PageFrame & Pick<PageModel, 'asOf'>;
 
-export function toFrame({ definition, settings, groups, components }: PageModel): PageFrame {
+export function toFrame({ definition, settings, groups, components, titleLang }: PageModel): PageFrame {
   const { id, title, homepageUrl, contactUrl, icon, access, theme } = definition;
   return {
     definition: { id, title, homepageUrl, contactUrl, icon, access, theme },
+    titleLang,
     settings,
     groups,
-    components: components.map(({ definition: { id, groupId }, name }) => ({ definition: { id, groupId }, name })),
+    components: components.map(({ definition: { id, groupId }, name, lang }) => ({
+      definition: { id, groupId },
+      name,
+      lang,
+    })),
   };
 }
 

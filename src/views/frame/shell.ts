@@ -5,10 +5,13 @@ import {
   type EpochMs,
   MINUTE_MS,
   type OwnPicture,
+  type PageGroup,
+  type PageIncident,
   type PageLanguages,
   type PageLook,
   type PageModel,
   type PageSettings,
+  type Pieces,
   SECOND_MS,
   type State,
   type Theme,
@@ -67,6 +70,8 @@ export interface ShellView {
   readonly languages: readonly LanguageView[];
   /** Null: a page of the site, or one that must not say whose it is. */
   readonly pageTitle: string | null;
+  /** Of the title, where that is not the page's. */
+  readonly titleLang?: string | undefined;
   /** A picture that may be drawn, else null. */
   readonly icon: string | null;
   readonly monogram: string;
@@ -117,6 +122,23 @@ interface ClockView {
 export interface LinkView {
   readonly href: string;
   readonly text: string;
+  /** Where that is not the page's. */
+  readonly lang?: string | undefined;
+  /** Of a text that has names in another language. */
+  readonly pieces?: Pieces | undefined;
+}
+
+/** A link to what has a name. */
+export function linkTo({ name: text, lang }: Pick<PageGroup, 'name' | 'lang'>, href: string): LinkView {
+  return { href, text, lang };
+}
+
+/** A link to a story, by its title. */
+export function linkToStory(
+  { title: text, lang, pieces }: Pick<PageIncident, 'title' | 'lang' | 'pieces'>,
+  href: string,
+): LinkView {
+  return { href, text, lang, pieces };
 }
 
 /**
@@ -227,6 +249,7 @@ export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): Sh
     root: context.root,
     languages: languageViews(context, init.path),
     pageTitle: definition.title,
+    titleLang: model.titleLang,
     icon: ownPictureFrom(context, definition.icon),
     monogram: monograms.memo(definition.title),
     logo: logoView(settings.look, context.root),

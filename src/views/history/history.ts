@@ -52,8 +52,8 @@ interface HistoryEventView extends EventView {
 
 /** What the month's events can be narrowed down to. Empty where that makes no difference. */
 export interface HistoryFilterView {
-  readonly components: readonly { readonly value: string; readonly text: string }[];
-  readonly impacts: readonly { readonly value: IncidentImpact; readonly text: string }[];
+  readonly components: readonly { readonly value: string; readonly text: string; readonly lang: string | undefined }[];
+  readonly impacts: readonly { readonly value: IncidentImpact; readonly text: string; readonly lang?: undefined }[];
 }
 
 interface MonthLinkView extends LinkView {
@@ -153,7 +153,7 @@ function buildFilter({ model, words }: ViewContext<HistoryPage>, days: readonly 
   const events = days.flatMap((day) => day.events);
   const about = new Set(events.flatMap((event) => event.about));
   const components = model.components
-    .map(({ definition, name }) => ({ value: pathSegment(definition.id), text: name }))
+    .map(({ definition, name, lang }) => ({ value: pathSegment(definition.id), text: name, lang }))
     .filter(({ value }) => about.has(value));
   const impacts = INCIDENT_IMPACTS.filter((one) => events.some(({ impact }) => impact === one)).map((value) => ({
     value,

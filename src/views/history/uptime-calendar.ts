@@ -32,6 +32,7 @@ import {
   buildShell,
   createContext,
   type LinkView,
+  linkTo,
   type ShellView,
   type ViewContext,
   type ViewOptions,
@@ -71,6 +72,8 @@ export interface CalendarView {
 
 interface CalendarSubjectView {
   readonly name: string;
+  /** Of its name, where that is not the page's. */
+  readonly lang?: string | undefined;
   /** A letter a day of all months, oldest first. */
   readonly letters: string;
   readonly runs: readonly DayRun[];
@@ -132,7 +135,7 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
     ),
     months: months.map((month) => format.monthShort(month)),
     rows: shown.map((component) => ({
-      component: { href: context.base + componentPath(component.definition.id), text: component.name },
+      component: linkTo(component, context.base + componentPath(component.definition.id)),
       state: component.state,
       figures: (uptimes.get(component) ?? []).map(({ ratio }) => write(ratio)),
     })),
@@ -175,6 +178,7 @@ function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[])
       { name: words.allComponents, letters, runs: dayRuns(letters, details) },
       ...measured.map(({ component, cells }) => ({
         name: component.name,
+        lang: component.lang,
         ...buildDayBar(
           model,
           component,
@@ -202,5 +206,5 @@ function incidentsOfDay({ incidents, asOf }: CalendarPage, day: Interval | undef
   if (day === undefined) return [];
   return incidents
     .filter(({ startedAt, endedAt }) => startedAt < day.to && (endedAt ?? asOf) >= day.from)
-    .map(({ slug, title }) => ({ slug, title }));
+    .map(({ slug, title, lang, pieces }) => ({ slug, title, lang, pieces }));
 }

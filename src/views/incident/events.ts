@@ -2,22 +2,26 @@
 
 import {
   type EpochMs,
+  fillPieces,
   type IncidentImpact,
   type Interval,
   isOverStatus,
+  joinPieces,
   later,
   MINUTE_MS,
   type PageIncident,
   type PageMaintenance,
   type PageUpdate,
+  type Pieces,
   toEpochMs,
+  toPiece,
 } from '../../model/index.ts';
 import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath, pathSegment } from '../text/addresses.ts';
 import type { Format, TimeView } from '../text/format.ts';
-import { type SafeHtml, safeHtmlOfMarkdown } from '../text/safe-html.ts';
-import { count, fill } from '../words/index.ts';
+import { type SafeHtml, safeHtmlOfMarkdown, safeHtmlOfPieces } from '../text/safe-html.ts';
+import { count } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
 
 /** When an incident last changed, and whether it goes on. */
@@ -75,6 +79,8 @@ export interface EventView {
   readonly title: string;
   /** Of the title, where that is not the page's. */
   readonly lang: string | undefined;
+  /** Of a title that has names in another language. */
+  readonly pieces: Pieces | undefined;
   /** As a class: `investigating`, `in_progress` … */
   readonly status: string;
   readonly statusWord: string;
@@ -90,6 +96,8 @@ export interface EventView {
   readonly duration: string | null;
   /** "Affects API and Search"; empty when nothing on the page is named. */
   readonly affects: string;
+  /** Of that, where a name in it is in another language. */
+  readonly affectsPieces: Pieces | undefined;
   /** Newest first. */
   readonly updates: readonly UpdateView[];
   /** Above the listed updates but the newest; empty when there are none. */
@@ -153,30 +161,37 @@ export function maintenanceEvent(
   };
 }
 
-interface Common extends Pick<EventView, 'slug' | 'title' | 'lang' | 'affects' | 'updates' | 'olderText' | 'allText'> {}
-
 function commonFields(
   context: ViewContext<PageFrame>,
   event: {
     readonly slug: string;
     readonly title: string;
-    readonly lang?: string;
+    readonly lang?: string | undefined;
+    readonly pieces?: Pieces | undefined;
     readonly componentIds: readonly string[];
     readonly updates: readonly PageUpdate<string>[];
     readonly startedAt?: EpochMs;
   },
   { updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventOptions,
-): Common {
+): Pick<
+  EventView,
+  'slug' | 'title' | 'lang' | 'pieces' | 'affects' | 'affectsPieces' | 'updates' | 'olderText' | 'allText'
+> {
   const { words, format, locale } = context;
   const { startedAt = null } = event;
-  const names = componentNames(context, event.componentIds);
+  const ids = new Set(event.componentIds);
+  const about = context.model.components.filter(({ definition }) => ids.has(definition.id));
+  const affects = about.length === 0 ? [] : fillPieces(words.affects, { names: format.listPieces(about, toPiece) });
+  const { text, pieces } = joinPieces(affects);
   const newestFirst = event.updates.toReversed();
   const older = newestFirst.length - 1;
   return {
     slug: event.slug,
     title: event.title,
     lang: event.lang,
-    affects: names.length === 0 ? '' : fill(words.affects, { names: format.list(names) }),
+    pieces: event.pieces,
+    affects: text,
+    affectsPieces: pieces,
     updates: newestFirst.slice(0, updatesMax).map((update) => updateView(context, update, { hasYear, startedAt })),
     olderText: older > 0 && updatesMax > 1 ? count(words.olderUpdates, older, locale) : '',
     allText: older >= updatesMax ? count(words.allUpdates, newestFirst.length, locale) : '',
@@ -195,9 +210,12 @@ function updateView(
     after: startedAt === null ? '' : afterText(format, update.at - startedAt),
     status: statusWord(update.status, words),
     lang: update.lang,
-    body: safeHtmlOfMarkdown(update.body, (address) =>
-      isPictureFile(address) ? ownPictureFrom(context, address) : null,
-    ),
+    body:
+      update.pieces === undefined
+        ? safeHtmlOfMarkdown(update.body, (address) =>
+            isPictureFile(address) ? ownPictureFrom(context, address) : null,
+          )
+        : safeHtmlOfPieces(update.pieces),
   };
 }
 
@@ -209,10 +227,4 @@ export function afterText({ duration }: Format, ms: number): string {
 /** By its name: what else is at the page's own address, such as signing out, is not asked for by a text. */
 function isPictureFile(address: string): boolean {
   return /^[^?#]*\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(address);
-}
-
-/** The names of components by id, in the order of the page. */
-function componentNames({ model }: ViewContext<PageFrame>, ids: readonly string[]): string[] {
-  const wanted = new Set(ids);
-  return model.components.filter((one) => wanted.has(one.definition.id)).map((one) => one.name);
 }

@@ -7,6 +7,7 @@ import {
   buildShell,
   createContext,
   type LinkView,
+  linkTo,
   type ShellView,
   type ViewContext,
   type ViewOptions,
@@ -108,9 +109,10 @@ function stateOf({ impact, components }: PageIncident): State {
 
 function listAffected({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
   const states = new Map(incident.components.map(({ id, state }) => [id, state]));
-  return model.components.flatMap(({ definition, name }) => {
-    const state = states.get(definition.id);
+  return model.components.flatMap((one) => {
+    const { id } = one.definition;
+    const state = states.get(id);
     if (state === undefined) return [];
-    return [{ href: base + componentPath(definition.id), text: name, state, stateWord: stateWord(state, words) }];
+    return [{ ...linkTo(one, base + componentPath(id)), state, stateWord: stateWord(state, words) }];
   });
 }

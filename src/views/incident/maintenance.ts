@@ -3,7 +3,7 @@
 import type { PageMaintenance } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type LinkView, linkTo, type ShellView, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import { ruleText } from '../text/format.ts';
 import { type EventView, maintenanceEvent } from './events.ts';
@@ -43,7 +43,7 @@ export function maintenanceView(
     repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components
       .filter((one) => maintenance.componentIds.includes(one.definition.id))
-      .map((one) => ({ href: base + componentPath(one.definition.id), text: one.name })),
+      .map((one) => linkTo(one, base + componentPath(one.definition.id))),
     month: { href: base + historyPath(month), text: format.month(month) },
     calendarHref: `${base}maintenance.ics`,
   };

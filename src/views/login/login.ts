@@ -51,9 +51,7 @@ const FAULT_WORDS = {
   'provider-away': 'loginProviderAway',
 } as const satisfies Record<LoginFault, keyof Words>;
 
-export interface LoginInit extends LoginPrompt {
-  readonly locale: string;
-}
+type LoginInit = LoginPrompt & { readonly locale: string };
 
 export interface LoginView {
   readonly shell: ShellView;

@@ -52,15 +52,26 @@ export function modelAt(model: PageModel, heartbeat: EpochMs): PageModel {
   };
 }
 
+type Cut = Pick<ComponentModel, 'timeline' | 'responseTimes'>;
+
+/** What was cut last of each line, which a component has in common with itself in other languages. */
+const cuts = new WeakMap<
+  Cut['timeline'],
+  Pick<Cut, 'responseTimes'> & { readonly heartbeat: EpochMs; readonly cut: Cut }
+>();
+
 function componentAt(component: ComponentModel, heartbeat: EpochMs): ComponentModel {
   const { timeline, responseTimes } = component;
+  const known = cuts.get(timeline);
+  if (known?.heartbeat === heartbeat && known.responseTimes === responseTimes) return { ...component, ...known.cut };
   // As in the page's own model, what goes on at that instant is part of the line: it colours the day, whatever it lasted.
   const to = toEpochMs(heartbeat + 1);
-  return {
-    ...component,
+  const cut = {
     timeline: cutTimeline(timeline, { from: timeline[0]?.from ?? heartbeat, to }),
     responseTimes: responseTimes.filter(({ at }) => at < heartbeat),
   };
+  cuts.set(timeline, { heartbeat, responseTimes, cut });
+  return { ...component, ...cut };
 }
 
 /** Ids of the components that have news since `heartbeat`: another state, or word of an incident or a maintenance of theirs. */

@@ -2,6 +2,7 @@
 
 import {
   type Announcement,
+  type ComponentDefinition,
   type ComponentModel,
   type Entries,
   type EpochMs,
@@ -62,16 +63,17 @@ export function pageModel(inputs: PageInputs): PageModel {
   const laid = inOrder.map((component) => layComponent(component, line));
   const entries = entriesOnPage(inputs, incidents, laid);
   const speak = (spoken: PageSettings) => {
-    const named = groups.map((group) =>
-      group.names === undefined ? group : { ...group, name: sayIn(spoken, group.name, group.names).text },
-    );
+    const named = groups.map((group) => nameIn(group, group, spoken));
     const components = withContext(
-      laid.map(({ component }) => nameIn(component, spoken)),
+      laid.map(({ component }) => {
+        const said = nameIn(component, component.definition, spoken);
+        return said === component ? component : { ...said, plainName: said.name };
+      }),
       named,
     );
     const { knownEntries = [] } = inputs;
     return {
-      ...{ definition: titleIn(definition, spoken), settings: spoken, groups: named, components },
+      ...{ ...titleIn(definition, spoken), settings: spoken, groups: named, components },
       ...buildStories({ definition, settings: spoken, components, incidents, entries, knownEntries, asOf }),
     };
   };
@@ -110,21 +112,24 @@ export function pageModel(inputs: PageInputs): PageModel {
   return { ...model, others };
 }
 
-/** A component with its name in the language of a page; the same object where nobody translated it. */
-function nameIn(component: ComponentModel, settings: PageSettings): ComponentModel {
-  const { names } = component.definition;
-  if (names === undefined) return component;
-  const { text } = sayIn(settings, component.plainName, names);
-  return { ...component, name: text, plainName: text };
+/** The same with its name in the language of a page; the same object where that changes nothing. */
+function nameIn<Named extends { readonly name: string }>(
+  named: Named,
+  { names }: Pick<ComponentDefinition, 'names'>,
+  settings: PageSettings,
+): Named {
+  const { text, lang } = sayIn(settings, named.name, names);
+  if (lang === undefined) return text === named.name ? named : { ...named, name: text };
+  return { ...named, lang };
 }
 
-function titleIn(definition: PageDefinition, settings: PageSettings): PageDefinition {
+function titleIn(definition: PageDefinition, settings: PageSettings): Pick<PageModel, 'definition' | 'titleLang'> {
   const { title, titles, description, descriptions } = definition;
-  if (titles === undefined && descriptions === undefined) return definition;
+  const { text, lang } = sayIn(settings, title, titles);
+  const said = { title: text, description: sayIn(settings, description ?? '', descriptions).text || null };
   return {
-    ...definition,
-    title: sayIn(settings, title, titles).text,
-    description: sayIn(settings, description ?? '', descriptions).text || null,
+    definition: titles === undefined && descriptions === undefined ? definition : { ...definition, ...said },
+    titleLang: lang,
   };
 }
 

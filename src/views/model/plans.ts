@@ -160,7 +160,8 @@ function plannedText(
 ): Pick<PageUpdate<string>, 'body' | 'lang'> {
   const { text, ...lang } = sayIn(settings, body, bodies);
   if (repeats === undefined) return { body: text, ...lang };
-  return { body: [text, repeatText(repeats, settings.locale)].filter(Boolean).join('\n\n') };
+  // In one language, that of the text.
+  return { body: [text, repeatText(repeats, lang.lang ?? settings.locale)].filter(Boolean).join('\n\n'), ...lang };
 }
 
 function compareText(a: string, b: string): number {

@@ -5,20 +5,21 @@ import type {
   ComponentModel,
   GroupDefinition,
   PageDefinition,
+  PageGroup,
   PageModel,
 } from '../../model/index.ts';
 
 /** A group with its components, or neighbours that are in none. */
 interface Section {
   /** Null: no group. */
-  readonly group: GroupDefinition | null;
+  readonly group: PageGroup | null;
   readonly members: readonly ComponentModel[];
 }
 
 /** The page's components as drawn; a group stands where the first of its components does. Empty groups are left out. */
 export function listSections({ groups, components }: PageModel): Section[] {
   const byId = new Map(groups.map((group) => [group.id, group]));
-  const sections: { group: GroupDefinition | null; members: ComponentModel[] }[] = [];
+  const sections: { group: PageGroup | null; members: ComponentModel[] }[] = [];
   for (const component of components) {
     const group = byId.get(component.definition.groupId ?? '') ?? null;
     const section = group === null ? sections.at(-1) : sections.find((known) => known.group === group);

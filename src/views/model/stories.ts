@@ -8,21 +8,25 @@ import {
   type EntryEvent,
   type EpochMs,
   earlier,
+  fillPieces,
   INCIDENT_STATUSES,
   type IncidentStatus,
   impactOfEntry,
   isOverStatus,
   isWorse,
+  joinPieces,
   later,
   type NewEntry,
   type PageDefinition,
   type PageIncident,
   type PageSettings,
   type PageUpdate,
+  type Pieces,
   type State,
   type StoryComponent,
   sayIn,
   toEpochMs,
+  toPiece,
 } from '../../model/index.ts';
 import { formatIn } from '../text/format.ts';
 import { count, fill, findWords } from '../words/index.ts';
@@ -126,7 +130,7 @@ function automaticStory(inputs: StoryInputs, entry: Entry, identity: Identity): 
   const watchedCount = components.filter(({ definition }) => definition.monitor !== null).length;
   return {
     ...identity,
-    title: fill(findWords(settings.locale).outageTitle, { names: namesText(inputs, ids) }),
+    ...titleOf(fillPieces(findWords(settings.locale).outageTitle, { names: namePieces(inputs, ids) })),
     status: endedAt === null ? 'investigating' : 'resolved',
     impact: impactOfEntry(entry, watchedCount, asOf),
     startedAt,
@@ -135,6 +139,11 @@ function automaticStory(inputs: StoryInputs, entry: Entry, identity: Identity): 
     ...aboutComponents(inputs, ids, entry),
     updates: [...automaticUpdates(inputs, entry), ...upstreamWords(inputs, entry)].sort((a, b) => a.at - b.at),
   };
+}
+
+function titleOf(title: Pieces): Pick<PageIncident, 'title' | 'pieces'> {
+  const { text, ...pieces } = joinPieces(title);
+  return { title: text, ...pieces };
 }
 
 const EVENT_WORDS = { opened: 'autoOpened', joined: 'autoJoined', reopened: 'autoReopened' } as const;
@@ -156,8 +165,9 @@ function automaticUpdates(
         body: fill(words.autoClosed, { duration: duration(at - downFrom) }),
       };
     if (kind === 'reopened') downFrom = at;
-    const names = namesText(inputs, new Set(componentIds));
-    return { ...head(event), status: 'investigating', body: fill(words[EVENT_WORDS[kind]], { names }) };
+    const names = namePieces(inputs, new Set(componentIds));
+    const { text: body, ...pieces } = joinPieces(fillPieces(words[EVENT_WORDS[kind]], { names }));
+    return { ...head(event), status: 'investigating', body, ...pieces };
   });
 }
 
@@ -191,12 +201,11 @@ function upstreamWords(inputs: StoryInputs, { falls, events }: Entry): PageUpdat
 /** Names in a title; the rest is counted. */
 const NAMES_MAX = 3;
 
-function namesText({ components, settings: { locale, timezone } }: StoryInputs, ids: ReadonlySet<string>): string {
-  const names = components.filter(({ definition }) => ids.has(definition.id)).map(({ name }) => name);
-  const isLong = names.length > NAMES_MAX + 1;
-  const listed = isLong ? names.slice(0, NAMES_MAX) : names;
-  const others = isLong ? [count(findWords(locale).bannerOthers, names.length - NAMES_MAX, locale)] : [];
-  return formatIn(locale, timezone).list([...listed, ...others]);
+function namePieces({ components, settings: { locale, timezone } }: StoryInputs, ids: ReadonlySet<string>): Pieces {
+  const named = components.filter(({ definition }) => ids.has(definition.id));
+  const isLong = named.length > NAMES_MAX + 1;
+  const more = isLong ? count(findWords(locale).bannerOthers, named.length - NAMES_MAX, locale) : '';
+  return formatIn(locale, timezone).listPieces(isLong ? named.slice(0, NAMES_MAX) : named, toPiece, more);
 }
 
 /** What a story says of components is what their time lines say: now, or of one that is over the worst while it lasted. */

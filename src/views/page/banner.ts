@@ -1,10 +1,10 @@
 /** The top of the page: the state in a sentence, and what it is about. */
 
-import type { ComponentModel, State } from '../../model/index.ts';
-import type { LinkView, ViewContext } from '../frame/shell.ts';
+import { type ComponentModel, fillPieces, joinPieces, type Pieces, type State, toPiece } from '../../model/index.ts';
+import { type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { pathSegment } from '../text/addresses.ts';
-import { count, fill } from '../words/index.ts';
+import { count } from '../words/index.ts';
 import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
 
 /** Names listed for each state; the rest is counted. */
@@ -13,6 +13,8 @@ const BANNER_NAMES_MAX = 5;
 export interface BannerView {
   readonly state: State;
   readonly sentence: string;
+  /** Of the sentence, where a name in it is in another language. */
+  readonly pieces?: Pieces | undefined;
   /** Which components, by state, worst first: text, and links to their rows. */
   readonly details: readonly (readonly (string | LinkView)[])[];
 }
@@ -34,15 +36,16 @@ export function buildBanner(context: ViewContext): BannerView {
   })).filter(({ components }) => components.length > 0);
   const [only, ...others] = lists.flatMap(({ components }) => components);
   const key = only === undefined || others.length > 0 ? undefined : ONE_IN_TROUBLE[only.state];
-  const sentence = key === undefined || only === undefined ? null : fill(words[key], { name: only.name });
+  const named = key === undefined || only === undefined ? null : fillPieces(words[key], { name: [toPiece(only)] });
   // What the sentence names is not listed below it.
   const details: (string | LinkView)[][] =
-    sentence === null ? lists.map((list) => bannerParts(context, words[list.key], list.components)) : [];
+    named === null ? lists.map((list) => bannerParts(context, words[list.key], list.components)) : [];
   const rest = model.components.filter((one) => one !== only && !others.includes(one));
   if (only !== undefined && rest.length > 0 && rest.every(({ state }) => state === 'operational'))
     details.push([words.bannerRest]);
   if (model.components.length === 0) details.push([words.bannerNothing]);
-  return { state: model.state, sentence: sentence ?? bannerSentence(model.state, words), details };
+  const { text: sentence, ...pieces } = joinPieces(named ?? [bannerSentence(model.state, words)]);
+  return { state: model.state, sentence, ...pieces, details };
 }
 
 /** A sentence with the names of components in it, each a link to its row. */
@@ -53,17 +56,8 @@ function bannerParts(
 ): (string | LinkView)[] {
   const isLong = components.length > BANNER_NAMES_MAX + 1;
   const named = isLong ? components.slice(0, BANNER_NAMES_MAX) : components;
-  const names = named.map((one) => one.name);
-  if (isLong) names.push(count(words.bannerOthers, components.length - named.length, locale));
-  const [before = '', after = ''] = sentence.split('{names}');
-  let at = 0;
-  const list = format.listParts(names).map((part): string | LinkView => {
-    if (!part.isName) return part.text;
-    const component = named[at];
-    at += 1;
-    return component === undefined ? part.text : { href: `#${rowId(component)}`, text: part.text };
-  });
-  return [before, ...list, after];
+  const more = isLong ? count(words.bannerOthers, components.length - named.length, locale) : '';
+  return fillPieces(sentence, { names: format.listPieces(named, (one) => linkTo(one, `#${rowId(one)}`), more) });
 }
 
 /** Of the rows that the banner leads to. */

@@ -47,6 +47,8 @@ export interface SectionView {
 interface GroupView {
   readonly id: string;
   readonly name: string;
+  /** Of its name, where that is not the page's. */
+  readonly lang: string | undefined;
   readonly state: State;
   readonly stateWord: string;
   readonly uptime: string;
@@ -146,6 +148,7 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
       group: {
         id: group.id,
         name: group.name,
+        lang: group.lang,
         state,
         stateWord: stateWord(state, words),
         uptime: model.settings.showUptime
@@ -206,7 +209,7 @@ function componentRow(
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
     name: component.plainName,
-    lang: sayIn(model.settings, component.plainName, definition.names).lang,
+    lang: component.lang,
     descriptionLang: sayIn(model.settings, component.description ?? '').lang,
     description: component.description,
     target: component.target,

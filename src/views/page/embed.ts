@@ -1,7 +1,14 @@
 /** The state of a page small enough for a frame on another site. */
 
 import type { PageModel, State } from '../../model/index.ts';
-import { buildShell, createContext, type LinkView, type ShellView, type ViewOptions } from '../frame/shell.ts';
+import {
+  buildShell,
+  createContext,
+  type LinkView,
+  linkToStory,
+  type ShellView,
+  type ViewOptions,
+} from '../frame/shell.ts';
 import { isOpen } from '../incident/events.ts';
 import { EMBED_PATH, incidentPath } from '../text/addresses.ts';
 import { bannerSentence } from '../words/state-words.ts';
@@ -39,6 +46,6 @@ export function embedView(model: PageModel, options: ViewOptions = {}): EmbedVie
     incidents: model.incidents
       .filter((one) => isOpen(one))
       .slice(0, INCIDENTS_MAX)
-      .map((one) => ({ href: context.base + incidentPath(one.slug), text: one.title })),
+      .map((one) => linkToStory(one, context.base + incidentPath(one.slug))),
   };
 }

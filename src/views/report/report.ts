@@ -7,6 +7,7 @@ import {
   buildShell,
   createContext,
   type LinkView,
+  linkTo,
   type ShellView,
   type ViewContext,
   type ViewOptions,
@@ -110,9 +111,9 @@ function reportRowViews(context: ViewContext<ReportPage>, window: Interval): Rep
     for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
   return [
     { component: null, cells: reportCells(context, together, touching.length) },
-    ...[...uptimes].map(([{ definition, name }, uptime]) => ({
-      component: { href: base + componentPath(definition.id), text: name },
-      cells: reportCells(context, uptime, incidentCounts.get(definition.id) ?? 0),
+    ...[...uptimes].map(([one, uptime]) => ({
+      component: linkTo(one, base + componentPath(one.definition.id)),
+      cells: reportCells(context, uptime, incidentCounts.get(one.definition.id) ?? 0),
     })),
   ];
 }

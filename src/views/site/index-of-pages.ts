@@ -1,6 +1,14 @@
 /** The list of public status pages, at the root of a site that has several. */
 
-import { combinedState, MINUTE_MS, type PageModel, type State, toEpochMs } from '../../model/index.ts';
+import {
+  combinedState,
+  MINUTE_MS,
+  type PageModel,
+  type Said,
+  type State,
+  sayIn,
+  toEpochMs,
+} from '../../model/index.ts';
 import { buildPlainShell, type FreshnessView, type ShellView } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
 import type { TimeView } from '../text/format.ts';
@@ -18,8 +26,11 @@ export interface IndexOfPagesView {
 
 interface ListedPageView {
   readonly href: string;
-  readonly title: string;
+  /** In the site's language, where somebody translated it. */
+  readonly title: Said;
   readonly description: string | null;
+  /** Where that is not the site's. */
+  readonly descriptionLang: string | undefined;
   readonly state: State;
   readonly sentence: string;
   readonly since: TimeView | null;
@@ -84,13 +95,18 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
       freshness: indexFreshness(listed, init),
     },
     heading: words.allPages,
-    pages: listed.map((model) => ({
-      href: `${model.definition.slug}/`,
-      title: model.definition.title,
-      description: cleanLine(textOfMarkdown(model.definition.description ?? '')) || null,
-      state: model.state,
-      sentence: bannerSentence(model.state, words),
-      since: model.since === null ? null : format.zoned.time(model.since),
-    })),
+    pages: listed.map(({ definition, settings, state, since }) => {
+      const site = { locale: init.locale, languages: { all: [settings.locale] } };
+      const { text, lang } = sayIn(site, definition.description ?? '', definition.descriptions);
+      return {
+        href: `${definition.slug}/`,
+        title: sayIn(site, definition.title, definition.titles),
+        description: cleanLine(textOfMarkdown(text)) || null,
+        descriptionLang: lang,
+        state,
+        sentence: bannerSentence(state, words),
+        since: since === null ? null : format.zoned.time(since),
+      };
+    }),
   };
 }

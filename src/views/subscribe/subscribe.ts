@@ -1,7 +1,8 @@
 /** The pages by which visitors subscribe to a status page, confirm that it was them, choose, pause and leave. */
 
+import { fillPieces, type Said, toPiece } from '../../model/translated.ts';
 import { buildPlainShell, type ShellView } from '../frame/shell.ts';
-import { type PickerView, pickerView } from '../picker.ts';
+import { type PickerGroup, type PickerView, pickerView } from '../picker.ts';
 import { fill, findWords, type Words } from '../words/index.ts';
 
 /**
@@ -18,7 +19,7 @@ export interface SubscribeInit {
   readonly minutes: number;
   readonly locale: string;
   /** Of the status page; null: it is not there any more. */
-  readonly title: string | null;
+  readonly title: Said | null;
   readonly base: string;
   /** Of the mailed link; empty: none was. */
   readonly token: string;
@@ -30,10 +31,8 @@ export interface SubscribeInit {
   readonly isSaved: boolean;
 }
 
-interface SubscribeComponent {
-  readonly id: string;
-  readonly name: string;
-  readonly group?: { readonly id: string; readonly name: string } | null;
+export interface SubscribeComponent extends PickerGroup {
+  readonly group?: PickerGroup | null;
   readonly isChosen: boolean;
 }
 
@@ -85,12 +84,15 @@ export function subscribeView(init: SubscribeInit): SubscribeView {
   const words = findWords(locale);
   const heading = words[HEADINGS[step]];
   return {
-    shell: buildPlainShell({
-      locale,
-      title: title === null ? heading : `${heading} · ${title}`,
-      siteTitle: title,
-      base,
-    }),
+    shell: {
+      ...buildPlainShell({
+        locale,
+        title: title === null ? heading : `${heading} · ${title.text}`,
+        siteTitle: title?.text ?? null,
+        base,
+      }),
+      titleLang: title?.lang,
+    },
     heading,
     body: bodyText(init, words),
     fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes: init.minutes }),
@@ -147,11 +149,11 @@ function componentPicker(components: readonly SubscribeComponent[], words: Words
   return pickerView(components, {
     legend: words.subscribeComponents,
     search: words.filter,
-    itemFor: ({ id, name, isChosen }) => ({ name: 'component', label: name, value: id, isChosen }),
-    wholeFor: ({ id, name }) => ({
+    itemFor: ({ isChosen, ...one }) => ({ name: 'component', label: [toPiece(one)], value: one.id, isChosen }),
+    wholeFor: (group) => ({
       name: 'group',
-      label: fill(words.wholeGroup, { name }),
-      value: id,
+      label: fillPieces(words.wholeGroup, { name: [toPiece(group)] }),
+      value: group.id,
       isChosen: false,
     }),
   });

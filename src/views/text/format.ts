@@ -87,8 +87,12 @@ export interface Format {
   readonly spans: (packed: string, dayLetter: string, words: Words) => string;
   /** `API, Search, and Web`. */
   readonly list: (names: readonly string[]) => string;
-  /** The same in pieces, to make links of the names. */
-  readonly listParts: (names: readonly string[]) => readonly { readonly text: string; readonly isName: boolean }[];
+  /** The same in pieces: each name is what is made of it, and `more` stands at the end if it says anything. */
+  readonly listPieces: <Named extends { readonly name: string }, Piece>(
+    named: readonly Named[],
+    make: (one: Named) => Piece,
+    more?: string,
+  ) => (string | Piece)[];
   readonly number: (value: number) => string;
   readonly percent: (ratio: number | null, decimals: number) => string;
   /** The zone as people write it, `Europe/Berlin`. */
@@ -155,8 +159,14 @@ function createFormat(locale: string, zone: string): Format {
         ongoing: words.badgeOngoing,
       }),
     list: (names) => list.format(names),
-    listParts: (names) =>
-      list.formatToParts(names).map(({ type, value }) => ({ text: value, isName: type === 'element' })),
+    listPieces: (named, make, more = '') => {
+      let at = 0;
+      const names = [...named.map(({ name }) => name), ...(more === '' ? [] : [more])];
+      return list.formatToParts(names).map(({ type, value }) => {
+        const one = type === 'element' ? named[at++] : undefined;
+        return one === undefined ? value : make(one);
+      });
+    },
     number: (value) => number.format(value),
     percent: (ratio, decimals) => formatUptime(ratio, decimals, locale),
     zone: zone.replaceAll('_', ' '),

@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import MarkdownIt from 'markdown-it';
 import sanitize from 'sanitize-html';
 import { escapeMarkup, safeLink } from '../../model/scalars.ts';
+import type { Pieces } from '../../model/translated.ts';
 
 /** Markdown as text without markup, for what cannot show any: mails in plain text, messages of programs. */
 
@@ -43,6 +44,16 @@ export type SafeHtml = string & { readonly [safeHtml]: true };
 
 /** Longer than any update a person writes; what is beyond is cut off and said so by an ellipsis. */
 const MARKDOWN_LENGTH_MAX = 20_000;
+
+/** A plain sentence with names in another language as a paragraph. */
+export function safeHtmlOfPieces(pieces: Pieces): SafeHtml {
+  const said = pieces.map((piece) =>
+    typeof piece === 'string'
+      ? escapeMarkup(piece)
+      : `<span lang="${escapeMarkup(piece.lang ?? '')}" dir="auto">${escapeMarkup(piece.text)}</span>`,
+  );
+  return `<p>${said.join('')}</p>` as SafeHtml;
+}
 
 const markdown = new MarkdownIt('default', { html: false, linkify: true, breaks: true, maxNesting: 20 }).disable([
   'html_inline',

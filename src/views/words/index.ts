@@ -39,6 +39,11 @@ export function hasWords(locale: string): boolean {
   return catalogueTag(locale).split('-')[0] === locale.split('-')[0]?.toLowerCase();
 }
 
+/** The tag of a catalogue; null: there is none for exactly this one. */
+export function knownTag(locale: string | null): string | null {
+  return locale !== null && Object.hasOwn(CATALOGUES, locale) ? locale : null;
+}
+
 /** The direction that the words of `locale` are written in. */
 export function localeDirection(locale: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(catalogueTag(locale).split('-')[0] ?? '') ? 'rtl' : 'ltr';

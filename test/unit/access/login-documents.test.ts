@@ -20,6 +20,18 @@ describe('the documents of the gates', () => {
     expect(drawn).toHaveLength(1);
   });
 
+  it('are in the language of the address that was asked for', async () => {
+    const documents = createLoginDocuments(
+      async (prompt) => ({ html: `${prompt.base} ${prompt.locale}`, csp: '' }),
+      () => undefined,
+      (to) => (to.startsWith('de/') ? 'de' : null),
+    );
+    const bodyOf = async (to: string) =>
+      (await documents.answer({ status: 404, step: 'sign-in', kinds, base: '/a/', to })).body;
+    expect(await bodyOf('de/history/')).toBe('/a/ de');
+    expect(await bodyOf('history/')).toBe('/a/ null');
+  });
+
   it('hold what was asked for as text only', async () => {
     const documents = createLoginDocuments(plainLogin, () => undefined);
     const { body } = await documents.answer({

@@ -9,7 +9,7 @@ import { historyView } from '../../../src/views/history/history.ts';
 import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { incidentView } from '../../../src/views/incident/incident.ts';
 import { maintenanceView } from '../../../src/views/incident/maintenance.ts';
-import { type LoginInit, loginView } from '../../../src/views/login/login.ts';
+import { loginView } from '../../../src/views/login/login.ts';
 import { embedView } from '../../../src/views/page/embed.ts';
 import { notFoundView, siteNotFoundView } from '../../../src/views/page/not-found.ts';
 import { reportView } from '../../../src/views/report/report.ts';
@@ -283,7 +283,7 @@ describe('the index of pages', () => {
 });
 
 describe('signing in', () => {
-  const asked: LoginInit = {
+  const asked: Parameters<typeof loginView>[0] = {
     locale: 'en',
     step: 'sign-in',
     fault: null,

@@ -131,12 +131,14 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   const gate = await gateVersion(pharos, options.page);
   const isConfirmed = options.confirmed === true;
   const told = [...problems];
-  const brought = rows.flatMap(({ email, components }): AddedSubscriber[] => {
+  const others = page.settings.languages?.all.slice(1);
+  const brought = rows.flatMap(({ email, components, locale: wanted }): AddedSubscriber[] => {
     const { ids, unknown } = componentIds(page, components);
     if (unknown.length > 0) told.push(`${email.address}: there is no component ${unknown.join(', ')}`);
     // Whoever chose only components that are not here chose nothing here; all of the page is not what they asked for.
     if (components.length > 0 && ids.length === 0) return [];
-    return [{ page: page.identity.key, email, components: ids, gate, isConfirmed }];
+    const locale = others?.find((tag) => tag === wanted);
+    return [{ page: page.identity.key, email, components: ids, gate, locale, isConfirmed }];
   });
   const added = await addSubscribers(listDeps(pharos), brought);
   noteChange(pharos, 'subscriber-import', options.page, added);

@@ -244,11 +244,14 @@ export async function componentsExport(options: ComponentsExportOptions): Promis
 }
 
 function toConfiguration(made: readonly PlacedComponent[]): object {
-  const groups = made.filter(({ kind }) => kind === 'group').map(({ id, name }) => ({ id, name }));
+  const groups = made
+    .filter(({ kind }) => kind === 'group')
+    .map(({ id, name, names }) => ({ id, name, ...(names === undefined ? {} : { names }) }));
   const components = made
     .filter(({ kind }) => kind === 'component')
-    .map(({ id, name, description, groupId }) => ({
+    .map(({ id, name, names, description, groupId }) => ({
       ...{ id, type: 'static', name },
+      ...(names === undefined ? {} : { names }),
       ...(description === null ? {} : { description }),
       ...(groupId === null ? {} : { group_id: groupId }),
     }));
