@@ -4,8 +4,13 @@ import { type Argument, type Command, InvalidArgumentError, Option } from 'comma
 import { didYouMean } from '../schema/nearest.ts';
 import { UsageError } from './terminal/exit.ts';
 
+interface Mandatory {
+  readonly mandatory: readonly [flags: string, words: string, parse?: typeof collect];
+}
+
 type Flag =
   | Option
+  | Mandatory
   | readonly [flags: string, words: string, initial?: string]
   | readonly [flags: string, words: string, parse: (text: string, before: never) => unknown, initial?: unknown];
 
@@ -44,6 +49,7 @@ export function addCommands(
       else command.argument(...(taken as [string, string]));
     for (const option of options)
       if (option instanceof Option) command.addOption(option);
+      else if ('mandatory' in option) command.requiredOption(...(option.mandatory as [string, string]));
       else command.option(...(option as [string, string]));
     const heading = examples.length === 1 ? 'Example' : 'Examples';
     command
@@ -66,9 +72,8 @@ export const SERVER_URL = [
 ] as const;
 
 /** An option that has to be there. */
-export function required(flags: string, words: string, parse?: typeof collect): Option {
-  const option = new Option(flags, words).makeOptionMandatory();
-  return parse === undefined ? option : option.argParser<readonly string[]>(parse);
+export function required(...mandatory: readonly [flags: string, words: string, parse?: typeof collect]): Mandatory {
+  return { mandatory };
 }
 
 /** An option that no longer exists. */
