@@ -48,7 +48,8 @@ export function addCommands(
       if (!Array.isArray(taken)) command.addArgument(taken as Argument);
       else command.argument(...(taken as [string, string]));
     for (const option of options)
-      if (option instanceof Option) command.addOption(option);
+      // Each program has options of its own, as whoever holds one may change them.
+      if (option instanceof Option) command.addOption(Object.assign(new Option(option.flags), option));
       else if ('mandatory' in option) command.requiredOption(...(option.mandatory as [string, string]));
       else command.option(...(option as [string, string]));
     const heading = examples.length === 1 ? 'Example' : 'Examples';
