@@ -47,8 +47,8 @@ export function addCommands(
     for (const taken of takes)
       if (!Array.isArray(taken)) command.addArgument(taken as Argument);
       else command.argument(...(taken as [string, string]));
+    // Each program has options of its own, as whoever holds one may change them.
     for (const option of options)
-      // Each program has options of its own, as whoever holds one may change them.
       if (option instanceof Option) command.addOption(Object.assign(new Option(option.flags), option));
       else if ('mandatory' in option) command.requiredOption(...(option.mandatory as [string, string]));
       else command.option(...(option as [string, string]));
