@@ -3,7 +3,7 @@
  * site, and buttons that copy addresses.
  */
 
-import { TIME_WAYS } from '../views/text/time-ways.ts';
+import { TIME_WAYS } from '../views/text/times.ts';
 
 const root = document.documentElement;
 const [themes, zones] = ['theme', 'zone'].map((id) => document.getElementById(id) as HTMLSelectElement | null);

@@ -20,10 +20,9 @@ export function drawingWith(
     renderer: {
       version: renderer.version,
       render: async (kind, view) => {
-        const { html, csp } = await renderer.render(kind as never, view as never, 'file');
+        const { html, csp } = await renderer.render(kind as never, view as never);
         return { body: html, csp };
       },
-      scriptOf: renderer.scriptOf,
       ...(socialImage === undefined ? {} : { socialImage }),
     },
     filesOf: (model, page) =>

@@ -8,7 +8,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ACCESS_TYPES } from '../../model/observation.ts';
-import { PAGE_SCRIPTS, type PageKey, splitLocale, toPageKey } from '../../model/slugs.ts';
+import { type PageKey, splitLocale, toPageKey } from '../../model/slugs.ts';
 import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFolder } from './folders.ts';
 
 // Headers of public files, the same from our own server, on hosts that read `_headers`, and in buckets.
@@ -18,17 +18,6 @@ import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFol
  * a minute. While we are unreachable, an old copy is better than none.
  */
 export const PUBLIC_CACHE = 'public, max-age=30, stale-while-revalidate=30, stale-if-error=86400';
-
-/**
- * For scripts of pages, whose addresses there end in a digest of what is in them. Browsers keep them; a cache that many share
- * forgets them as soon as the page itself, since they stand at its address.
- */
-const SCRIPT_CACHE = 'public, max-age=31536000, s-maxage=30, immutable';
-
-/** @param path  below a page */
-export function fileCache(path: string): string {
-  return PAGE_SCRIPTS.some((name) => name === path) ? SCRIPT_CACHE : PUBLIC_CACHE;
-}
 
 /** For `api/now.json`, which says how long ago a page was checked: one answer serves many visitors, but is never old. */
 export const NOW_CACHE = 'public, max-age=10';

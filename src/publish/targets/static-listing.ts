@@ -15,14 +15,7 @@ import {
   SITE_SLUG,
   servedRelease,
 } from '../releases/folders.ts';
-import {
-  currentManifest,
-  fileCache,
-  PUBLIC_CACHE,
-  type ReleaseAccess,
-  readManifest,
-  releasePage,
-} from '../releases/manifest.ts';
+import { currentManifest, PUBLIC_CACHE, type ReleaseAccess, readManifest, releasePage } from '../releases/manifest.ts';
 import { HOME_SLUG } from '../stored/ledger.ts';
 import {
   headersFile,
@@ -276,7 +269,7 @@ function publicFiles(
       path: prefix + path,
       identity: sha256,
       contentType,
-      cacheControl: fileCache(path),
+      cacheControl: PUBLIC_CACHE,
       stage: writingStage(path, contentType),
       read: () => guarded(() => fileOfRelease(join(source, path), slug)),
     }),

@@ -8,9 +8,9 @@ import type { FileRecord } from '../../publish/releases/manifest.ts';
 import {
   COMPRESSIONS,
   type Compression,
-  fileCache,
   frameAncestors,
   INERT_CSP,
+  PUBLIC_CACHE,
 } from '../../publish/releases/manifest.ts';
 import type { RequestHead } from '../request-head.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
@@ -111,7 +111,7 @@ function fileHeaders(
     };
   return {
     ...common,
-    'cache-control': fileCache(path),
+    'cache-control': PUBLIC_CACHE,
     vary: 'Accept-Encoding',
     etag: `"${record.sha256.slice(0, 22)}${encoding === null ? '' : `-${encoding}`}"`,
     'accept-ranges': 'bytes',
@@ -126,9 +126,7 @@ interface FilePlace extends Pick<FileRequest, 'path' | 'isPublic'> {
 
 /** What is there once for all languages. */
 function isWordless({ contentType }: FileRecord): boolean {
-  return /^(?:application\/(?:manifest\+)?json|image\/|text\/(?:plain|csv|javascript)|application\/xml)/.test(
-    contentType,
-  );
+  return /^(?:application\/(?:manifest\+)?json|image\/|text\/(?:plain|csv)|application\/xml)/.test(contentType);
 }
 
 /** The language of the tree that a path below a page is in. */

@@ -15,8 +15,7 @@ import {
 } from '../../model/index.ts';
 import { count, fill, findWords, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { TIME_WAYS } from './time-ways.ts';
-import { writeDuration } from './times.ts';
+import { TIME_WAYS, writeDuration } from './times.ts';
 import { writeSpans } from './write-spans.ts';
 
 /** How a maintenance comes back, in words. */

@@ -1,9 +1,15 @@
-/** How lengths of time are written: by the server, and by the script of a page for whoever reads it. */
+/** How instants and lengths of time are written: by the server, and by the script of a page for whoever reads it. */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+
+const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const inYear = { month: 'short', day: 'numeric', ...clock } as const;
+
+/** The ways to write an instant, each of them also with the zone: `Format` in `format.ts` names them. */
+export const TIME_WAYS: readonly Intl.DateTimeFormatOptions[] = [inYear, { year: 'numeric', ...inYear }, clock];
 
 /** Rounded down to the unit that matters; what is below a second is a second, since nothing lasted no time. */
 function durationParts(ms: number): Partial<Record<Intl.DurationFormatUnit, number>> {
