@@ -79,27 +79,15 @@ if (zones) {
   };
 }
 
-/** What is offered once, beside the page: the language that the visitor's browser asks for. It never leads there by itself. */
-const languages = document.querySelectorAll<HTMLAnchorElement>('#languages a');
-const isOf = (tag: string) => (link: HTMLAnchorElement) =>
-  link.hreflang.split('-')[0] === tag.split('-')[0]?.toLowerCase();
-const wanted = navigator.languages
-  .map((tag) => [...languages].find((link) => link.hreflang === tag) ?? [...languages].find(isOf(tag)))
-  .find((link) => link);
-const offer = document.querySelector<HTMLElement>('.offer');
-const [link, close] = offer?.children ?? [];
-for (const each of languages) each.onclick = () => kept.set('language', each.hreflang);
-if (offer && wanted && !wanted.ariaCurrent && !kept.get('language')) {
-  const { href, lang, dataset } = wanted;
-  Object.assign(link as HTMLElement, { href, lang, textContent: dataset['offer'], onclick: wanted.onclick });
-  (close as HTMLElement).onclick = () => {
+/** Who chose a language, or to stay with this one, is offered none any more (`OFFER_SCRIPT`). */
+for (const link of document.querySelectorAll<HTMLAnchorElement>('#languages a, .offer a'))
+  link.onclick = () => kept.set('language', link.hreflang);
+const stay = document.querySelector<HTMLElement>('.offer button');
+if (stay)
+  stay.onclick = () => {
     kept.set('language', root.lang);
-    offer.remove();
+    stay.parentElement?.remove();
   };
-  offer.hidden = false;
-  // The menu that it stands in is closed.
-  document.body.append(offer);
-}
 
 document.addEventListener('click', async ({ target }) => {
   const element = target as Element;

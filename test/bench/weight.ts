@@ -16,7 +16,7 @@ const SCRIPT_BYTES_MAX = 6_000;
 /** What a page may weigh at its worst, as it is published at once: ten and twenty packets, the first of which are sent unasked. */
 const TROUBLED_50_MAX = 14_600;
 const TROUBLED_300_MAX = 30_000;
-const SCRIPT = /<script(?: type="module")?>([\s\S]*?)<\/script>/g;
+const SCRIPT = /<script(?: type="module"(?: blocking="render")?)?>([\s\S]*?)<\/script>/g;
 
 export interface WeightFigures {
   readonly name: string;

@@ -26,7 +26,7 @@ const brotli = (text: string) =>
     params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length },
   }).length;
 
-const SCRIPT = /<script(?: type="module")?>([\s\S]*?)<\/script>/g;
+const SCRIPT = /<script(?: type="module"(?: blocking="render")?)?>([\s\S]*?)<\/script>/g;
 
 describe.each(BUDGETS)('a page of $components components', (budget) => {
   it('weighs no more than it may, in bytes and in nodes, with and without script', async () => {

@@ -3,7 +3,7 @@
 import { createApp } from 'astro/app/entrypoint';
 import { FetchState } from 'astro/fetch';
 import { renderToString } from 'astro/runtime/server/index.js';
-import { HEAD_SCRIPT } from '../../layouts/head-script.ts';
+import { HEAD_SCRIPT, OFFER_SCRIPT } from '../../layouts/head-script.ts';
 import type { Handed } from '../../views/html.ts';
 
 const { manifest } = createApp({ streaming: false });
@@ -42,12 +42,17 @@ export async function draw(handed: Handed): Promise<DrawnPage> {
   state.locals = { handed };
   const instance = await pages.getOrInsertComputed(kind, () => state.loadComponentInstance());
   const result = await state.createResult(instance, state.getActionAPIContext());
-  const html = await renderToString(result, instance.default, {}, {}, true);
-  if (typeof html !== 'string') throw new TypeError(`It ended with ${html.status}`);
+  const drawn = await renderToString(result, instance.default, {}, {}, true);
+  if (typeof drawn !== 'string') throw new TypeError(`It ended with ${drawn.status}`);
+  // Nothing is painted before it has put times in the visitor's zone, or text would move. Astro takes no attributes of a script.
+  const html = drawn.replace(/<script type="module">(?=.*<\/head>)/s, '<script type="module" blocking="render">');
   const { renderedScripts } = result._metadata;
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
   return {
     html,
-    scripts: [...(html.includes(HEAD_SCRIPT) ? [HEAD_SCRIPT] : []), ...inlined.map(([, content]) => content)],
+    scripts: [
+      ...[HEAD_SCRIPT, OFFER_SCRIPT].filter((script) => html.includes(script)),
+      ...inlined.map(([, content]) => content),
+    ],
   };
 }

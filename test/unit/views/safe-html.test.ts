@@ -91,7 +91,7 @@ describe('what components draw as markup', () => {
         new RegExp(`^  ${name}: SafeHtml;$`, 'm').test(text) ? 'SafeHtml' : name,
       ),
     );
-    expect(new Set(drawn)).toEqual(new Set(['SafeHtml', 'HEAD_SCRIPT']));
+    expect(new Set(drawn)).toEqual(new Set(['SafeHtml', 'HEAD_SCRIPT', 'OFFER_SCRIPT']));
   });
 
   it('has no spread, no unescaped directive and no variables in styles or scripts', () => {
