@@ -57,12 +57,15 @@ describe.skipIf(PROGRAMS === null)(
       const page = `${node.url()}/acme/`;
       const file = join(folder.path, 'seen.json');
       writeFileSync(file, JSON.stringify(last === null ? {} : { [page]: last }));
-      const { stdout, stderr } = await runHere(['verify', page, '--since', file, '--json'], {
-        cwd: folder.path,
-        env: {},
-      });
-      const verdict = JSON.parse(stdout);
-      expect([verdict.faults, stderr]).toEqual([[], '']);
+      // What another node has just entered is in the log that this one shows a moment before it is in its files.
+      const verdict = await eventually(
+        async () => {
+          const { stdout } = await runHere(['verify', page, '--since', file, '--json'], { cwd: folder.path, env: {} });
+          return JSON.parse(stdout);
+        },
+        ({ faults }) => faults.length === 0,
+      );
+      expect(verdict.faults).toEqual([]);
       return verdict.head;
     };
 
@@ -111,10 +114,10 @@ describe.skipIf(PROGRAMS === null)(
       // Another one goes on where it dies.
       uploader.kill();
       sandbox.world.force('website', 'down');
-      await shownAt([web], '/acme/api/v2/summary.json', saysDown, 60_000);
+      const others = [...nodes.filter((one) => one !== uploader), web];
+      await shownAt(others, '/acme/api/v2/summary.json', saysDown, 60_000);
       // One log for all of them: what each serves continues what the dead one had signed.
-      for (const node of [...nodes.filter((one) => one !== uploader), web])
-        expect((await head(node, seen)).size).toBeGreaterThan(seen.size);
+      for (const node of others) expect((await head(node, seen)).size).toBeGreaterThan(seen.size);
       // The database gone, too, it serves on.
       web.way?.cut();
       expect((await fetch(`${web.url()}/acme/`)).status).toBe(200);
