@@ -69,8 +69,9 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 
   async function begin(): Promise<void> {
     if (!options.isPublishing) publishing.memory = createSiteMemory(base.store);
-    else await beginPublishing({ base, serving, telling }, options.progress);
+    else await beginPublishing({ base, serving, telling }, { progress: options.progress, releaseUploads });
   }
+  const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
   closing.defer(() => publishing.publisher?.close());
   await begin();
   const engine = createRuns(base, { ...options, refresh: keeper.refresh, elections, serving });
@@ -96,7 +97,6 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
   let reconfigured: Promise<void> = Promise.resolve();
   // A reload starts another publisher, which must exist before it can be closed.
   closing.defer(() => reconfigured);
-  const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
   if (releaseUploads !== null) closing.defer(releaseUploads.close);
   const checks = createChecksKeeper(base, engine, elections);
   closing.defer(checks.close);
@@ -126,7 +126,13 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 }
 
 /** Starts the publishing thread. What the last process noted as published isn't published again. */
-async function beginPublishing({ base, serving, telling }: Parts, progress: RunProgress | undefined): Promise<void> {
+async function beginPublishing(
+  { base, serving, telling }: Parts,
+  {
+    progress,
+    releaseUploads,
+  }: { readonly progress: RunProgress | undefined; readonly releaseUploads: ReleaseUploads | null },
+): Promise<void> {
   const { store, folders, database, leases, components, place, log, publishing } = base;
   const since = await notedRevision(store, folders);
   const memory = createSiteMemory(store, {
@@ -143,6 +149,7 @@ async function beginPublishing({ base, serving, telling }: Parts, progress: RunP
       ...{ database, folders, now, sleep, leases, tell: telling.notices.tell },
       mayServe: (release) => serving.keeper.mayServe(release, now()),
       log: sitePageLog(base),
+      ...(releaseUploads === null ? {} : { numbersKnown: releaseUploads.numbersKnown }),
     }),
     takeTouched: memory.takeTouched,
     ...(progress === undefined ? {} : { onPage: progress.publishing }),

@@ -37,6 +37,8 @@ export type PrepareControl = Pick<PublishControl, 'nextNumber' | 'rememberFirsts
 interface PublishControlDeps extends PublishLeaseDeps {
   readonly mayServe: PublishControl['mayServe'];
   readonly log: PageLog;
+  /** Awaited before a number is given: numbers that are taken elsewhere are in the database then. */
+  readonly numbersKnown?: () => Promise<void>;
   /** Default: no notices. */
   readonly tell?: PublishControl['tell'];
 }
@@ -45,7 +47,10 @@ interface PublishControlDeps extends PublishLeaseDeps {
 export function createPublishControl(deps: PublishControlDeps): PublishControl {
   return {
     withLease: (task) => withPublishLease(deps, task),
-    nextNumber: (slug, above) => nextReleaseNumber(deps.database, slug, above),
+    nextNumber: async (slug, above) => {
+      await deps.numbersKnown?.();
+      return nextReleaseNumber(deps.database, slug, above);
+    },
     rememberFirsts: (firsts) => rememberFirsts(deps.database, firsts),
     mayServe: deps.mayServe,
     ...deps.log,

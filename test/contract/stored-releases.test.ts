@@ -459,6 +459,11 @@ describe('a node that takes releases out of a bucket', () => {
       expect(node.read('acme', 'index.html')).toContain(access);
     }
     expect(told).toEqual([new Map(), new Map([['acme', 7]])]);
+    const learnt: ReadonlyMap<string, number>[] = [];
+    const folders = testFolders();
+    ends.push(folders.remove);
+    await uploaderOf({ folders }, place, { onNumbers: async (numbers) => void learnt.push(numbers) }).learnNumbers();
+    expect(learnt).toEqual([new Map([['acme', 3]])]);
   });
 
   it('goes on without it, and after a restart with what it has', async () => {

@@ -1,5 +1,6 @@
 /** Uploads what is published here to the store of releases, as long as this node is elected for it. */
 
+import { setTimeout as wait } from 'node:timers/promises';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
@@ -20,6 +21,8 @@ export interface ReleaseUploads {
   readonly follow: () => void;
   /** This node uploads from now on. Another one did before. */
   readonly takeOver: () => void;
+  /** Resolves once the database knows the numbers in the store: a restored or new one would give them out again. */
+  readonly numbersKnown: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -40,6 +43,8 @@ interface ReleaseUploadsDeps {
 const LOOK_EVERY_MS = 1_000;
 /** Every write to a bucket costs. */
 const TIMES_EVERY_MS = 15_000;
+/** Pages are published although the store doesn't answer. */
+const NUMBERS_MAX_MS = 2_000;
 
 export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
   const { store, database, log } = deps;
@@ -62,6 +67,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
       return { digest, sealed: () => Buffer.from(sealEntries(text, key)) };
     },
   });
+  let numbers: Promise<unknown> | null = null;
   let told: string | null = null;
   let working: Promise<void> | null = null;
   let isAsked = false;
@@ -105,6 +111,12 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
     takeOver: () => {
       uploader.forget();
       follow();
+    },
+    // A store that can't be read is told by the next upload, which also learns them.
+    numbersKnown: async () => {
+      const late = wait(NUMBERS_MAX_MS, undefined, { ref: false });
+      numbers ??= Promise.race([uploader.learnNumbers().catch(() => undefined), late]);
+      await numbers;
     },
     close: async () => {
       isClosed = true;

@@ -65,6 +65,8 @@ interface Uploader {
   readonly update: (withTimes?: boolean) => Promise<UploadReport>;
   /** Another node may have written to the store, so it is read again. */
   readonly forget: () => void;
+  /** Reads which numbers of releases the index names, before this process gives out others. @throws TARGET_UNREACHABLE, TARGET_REFUSED */
+  readonly learnNumbers: () => Promise<void>;
 }
 
 const CONCURRENCY = 16;
@@ -96,8 +98,7 @@ export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDe
         try {
           if (memory === null) {
             memory = await readMemory(deps.store);
-            const named = Object.entries(memory.index.pages).map(([slug, { number }]) => [slug, number] as const);
-            await deps.onNumbers(new Map(named));
+            await deps.onNumbers(listNumbers(memory.index));
           }
           return await update(deps, memory, withTimes);
         } catch (error) {
@@ -110,7 +111,15 @@ export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDe
     forget: () => {
       memory = null;
     },
+    learnNumbers: async () => {
+      const found = await readLedger(deps.store, RELEASE_INDEX);
+      if (found.kind === 'read') await deps.onNumbers(listNumbers(found.ledger));
+    },
   };
+}
+
+function listNumbers({ pages }: ReleaseIndex): ReadonlyMap<string, number> {
+  return new Map(Object.entries(pages).map(([slug, { number }]) => [slug, number]));
 }
 
 async function readMemory(store: ObjectStore): Promise<Memory> {

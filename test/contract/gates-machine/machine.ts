@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { now, sleep } from '../../../src/app/clock.ts';
 import type { Log } from '../../../src/app/log.ts';
-import { createReleaseUploads } from '../../../src/app/nodes/releases.ts';
+import { createReleaseUploads, type ReleaseUploads } from '../../../src/app/nodes/releases.ts';
 import { releaseBucket } from '../../../src/app/targets.ts';
 import { type Config, parseConfig } from '../../../src/config/load.ts';
 import { isStatusError } from '../../../src/errors.ts';
@@ -188,7 +188,10 @@ async function startAll(site: Site): Promise<void> {
 }
 
 export async function begin(site: Site, name: NodeName): Promise<void> {
-  site.nodes[name] = await startNode(name, configOf(site, name), ROLES[name]);
+  const node = await startNode(name, configOf(site, name), ROLES[name]);
+  site.nodes[name] = node;
+  // As where it uploads by itself: before its first release gets a number.
+  if (name === 'main') await withUploads(node, (uploads) => uploads.numbersKnown());
 }
 
 function giverOf(folder: string, kind: Asked): Giver {
@@ -355,9 +358,16 @@ export async function rollBack({ nodes, folder }: Site, slug: string): Promise<b
 
 /** Main uploads what it serves, and the node that takes it has it. */
 export async function bringToWeb({ nodes: { main, web } }: Site): Promise<void> {
-  const { base, serving, publishing } = main.pharos;
   // A release that is replaced meanwhile is uploaded by the next look.
-  await publishing.publisher?.settled();
+  await main.pharos.publishing.publisher?.settled();
+  await withUploads(main, async (uploads) => uploads.follow());
+  await web.look().catch(() => undefined);
+  await web.pharos.serving.taking?.refresh();
+  await web.look();
+}
+
+async function withUploads({ pharos }: Node, task: (uploads: ReleaseUploads) => Promise<void>): Promise<void> {
+  const { base, serving } = pharos;
   const config = base.live.config();
   const bucket = releaseBucket(config, base.proxy);
   if (bucket === null) throw new Error('there is no bucket');
@@ -370,12 +380,9 @@ export async function bringToWeb({ nodes: { main, web } }: Site): Promise<void> 
     isElected: () => true,
     mayUpload: async () => true,
   });
-  uploads.follow();
+  await task(uploads);
   await uploads.close();
   await bucket.close();
-  await web.look().catch(() => undefined);
-  await web.pharos.serving.taking?.refresh();
-  await web.look();
 }
 
 const DATABASE = ['pharos.db', 'pharos.db-wal', 'pharos.db-shm'];
