@@ -3,7 +3,7 @@
  * publishes it.
  */
 
-import type { PageKey } from '../model/slugs.ts';
+import { type PageKey, toSlug } from '../model/slugs.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { insertAudit } from '../store/audit.ts';
@@ -166,6 +166,9 @@ export function writeAudit(
   return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome });
 }
 
+/** Of the words in an address, beside a date or what tells two of them apart. */
+const WORDS_CHARS_MAX = 40;
+
 /** `2026-11-21-api-errors`: part of addresses, so that they can be read. */
 export function idWords(name: string, at: EpochMs): string {
   return [toIso(at).slice(0, 'YYYY-MM-DD'.length), slugWords(name)].filter((part) => part !== '').join('-');
@@ -173,12 +176,5 @@ export function idWords(name: string, at: EpochMs): string {
 
 /** `api-errors`; empty where nothing of a name can be part of an address. */
 export function slugWords(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 40)
-    .replace(/-+$/, '');
+  return toSlug(name, WORDS_CHARS_MAX);
 }

@@ -159,13 +159,13 @@ export function readPageKey(key: PageKey): { readonly slug: string; readonly era
 /** As long as an id may be, with room for what tells two of one name apart. */
 const ID_CHARS_MAX = 48;
 /** Small letters, digits and dashes; empty where a name has no letter or digit of these. */
-export function toSlug(name: string): string {
+export function toSlug(name: string, charsMax = ID_CHARS_MAX): string {
   return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
-    .slice(0, ID_CHARS_MAX)
+    .slice(0, charsMax)
     .replace(/-+$/, '');
 }

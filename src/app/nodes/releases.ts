@@ -114,8 +114,10 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
     },
     // A store that can't be read is told by the next upload, which also learns them.
     numbersKnown: async () => {
-      const late = wait(NUMBERS_MAX_MS, undefined, { ref: false });
-      numbers ??= Promise.race([uploader.learnNumbers().catch(() => undefined), late]);
+      numbers ??= Promise.race([
+        uploader.learnNumbers().catch(() => undefined),
+        wait(NUMBERS_MAX_MS, undefined, { ref: false }),
+      ]);
       await numbers;
     },
     close: async () => {

@@ -45,7 +45,7 @@ export async function draw(handed: Handed): Promise<DrawnPage> {
   const drawn = await renderToString(result, instance.default, {}, {}, true);
   if (typeof drawn !== 'string') throw new TypeError(`It ended with ${drawn.status}`);
   // Nothing is painted before it has put times in the visitor's zone, or text would move. Astro takes no attributes of a script.
-  const html = drawn.replace(/<script type="module">(?=.*<\/head>)/s, '<script type="module" blocking="render">');
+  const html = drawn.replace(/<script type="module">(?=.*?<\/head>)/s, '<script type="module" blocking="render">');
   const { renderedScripts } = result._metadata;
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
   return {
