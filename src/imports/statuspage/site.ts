@@ -9,6 +9,7 @@ import { MAINTENANCE_STATUSES } from '../../model/page.ts';
 import { type EpochMs, later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import type { IncidentPost, PostUpdate } from '../../sync/connectors/markdown/schema.ts';
+import { STATE_WORDS } from '../../sync/connectors/statuspage/project.ts';
 import { IdSchema } from '../../sync/connectors/wire.ts';
 import {
   type Ask,
@@ -260,14 +261,7 @@ function toMarkdown(text: string): string {
 type Declared = NonNullable<IncidentPost['impacts']>[number]['components'][string];
 
 /** States of components, and what a post calls them. */
-const STATES: Readonly<Record<string, Declared>> = {
-  operational: 'operational',
-  degraded_performance: 'degraded',
-  partial_outage: 'partial_outage',
-  major_outage: 'major_outage',
-  full_outage: 'major_outage',
-  under_maintenance: 'maintenance',
-};
+const STATES: Readonly<Record<string, Declared>> = STATE_WORDS;
 
 interface UpdatesContext {
   /** Slug of the page. */

@@ -20,7 +20,7 @@ import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import * as wire from './schema.ts';
 import { AlarmSchema, type Component, ComponentSchema, ID_FIELD } from './schema.ts';
 
-export const STATE_WORDS: StateWords = {
+export const STATE_WORDS = {
   operational: 'operational',
   degraded_performance: 'degraded',
   partial_outage: 'partial_outage',
@@ -28,7 +28,7 @@ export const STATE_WORDS: StateWords = {
   // As incident.io writes it.
   full_outage: 'major_outage',
   under_maintenance: 'maintenance',
-};
+} as const satisfies StateWords;
 
 /** Impacts inside which a component may well be operational; any other word may be worse. */
 const CALM_IMPACTS: ReadonlySet<unknown> = new Set(['none', 'minor', 'major', 'maintenance']);
