@@ -28,8 +28,8 @@ interface ServeOptions {
   readonly isTaking: boolean;
 }
 
-/** Of requests to identity providers, which a visitor waits for. */
-const PROVIDER_LIMITS = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, connectionsMax: 8 };
+/** Of requests to identity providers, which a visitor waits for: few, and a token can't be asked for twice. */
+const PROVIDER_LIMITS = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, connectionsMax: 8, isEachAlone: true };
 
 export type ServeParts = ReturnType<typeof buildServe>;
 

@@ -17,6 +17,8 @@ interface DispatcherOptions {
   readonly idleMs: number;
   /** Sockets to one origin. */
   readonly connectionsMax: number;
+  /** Whether each request has a connection of its own: none fails because the other side closed one that had been idle. */
+  readonly isEachAlone?: boolean;
   /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string | undefined;
   /** How names are looked up where no proxy does it. */
@@ -25,9 +27,9 @@ interface DispatcherOptions {
   readonly proxy?: ProxySettings | undefined;
 }
 
-/** Keeps connections open until it is closed or destroyed. */
+/** Keeps connections open until it is closed or destroyed, unless each request is alone on its own. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { connectMs, headersMs, idleMs, connectionsMax, ca, lookup, proxy = NO_PROXY } = options;
+  const { connectMs, headersMs, idleMs, connectionsMax, ca, lookup, proxy = NO_PROXY, isEachAlone = false } = options;
   // The environment cannot turn certificate checks off.
   const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) } as const;
   const limits = {
@@ -35,7 +37,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     allowH2: false,
     connect: { timeout: connectMs, ...tls, ...(lookup === undefined ? {} : { lookup }) },
     connections: connectionsMax,
-    pipelining: 1,
+    // undici's word for connections that end with their request is 0.
+    pipelining: isEachAlone ? 0 : 1,
     headersTimeout: headersMs,
     bodyTimeout: idleMs,
   };

@@ -28,7 +28,7 @@ let provider: TestProvider;
 let pharos: RunningPharos;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-roles-'));
-  provider = await startProvider([CALLBACK]);
+  provider = await startProvider([CALLBACK], { keepsOpen: false });
   provider.accounts.set('ada', { email: 'ada@corp.example', email_verified: true, groups: ['sre'] });
   provider.accounts.set('wim', { preferred_username: 'wim', groups: ['support'] });
   provider.accounts.set('rob', { preferred_username: 'rob', groups: ['staff'] });

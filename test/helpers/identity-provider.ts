@@ -51,8 +51,11 @@ export async function newSigningKey(kid: string): Promise<SigningKey> {
 export const CLIENT = { client_id: 'pharos', client_secret: 'a secret of pharos at the provider' } as const;
 const REFRESH_PATHS = ['refresh_token', 'authorization_code'];
 
-/** @param redirectUris where it may send browsers back to */
-export async function startProvider(redirectUris: readonly string[], port = 0): Promise<TestProvider> {
+/**
+ * @param redirectUris where it may send browsers back to
+ * @param keepsOpen  false: a connection that Pharos uses a second time is closed just then, as one that was idle may be
+ */
+export async function startProvider(redirectUris: readonly string[], { keepsOpen = true } = {}): Promise<TestProvider> {
   const accounts = new Map<string, Account>();
   const requests: string[] = [];
   let signing = await newSigningKey('first');
@@ -79,9 +82,17 @@ export async function startProvider(redirectUris: readonly string[], port = 0): 
     return { ...answer, ...more };
   }
 
+  const used = new WeakSet<object>();
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '';
     requests.push(`${request.method} ${path}`);
+    if (!keepsOpen && /^\/(?:jwks|token|me|\.well-known)/.test(path)) {
+      if (used.has(request.socket)) {
+        request.socket.destroy();
+        return;
+      }
+      used.add(request.socket);
+    }
     if (broken !== null && path.startsWith(broken.path)) {
       if (broken.how === 'silence') request.socket.destroy();
       else response.writeHead(503).end();
@@ -105,7 +116,7 @@ export async function startProvider(redirectUris: readonly string[], port = 0): 
   });
   // On a busy machine a connection would be closed for idling while the next request is on its way.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {
     clients: [
