@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { compilePages } from '../src/publish/draw/compile-pages.ts';
 
@@ -26,6 +26,7 @@ const LEFT_OUT =
 rmSync(LIB, { recursive: true, force: true });
 for (const project of ['tsconfig.build.json', 'tsconfig.types.json'])
   execFileSync(COMPILER, ['-p', project], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+inlineWords(join('views', 'words'));
 for (const file of globSync('store/migrations/*.sql', { cwd: join(ROOT, 'src') }))
   cpSync(join(ROOT, 'src', file), join(LIB, file));
 const build = dirname(dirname(await compilePages()));
@@ -33,6 +34,17 @@ cpSync(build, join(LIB, 'renderer', basename(build)), { recursive: true });
 const embedded = new Set<string>();
 for (const name of EMBEDDED) addPackage(name, ROOT);
 for (const folder of embedded) embed(folder);
+
+/** Writes the English words into the types, since not every project that imports those lets TypeScript read JSON. */
+function inlineWords(folder: string): void {
+  const types = join(LIB, folder, 'index.d.ts');
+  const words = readFileSync(join(ROOT, 'src', folder, 'en.json'), 'utf8');
+  const text = readFileSync(types, 'utf8');
+  writeFileSync(
+    types,
+    text.replace("import en from './en.json';", () => `declare const en: ${words.trimEnd()};`),
+  );
+}
 
 /** Adds a package and the packages that it depends on, as far as they are installed. */
 function addPackage(name: string, from: string): void {

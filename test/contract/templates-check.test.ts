@@ -51,7 +51,7 @@ function check(program: string): { readonly passes: boolean; readonly output: st
 describe('npm run check', () => {
   it('fails on a renamed field of a view, a renamed word and a wrong property, and names the templates', () => {
     rename('src/views/incident/events.ts', 'olderText', 'earlierText');
-    rename('src/views/words/en.ts', 'noUpdates', 'noNews');
+    rename('src/views/words/en.json', 'noUpdates', 'noNews');
     rename('src/components/events/EventSection.astro', '<EventCard {event} ', '<EventCard event={heading} ');
     const { passes, output } = check('check-templates');
     expect(passes).toBe(false);

@@ -45,7 +45,7 @@ const STEPS: readonly (readonly Edit[])[] = [
     ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
   ],
   [
-    ['src/views/words/en.ts', "subscribe: 'Subscribe'", "subscribe: 'Subscribe!'", 'index.html'],
+    ['src/views/words/en.json', '"subscribe": "Subscribe"', '"subscribe": "Subscribe!"', 'index.html'],
     ['src/components/rows/ComponentRow.astro', '</style>', '.row .edited {\n  color: red;\n}\n</style>', 'index.html'],
     ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
   ],

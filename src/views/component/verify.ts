@@ -15,8 +15,8 @@ import {
 } from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
 import type { TimeView } from '../text/format.ts';
+import type { Words } from '../words/index.ts';
 import { fill } from '../words/index.ts';
-import type { Words } from '../words/types.ts';
 
 export interface VerifyView {
   readonly shell: ShellView;

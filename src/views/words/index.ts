@@ -1,18 +1,24 @@
-/** The words of a page in its language. */
+/** The words of a page in its language: a JSON file for each, in the order of the English one. `{name}` is filled in. */
 
-import { ar } from './ar.ts';
-import { de } from './de.ts';
-import { en } from './en.ts';
-import { es } from './es.ts';
-import { fr } from './fr.ts';
-import { it } from './it.ts';
-import { ja } from './ja.ts';
-import { ko } from './ko.ts';
-import { ptBr } from './pt-br.ts';
-import type { Plural, Words } from './types.ts';
-import { zhHans } from './zh-hans.ts';
+import ar from './ar.json' with { type: 'json' };
+import de from './de.json' with { type: 'json' };
+import en from './en.json' with { type: 'json' };
+import es from './es.json' with { type: 'json' };
+import fr from './fr.json' with { type: 'json' };
+import it from './it.json' with { type: 'json' };
+import ja from './ja.json' with { type: 'json' };
+import ko from './ko.json' with { type: 'json' };
+import ptBr from './pt-br.json' with { type: 'json' };
+import zhHans from './zh-hans.json' with { type: 'json' };
 
-export type { Plural, Words } from './types.ts';
+/**
+ * A text for each plural category that its language has. `=1` is for exactly one, in languages that have no category for it but
+ * say it another way, such as 每周 (every week) and not 每 1 周 (every 1 week).
+ */
+export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule | '=1', string>> & { other: string }>;
+
+/** Every key of the English catalogue, as text or plural like there. */
+export type Words = { readonly [Key in keyof typeof en]: (typeof en)[Key] extends string ? string : Plural };
 
 /** Every catalogue by its BCP 47 tag. */
 export const CATALOGUES: Readonly<Record<string, Words>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Day } from '../../../src/model/index.ts';
 import { formatIn } from '../../../src/views/text/format.ts';
-import { en } from '../../../src/views/words/en.ts';
+import en from '../../../src/views/words/en.json' with { type: 'json' };
 import { CATALOGUES, catalogueTag, count, fill, findWords, localeDirection } from '../../../src/views/words/index.ts';
 
 const KEYS = Object.keys(en) as (keyof typeof en)[];
