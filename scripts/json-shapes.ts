@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { INCIDENT_IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES, PROVENANCES, STATES } from '../src/model/index.ts';
-import type { StateDocument } from '../src/views/json/state-json.ts';
-import type { UptimeDocument } from '../src/views/json/uptime-json.ts';
+import type { stateDocument } from '../src/views/json/state-json.ts';
+import type { uptimeDocument } from '../src/views/json/uptime-json.ts';
 import type { ReportDocument } from '../src/views/report/report-data.ts';
 
 const V2IdSchema = z
@@ -73,7 +73,9 @@ export const StateDocumentSchema = z
     open_incidents: z.array(StateEventSchema).describe('Newest first.'),
     maintenances: z.array(StateEventSchema).describe('Current or planned, soonest first.'),
   })
-  .describe('api/state.json: the current state of a status page.') satisfies z.ZodType<StateDocument>;
+  .describe('api/state.json: the current state of a status page.') satisfies z.ZodType<
+  ReturnType<typeof stateDocument>
+>;
 
 const SourceSchema = z.strictObject({
   id: V2IdSchema,
@@ -163,9 +165,9 @@ export const UptimeDocumentSchema = z
     utc_days: z.array(z.iso.date()).describe('UTC days that are over for good, oldest first.'),
     components: z.array(UptimeComponentSchema),
   })
-  .describe(
-    'api/uptime.json: the data behind every uptime figure of a status page.',
-  ) satisfies z.ZodType<UptimeDocument>;
+  .describe('api/uptime.json: the data behind every uptime figure of a status page.') satisfies z.ZodType<
+  ReturnType<typeof uptimeDocument>
+>;
 
 const ReportEventSchema = z.strictObject({
   ...EVENT_HEAD,

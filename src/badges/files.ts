@@ -12,20 +12,6 @@ import { type BadgeFields, renderBadge } from './render.ts';
 
 /** The answer to shields.io's endpoint badge, for those who already show badges of that make. */
 
-/** Every key the endpoint knows and we use; it refuses unknown ones. */
-interface ShieldsEndpoint {
-  readonly schemaVersion: 1;
-  readonly label: string;
-  readonly message: string;
-  readonly color: string;
-  readonly labelColor: string;
-  readonly isError: boolean;
-  /** It takes less than five minutes for five minutes. */
-  readonly cacheSeconds: number;
-  readonly style?: string;
-  readonly logoSvg?: string;
-}
-
 const CACHE_SECONDS = 300;
 
 /** The styles that have a like there. */
@@ -39,7 +25,7 @@ const STYLES: Readonly<Partial<Record<BadgeStyle, string>>> = {
 };
 
 /** @see https://shields.io/badges/endpoint-badge */
-function shieldsEndpoint(fields: KindFields): ShieldsEndpoint {
+function shieldsEndpoint(fields: KindFields) {
   const style = STYLES[fields.style ?? 'flat'];
   return {
     schemaVersion: 1,

@@ -66,18 +66,8 @@ const ABSENT: readonly Absent[] = [
   { path: 'organizations', status: 404, reason: 'Pharos has no accounts of users. Operators have tokens.' },
 ];
 
-/** A request's place in the table. */
-interface Matched {
-  readonly operation: Operation | null;
-  /** Why the address has no operation; null: it has one, or it is unknown. */
-  readonly absent: Absent | null;
-  /** The methods that the address supports. */
-  readonly methods: readonly string[];
-  readonly params: Readonly<Record<string, string>>;
-}
-
 /** Finds the operation of an address. Literal segments take precedence over parameters, and `ABSENT` over both. */
-export function matchOperation(method: string, path: readonly string[]): Matched {
+export function matchOperation(method: string, path: readonly string[]) {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const absent = ABSENT.flatMap((one) => {
     const names = one.path.split('/');

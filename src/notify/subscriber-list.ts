@@ -101,12 +101,6 @@ interface ReadRow {
   readonly locale: string;
 }
 
-interface ReadList {
-  readonly rows: readonly ReadRow[];
-  /** Lines that were skipped, and why. */
-  readonly problems: readonly string[];
-}
-
 const EMAIL_COLUMNS = ['email', 'email address', 'e-mail', 'address', 'subscriber', 'endpoint'];
 const KIND_COLUMNS = ['type', 'mode', 'subscriber type', 'channel', 'kind'];
 const LANGUAGE_COLUMNS = ['language', 'locale'];
@@ -116,7 +110,7 @@ const COMPONENT_COLUMNS = ['components', 'component', 'component names', 'subscr
  * Reads a list exported from Statuspage or Instatus, or any CSV with a column of addresses. Without a header, the columns are
  * kind and address (Statuspage's import template), or only the address. Lines that aren't about email are skipped and reported.
  */
-export function readSubscriberList(text: string): ReadList {
+export function readSubscriberList(text: string) {
   const records = parse(text, {
     bom: true,
     trim: true,

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { embedScript } from '../../src/publish/site/site-files.ts';
-import { type StateDocument, stateDocument } from '../../src/views/json/state-json.ts';
+import { stateDocument } from '../../src/views/json/state-json.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { AS_OF } from '../helpers/page-model.ts';
@@ -47,7 +47,7 @@ async function listen(answers: ReadonlyMap<string, Answer>): Promise<Server> {
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const script = (name: string): Answer => ({ type: 'text/javascript', body: readFileSync(join(PUBLIC, name), 'utf8') });
 
-function answerState(document: StateDocument): void {
+function answerState(document: ReturnType<typeof stateDocument>): void {
   site.set('/acme/api/state.json', { type: 'application/json', body: JSON.stringify(document) });
 }
 

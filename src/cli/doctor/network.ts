@@ -142,13 +142,7 @@ export function isLoopback(host: string): boolean {
 /** Leases of nodes are told apart by their clocks, which should differ by far less than a lease lasts. */
 const SKEW_WARN_MS = 5_000;
 
-interface ServerFindings {
-  readonly findings: readonly Finding[];
-  /** Whether it may be opened: looking brings no table to another version. */
-  readonly isCurrent: boolean;
-}
-
-export async function databaseServerFindings(url: string, now: () => EpochMs): Promise<ServerFindings> {
+export async function databaseServerFindings(url: string, now: () => EpochMs) {
   let facts: PostgresFacts;
   const askedAt = now();
   try {

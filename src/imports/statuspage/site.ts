@@ -272,16 +272,8 @@ interface UpdatesContext {
   readonly lose: (message: string) => void;
 }
 
-interface ReadUpdates {
-  /** Oldest first. */
-  readonly updates: readonly PostUpdate[];
-  readonly impacts: NonNullable<IncidentPost['impacts']>;
-  /** Components that updates name, as they are called there. */
-  readonly codes: ReadonlySet<string>;
-}
-
 /** The updates of an incident or a maintenance. */
-function readUpdates(event: Event, words: readonly PostUpdate['status'][], context: UpdatesContext): ReadUpdates {
+function readUpdates(event: Event, words: readonly PostUpdate['status'][], context: UpdatesContext) {
   const { tell, lose, ids, page } = context;
   const codes = new Set<string>();
   const states: { at: EpochMs; components: Record<string, Declared> }[] = [];
@@ -353,13 +345,8 @@ const HistorySchema = z.object({
   months: z.array(z.object({ incidents: z.array(z.object({ code: z.string().regex(/^[\w-]{1,100}$/) })).nullish() })),
 });
 
-interface ReadPage {
-  readonly documents: readonly NamedDocument[];
-  readonly notes: readonly ImportNote[];
-}
-
 /** All documents of a page. @throws a StatusError where it does not speak the API */
-export async function readStatuspage(ask: Ask): Promise<ReadPage> {
+export async function readStatuspage(ask: Ask) {
   const documents: NamedDocument[] = [];
   const notes: ImportNote[] = [];
   const known = new Set<string>();

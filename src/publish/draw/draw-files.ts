@@ -17,23 +17,11 @@ export interface DrawOptions {
   readonly isOther?: boolean;
 }
 
-interface DrawnFiles {
-  readonly files: readonly ReleaseFile[];
-  /** Number of files with different bytes. */
-  readonly filesDrawn: number;
-  /** Whether files of other priorities were left as they were, or left out. */
-  readonly hasWaiting: boolean;
-}
-
 /**
  * Compares keys first, so that a file with the same inputs isn't rendered. A file that is rendered and comes out the
  * same isn't written; only its key is new.
  */
-export async function drawFiles(
-  entries: readonly FileEntry[],
-  previous: Manifest | null,
-  options: DrawOptions,
-): Promise<DrawnFiles> {
+export async function drawFiles(entries: readonly FileEntry[], previous: Manifest | null, options: DrawOptions) {
   const files: ReleaseFile[] = [];
   let hasWaiting = false;
   let filesDrawn = 0;

@@ -14,16 +14,6 @@ type ParsedJson =
   | { readonly isValid: true; readonly value: unknown }
   | { readonly isValid: false; readonly reason: string };
 
-/** What a look at the bytes tells before anything is built from them. */
-interface Outline {
-  readonly depth: number;
-  readonly values: number;
-  /** An escape, a long string or a `__proto__`: the parsed value needs cleaning. */
-  readonly needsCleaning: boolean;
-  /** Sixteen digits in a row: an integer may be too large for a number. */
-  readonly hasLongDigits: boolean;
-}
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
@@ -61,7 +51,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   }
 }
 
-function scanOutline(bytes: Uint8Array): Outline {
+function scanOutline(bytes: Uint8Array) {
   let depth = 0;
   let depthMax = 0;
   let values = 1;

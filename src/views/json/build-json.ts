@@ -2,23 +2,8 @@
 
 import { FORMULA_VERSION, type PageModel, toIso } from '../../model/index.ts';
 
-interface BuildDocument {
-  readonly versions: { readonly pharos: string; readonly uptime_formula: number };
-  /** The instant that the release is true for, and until when a copy may be believed. */
-  readonly as_of: string;
-  readonly stale_after: string;
-  /** One for each upstream that the page draws on, without its name; instants no newer than `as_of`. */
-  readonly snapshots: readonly {
-    readonly monitors_at: string | null;
-    readonly incidents_at: string | null;
-    readonly interval_seconds: number;
-    readonly stale: boolean;
-  }[];
-  readonly counts: Readonly<Record<'groups' | 'components' | 'incidents' | 'maintenances' | 'announcements', number>>;
-}
-
 /** @param version of Pharos */
-export function buildDocument(model: PageModel, version: string): BuildDocument {
+export function buildDocument(model: PageModel, version: string) {
   const instant = (at: PageModel['dataFrom']): string | null => (at === null ? null : toIso(at));
   return {
     versions: { pharos: version, uptime_formula: FORMULA_VERSION },

@@ -11,23 +11,7 @@ import { absoluteUrl, incidentPath, maintenancePath } from '../text/addresses.ts
 import { v2ComponentId, v2PageId } from '../v2/components.ts';
 import { v2IncidentId, v2MaintenanceId } from '../v2/incidents.ts';
 
-export interface PageHead {
-  /** As in `api/v2/`. */
-  readonly id: string;
-  readonly name: string;
-  readonly url: string;
-}
-
-export interface ComponentHead {
-  /** As in the page’s URLs. */
-  readonly id: string;
-  /** As in `api/v2/components.json`. */
-  readonly v2_id: string;
-  readonly name: string;
-  readonly group: string | null;
-}
-
-export interface EventHead {
+interface EventHead {
   /** As in `api/v2/`. */
   readonly id: string;
   readonly title: string;
@@ -35,7 +19,7 @@ export interface EventHead {
   readonly status: string;
 }
 
-export function pageHead(model: PageModel): PageHead {
+export function pageHead(model: PageModel) {
   return { id: v2PageId(model), name: model.definition.title, url: model.settings.url };
 }
 
@@ -44,7 +28,7 @@ export function componentHead(
   model: PageModel,
   { definition, plainName: name }: ComponentModel,
   group: string | null | undefined,
-): ComponentHead {
+) {
   return { id: definition.id, v2_id: v2ComponentId(model, definition.id), name, group: group ?? null };
 }
 

@@ -5,16 +5,7 @@ import { isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
 import { catalogueTag, findWords } from '../words/index.ts';
 import { bannerSentence, stateWord } from '../words/state-words.ts';
-import {
-  type ComponentHead,
-  componentHead,
-  type EventHead,
-  endText,
-  incidentHead,
-  maintenanceHead,
-  type PageHead,
-  pageHead,
-} from './heads.ts';
+import { componentHead, endText, incidentHead, maintenanceHead, pageHead } from './heads.ts';
 
 /** `api/now.json`: when a page was checked last, which no file drawn at its last change can know. */
 
@@ -27,16 +18,6 @@ export interface NowFacts {
   readonly upstreams: readonly string[];
 }
 
-interface NowDocument {
-  /** The last good answer of the upstream that was heard from least recently; null: one of them never answered, or there are none. */
-  readonly checkedAt: string | null;
-  /** A page read after this instant is no longer kept up to date. */
-  readonly staleAfter: string;
-  readonly state: State;
-  /** Number of the release being served: another one has news. */
-  readonly release: number;
-}
-
 export function nowFacts({ state, staleAfter, sources }: PageModel): NowFacts {
   return { state, staleAfter, upstreams: sources.map(({ upstreamId }) => upstreamId) };
 }
@@ -45,7 +26,7 @@ export function nowFacts({ state, staleAfter, sources }: PageModel): NowFacts {
 export function nowDocument(
   { state, staleAfter, upstreams }: NowFacts,
   { release, sources }: { readonly release: number; readonly sources: readonly SourceFreshness[] },
-): NowDocument {
+) {
   const checkedAt = oldestAnswer(upstreams.map((id) => sources.find(({ upstreamId }) => upstreamId === id)));
   return {
     checkedAt: checkedAt === null ? null : toIso(checkedAt),
@@ -60,41 +41,8 @@ function oldestAnswer(sources: readonly (SourceFreshness | undefined)[]): EpochM
   return instants.length === 0 || instants.length < sources.length ? null : toEpochMs(Math.min(...instants));
 }
 
-export interface StateDocument {
-  readonly page: PageHead;
-  readonly state: State;
-  /** When it entered that state; null: nothing was known before. */
-  readonly since: string | null;
-  /** The sentence at the top of the page, in its language. */
-  readonly sentence: string;
-  readonly locale: string;
-  readonly as_of: string;
-  /** A copy read after this instant is no longer kept up to date: its state is unknown. */
-  readonly stale_after: string;
-  readonly stale: boolean;
-  /** In the order of the page. */
-  readonly components: readonly StateComponent[];
-  /** Newest first. */
-  readonly open_incidents: readonly StateEvent[];
-  /** Current or planned, soonest first. */
-  readonly maintenances: readonly StateEvent[];
-}
-
-interface StateComponent extends ComponentHead {
-  readonly state: State;
-  readonly since: string | null;
-  /** The state in the language of the page. */
-  readonly state_text: string;
-  readonly stale: boolean;
-}
-
-interface StateEvent extends EventHead {
-  readonly started_at: string;
-  /** Null: nobody knows yet. */
-  readonly ends_at: string | null;
-}
-
-export function stateDocument(model: PageModel): StateDocument {
+/** `docs/schema/state.schema.json` says what each field is. */
+export function stateDocument(model: PageModel) {
   const { settings, state, asOf } = model;
   const words = findWords(settings.locale);
   return {
@@ -127,7 +75,7 @@ export function stateDocument(model: PageModel): StateDocument {
       .map((maintenance) => ({
         ...maintenanceHead(model, maintenance),
         started_at: toIso(maintenance.startsAt),
-        ends_at: toIso(maintenance.endsAt),
+        ends_at: endText(maintenance.endsAt),
       }))
       .reverse(),
   };

@@ -13,7 +13,6 @@ import {
   type MsByState,
   type PageModel,
   type PageSettings,
-  type Provenance,
   type SourceFreshness,
   STATES,
   type State,
@@ -28,7 +27,7 @@ import { countedComponents, lastChangeAt } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 import { upstreamRatio } from '../model/upstream-figures.ts';
 import { shortId } from '../text/addresses.ts';
-import { type ComponentHead, componentHead, type PageHead, pageHead } from './heads.ts';
+import { componentHead, pageHead } from './heads.ts';
 
 /** The formula in words, beside its version. */
 const FORMULA =
@@ -38,104 +37,8 @@ const FORMULA =
   'null where less than 1 % of the period was observed; what was only reported (an incident, a maintenance) is no observation; ' +
   'ratios are rounded down to 6 decimals and are 1 only when nothing was down';
 
-export interface UptimeDocument {
-  readonly page: PageHead & { readonly updated_at: string };
-  /** IANA time zone of the days. */
-  readonly time_zone: string;
-  /** The instant that everything here is counted to. */
-  readonly as_of: string;
-  /** A copy read after this time is out of date. */
-  readonly stale_after: string;
-  readonly stale: boolean;
-  readonly state: State;
-  readonly formula: {
-    readonly version: number;
-    readonly text: string;
-    /** Trouble up to this long that is over does not change the state of a day. */
-    readonly blip_floor_seconds: number;
-  };
-  readonly sources: readonly UptimeSource[];
-  /** Uptime of all components together, each weighted by the time that counts in it. */
-  readonly periods: UptimePeriodFigures;
-  /** The calendar days that `days` of each component runs along, oldest first; the last one is not over. */
-  readonly days: readonly string[];
-  /** How long each of them lasts, in seconds, up to `as_of`: 82800 and 90000 where clocks change. */
-  readonly day_seconds: readonly number[];
-  /** The UTC days that are over for good, oldest first, as `utc` of each component and the page’s log have them. */
-  readonly utc_days: readonly string[];
-  readonly components: readonly UptimeComponent[];
-}
-
-interface UptimeSource {
-  readonly id: string;
-  /** When it last answered; null: never. */
-  readonly monitors_at: string | null;
-  readonly incidents_at: string | null;
-  readonly interval_seconds: number;
-  readonly monitors_stale: boolean;
-  readonly incidents_stale: boolean;
-}
-
-interface UptimeComponent extends ComponentHead {
-  readonly state: State;
-  readonly stale: boolean;
-  /** Which of `sources` it comes from; null: a component with no monitor. */
-  readonly source_id: string | null;
-  /** What its figures are counted from: nobody watches a component without a monitor. */
-  readonly uptime_basis: 'monitoring' | 'reported_incidents';
-  readonly periods: UptimePeriodFigures;
-  /** What the upstream says itself; null: it says nothing. */
-  readonly upstream: {
-    readonly period_days: number;
-    readonly uptime_ratio: number | null;
-    readonly response_time_average_ms: number | null;
-  } | null;
-  /** What the checks showed last, of a component that Pharos checks itself; null: it is none, or it was not checked yet. */
-  readonly checks: {
-    readonly certificate_expires_at: string | null;
-    readonly places: readonly {
-      readonly place: string;
-      readonly at: string;
-      readonly state: State;
-      /** Null: it did not answer. */
-      readonly response_time_ms: number | null;
-    }[];
-  } | null;
-  readonly days: UptimeDays;
-  /** What is said of days in `utc_days`, by their place in that list; nothing is known of others. */
-  readonly utc: readonly (DayFigures & { readonly days: readonly number[] })[];
-  /** Days in `utc_days` that say something else than they once did, by their place in that list. */
-  readonly corrections: readonly { readonly day: number; readonly corrected_at: string }[];
-}
-
-/** Each list has one entry for each day of the document. */
-interface UptimeDays {
-  /** The state that colours the day. */
-  readonly state: readonly State[];
-  /** Seconds in each state; together they are `day_seconds`. */
-  readonly seconds: Readonly<Record<State, readonly number[]>>;
-  /** The same, as counted in uptime; null: no day differs. */
-  readonly counted_seconds: Readonly<Record<State, readonly number[]>> | null;
-  /** Share of the day with a known state, 0 to 1, rounded down to 4 decimals. */
-  readonly coverage: readonly number[];
-  readonly provenance: readonly (readonly Provenance[])[];
-}
-
-type UptimePeriodFigures = Readonly<Record<UptimePeriod, UptimeFigures>>;
-
-export interface UptimeFigures {
-  /** Null: too little was observed, no time counts, or the page shows no uptime. */
-  readonly uptime_ratio: number | null;
-  /** The same with maintenance counted as up. */
-  readonly uptime_ratio_with_maintenance: number | null;
-  readonly coverage_ratio: number;
-  readonly seconds: Readonly<Record<State, number>>;
-  /** What the ratios are made from: other than `seconds` only where an impact was declared not to count. */
-  readonly counted_seconds: Readonly<Record<State, number>>;
-}
-
-/** The document of one page. */
-export function uptimeDocument(model: PageModel): UptimeDocument {
+/** The document of one page; `docs/schema/uptime.schema.json` says what each field is. */
+export function uptimeDocument(model: PageModel) {
   const { settings, asOf } = model;
   const days = daysUntil(dayOf(asOf, settings.timezone), DAYS_COUNT);
   const options = { now: asOf, blipFloorMs: settings.blipFloorMs, zone: settings.timezone };
@@ -165,9 +68,9 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
     periods: figuresByPeriod(settings, (period) =>
       combinedUptime(measured.filter(({ component }) => counted.has(component)).map(({ periods }) => periods[period])),
     ),
-    days,
+    days: days as readonly string[],
     day_seconds: (measured[0]?.cells ?? dayCells([], days, options)).map(({ elapsedMs }) => toSeconds(elapsedMs)),
-    utc_days: utcDays,
+    utc_days: utcDays as readonly string[],
     components: measured.map(({ component, cells, periods }) => ({
       ...componentHead(model, component, groupNames.get(component)),
       state: component.state,
@@ -191,7 +94,7 @@ export function uptimeDocument(model: PageModel): UptimeDocument {
   };
 }
 
-function uptimeSource(model: PageModel, source: SourceFreshness): UptimeSource {
+function uptimeSource(model: PageModel, source: SourceFreshness) {
   return {
     id: shortId('source', model.definition.id, source.upstreamId),
     monitors_at: source.monitorsAt === null ? null : toIso(source.monitorsAt),
@@ -206,7 +109,7 @@ function findSourceId(model: PageModel, { definition }: ComponentModel): string 
   return definition.monitor === null ? null : shortId('source', model.definition.id, upstreamOf(definition.monitor));
 }
 
-function upstreamFigures(component: ComponentModel, { showUptime }: PageSettings): UptimeComponent['upstream'] {
+function upstreamFigures(component: ComponentModel, { showUptime }: PageSettings) {
   const { upstreamUptime } = component;
   if (upstreamUptime === null || upstreamUptime.periodDays === null) return null;
   const ratio = upstreamRatio(component);
@@ -217,7 +120,7 @@ function upstreamFigures(component: ComponentModel, { showUptime }: PageSettings
   };
 }
 
-function lastChecks({ upstreamUptime }: ComponentModel): UptimeComponent['checks'] {
+function lastChecks({ upstreamUptime }: ComponentModel) {
   const { places, certificateEndsAt } = upstreamUptime ?? {};
   if (places === undefined) return null;
   return {
@@ -228,15 +131,18 @@ function lastChecks({ upstreamUptime }: ComponentModel): UptimeComponent['checks
   };
 }
 
-function figuresByPeriod(settings: PageSettings, uptimeIn: (period: UptimePeriod) => Uptime): UptimePeriodFigures {
+function figuresByPeriod(settings: PageSettings, uptimeIn: (period: UptimePeriod) => Uptime) {
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
-  return Object.fromEntries(
-    periods.map((period) => [period, uptimeFigures(uptimeIn(period), settings)]),
-  ) as UptimePeriodFigures;
+  return Object.fromEntries(periods.map((period) => [period, uptimeFigures(uptimeIn(period), settings)])) as Record<
+    UptimePeriod,
+    UptimeFigures
+  >;
 }
 
+export type UptimeFigures = ReturnType<typeof uptimeFigures>;
+
 /** Uptime figures as JSON has them. */
-export function uptimeFigures(uptime: Uptime, { showUptime }: Pick<PageSettings, 'showUptime'>): UptimeFigures {
+export function uptimeFigures(uptime: Uptime, { showUptime }: Pick<PageSettings, 'showUptime'>) {
   const { ratio, ratioWithMaintenance, coverageRatio, msByState, countedMsByState } = uptime;
   const shown = (share: number | null): number | null => (share === null || !showUptime ? null : floorTo(share, 6));
   return {
@@ -248,7 +154,7 @@ export function uptimeFigures(uptime: Uptime, { showUptime }: Pick<PageSettings,
   };
 }
 
-function uptimeDays(cells: readonly DayCell[]): UptimeDays {
+function uptimeDays(cells: readonly DayCell[]) {
   return {
     state: cells.map(({ state }) => state),
     seconds: daysByState(cells.map(({ msByState }) => msByState)),
@@ -264,9 +170,9 @@ function secondsByState(ms: MsByState): Record<State, number> {
   return Object.fromEntries(STATES.map((state) => [state, toSeconds(ms[state])])) as Record<State, number>;
 }
 
-function daysByState(days: readonly MsByState[]): UptimeDays['seconds'] {
+function daysByState(days: readonly MsByState[]) {
   const lists = STATES.map((state) => [state, days.map((ms) => toSeconds(ms[state]))]);
-  return Object.fromEntries(lists) as UptimeDays['seconds'];
+  return Object.fromEntries(lists) as Record<State, number[]>;
 }
 
 /** To the millisecond, so that the seconds of a day add up. */

@@ -1,34 +1,22 @@
 /** The page of the operators: how each part does, what happened, and what can be done about it. In English, like the command line. */
 
 import { type EpochMs, HOUR_MS, MINUTE_MS, type State } from '../../model/index.ts';
-import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell } from '../frame/shell.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import type { CircuitFacts, OpsFacts, OpsPageFacts, RunFacts, UpstreamFacts } from './ops-facts.ts';
 
 /** The runs on the operators' page: those that say the same one after the other are one row. */
 
-interface RunRow {
-  /** Of the last one, as it stands in the log. */
-  readonly id: string;
-  readonly trigger: string;
-  readonly started: TimeView | null;
-  readonly duration: string;
-  readonly state: State;
-  readonly outcome: string;
-  /** `5 times since 13:40:00`; null: once. */
-  readonly times: string | null;
-}
-
 const RUNS_SHOWN = 20;
 
-interface RowWords {
+interface Words {
   readonly now: EpochMs;
   readonly format: Format;
   readonly moment: (at: EpochMs) => TimeView;
 }
 
 /** Newest first. */
-function runRows(runs: readonly RunFacts[], words: RowWords): readonly RunRow[] {
+function runRows(runs: readonly RunFacts[], words: Words) {
   const groups: RunFacts[][] = [];
   for (const run of runs) {
     const group = groups.at(-1);
@@ -50,10 +38,11 @@ function saysTheSame(a: RunFacts, b: RunFacts): boolean {
 function runRow(
   { id, trigger, startedAt, endedAt, hasFailed, outcome }: RunFacts,
   group: readonly RunFacts[],
-  { now, format, moment }: RowWords,
-): RunRow {
+  { now, format, moment }: Words,
+) {
   const isOver = startedAt !== null && endedAt !== null;
   const firstAt = group.at(-1)?.startedAt ?? null;
+  const state: State = !isOver ? 'maintenance' : hasFailed ? 'degraded' : 'operational';
   return {
     id,
     trigger,
@@ -64,8 +53,9 @@ function runRow(
         : isOver
           ? lengthWords(endedAt - startedAt, format)
           : `${format.duration(Math.max(0, now - startedAt))} so far`,
-    state: isOver ? (hasFailed ? 'degraded' : 'operational') : 'maintenance',
+    state,
     outcome: startedAt === null ? 'queued' : isOver ? outcome : 'in progress',
+    // `5 times since 13:40:00`, of runs that say the same.
     times: group.length === 1 || firstAt === null ? null : `${group.length} times since ${moment(firstAt).text}`,
   };
 }
@@ -93,81 +83,13 @@ function createClock(timeZone: string): Intl.DateTimeFormat {
   return clocks.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat('en', parts));
 }
 
-export interface OpsView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly sentence: string;
-  /** What the last button did; null: none was pressed. */
-  readonly notice: string | null;
-  /** What needs a look, worst first; empty when all is well. */
-  readonly attention: readonly string[];
-  /** Goes with every form. */
-  readonly formToken: string;
-  /** Whether pulls and rebuilds can be asked for. */
-  readonly canRun: boolean;
-  /** Why there are no buttons. */
-  readonly idle: string;
-  readonly asOf: TimeView;
-  readonly version: string;
-  readonly upstreams: readonly UpstreamRow[];
-  readonly runs: readonly RunRow[];
-  readonly pages: readonly PageRow[];
-  /** Pages that are not listed. */
-  readonly pagesHidden: number;
-  readonly exports: readonly { readonly id: string; readonly counts: string; readonly error: string | null }[];
-  /** What is told to subscribers and channels. */
-  readonly notices: readonly { readonly id: string; readonly counts: string; readonly error: string | null }[];
-  readonly subscribers: readonly { readonly page: string; readonly counts: string }[];
-  readonly mail: string;
-  readonly audit: readonly AuditRow[];
-  readonly signIns: readonly { readonly page: string; readonly counts: string }[];
-}
-
-interface UpstreamRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: State;
-  readonly heard: TimeView | null;
-  readonly age: string;
-  readonly quota: string;
-  readonly circuit: string;
-  /** Places that check something of it, and when they last did; null: there are none. */
-  readonly places: string | null;
-  readonly error: { readonly at: TimeView; readonly code: string; readonly message: string } | null;
-  /** Null: there are none. */
-  readonly notes: { readonly title: string; readonly items: readonly string[] } | null;
-}
-
-interface PageRow {
-  readonly slug: string;
-  readonly title: string;
-  readonly href: string;
-  readonly gate: string;
-  readonly state: State;
-  readonly release: string;
-  readonly asOf: TimeView | null;
-  readonly size: string;
-  readonly others: readonly { readonly number: number; readonly text: string }[];
-}
-
-interface AuditRow {
-  readonly at: TimeView;
-  readonly who: string;
-  readonly what: string;
-  readonly from: string;
-  readonly outcome: string;
-}
+/** What each field says is in the function that makes it. */
+export type OpsView = ReturnType<typeof opsView>;
 
 /** More than these are counted, not named. */
 const NAMED_MAX = 5;
 /** A report keeps so many notes of each kind; with fewer in all none was cut. */
 const NOTES_CUT_AT = 20;
-
-interface Words {
-  readonly now: EpochMs;
-  readonly format: Format;
-  readonly moment: (at: EpochMs) => TimeView;
-}
 
 /** `notice`: what the last button did. */
 export function opsView(
@@ -177,17 +99,15 @@ export function opsView(
     notice,
     canAct = true,
   }: { readonly formToken: string; readonly notice: string | null; readonly canAct?: boolean },
-): OpsView {
+) {
   const format = formatIn('en', facts.timezone);
   const moment = createTimeViews(facts.now, facts.timezone);
   const words: Words = { now: facts.now, format, moment };
   const attention = listAttention(facts);
   const title = `Operators · ${facts.siteName}`;
+  const state: State = attention.length === 0 ? 'operational' : 'degraded';
   return {
-    shell: {
-      ...buildPlainShell({ locale: 'en', title, siteTitle: facts.siteName, base: '../' }),
-      state: attention.length === 0 ? 'operational' : 'degraded',
-    },
+    shell: { ...buildPlainShell({ locale: 'en', title, siteTitle: facts.siteName, base: '../' }), state },
     heading: 'Operators',
     sentence: summarise(facts, attention.length),
     notice,
@@ -278,14 +198,15 @@ function listAttention(facts: OpsFacts): string[] {
   ];
 }
 
-function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words): UpstreamRow {
+function upstreamRow(upstream: UpstreamFacts, { now, format, moment }: Words) {
   const { id, kind, heardAt, intervalMs, quota, circuit, lastError, monitorsTotal, notes, places } = upstream;
+  const state: State = upstream.isStale ? 'unknown' : circuit.kind === 'closed' ? 'operational' : 'degraded';
   const asked = `synced every ${format.duration(intervalMs)}`;
   const monitors = monitorsTotal === null ? '' : `, ${format.number(monitorsTotal)} monitors`;
   return {
     id,
     kind,
-    state: upstream.isStale ? 'unknown' : circuit.kind === 'closed' ? 'operational' : 'degraded',
+    state,
     heard: heardAt === null ? null : moment(heardAt),
     age:
       heardAt === null
@@ -335,13 +256,14 @@ const GATES: Readonly<Record<OpsPageFacts['access'], string>> = {
   oidc: 'single sign-on',
 };
 
-function pageRow({ slug, title, url, access, release, others }: OpsPageFacts, { format, moment }: Words): PageRow {
+function pageRow({ slug, title, url, access, release, others }: OpsPageFacts, { format, moment }: Words) {
+  const state: State = release === null ? 'unknown' : 'operational';
   return {
     slug,
     title,
     href: url,
     gate: GATES[access],
-    state: release === null ? 'unknown' : 'operational',
+    state,
     release: release === null ? 'not published' : `release ${release.number}`,
     asOf: release === null ? null : moment(release.asOf),
     size:

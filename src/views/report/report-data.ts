@@ -16,55 +16,15 @@ import {
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import { isOpen, touches } from '../incident/events.ts';
-import {
-  type ComponentHead,
-  componentHead,
-  type EventHead,
-  endText,
-  incidentHead,
-  maintenanceHead,
-  type PageHead,
-  pageHead,
-} from '../json/heads.ts';
+import { componentHead, endText, incidentHead, maintenanceHead, pageHead } from '../json/heads.ts';
 import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
 
-export interface ReportDocument {
-  readonly page: PageHead;
-  /** `2026-11`, a calendar month in `time_zone`. */
-  readonly month: string;
-  readonly time_zone: string;
-  readonly from: string;
-  /** What is counted to: the end of the month, or the present while it goes on. */
-  readonly to: string;
-  readonly is_over: boolean;
-  readonly formula_version: number;
-  readonly uptime: UptimeFigures;
-  readonly components: readonly ReportComponent[];
-  /** Incidents within the month, oldest first. */
-  readonly incidents: readonly ReportEvent[];
-  readonly maintenances: readonly ReportEvent[];
-}
+export type ReportDocument = ReturnType<typeof reportDocument>;
 
-interface ReportComponent extends ComponentHead {
-  readonly uptime: UptimeFigures;
-  readonly incident_count: number;
-}
-
-interface ReportEvent extends EventHead {
-  readonly impact: string | null;
-  readonly started_at: string;
-  /** Null: not over. */
-  readonly ended_at: string | null;
-  /** Of its part inside the month. */
-  readonly seconds: number;
-  /** Ids as in `components`. */
-  readonly components: readonly string[];
-}
-
-/** The report of `month` (`2026-11`); of the current one up to `asOf`. */
-export function reportDocument(model: PageModel, month: string): ReportDocument {
+/** The report of `month` (`2026-11`); of the current one up to `asOf`. `docs/schema/report.schema.json` says what each field is. */
+export function reportDocument(model: PageModel, month: string) {
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
   const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
@@ -105,11 +65,11 @@ function secondsInside({ from, to }: Interval, startsAt: EpochMs, endsAt: EpochM
   return Math.max(0, Math.min(to, endsAt ?? to) - Math.max(from, startsAt)) / 1_000;
 }
 
-function incidentEvent(model: PageModel, window: Interval, incident: PageIncident): ReportEvent {
-  const { impact, startedAt, endedAt, componentIds } = incident;
+function incidentEvent(model: PageModel, window: Interval, incident: PageIncident) {
+  const { startedAt, endedAt, componentIds } = incident;
   return {
     ...incidentHead(model, incident),
-    impact,
+    impact: incident.impact as string | null,
     started_at: toIso(startedAt),
     // An end that is only planned is none yet.
     ended_at: isOpen(incident) ? null : endText(endedAt),
@@ -123,13 +83,13 @@ function maintenanceEvent(
   model: PageModel,
   window: Interval,
   { maintenance, windows }: { readonly maintenance: PageMaintenance; readonly windows: readonly Interval[] },
-): ReportEvent {
+) {
   const { startsAt, endsAt, componentIds } = maintenance;
   return {
     ...maintenanceHead(model, maintenance),
-    impact: null,
+    impact: null as string | null,
     started_at: toIso(windows[0]?.from ?? startsAt),
-    ended_at: toIso(windows.at(-1)?.to ?? endsAt),
+    ended_at: endText(windows.at(-1)?.to ?? endsAt),
     seconds: windows.reduce((sum, { from, to }) => sum + secondsInside(window, from, to), 0),
     components: componentIds,
   };

@@ -5,18 +5,8 @@ import { createContext, ownPictureFrom } from '../frame/shell.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { localeDirection } from '../words/index.ts';
 
-interface WebManifest {
-  readonly name: string;
-  readonly lang: string;
-  readonly dir: 'ltr' | 'rtl';
-  readonly start_url: string;
-  readonly scope: string;
-  readonly display: 'minimal-ui';
-  readonly icons: readonly { readonly src: string; readonly sizes: string; readonly type?: string }[];
-}
-
 /** Addresses in it are relative to itself, so it works wherever its page is. */
-export function webManifest(model: PageModel): WebManifest {
+export function webManifest(model: PageModel) {
   const { definition, settings } = model;
   const picture = ownPictureFrom(createContext(model), definition.icon);
   return {
