@@ -1,4 +1,4 @@
-/** Where in a configuration file a fault is, and what stands there. */
+/** Finds the place of an error in a configuration file, and draws an excerpt of it. */
 
 import {
   type Alias,
@@ -17,14 +17,14 @@ import { faultMessage, valueAt } from '../schema/issue-words.ts';
 
 export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
 
-/** A file that is YAML. */
+/** A parsed YAML file. */
 interface ParsedFile {
   readonly text: string;
   readonly tree: Document.Parsed;
   readonly lines: LineCounter;
 }
 
-/** @throws CONFIG_INVALID where it is no YAML */
+/** @throws CONFIG_INVALID if it isn't valid YAML */
 export function parseFile(source: { readonly text: string; readonly file: string | null }): ParsedFile {
   const lines = new LineCounter();
   const tree = parseDocument(source.text, { lineCounter: lines, prettyErrors: false });
@@ -48,7 +48,7 @@ export function parseFile(source: { readonly text: string; readonly file: string
   });
 }
 
-/** What cannot be parsed has no paths that say which values are secrets, so keys and punctuation are all that is shown. */
+/** If a file can't be parsed, nobody knows which values are secrets. So only keys and punctuation are shown. */
 function hideValues(text: string): string {
   return text.replace(
     /((?<=^[\s-]*)[\w-]+(?=\s*:(?:\s|$)))|[^\s,{}[\]"':#|>-]/gm,
@@ -56,7 +56,7 @@ function hideValues(text: string): string {
   );
 }
 
-/** The same for a person: with its path as text, and what stands in the file instead of what was expected. */
+/** Turns a zod issue into words: its path as text, what was expected and what was found. */
 export function toConfigIssue(
   issue: z.core.$ZodIssue,
   raw: unknown,
@@ -80,7 +80,7 @@ function pathText(path: readonly PropertyKey[]): string {
 
 type Range = readonly [start: number, end: number, ...rest: readonly number[]];
 
-/** The same text with stars where secrets stand, so that no excerpt shows one. */
+/** Masks secrets with asterisks, so that no excerpt shows one. */
 export function withoutSecrets({ text, tree }: ParsedFile, secretPaths: ReadonlySet<string>): string {
   let masked = text;
   for (const path of secretPaths) {
@@ -93,7 +93,7 @@ export function withoutSecrets({ text, tree }: ParsedFile, secretPaths: Readonly
   return masked;
 }
 
-/** A fault with its line and what stands there; one of something missing is where it should be. */
+/** Adds the line and an excerpt to an error. If something is missing, this is the line where it belongs. */
 export function withPlace(
   { tree, lines }: ParsedFile,
   masked: string,
@@ -112,7 +112,7 @@ export function withPlace(
   return { path, message: `${message} (line ${lines.linePos(near[0]).line})` };
 }
 
-/** The line of a value, or of what it should stand in; null: nothing of its path is there. */
+/** The line of a value, or of the nearest parent that exists. Null if there is none. */
 export function lineAt({ tree, lines }: ParsedFile, path: string): number | null {
   const keys = toKeys(path);
   const range = rangeAt(tree, keys) ?? nearestRange(tree, keys);
@@ -129,7 +129,7 @@ function rangeAt(tree: Document.Parsed, keys: readonly (string | number)[]): Ran
   return node?.range ?? null;
 }
 
-/** Where the key of a value stands, or the value itself in a list. */
+/** The range of a value's key. In lists, the range of the value itself. */
 function keyRange(tree: Document.Parsed, keys: readonly (string | number)[]): Range | null {
   const last = keys.at(-1);
   if (last === undefined) return null;
@@ -159,7 +159,7 @@ function toKeys(path: string): (string | number)[] {
         .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/** Longer lines are shown around the fault. */
+/** Longer lines are cut around the error. */
 const WIDTH_MAX = 68;
 const BEFORE_FAULT = 40;
 
@@ -182,16 +182,16 @@ function drawExcerpt(text: string, { line, column, length }: Place): string {
   return `    ${number} | ${shown}\n    ${' '.repeat(number.length)} | ${' '.repeat(start)}${carets}`;
 }
 
-/** The first word that begins at or after a place, and before another. */
+/** The start of the first word at or after `place` and before `before`. */
 function wordStart(line: string, place: number, before: number): number {
   if (place <= 0) return 0;
   const space = line.indexOf(' ', place - 1);
   return space === -1 || space >= before ? place : space + 1;
 }
 
-// What is wrong with a file that is not YAML, in words for the person who can fix it.
+// YAML syntax errors in words for the person who has to fix them.
 
-/** By the code of the parser; its own words for what is not here. */
+/** By error code of the parser. For all other codes, the parser's own message is used. */
 const WORDS: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
   BAD_DQ_ESCAPE: 'unknown escape sequence. Write \\\\ for a backslash, or use single quotes',
   BAD_INDENT: 'wrong indentation. Keys of a mapping start in the same column, and so do the entries of a list',
@@ -203,7 +203,7 @@ const WORDS: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
   TAB_AS_INDENT: 'tabs can’t be used for indentation. Use spaces',
 };
 
-/** What begins and never ends: such a fault is found at the end of the file, and made at the beginning of this. */
+/** Quotes and brackets that are never closed. The parser reports them at the end of the file, but the mistake is where they open. */
 type Open = 'quote' | '{' | '[';
 
 function yamlWords(error: YAMLParseError): string {
@@ -212,7 +212,7 @@ function yamlWords(error: YAMLParseError): string {
   return WORDS[error.code] ?? error.message.charAt(0).toLowerCase() + error.message.slice(1);
 }
 
-/** Offsets of the fault. */
+/** Offsets of the error. */
 function yamlPlace(error: YAMLParseError, tree: Document.Parsed): readonly [start: number, end: number] {
   const open = unclosed(error);
   const [at, end] = error.pos;
@@ -228,7 +228,7 @@ function yamlPlace(error: YAMLParseError, tree: Document.Parsed): readonly [star
   return open === 'quote' ? [start, end] : [start, start + 1];
 }
 
-/** The first alias to nothing, which the parser takes for YAML. */
+/** The first alias without an anchor, which the parser accepts. */
 function unknownAlias(tree: Document.Parsed): Alias | null {
   let found: Alias | null = null;
   visit(tree, {

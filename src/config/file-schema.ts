@@ -1,4 +1,4 @@
-/** The whole of pharos.yaml, as the file gives it. */
+/** The schema of pharos.yaml. */
 
 import emailAddresses from 'email-addresses';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ import {
   upstreamSchema,
 } from './schema.ts';
 
-/** The address of a Postgres database; it carries a password, so it is closed at once. */
+/** The address of a Postgres database. It contains a password, so it becomes a secret right away. */
 const StoreUrlSchema = z
   .string()
   .refine(isPostgresUrl, 'expected postgres://user:password@host:5432/database')
@@ -32,7 +32,7 @@ function isPostgresUrl(text: string): boolean {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
 }
 
-/** What operators may be. */
+/** Roles of operators. */
 const ROLES = ['admin', 'writer', 'reader'] as const;
 
 const SecuritySchema = z.strictObject({
@@ -233,7 +233,7 @@ const TransparencySchema = z
   })
   .prefault({});
 
-/** Each value by itself; what they mean together is checked in rules.ts. */
+/** Validates each value on its own; `rules.ts` checks how they fit together. */
 export function createFileSchema(connectors: readonly ConnectorOptions[]) {
   return z.strictObject({
     site: SiteSchema,
@@ -272,5 +272,5 @@ export function createFileSchema(connectors: readonly ConnectorOptions[]) {
   });
 }
 
-/** The whole configuration as the file gives it, before paths are made absolute. */
+/** The configuration as in the file, before paths are resolved. */
 export type ConfigFile = z.output<ReturnType<typeof createFileSchema>>;

@@ -10,7 +10,7 @@ import { SecretSchema } from '../schema/secret.ts';
 const PathSchema = z
   .string()
   .regex(/^[\w-]{1,64}(\.[\w-]{1,64}){0,9}$/, 'expected names with dots between them, such as labels.component');
-/** The first of several that the payload has. */
+/** One path, or several: the first one that exists in the payload is used. */
 const PathsSchema = z.union([PathSchema.transform((path) => [path]), z.array(PathSchema).min(1).max(8)]);
 const WordsSchema = z.array(z.string().min(1).max(100)).min(1).max(20);
 const StateSchema = z.enum(['degraded', 'partial_outage', 'major_outage']);
@@ -37,7 +37,7 @@ const SignatureSchema = z.strictObject({
   prefix: z.string().max(20).default('').describe('Text before the hexadecimal digits, such as v1=.'),
 });
 
-/** What only the sender's own test has: text by path, or nothing there (null). */
+/** Recognises the sender's test alert: text by path, or null if the path doesn't exist. */
 export type TestMark = Readonly<Record<string, RegExp | null>>;
 
 interface Preset {
@@ -59,7 +59,7 @@ const PROMETHEUS: Preset = {
     severity: 'labels.severity',
   },
   tests: [
-    // The test of a contact point in Grafana, also for an Alertmanager that Grafana manages.
+    // The test of a Grafana contact point, also for Alertmanagers managed by Grafana.
     { 'labels.alertname': /^TestAlert$/, 'labels.instance': /^Grafana$/ },
     // Alertmanager has no test of its own. kube-prometheus fires this one for ever, to show that alerts get through.
     { 'labels.alertname': /^Watchdog$/ },
@@ -86,7 +86,7 @@ const INTAKE_PRESETS = {
       changed: ['incident.priority_updated'],
       title: 'event.data.title',
       component: 'event.data.service.summary',
-      // When the incident was created says nothing of when it was reopened.
+      // The creation time would be wrong for incidents that were reopened.
       started: 'event.occurred_at',
       ended: 'event.occurred_at',
       severity: ['event.data.priority.summary', 'event.data.urgency'],
@@ -112,14 +112,14 @@ const INTAKE_PRESETS = {
   'uptime-kuma': {
     mapping: {
       key: 'monitor.id',
-      // Messages about certificates and domains have no heartbeat, and are no alerts.
+      // Messages about certificates and domains have no heartbeat; they aren't alerts.
       status: ['heartbeat.status', 'msg'],
       firing: ['0'],
       resolved: ['1'],
       title: 'monitor.name',
       component: 'monitor.name',
       started: 'heartbeat.time',
-      // Without `heartbeat.msg`, which names addresses inside. Uptime Kuma doesn't show it on its public pages either.
+      // `heartbeat.msg` is left out, because it can contain internal addresses. Uptime Kuma doesn't publish it either.
     },
     tests: [{ msg: / Testing$/, 'heartbeat.status': null }],
   },

@@ -1,4 +1,4 @@
-/** `${NAME}` and `${file:/path}` in a parsed document become what they stand for. */
+/** Replaces `${NAME}` and `${file:/path}` in a parsed document with their values. */
 
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -6,28 +6,19 @@ import { type ConfigIssue, fileReason } from '../errors.ts';
 
 const REFERENCE = /\$\{([^}]*)\}/g;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Keys whose values are secrets: they may not stand in the file in clear. */
+/** Keys of secrets, which must not be in the file in plain text. */
 const SECRET_KEY =
   /^(password|apiKey|api_key|integration_key|token|bot_token|tokens|secret|secrets|client_secret|webhook_url|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
 
-/** Addresses that carry a password. */
+/** Addresses that contain a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
 
-/** Below these, what comes from a reference is kept out of the log, whatever its name. */
+/** All values below these keys that come from a reference are kept out of the log. */
 const HEADERS_KEY = /^headers$/i;
 
-/** Whether what is below a key may not stand in the file in clear. */
+/** Whether the values below a key must not be in the file in plain text. */
 export function isSecretKey(key: string, path: string): boolean {
   return (SECRET_KEY.test(key) && path !== 'operators.tokens') || SECRET_PATHS.has(path);
-}
-
-interface Interpolated {
-  readonly value: unknown;
-  readonly issues: readonly ConfigIssue[];
-  /** Every value that came from a reference under a secret key, so that logs can be searched for them. */
-  readonly secrets: ReadonlySet<string>;
-  /** Where a secret stands or may stand in clear; what is there is never shown. */
-  readonly secretPaths: ReadonlySet<string>;
 }
 
 /**
@@ -39,7 +30,7 @@ export function interpolate(
   document: unknown,
   environment: Readonly<Record<string, string | undefined>>,
   folder: string,
-): Interpolated {
+) {
   const issues: ConfigIssue[] = [];
   const secrets = new Set<string>();
   const secretPaths = new Set<string>();
@@ -91,7 +82,7 @@ export function interpolate(
       return Object.fromEntries(
         Object.entries(value).map(([key, item]) => {
           const itemPath = path === '' ? key : `${path}.${key}`;
-          // A header may stand as `{ key: Authorization, value: … }`.
+          // Headers can also be written as `{ key: Authorization, value: … }`.
           const name = isInHeaders && key === 'value' ? String((value as { key?: unknown }).key) : key;
           const hidden = isSecret || isSecretKey(name, itemPath);
           return [key, walk(item, itemPath, hidden, isInHeaders || HEADERS_KEY.test(key))];

@@ -1,4 +1,4 @@
-/** A configuration file and the environment become one frozen Config, or every fault in them becomes one error. */
+/** Makes a frozen `Config` from a configuration file and the environment, or one error that lists everything that is wrong. */
 
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { createConfigSchema } from './rules.ts';
 import type { ConnectorOptions } from './schema.ts';
 
 export interface Config extends ConfigFile {
-  /** Where it was read from; null for the sandbox's own. */
+  /** The file it was read from; null for the sandbox. */
   readonly file: string | null;
   /** Every secret value in it, for redaction. */
   readonly secrets: ReadonlySet<string>;
-  /** What the files of its look hold. */
+  /** The contents of logos and style sheets. */
   readonly looks: Looks;
   readonly publicFiles: readonly PublicFile[];
 }
@@ -47,7 +47,7 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
   }
 }
 
-/** Another encoding would put replacement characters on pages. */
+/** In any other encoding, pages would show replacement characters. */
 function refuseEncoding(file: string, bytes: Buffer): never {
   const lines = bytes.toString('latin1').split('\n');
   const line = lines.findIndex((text) => !isUtf8(Buffer.from(text, 'latin1'))) + 1;
@@ -121,7 +121,7 @@ export function parseConfig(
   });
 }
 
-/** Paths of upstreams that are files are relative to the configuration, wherever Pharos is started. */
+/** File paths of upstreams are relative to the configuration, not to the working directory. */
 function withPath(options: unknown, option: string | undefined, folder: string): unknown {
   if (option === undefined) return options;
   const known = options as Readonly<Record<string, unknown>>;

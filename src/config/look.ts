@@ -1,4 +1,4 @@
-/** The files of the operator's own look: read with the configuration, checked, and kept until it is read again. */
+/** Reads and checks the operator's logos and style sheets, together with the configuration. */
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { OwnPicture, Preset } from '../model/page.ts';
 import { stylesheetFault } from '../views/frame/own-stylesheet.ts';
 import type { ConfigFile } from './file-schema.ts';
 
-/** What the site or a page says of its look. */
+/** The look of the site or of one page. */
 export interface OwnLook {
   readonly preset?: Preset;
   readonly accentColor?: string;
@@ -22,13 +22,13 @@ export interface LogoFile extends OwnPicture {
 
 export interface Looks {
   readonly site: OwnLook;
-  /** By slug; each complete with what the site says. */
+  /** By slug, with the site's values as defaults. */
   readonly pages: ReadonlyMap<string, OwnLook>;
 }
 
 type Wanted = Pick<ConfigFile['site'], 'preset' | 'accent_color' | 'logo' | 'stylesheet'>;
 
-/** What the configuration names is read; what cannot be, or may not stay, becomes an issue at its path. */
+/** Reads the files named in the configuration. Unreadable or forbidden files become issues at their path. */
 export function readLooks({ site, pages }: ConfigFile, folder: string, issues: ConfigIssue[]): Looks {
   const own = readLook(site, 'site', { folder, issues });
   return {
@@ -77,7 +77,7 @@ function readLogo(
   return light === null || dark === null ? null : { light, dark };
 }
 
-/** As high as the header leaves room for, and as wide as a phone does. */
+/** Limited by the height of the header and by the width of a phone. */
 const LOGO_HEIGHT = 36;
 const LOGO_WIDTH_MAX = 240;
 const LOGO_BYTES_MAX = 128 * 1024;
@@ -114,7 +114,7 @@ function read(path: string, place: string, { folder, issues }: Reading): Buffer 
   }
 }
 
-// What kind of picture a logo is, and how its sides relate. It is the operator's own file, so it is served as it is.
+// The type and size of a logo. It comes from the operator, so it is served unchanged.
 
 interface LogoPicture {
   readonly type: 'svg' | 'png';
@@ -124,14 +124,14 @@ interface LogoPicture {
 
 const PNG_BEGIN = Buffer.from('89504e470d0a1a0a', 'hex');
 
-/** A text says what is wrong with it. */
+/** Returns a message if the picture can't be used. */
 function pictureSize(bytes: Buffer): LogoPicture | string {
   if (bytes.subarray(0, 8).equals(PNG_BEGIN) && bytes.length >= 24)
     return sized('png', bytes.readUInt32BE(16), bytes.readUInt32BE(20));
   const text = bytes.toString('utf8');
   const tag = /<svg\b[^>]*>/i.exec(text)?.[0];
   if (tag === undefined) return 'it is neither an SVG nor a PNG';
-  // A picture of a page runs nothing and loads nothing, so what it would need is missing from it.
+  // Pictures on a page can't run scripts or load anything, so the logo would be incomplete.
   const loads = /<script|<foreignobject|<image[^>]*href\s*=\s*["'](?!data:)|url\(\s*["']?(?!#|data:)|@import/i.exec(
     text,
   )?.[0];

@@ -11,7 +11,7 @@ import { didYouMean } from '../schema/nearest.ts';
 import { HeaderNameSchema, HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
 import { Secret, SecretSchema } from '../schema/secret.ts';
 
-/** An address that whoever knows it may post to. */
+/** The URL of a webhook is a secret: anyone who knows it can post there. */
 const WebhookUrlSchema = HttpUrlSchema.transform((url) => new Secret(url));
 const PhoneNumberSchema = z
   .string()
@@ -23,7 +23,7 @@ const HeaderValueSchema = z
   .max(4_096)
   .regex(/^[\t\x20-\x7e]*$/, 'expected printable ASCII on one line')
   .transform((value) => new Secret(value));
-/** As keys and values; Terraform lists them as `{ key, value }`. */
+/** A map, or a list of `{ key, value }` as in Terraform. */
 const HeadersSchema = z
   .union([
     z.record(HeaderNameSchema, HeaderValueSchema),
@@ -49,7 +49,7 @@ const gateway = {
 };
 const chatWebhook = (what: string) => z.strictObject({ webhook_url: WebhookUrlSchema.describe(what) });
 
-/** What each kind needs besides `id`, `kind` and what it is tied to. */
+/** The settings of each kind, in addition to `id`, `kind` and the scope. */
 export const CHANNEL_SETTINGS = {
   discord: chatWebhook('URL of the webhook: channel settings, Integrations, Webhooks.'),
   email: z.strictObject({
@@ -104,7 +104,7 @@ export type ChannelKindName = keyof typeof CHANNEL_SETTINGS;
 export type ChannelSettings<K extends ChannelKindName> = z.output<(typeof CHANNEL_SETTINGS)[K]>;
 export const CHANNEL_KINDS = Object.keys(CHANNEL_SETTINGS) as readonly ChannelKindName[];
 
-/** Settings that are addresses which requests go to. */
+/** Settings that contain the URL of a request. */
 const ADDRESS_SETTINGS = ['webhook_url', 'endpoint', 'gateway', 'server_url'] as const;
 
 const ties = {
@@ -127,10 +127,10 @@ const ties = {
 };
 const head = { id: IdSchema.describe('Identifies it in messages, metrics and `pharos notify test`.'), ...ties };
 
-/** Of every entry, whatever its kind. */
+/** Keys of every entry, whatever its kind. */
 export const ChannelHeadSchema = z.strictObject(head);
 
-/** All channels that an upstream tells of. */
+/** All channels that an upstream lists. */
 export const ChannelSourceSchema = z.strictObject({
   ...head,
   from: IdSchema.describe('Upstream whose notification channels to use.'),
@@ -141,7 +141,7 @@ export const ChannelSourceSchema = z.strictObject({
 });
 export type ChannelSource = z.output<typeof ChannelSourceSchema>;
 
-/** What a channel is told of; absent: everything. */
+/** The scope of a channel. Default: everything. */
 export type ChannelTies = z.output<z.ZodObject<typeof head>>;
 
 /** One channel, whatever its kind; `id` is unique among all. */
@@ -181,7 +181,7 @@ export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}
   return parsed;
 });
 
-/** What entries name that the rest of the file does not have, by their place below `notifications`. */
+/** References to things that the rest of the file doesn't define, by their path below `notifications`. */
 export function notificationFaults(
   entries: readonly (NotificationEntry | undefined)[],
   upstreams: ReadonlySet<string>,
@@ -205,12 +205,12 @@ export function notificationFaults(
   });
 }
 
-/** The settings of a kind by its name; null: there is no such kind. */
+/** The settings of a kind; null if there is no such kind. */
 export function channelSettings(kind: string): (typeof CHANNEL_SETTINGS)[ChannelKindName] | null {
   return Object.hasOwn(CHANNEL_SETTINGS, kind) ? CHANNEL_SETTINGS[kind as ChannelKindName] : null;
 }
 
-/** Addresses that are not https, by the setting, with the remedy. */
+/** Settings with addresses that aren't https, each with the remedy. */
 export function openAddresses(
   settings: Readonly<Record<string, unknown>>,
   allowed: readonly string[],
@@ -232,7 +232,7 @@ function isHost(text: string): boolean {
   return HOST_NAME.test(text) || isIP(text) !== 0;
 }
 
-/** The host of an address as it stands in `allow_private_hosts`: IPv6 without brackets. */
+/** The host of an address as written in `allow_private_hosts`: IPv6 without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,4 +1,4 @@
-/** Where the public part of the site is put, beside being served by us. */
+/** External places that the public part of the site is copied to. */
 
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
@@ -93,7 +93,7 @@ const S3Schema = z
 const NO_DATABASE =
   'releases are no longer kept in the database. Set releases.s3 to a private bucket, or delete releases and start these nodes with --role all: nodes that share Postgres can all render (docs/nodes.md)';
 
-/** Where nodes that render nothing take releases from. The bucket must be private: gated pages are in it unencrypted. */
+/** The bucket from which nodes that don't render take releases. It must be private, because it contains private pages unencrypted. */
 export const ReleasesSchema = z
   .strictObject(
     {

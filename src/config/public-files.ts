@@ -1,4 +1,4 @@
-/** The folder whose files are served at the root of the site: which may, and what they are. */
+/** Lists and checks the files of `site.public`, which are served at the root of the site. */
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -7,11 +7,11 @@ import { type ConfigIssue, fileReason } from '../errors.ts';
 import { isOwnRootFile, PUBLIC_TYPES, SECURITY_TXT } from '../model/slugs.ts';
 import type { ConfigFile } from './file-schema.ts';
 
-/** A file of the folder `public`. */
+/** A file in the folder `site.public`. */
 export interface PublicFile {
-  /** Below the root of the site. */
+  /** Its path below the root of the site. */
   readonly path: string;
-  /** On this disk. */
+  /** Its path on disk. */
   readonly file: string;
   readonly sha256: string;
   readonly contentType: string;
@@ -19,10 +19,10 @@ export interface PublicFile {
 
 const PUBLIC_FILES_MAX = 200;
 const PUBLIC_BYTES_MAX = 5 * 1024 * 1024;
-/** Folders at the root that no page is called. */
+/** Folders at the root of the site that can't be the slug of a page. */
 const PUBLIC_FOLDERS: ReadonlySet<string> = new Set(['assets', '.well-known']);
 
-/** The files of `site.public`; none where it is not set. */
+/** The files of `site.public`; empty if it isn't set. */
 export function readPublicFiles({ site }: ConfigFile, folder: string, issues: ConfigIssue[]): readonly PublicFile[] {
   if (site.public === undefined) return [];
   const root = resolve(folder, site.public);

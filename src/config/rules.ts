@@ -1,4 +1,4 @@
-/** What the values of pharos.yaml mean together. Each rule returns what is wrong, with the place and the remedy. */
+/** Checks that the values of pharos.yaml fit together. Each rule returns errors with their place and the remedy. */
 
 import { resolve } from 'node:path';
 import { WRITTEN_ID } from '../model/observation.ts';
@@ -13,7 +13,7 @@ interface RuleFault {
   readonly message: string;
 }
 
-/** The schema of the whole file, for the connectors there are. */
+/** The schema of the whole file, for the given connectors. */
 export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
   return createFileSchema(connectors).superRefine((config, context) => {
     for (const rule of RULES)
@@ -36,7 +36,7 @@ const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
   unknownUpstreams,
 ];
 
-/** An upstream that is wrong by itself is missing here. */
+/** Invalid upstreams are missing here. */
 function listIds(upstreams: ConfigFile['upstreams']): ReadonlySet<string> {
   return new Set(upstreams.flatMap((upstream) => upstream?.id ?? []));
 }
@@ -64,7 +64,7 @@ function twice(path: RuleFault['path'], what: string, name: string): RuleFault {
   return { path, message: `the ${what} ${name} is used twice` };
 }
 
-/** The place and key of each item whose key an earlier one has. */
+/** Index and key of each item with the same key as an earlier one. */
 function repeated<T>(items: readonly T[], keyOf: (item: T) => string | null): readonly (readonly [number, string])[] {
   const seen = new Set<string>();
   return items.flatMap((item, index) => {
@@ -99,7 +99,7 @@ function providerFaults({ pages, access }: ConfigFile): RuleFault[] {
   );
 }
 
-/** Roles that nobody could have, and operators without any. */
+/** Roles that nobody can have, and operators who have none. */
 function operatorFaults({ operators: { oidc, roles, tokens, token } }: ConfigFile): RuleFault[] {
   const hasRoles = Object.values(roles).some((role) => role !== undefined);
   const path = ['operators', 'tokens'];
@@ -188,7 +188,7 @@ function unknownUpstreams({ upstreams, pages }: ConfigFile): RuleFault[] {
   ]);
 }
 
-/** Whatever the prefix: who may read a bucket is mostly said of all of it. */
+/** The prefix doesn't matter: access rules usually apply to the whole bucket. */
 function isSameBucket(one: S3Place, other: S3Place): boolean {
   return one.endpoint === other.endpoint && one.bucket === other.bucket;
 }
@@ -198,13 +198,13 @@ interface S3Place {
   readonly bucket: string;
 }
 
-/** Whether one of two folders, as written in the file, is the other or in it. */
+/** Whether two folders, as written in the file, are the same or one contains the other. */
 function isSameOrWithin(one: string, other: string): boolean {
   const [a, b] = [one, other].map((path) => `${resolve('/configuration', path)}/`) as [string, string];
   return a.startsWith(b) || b.startsWith(a);
 }
 
-/** Whether there is anybody who may write over HTTP and see `/-/ops`. */
+/** Whether anyone can write over HTTP and see `/-/ops`. */
 export function hasOperators({ operators: { token, tokens, oidc } }: Pick<ConfigFile, 'operators'>): boolean {
   return token !== undefined || tokens.length > 0 || oidc !== undefined;
 }

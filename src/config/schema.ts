@@ -36,7 +36,7 @@ export const ScheduleSchema = z
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const PATH_EXPECTED = 'expected a path below the page that starts with /, such as /issues/2024-api/';
 const PathSchema = z.string().refine(isPagePath, PATH_EXPECTED);
-/** A length of time in milliseconds, or `off`. */
+/** A duration in milliseconds, or `off`. */
 const AfterSchema = z.union(
   [
     z.literal('off'),
@@ -110,7 +110,7 @@ const ComponentSchema = z
   })
   .meta(when({ type: { const: 'static' } }, { required: ['name'] }, { required: ['monitor'] }));
 
-/** What a page may have of its own look, and the site for all of its pages. Paths are relative to the file. */
+/** The look of a page, or of the site for all its pages. Paths are relative to the file. */
 export const LOOK = {
   preset: z
     .enum(PRESETS)
@@ -146,7 +146,7 @@ const NOBODY_ALLOWED = 'names nobody; list emails, domains or groups';
 const namesAnybody = (allow: z.output<z.ZodObject<typeof ALLOW>>): boolean =>
   [allow.emails, allow.domains, allow.groups].some((list) => list.length > 0);
 
-/** Who is let in, of those who sign in by an identity provider: whoever is on one of the lists. */
+/** Who can sign in by an identity provider: everyone on one of the lists. */
 export const AllowSchema = z
   .strictObject(ALLOW)
   .refine(namesAnybody, NOBODY_ALLOWED)
@@ -160,7 +160,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.search !== '' || url.hash !== '') return false;
-  // Anybody with an account of the service would be let in.
+  // Everyone with an account of the service could sign in.
   if (
     /^login\.microsoftonline\.com$/.test(url.hostname) &&
     /^\/(?:common|organizations|consumers)\b/.test(url.pathname)
@@ -169,7 +169,7 @@ function isIssuer(text: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.includes(url.hostname));
 }
 
-/** Pharos as it is registered at an identity provider. */
+/** The registration of Pharos at an identity provider. */
 export const OidcClientSchema = z.strictObject({
   issuer: z
     .string()
@@ -187,7 +187,7 @@ export const OidcClientSchema = z.strictObject({
     .describe('What to ask for. Most providers need offline_access or a scope of their own for groups; docs/gates.md.'),
 });
 
-/** Languages that there are words for, in the spelling of their addresses. */
+/** Languages with a catalogue of words, spelled as in addresses. */
 export const LocalesSchema = z
   .array(
     LocaleSchema.refine(hasWords, {
@@ -198,6 +198,8 @@ export const LocalesSchema = z
   .min(1)
   .refine((tags) => new Set(tags).size === tags.length, 'lists a language twice; leave out one of them');
 export const LOCALE_TWICE = 'remove locale; the first of locales is the default language';
+
+const VARIABLE_EXPECTED = `expected one of ${THEME_VARIABLES.join(', ')}, with a plain value (no url(), no ; { } or <)`;
 
 export const PageSchema = z
   .strictObject({
@@ -336,63 +338,29 @@ export const PageSchema = z
       ),
   })
   .superRefine((page, context) => {
-    if (page.locale !== undefined && page.locales !== undefined)
-      context.addIssue({ code: 'custom', path: ['locale'], message: LOCALE_TWICE });
-    for (const [name, value] of Object.entries(page.css_variables)) {
-      if (isThemeVariable(name, value)) continue;
-      const message = `expected one of ${THEME_VARIABLES.join(', ')}, with a plain value (no url(), no ; { } or <)`;
-      context.addIssue({ code: 'custom', path: ['css_variables', name], message });
-    }
-    for (const path of Object.keys(page.redirects ?? {})) {
-      if (isPagePath(path) && !isOwnPath(path)) continue;
-      const message = isOwnPath(path) ? 'the server uses this address itself' : PATH_EXPECTED;
-      context.addIssue({ code: 'custom', path: ['redirects', path], message });
-    }
-    if (page.access_type === 'password' && page.password === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['password'],
-        message: 'missing; access_type password needs a password: "${NAME}"',
-      });
-    }
-    if (page.access_type === 'email-domain' && page.auth_email_domains === undefined && page.from === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['auth_email_domains'],
-        message: 'missing; access_type email-domain needs a list of domains',
-      });
-    }
-    if (page.access_type === 'ip' && page.allow_ips === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['allow_ips'],
-        message: 'missing; access_type ip needs addresses or ranges such as 192.0.2.0/24',
-      });
-    }
-    if (page.access_type === 'oidc' && page.oidc === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['oidc'],
-        message: 'missing; access_type oidc needs { allow: { emails: […], domains: […], groups: […] } }',
-      });
-    }
-    if (page.access !== undefined && page.allow_ips === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['access'],
-        message: 'says what allow_ips means beside another way in, and there is no allow_ips',
-      });
-    }
+    const fault = (path: (string | number)[], message: string): void =>
+      context.addIssue({ code: 'custom', path, message });
+    if (page.locale !== undefined && page.locales !== undefined) fault(['locale'], LOCALE_TWICE);
+    for (const [name, value] of Object.entries(page.css_variables))
+      if (!isThemeVariable(name, value)) fault(['css_variables', name], VARIABLE_EXPECTED);
+    for (const path of Object.keys(page.redirects ?? {}))
+      if (isOwnPath(path)) fault(['redirects', path], 'the server uses this address itself');
+      else if (!isPagePath(path)) fault(['redirects', path], PATH_EXPECTED);
+    const hasNo = (field: keyof typeof page): boolean => page[field] === undefined;
+    if (page.access_type === 'password' && hasNo('password'))
+      fault(['password'], 'missing; access_type password needs a password: "${NAME}"');
+    if (page.access_type === 'email-domain' && hasNo('auth_email_domains') && hasNo('from'))
+      fault(['auth_email_domains'], 'missing; access_type email-domain needs a list of domains');
+    if (page.access_type === 'ip' && hasNo('allow_ips'))
+      fault(['allow_ips'], 'missing; access_type ip needs addresses or ranges such as 192.0.2.0/24');
+    if (page.access_type === 'oidc' && hasNo('oidc'))
+      fault(['oidc'], 'missing; access_type oidc needs { allow: { emails: […], domains: […], groups: […] } }');
+    if (!hasNo('access') && hasNo('allow_ips'))
+      fault(['access'], 'says what allow_ips means beside another way in, and there is no allow_ips');
     const groups = new Set(page.groups?.map((group) => group.id));
-    for (const [index, component] of (page.components ?? []).entries()) {
-      if (component.group_id !== undefined && page.groups !== undefined && !groups.has(component.group_id)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['components', index, 'group_id'],
-          message: `there is no group ${component.group_id} on this page.${didYouMean(component.group_id, groups)}`,
-        });
-      }
-    }
+    for (const [index, { group_id: id }] of (page.components ?? []).entries())
+      if (id !== undefined && page.groups !== undefined && !groups.has(id))
+        fault(['components', index, 'group_id'], `there is no group ${id} on this page.${didYouMean(id, groups)}`);
   })
   .meta({
     allOf: [
@@ -406,7 +374,7 @@ export const PageSchema = z
     ],
   });
 
-/** One page of the configuration, defaults filled in, snake_case as in the file. */
+/** A page of the configuration with its defaults, in snake_case as in the file. */
 export type PageConfig = z.output<typeof PageSchema>;
 export type IncidentTemplate = NonNullable<PageConfig['incident_templates']>[number];
 
@@ -415,7 +383,7 @@ const HookSchema = z.strictObject({
   secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
 });
 
-/** What every upstream has beside `kind`, whatever its kind. */
+/** Keys of every upstream besides `kind`. */
 export const UPSTREAM_COMMON = {
   id: IdSchema.describe('Id of the upstream. Its monitors are <id>/<external id>.'),
   schedule: ScheduleSchema.optional().describe('Cron in UTC. Default: the top-level schedule.'),
@@ -424,25 +392,25 @@ export const UPSTREAM_COMMON = {
   hook: HookSchema.optional().describe('Webhook at /-/hooks/<id> that triggers a sync.'),
 };
 
-/** One upstream of the configuration; `options` is what its connector's own schema made of the rest. */
+/** An upstream of the configuration. `options` is the output of its connector's schema. */
 export interface UpstreamConfig {
   readonly id: string;
   readonly kind: string;
   readonly schedule: string | null;
   readonly limits: Limits | null;
-  /** PEM; null: what the system trusts. */
+  /** PEM; null: the certificates of the system. */
   readonly ca: string | null;
-  /** Who may say over `/-/hooks/<id>` that it changed; null: nobody. */
+  /** The webhook `/-/hooks/<id>`; null: none. */
   readonly hook: z.output<typeof HookSchema> | null;
   readonly options: unknown;
 }
 
-/** What the configuration needs to know of a connector. */
+/** The parts of a connector that the configuration needs. */
 export interface ConnectorOptions {
   readonly kind: string;
-  /** Of everything beside `id`, `kind`, `schedule` and `limits`. */
+  /** The schema of everything except the common keys. */
   readonly optionsSchema: z.ZodType<unknown>;
-  /** The option that is a path relative to the configuration. */
+  /** The option that is a path, relative to the configuration. */
   readonly fileOption?: string;
 }
 

@@ -1,8 +1,8 @@
-/** Who may see a page: the types of access, and which of several that are stated holds. */
+/** Who may see a page: the types of access, and which one applies if several are given. */
 
 import type { AccessType } from './observation.ts';
 
-/** What the gates say and ask. It knows nothing of the page behind: not its title, not whether it exists. */
+/** What the sign-in page shows. It reveals nothing about the page behind it, not even whether that exists. */
 
 /**
  * `sign-in`: the forms. `sent`: the same answer to any address, with a field for the code. `confirm`: the last step of a
@@ -34,30 +34,30 @@ export type LoginFault = (typeof LOGIN_FAULTS)[number];
  * `logout`. All but the last carry `to`. A link leads to `login/oidc/`.
  */
 export interface LoginPrompt {
-  /** By the address of the way back, whether there is such a page or not; null: that of the site. */
+  /** Derived from the address to return to, whether that page exists or not; null: the site's language. */
   readonly locale: string | null;
   readonly step: LoginStep;
   readonly fault: LoginFault | null;
-  /** Of the wait (`limited`), or of a link's life. */
+  /** How long to wait (`limited`), or how long a link is valid. */
   readonly minutes: number;
-  /** Which forms the site has a use for; the same for all of its pages. */
+  /** Which forms the site needs; the same for all its pages. */
   readonly hasPassword: boolean;
   readonly hasEmail: boolean;
   readonly hasOidc: boolean;
   readonly base: string;
-  /** Of the site that the page is a part of; null: the page is at the root. */
+  /** The address of the site; null if the page is at its root. */
   readonly home: string | null;
-  /** The way back, relative to `base`. */
+  /** The address to return to, relative to `base`. */
   readonly to: string;
-  /** For password managers, which keep one password per site and name. */
+  /** For password managers, which store passwords by site and username. */
   readonly username: string;
-  /** Of a mailed link; empty otherwise. */
+  /** The token of a mailed link, or empty. */
   readonly token: string;
-  /** Where one signs out at the identity provider; empty: nowhere. */
+  /** The sign-out address of the identity provider, or empty. */
   readonly next: string;
 }
 
-/** What a sealed page says before it is open, in one language. It names nothing that is inside. */
+/** The text of a sealed page before it is opened, in one language. It reveals nothing of the contents. */
 export interface SealWords {
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';
@@ -70,10 +70,10 @@ export interface SealWords {
   readonly noCrypto: string;
 }
 
-/** What the mail says that lets somebody in. */
+/** The contents of a sign-in mail. */
 export interface MailFacts {
   readonly locale: string;
-  /** Of the status page, on one line. */
+  /** The title of the status page, on one line. */
   readonly title: string;
   readonly link: string;
   /** In groups of four digits. */
@@ -81,7 +81,7 @@ export interface MailFacts {
   readonly minutes: number;
 }
 
-/** From the most private to the most open. */
+/** From most private to most open. */
 const BY_PRIVACY = [
   'closed',
   'oidc',
@@ -91,13 +91,13 @@ const BY_PRIVACY = [
   'public',
 ] as const satisfies readonly AccessType[];
 
-/** The most private of what is stated; `public` when nothing is. */
+/** The most private of the given types; `public` if there are none. */
 export function mostPrivate(stated: readonly AccessType[]): AccessType {
   return BY_PRIVACY.find((access) => stated.includes(access)) ?? 'public';
 }
 
 export interface AccessStatement {
-  /** What is written as the type; null: nothing. */
+  /** The type as written; null if it isn't given. */
   readonly type: AccessType | null;
   readonly hasPassword: boolean;
   readonly hasEmailDomains: boolean;

@@ -1,36 +1,36 @@
-/** What the last runs of one check at one place showed. */
+/** Results of the last runs of a check at one place. */
 
 import type { ResponseTime } from './observation.ts';
 import type { EpochMs } from './time.ts';
 
-/** `unknown`: it could not be checked, because the network of the place itself was gone. */
+/** `unknown`: the check couldn't run, because the place itself had no network. */
 export const CHECK_STATES = ['operational', 'degraded', 'major_outage', 'unknown'] as const;
 export type CheckState = (typeof CHECK_STATES)[number];
 
 export interface CheckResult {
-  /** Where it was checked from. */
+  /** The place that it was checked from. */
   readonly place: string;
-  /** The last try; while a failure is tried again, the state is still that of before. */
+  /** Time of the last try. While a failure is being retried, the state is still the previous one. */
   readonly at: EpochMs;
   readonly state: CheckState;
-  /** The first try that showed this state, in a row without gaps. */
+  /** Time of the first of the consecutive tries with this state. */
   readonly since: EpochMs;
-  /** The end of the run that found it out. */
+  /** The end of the run that detected the state. */
   readonly foundAt: EpochMs;
-  /** Why it isn't operational, in our words; null: it is. */
+  /** Why it isn't operational; null if it is. */
   readonly fault: string | null;
-  /** Of the last verdict, in milliseconds; null: there was no answer. */
+  /** Duration of the last run in milliseconds; null if there was no answer. */
   readonly totalMs: number | null;
   readonly certificateEndsAt: EpochMs | null;
   /** The newest answers, oldest first. */
   readonly recent: readonly ResponseTime[];
-  /** Of the last answers that were operational, in milliseconds: what is usual. */
+  /** Durations of the last operational answers in milliseconds, to tell what is usual. */
   readonly usualMs: readonly number[];
 }
 
-/** A result with the name of its check. */
+/** A result with the id of its check. */
 export interface StoredCheck extends CheckResult {
   readonly upstream: string;
-  /** Id of the check in its upstream. */
+  /** The id of the check within its upstream. */
   readonly name: string;
 }

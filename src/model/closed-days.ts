@@ -1,5 +1,5 @@
 /**
- * What a page says of days that are over, as its log commits to it: seconds by state, per UTC day and component. Pure.
+ * What a page says about past days, as recorded in its signed log: seconds by state, for each UTC day and component. Pure.
  */
 
 import { dayCells } from './days.ts';
@@ -8,26 +8,26 @@ import { STATES, type State } from './state.ts';
 import { addDays, type Day, dayOf, daysUntil, type EpochMs, HOUR_MS, toEpochMs } from './time.ts';
 import type { MsByState } from './uptime.ts';
 
-/** As many days as pages and `uptime.json` show. */
+/** The number of days that pages and `uptime.json` show. */
 export const DAYS_COUNT = 90;
-/** An upstream's last word on a day may come after midnight. */
+/** Upstreams may report on a day until shortly after midnight. */
 const CLOSES_AFTER_MS = HOUR_MS;
 
-/** Seconds in each state that the day had; `counted` only where uptime counts them differently. */
+/** Seconds in each state of the day. `counted` exists only if uptime counts them differently. */
 export interface DayFigures {
   readonly seconds: Readonly<Partial<Record<State, number>>>;
   readonly counted?: Readonly<Partial<Record<State, number>>>;
 }
 
-/** What is said of one day of one component. */
+/** The figures of one day of one component. */
 export interface DayRecord {
   readonly component: string;
   readonly day: Day;
-  /** `DayFigures` as JSON, so that two can be compared. */
+  /** `DayFigures` as JSON, for easy comparison. */
   readonly figures: string;
 }
 
-/** A change of what was said of a day. Null: nothing was known. */
+/** A change to the figures of a day. Null: nothing was known. */
 export interface DayChange {
   readonly component: string;
   readonly day: Day;
@@ -35,16 +35,16 @@ export interface DayChange {
   readonly now: string | null;
 }
 
-/** Why a day says something else than before. */
+/** Why the figures of a day changed. */
 export const CORRECTION_REASONS = ['reported_later', 'counted_differently', 'history_changed'] as const;
 export type CorrectionReason = (typeof CORRECTION_REASONS)[number];
 
-/** The last UTC day that is over for good at `asOf`. */
+/** The last UTC day that is final at `asOf`. */
 export function lastClosedDay(asOf: EpochMs): Day {
   return addDays(dayOf(toEpochMs(asOf - CLOSES_AFTER_MS), 'UTC'), -1);
 }
 
-/** What components say of their closed days; days of which nothing is known are left out. */
+/** The final figures of components by day; days without data are left out. */
 export function closedDays(
   components: readonly Pick<ComponentModel, 'definition' | 'timeline'>[],
   asOf: EpochMs,
@@ -72,9 +72,9 @@ function toSeconds(ms: MsByState): DayFigures['seconds'] {
   return Object.fromEntries(STATES.flatMap((state) => (ms[state] === 0 ? [] : [[state, ms[state] / 1_000]])));
 }
 
-/** What a log has committed to of the days that are still shown. */
+/** What a log says about the days that are still shown. */
 interface Committed {
-  /** The last day that it closed; null: it has closed none. */
+  /** The last day in the log; null if there is none. */
   readonly through: Day | null;
   readonly days: readonly DayRecord[];
 }
@@ -115,7 +115,7 @@ function dayKey({ component, day }: Pick<DayRecord, 'component' | 'day'>): strin
   return `${component} ${day}`;
 }
 
-/** Why figures changed, as far as the figures tell. */
+/** Why figures changed, as far as they show it. */
 export function correctionReason({ was, now }: Pick<DayChange, 'was' | 'now'>): CorrectionReason {
   if (was === null) return 'reported_later';
   const [before, after] = [was, now ?? '{}'].map((text) => JSON.parse(text) as DayFigures);

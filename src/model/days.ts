@@ -1,4 +1,4 @@
-/** A time line cut into calendar days: how long each state lasted, and the one colour a day gets. */
+/** Cuts a time line into calendar days: how long each state lasted, and the colour of the day. */
 
 import { LRUCache } from 'lru-cache';
 import { firstEndingAfter, PROVENANCES, type Provenance, type TimelineSpan } from './overlap.ts';
@@ -10,44 +10,44 @@ import { type MsByState, sumByState, sumCounted } from './uptime.ts';
 /** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
 export const MIN_GOOD_RATIO = 0.5;
 
-/** Trouble up to this long does not colour a day once it is over: one failed check, at the usual interval of a minute. */
+/** Once trouble is over, it doesn't colour a day if it was no longer than this: one failed check at the usual interval of a minute. */
 export const DEFAULT_BLIP_FLOOR_MS = MINUTE_MS;
 
 export interface DayOptions {
-  /** IANA zone that the days are cut in. */
+  /** IANA time zone of the days. */
   readonly zone: string;
   readonly now: EpochMs;
-  /** Trouble up to this long that is over does not colour a day; 0: all of it does. */
+  /** Trouble that is over and was no longer than this doesn't colour a day; 0: all trouble does. */
   readonly blipFloorMs?: number;
 }
 
 export interface DayCell {
   readonly day: Day;
-  /** The whole day in its zone, also where it is not over. */
+  /** The whole day in its zone, even if it isn't over. */
   readonly interval: Interval;
-  /** The part before now; 0 for a day to come. */
+  /** The part before now; 0 for future days. */
   readonly elapsedMs: number;
-  /** Milliseconds of the elapsed part in each state; they add up to it. */
+  /** Milliseconds in each state; they add up to `elapsedMs`. */
   readonly msByState: MsByState;
-  /** The same as uptime counts it; the very same object where nothing differs. */
+  /** The same as counted in uptime; the same object if nothing differs. */
   readonly countedMsByState: MsByState;
-  /** Share of the elapsed part with a known state, 0 to 1; 0 for a day to come. */
+  /** Share of the elapsed part with a known state, 0 to 1; 0 for future days. */
   readonly coverageRatio: number;
   /** The colour. `unknown` is hatched. */
   readonly state: State;
-  /** There was an outage, too short to show in the colour. */
+  /** Whether there was an outage too short to colour the day. */
   readonly hadBlip: boolean;
-  /** Where its known time comes from, in the order of `PROVENANCES`. */
+  /** The sources of its known time, in the order of `PROVENANCES`. */
   readonly provenances: readonly Provenance[];
 }
 
-/** Cells that were made of a time line under one set of options. */
+/** Cells of a time line for one set of options. */
 interface MadeCells {
   readonly options: DayOptions;
   readonly byDays: Map<readonly Day[], readonly DayCell[]>;
 }
 
-/** A page asks for the same days of the same time line for its bars, its badges, its pictures and its JSON. */
+/** Bars, badges, images and JSON of a page all use the same days of the same time lines. */
 const made = new WeakMap<readonly TimelineSpan[], MadeCells>();
 
 /**
@@ -69,13 +69,13 @@ function isAlike(a: DayOptions, b: DayOptions): boolean {
   return a.now === b.now && a.zone === b.zone && a.blipFloorMs === b.blipFloorMs;
 }
 
-/** A day in one zone, and its cell for each way to be in one state from end to end: most days of most components are. */
+/** A day in one zone, with the cell for each state that can last all day. Most days of most components are like this. */
 interface SteadyDay {
   readonly interval: Interval;
   readonly cells: Map<string, DayCell>;
 }
 
-/** By zone and day; such a cell is the same for all components. */
+/** By zone and day; these cells are the same for all components. */
 const steadyDays = new LRUCache<string, SteadyDay>({ max: 4_096 });
 /** The same for lists of days, which all components of a page share. */
 const steadyLists = new WeakMap<readonly Day[], { readonly zone: string; readonly list: readonly SteadyDay[] }>();
@@ -100,7 +100,7 @@ function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], opti
   return days.map((day, index) => {
     const { interval, cells } = list[index] as SteadyDay;
     if (interval.to > options.now) return dayCell(timeline, { day, interval }, options);
-    // A span that holds for weeks is looked up once.
+    // Spans that last for weeks are looked up only once.
     if (!holds(span, interval)) {
       span = timeline[firstEndingAfter(timeline, interval.from)];
       look = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
@@ -146,7 +146,7 @@ function isOutage(state: State): boolean {
   return state === 'major_outage' || state === 'partial_outage';
 }
 
-/** Most days are one piece, so each list of one is made once. */
+/** Most days have a single source, so these lists are shared. */
 const ONE_PROVENANCE = new Map(PROVENANCES.map((provenance) => [provenance, Object.freeze([provenance])]));
 const NO_PROVENANCE: readonly Provenance[] = Object.freeze([]);
 
@@ -189,15 +189,15 @@ function stateOfDay(
 
 const TROUBLES = ['major_outage', 'partial_outage', 'degraded'] as const;
 
-/** The colour of the day of `now`, and when it becomes another if nothing happens. */
+/** The colour of the current day, and when it changes if nothing happens. */
 export interface PresentColour {
   readonly state: State;
   readonly hadBlip: boolean;
-  /** Before the day is over; null: it stays. */
+  /** The time before the end of the day at which it changes; null if it doesn't. */
   readonly changesAt: EpochMs | null;
 }
 
-/** What is news, and when the page changes next, are both asked of the same time lines. */
+/** Both "is there news" and "when does the page change next" need this for the same time lines. */
 const presents = new WeakMap<
   readonly TimelineSpan[],
   { readonly options: DayOptions; readonly colour: PresentColour }
@@ -226,7 +226,7 @@ function findPresentColour(
   const goodMs = ms.operational + ms.maintenance;
   const elapsedMs = now - interval.from;
   const troubleMs = ms.major_outage + ms.partial_outage + ms.degraded;
-  // The lengths of time after which one side of a comparison above catches up with the other.
+  // Durations after which one side of a comparison above reaches the other.
   const edges = [
     0,
     ms.major_outage - goodMs,

@@ -1,4 +1,4 @@
-/** What connectors make of payloads: facts in our words. Everything here is plain, frozen-able data. */
+/** What connectors turn responses into: facts in our own terms, as plain data. */
 
 import type { ReportedDay, Span } from './overlap.ts';
 import type { PageKey } from './slugs.ts';
@@ -6,7 +6,7 @@ import type { State } from './state.ts';
 import type { EpochMs, Interval } from './time.ts';
 import type { Translated } from './translated.ts';
 
-/** Id of the built-in upstream for operators' posts. No upstream of the configuration may have it. */
+/** Id of the built-in upstream for operators' posts. No configured upstream can have it. */
 export const WRITTEN_ID = 'written';
 
 declare const monitorId: unique symbol;
@@ -27,42 +27,42 @@ export interface MonitorObservation {
   readonly id: MonitorId;
   readonly name: string;
   readonly description: string | null;
-  /** The upstream's word for what is checked (`http`, `tcp`, `dns`, `source`, `journey` …). */
+  /** The upstream's word for the kind of check (`http`, `tcp`, `dns`, `source`, `journey` …). */
   readonly kind: string;
-  /** What is checked. Never published unless `show_targets` says so. */
+  /** The target of the check. Published only with `show_targets`. */
   readonly target: string | null;
   readonly state: State;
-  /** False: must never show on a public page. Null: the upstream has no such field. */
+  /** False: never shown on a public page. Null: the upstream has no such field. */
   readonly isPublic: boolean | null;
   readonly createdAt: EpochMs | null;
 }
 
-/** Figures the upstream gives for one monitor, and the past it reports. */
+/** Figures of one monitor from its upstream, and its reported past. */
 export interface MonitorDetail {
   readonly id: MonitorId;
   readonly fetchedAt: EpochMs;
   readonly uptime: UpstreamUptime | null;
-  /** Newest last; empty when the upstream gives none. */
+  /** Newest last; empty if the upstream has none. */
   readonly responseTimes: readonly ResponseTime[];
   readonly reportedSpans: readonly Span[];
   readonly reportedDays: readonly ReportedDay[];
 }
 
 export interface UpstreamUptime {
-  /** Null: it counts nothing over a period. */
+  /** Null: it has no figures for a period. */
   readonly periodDays: number | null;
   readonly checksTotal: number | null;
   readonly checksUp: number | null;
-  /** 0 to 1, as the upstream gives it. */
+  /** 0 to 1, as reported by the upstream. */
   readonly uptimeRatio: number | null;
   readonly responseTimeAverageMs: number | null;
-  /** The last answer at each place that checks it. Absent: it isn't said. */
+  /** The last answer at each place that checks it. Absent: not known. */
   readonly places?: readonly PlaceAnswer[];
-  /** When its certificate expires. Absent: it has none, or it isn't said. */
+  /** When its certificate expires. Absent: it has none, or it isn't known. */
   readonly certificateEndsAt?: EpochMs;
 }
 
-/** What a monitor last answered to one of the places that check it. */
+/** The last answer of a monitor at one place. */
 export interface PlaceAnswer {
   readonly place: string;
   readonly at: EpochMs;
@@ -78,7 +78,7 @@ export interface ResponseTime {
 
 export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved', 'postmortem'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
-/** Whether a status says that its incident is over. */
+/** Whether an incident with this status is over. */
 export function isOverStatus(status: string | null): boolean {
   return status === 'resolved' || status === 'postmortem';
 }
@@ -89,15 +89,15 @@ export interface Update {
   /** Unique within its incident and stable. */
   readonly id: string;
   readonly at: EpochMs;
-  /** In the words of its parent: an incident's status or a maintenance's. Null: the parent's did not change. */
+  /** A status of an incident or a maintenance, depending on its parent. Null: the status didn't change. */
   readonly status: string | null;
-  /** Upstream text, hostile: Markdown, drawn through the sanitiser only. */
+  /** Untrusted Markdown from the upstream; always rendered through the sanitiser. */
   readonly body: string;
-  /** The same in other languages. Absent: nobody translated it. */
+  /** Translations. Absent: there are none. */
   readonly bodies?: Translated;
-  /** What it declares of components, for as long as no later update declares something else. Absent: it names none. */
+  /** The states that it declares for components, until a later update declares others. Absent: none. */
   readonly impacts?: readonly AffectedComponent[];
-  /** False: whoever wrote it wants nobody to be told. Absent: subscribers are. */
+  /** False: its author doesn't want anyone to be notified. Absent: subscribers are notified. */
   readonly notify?: false;
 }
 
@@ -109,7 +109,7 @@ export interface PageOwner {
 }
 
 export interface Incident {
-  /** `<upstream id>/<external id>`, with a prefix of the kind there where numbers could clash. */
+  /** `<upstream id>/<external id>`, with a prefix for the kind if numbers could clash. */
   readonly id: string;
   readonly title: string;
   readonly titles?: Translated;
@@ -118,39 +118,39 @@ export interface Incident {
   readonly startedAt: EpochMs;
   /** Null while unresolved. */
   readonly endedAt: EpochMs | null;
-  /** Monitors it is about. */
+  /** The affected monitors. */
   readonly monitors: readonly MonitorId[];
-  /** Components it is about, where the upstream defines pages. */
+  /** The affected components, if the upstream defines pages. */
   readonly components: readonly AffectedComponent[];
   /**
    * Pages it is published on, by definition id; null: on every page that shows one of its monitors. An empty list: the
    * upstream does not say this time, and what it said before stays.
    */
   readonly pages: readonly string[] | null;
-  /** The state its monitors are in while it is open; null: it does not say. */
+  /** The state of its monitors while it is open; null: not given. */
   readonly affectedState: State | null;
-  /** True when it is the record of a failed check: its time counts as `major_outage`. */
+  /** True: it records a failed check, and its time counts as `major_outage`. */
   readonly isOutage: boolean;
   /** Oldest first. */
   readonly updates: readonly Update[];
-  /** True: it puts components into a state and is no story of its own. Absent: it is one. */
+  /** True: it only sets the state of components and isn't listed. Absent: it is listed. */
   readonly isOverride?: true;
-  /** False: what it declares shows and does not count in uptime. Absent: it counts. */
+  /** False: what it declares is shown but doesn't count in uptime. Absent: it counts. */
   readonly affectsUptime?: boolean;
   /**
    * When it came into being there, as far as that never changes: it tells one story from another that was given the same
    * id later. Absent: the id alone tells.
    */
   readonly bornAt?: EpochMs;
-  /** The page that it was written on, which alone shows it. Absent: whatever it names shows it. */
+  /** The page that it was written on, the only one that shows it. Absent: every page with its components or monitors shows it. */
   readonly owner?: PageOwner;
 }
 
-/** A component as an upstream's incident names it. */
+/** A component in an incident of an upstream. */
 export interface AffectedComponent {
-  /** Id of the component in its page's definition, with the definition's id before it: `<definition id>/<component id>`. */
+  /** `<definition id>/<component id>`: the component's id within its page's definition. */
   readonly id: string;
-  /** The state it is said to be in, where no update says otherwise; null: it does not say. */
+  /** Its state unless an update gives another one; null: not given. */
   readonly state: State | null;
 }
 
@@ -158,23 +158,23 @@ export interface Maintenance {
   readonly id: string;
   readonly title: string;
   readonly titles?: Translated;
-  /** The window; of one that repeats the one that runs or comes next, else the last. */
+  /** The window. If it repeats: the current or next window, or else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
   readonly monitors: readonly MonitorId[];
   /** `<definition id>/<component id>`, as in `AffectedComponent`. */
   readonly components: readonly string[];
   readonly pages: readonly string[] | null;
-  /** Oldest first; what is said of it without a time of its own is its `body`. */
+  /** Oldest first. Text without a time of its own is in `body`. */
   readonly updates: readonly Update[];
-  /** Markdown, hostile. Absent: nothing is said. */
+  /** Untrusted Markdown. Absent: there is no text. */
   readonly body?: string;
   readonly bodies?: Translated;
-  /** Absent: it takes place once. */
+  /** Absent: it happens once. */
   readonly repeats?: Recurrence;
-  /** False: its upstream says of each monitor what state it is in meanwhile. Absent: what is seen in the window is expected. */
+  /** False: during the window, monitors have the states that the upstream reports. Absent: everything in the window is expected. */
   readonly covers?: false;
-  /** False: whoever planned it wants nobody to be told. Absent: subscribers are. */
+  /** False: its author doesn't want anyone to be notified. Absent: subscribers are notified. */
   readonly notify?: false;
   /** As of an incident. */
   readonly bornAt?: EpochMs;
@@ -184,16 +184,16 @@ export interface Maintenance {
 
 export const FREQUENCIES = ['day', 'week', 'month', 'year'] as const;
 
-/** How a maintenance comes back. */
+/** How a maintenance repeats. */
 export interface Recurrence {
-  /** As RFC 5545 writes it. */
+  /** As in RFC 5545. */
   readonly rule: string;
-  /** What of the rule can be said in a few words: every so many of these … */
+  /** The part of the rule that can be said in a few words: every so many of these … */
   readonly every: (typeof FREQUENCIES)[number];
   readonly interval: number;
-  /** … on these days of the week, 1 for Monday to 7; empty: the rule does not say, or says more than that. */
+  /** … on these days of the week, 1 (Monday) to 7; empty if the rule names none, or is more complex. */
   readonly weekdays: readonly number[];
-  /** Sorted: those of the past that are known, and those to come as far as they are told. */
+  /** Sorted: known past windows, and future ones as far as they are announced. */
   readonly windows: readonly Interval[];
 }
 
@@ -210,43 +210,43 @@ export interface Announcement {
   readonly from: EpochMs;
   /** Null: until taken back. */
   readonly to: EpochMs | null;
-  /** Slugs of the pages it shows on; null: on all. */
+  /** Slugs of the pages that show it; null: all. */
   readonly pages: readonly string[] | null;
   /** As of an incident. */
   readonly owner?: PageOwner;
 }
 
 export const ACCESS_TYPES = ['public', 'ip', 'password', 'email-domain', 'oidc', 'closed'] as const;
-/** Who may see a page. `ip`: addresses, without signing in. `closed`: nobody; what an access type that we do not know becomes. */
+/** Who may see a page. `ip`: visitors from allowed addresses, without signing in. `closed`: nobody; used for unknown access types. */
 export type AccessType = (typeof ACCESS_TYPES)[number];
 
 /** Addresses that may see a page, as ranges in CIDR form or single addresses. */
 export interface AddressRule {
   readonly ranges: readonly string[];
-  /** True: they need not sign in. False: whoever signs in must come from one of them. */
+  /** True: visitors from these addresses needn't sign in. False: they must sign in as well. */
   readonly isEnough: boolean;
 }
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** Whom a page lets in, of those who sign in by an identity provider: whoever is on one of the lists. */
+/** Who can see a page after signing in by an identity provider: everyone on one of the lists. */
 export interface OidcAllow {
   readonly emails: readonly string[];
   readonly domains: readonly string[];
   readonly groups: readonly string[];
 }
 
-/** How the service of a page draws it, as far as it says. */
+/** How the service of a page presents it, as far as known. */
 export interface PagePresentation {
   /** False: search engines are asked to leave it out. */
   readonly allowIndex?: boolean | undefined;
-  /** Language of the page, a tag. */
+  /** Language tag of the page. */
   readonly locale?: string | undefined;
-  /** All of its languages, tags. */
+  /** Tags of all its languages. */
   readonly locales?: readonly string[] | undefined;
-  /** False: no uptime figure is shown. */
+  /** False: uptime figures are hidden. */
   readonly showUptime?: boolean | undefined;
-  /** True: what the page places shows whatever `isPublic` of its monitor says. */
+  /** True: all its components are shown, whatever `isPublic` of their monitors. */
   readonly showsAllPlaced?: boolean | undefined;
 }
 
@@ -267,7 +267,7 @@ export interface PageDefinition {
   readonly emailDomains: readonly string[];
   /** Absent: from any address. */
   readonly addresses?: AddressRule | undefined;
-  /** Absent: nobody by an identity provider. */
+  /** Absent: nobody can sign in by an identity provider. */
   readonly oidc?: OidcAllow | undefined;
   readonly published: boolean;
   readonly theme: Theme;
@@ -281,14 +281,14 @@ export interface GroupDefinition {
   readonly name: string;
   readonly names?: Translated | undefined;
   readonly order: number;
-  /** Whether it is unfolded at first; absent: it is not said. */
+  /** Whether it is unfolded at first; absent: not given. */
   readonly defaultOpen?: boolean | undefined;
-  /** Whether the state of its components is part of the page's; absent: that of those that are ours is. */
+  /** Whether its components count for the page's state; absent: only our own do. */
   readonly counts?: boolean | undefined;
 }
 
 export interface ComponentDefinition {
-  /** Unique within its page and stable: part of addresses. */
+  /** Unique within its page and stable; part of URLs. */
   readonly id: string;
   readonly type: 'monitor' | 'static';
   /** Null when static. */
@@ -297,14 +297,14 @@ export interface ComponentDefinition {
   readonly name: string | null;
   readonly names?: Translated | undefined;
   readonly description: string | null;
-  /** True: what its upstream says of the monitor, and of its outages, may be published. Absent: it is nobody's business. */
+  /** True: the upstream's description of the monitor and its outages may be published. Absent: it may not. */
   readonly showsDetails?: boolean;
   readonly groupId: string | null;
   readonly order: number;
   readonly groupOrder: number;
-  /** Address of the page of somebody else that it is read from. Absent: it is ours. */
+  /** Address of the vendor's page that it is read from. Absent: it is our own. */
   readonly vendorPage?: string;
-  /** False: its state is no part of the page's. */
+  /** False: it doesn't count for the page's state. */
   readonly counts?: false;
 }
 
@@ -315,7 +315,7 @@ export interface NotificationChannel {
   readonly name: string;
   /** The upstream's word: `slack`, `webhook` … */
   readonly kind: string;
-  /** What triggers it; null: it is not said. */
+  /** The monitors that trigger it; null: not known. */
   readonly monitors: readonly MonitorId[] | null;
 }
 
@@ -325,11 +325,11 @@ export interface NotificationChannel {
  */
 export interface Learned {
   readonly monitors: readonly MonitorObservation[];
-  /** When monitors came into the state they are in, by their id, where their upstream tells; absent: it does not. */
+  /** When monitors entered their current state, by id. Absent: the upstream doesn't say. */
   readonly changedAt?: Readonly<Record<MonitorId, EpochMs>>;
-  /** When that was found out, where it took several tries; absent: it was known at once. */
+  /** When the state was detected, if that took several tries. Absent: at once. */
   readonly foundAt?: Readonly<Record<MonitorId, EpochMs>>;
-  /** Monitors whose details are shown at once; absent: details are shown when something else is drawn. */
+  /** Monitors whose details are published at once. Absent: details are published with the next change. */
   readonly shownAtOnce?: readonly MonitorId[];
   readonly incidents: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
@@ -339,41 +339,41 @@ export interface Learned {
   /** Absent: not asked for this time. */
   readonly channels?: readonly NotificationChannel[];
   readonly problems: readonly Problem[];
-  /** Items looked at, so that the share of bad ones can be judged. */
+  /** Number of items that were read. */
   readonly itemsTotal: number;
-  /** True: monitors that aren't listed were not read, so they are unknown and not gone. */
+  /** True: monitors that aren't listed were not read, so they are unknown, not gone. */
   readonly isPartial?: boolean;
-  /** Parts that could not be read this time and keep their last value, stale by themselves. */
+  /** Parts that couldn't be read this time. They keep their last value and become stale on their own. */
   readonly stale: readonly SnapshotPart[];
-  /** Lists that are known to be whole, so that what they lack was taken back there; what no list covers stays. */
+  /** Lists that are known to be complete: items that they lack were removed upstream. Items that no list covers stay. */
   readonly complete: readonly CompleteList[];
-  /** Ids of incidents that the upstream itself says are no more. */
+  /** Ids of incidents that no longer exist upstream. */
   readonly gone: readonly string[];
-  /** Ids of incidents whose own text was asked for, so that old ones are read again in turn. */
+  /** Ids of incidents that were read individually, so that old ones are read again in turn. */
   readonly readAgain: readonly string[];
-  /** True once the past has been asked for: that of the upstream, such as its incidents. */
+  /** True once the upstream's past, such as its incidents, was requested. */
   readonly isBackfilled: boolean;
-  /** Monitors whose own past was asked for this time, so that those that come later get theirs too; absent: none. */
+  /** Monitors whose past was requested this time, so that later monitors get theirs too. Absent: none. */
   readonly backfilled?: readonly MonitorId[];
 }
 
-/** A list of incidents or maintenances that an upstream gave as a whole. */
+/** A complete list of incidents or maintenances. */
 export interface CompleteList {
   readonly part: 'incidents' | 'maintenances';
-  /** What ids begin with that the list is about; an upstream may have several lists. */
+  /** Prefix of the ids in the list; an upstream may have several lists. */
   readonly prefix: string;
-  /** It holds every incident that begins, or maintenance that ends, at this instant or later; null: every one there is. */
+  /** It contains every incident that begins, or maintenance that ends, at this instant or later; null: all of them. */
   readonly since: EpochMs | null;
-  /** True: it is our own list, and what it lacks is gone at once. Absent: a second list has to lack it too. */
+  /** True: it is our own list, and items that it lacks are gone at once. Absent: the next list must lack them too. */
   readonly isFinal?: true;
-  /** Ids of all that it holds, also of those whose item could not be read or was not asked for. */
+  /** Ids of all its items, including those that couldn't be read or weren't requested. */
   readonly ids: readonly string[];
 }
 
 export const SNAPSHOT_PARTS = ['monitors', 'incidents', 'maintenances', 'pages'] as const;
 export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
 
-/** A thing the upstream sent that we could not take as it was. */
+/** Something in a response that couldn't be used as it is. */
 export interface Problem {
   /** `dropped`: the item is left out or shows as unknown; `word`: a word we do not know; `gate`: who may see a page is in doubt. */
   readonly kind: 'dropped' | 'word' | 'gate' | 'note';
@@ -382,12 +382,12 @@ export interface Problem {
    * of this upstream.
    */
   readonly page?: string | null;
-  /** Where: `monitors[3].status`. */
+  /** The place, such as `monitors[3].status`. */
   readonly place: string;
   readonly message: string;
 }
 
-/** Nothing learned; connectors spread it and fill in what their upstream has. */
+/** Nothing learned. Connectors spread it and fill in what their upstream has. */
 export const NOTHING_LEARNED: Learned = Object.freeze({
   monitors: [],
   incidents: [],

@@ -1,9 +1,9 @@
-/** Spans in any order, perhaps overlapping, made sorted and disjoint, and looked up. */
+/** Sorts spans, makes them disjoint, and looks them up. */
 
 import { STATES_BY_IMPACT, type State } from './state.ts';
 import { type Day, type EpochMs, type Interval, toEpochMs } from './time.ts';
 
-// The past of a monitor or a component as spans, and what becomes one time line.
+// The past of a monitor or a component as spans, which become one time line.
 
 /** A monitor in one state over `[from, to)`. */
 export interface Span extends Interval {
@@ -25,13 +25,13 @@ export interface TimelineSpan extends Span {
    * Both stand in one piece, so that no two readings of a time line can disagree.
    */
   readonly counted?: State;
-  /** True: nobody looked. It is known only from a recorded outage, a maintenance window or what people declared. */
+  /** True: nobody was looking. It is only known from a recorded outage, a maintenance window or what people declared. */
   readonly isUnseen?: true;
 }
 
-/** A state that people declared a component to be in. */
+/** A state that people declared for a component. */
 export interface DeclaredSpan extends Span {
-  /** False: it shows and does not count in uptime. */
+  /** False: it is shown but doesn't count in uptime. */
   readonly isCounted: boolean;
 }
 
@@ -48,17 +48,17 @@ export interface ReportedDay {
  * but where our clock once went back; `timelineOf` then believes the worse.
  */
 export interface History {
-  /** What our passes saw. */
+  /** Observed by our passes. */
   readonly observed: readonly Span[];
-  /** What the upstream says of times we did not see. */
+  /** Reported by the upstream for times that we didn't observe. */
   readonly reported: readonly Span[];
-  /** Outages that the upstream recorded of this monitor: down even where sampling missed it. May overlap. */
+  /** Outages of this monitor that the upstream recorded: it was down even if our passes missed it. May overlap. */
   readonly outages: readonly Interval[];
   /** Maintenance windows of this monitor or component. May overlap. */
   readonly maintenances: readonly Interval[];
-  /** What people declared. May overlap. Absent: nothing. */
+  /** Declared by people. May overlap. Absent: nothing. */
   readonly declared?: readonly DeclaredSpan[];
-  /** When people would have said it if something was wrong: the time of a component without a monitor. Absent: never. */
+  /** When people would have reported problems, for a component without a monitor. Absent: never. */
   readonly watched?: readonly Interval[];
 }
 
@@ -103,7 +103,7 @@ interface Edge {
   readonly step: 1 | -1;
 }
 
-/** Walks the edges in order of time and keeps how many spans of each state are open. */
+/** Walks the edges in order of time, counting the open spans of each state. */
 function keepWorst(spans: readonly Span[]): Span[] {
   const edges: Edge[] = [];
   for (const { state, from, to } of spans)

@@ -1,4 +1,4 @@
-/** Everything known about one status page at one instant: what all of its views are computed from. */
+/** Everything known about a status page at one instant. All its views are computed from this. */
 
 import type {
   Announcement,
@@ -16,163 +16,163 @@ import type { State } from './state.ts';
 import type { Day, EpochMs, Interval } from './time.ts';
 import type { Pieces } from './translated.ts';
 
-/** Sets of colours, fonts and corners to begin with; `src/looks/presets.ts` says what is in them. */
+/** Sets of colours, fonts and corners; `src/looks/presets.ts` defines them. */
 export const PRESETS = ['paper', 'plain', 'slate', 'mono', 'contrast'] as const;
 export type Preset = (typeof PRESETS)[number];
 
-/** A picture that a page serves itself. */
+/** An image that the page serves. */
 export interface OwnPicture {
-  /** Below the page's address. */
+  /** Its path below the page. */
   readonly path: string;
-  /** In pixels of the page. */
+  /** In CSS pixels. */
   readonly width: number;
   readonly height: number;
 }
 
-/** What an operator changed of the look, beside the accent and variables. */
+/** The operator's changes to the look, besides the accent and variables. */
 export interface PageLook {
   readonly preset?: Preset;
-  /** In place of the icon and the title in the header. `dark` stands on dark headers. */
+  /** Replaces icon and title in the header. `dark` is for dark headers. */
   readonly logo?: { readonly light: OwnPicture; readonly dark?: OwnPicture };
-  /** A style sheet of the operator's own, checked; it stands behind ours. */
+  /** The operator's style sheet, checked; it follows ours. */
   readonly stylesheet?: string;
 }
 
-/** The languages of a page that has several: each has a tree of files of its own, the first at the page's address. */
+/** The languages of a page with several: each has its own tree of files, the first one at the page's address. */
 export interface PageLanguages {
   /** Tags, the default first. */
   readonly all: readonly string[];
-  /** Of the tree that these settings are of, below the page's address: `de/`; empty: that of the default. */
+  /** The tree of these settings, below the page's address: `de/`; empty: that of the default language. */
   readonly path: string;
 }
 
-/** How a page is drawn: the operator's choices, complete with defaults. */
+/** The settings of a page, with defaults filled in. */
 export interface PageSettings {
-  /** Absolute address of the page with a trailing slash, from site.url or the custom domain. */
+  /** Absolute address of the page with a trailing slash, from site.url or its custom domain. */
   readonly url: string;
-  /** IANA zone in which its days are cut and its times are written. */
+  /** IANA time zone of its days and times. */
   readonly timezone: string;
   /** BCP 47; the words come from the catalogue of that language. */
   readonly locale: string;
   /** Absent: it has one language. */
   readonly languages?: PageLanguages;
   readonly showTargets: boolean;
-  /** An outage up to this long does not colour a day. */
+  /** Outages up to this long don't colour a day. */
   readonly blipFloorMs: number;
-  /** Digits after the point in uptime figures. */
+  /** Decimal places of uptime figures. */
   readonly uptimeDecimals: number;
   /** `#rrggbb`, checked; null: the default. */
   readonly accentColor: string | null;
   /** Checked custom properties, `--pharos-…` to value. */
   readonly cssVariables: Readonly<Record<string, string>>;
-  /** Absent: as it comes. */
+  /** Absent: the built-in look. */
   readonly look?: PageLook;
   readonly allowIndex: boolean;
-  /** How far history goes. */
+  /** Length of the history. */
   readonly historyDays: number;
-  /** An outage that lasts this long becomes an incident by itself; null: none does. */
+  /** Outages this long become incidents automatically; null: never. */
   readonly entriesAfterMs: number | null;
-  /** False: days have their colours, and no figure says how much of the time all was well. */
+  /** False: uptime percentages are hidden. */
   readonly showUptime: boolean;
-  /** Visitors can have what is new sent to them by email. */
+  /** Whether visitors can subscribe by email. */
   readonly subscriptions: boolean;
-  /** Digest of what witnesses say of the site's pages; absent: there are none. */
+  /** Digest of the witnesses' results for the site's pages; absent: there are none. */
   readonly witnesses?: string;
 }
 
-/** How old the data of one upstream is. */
+/** The freshness of an upstream's data. */
 export interface SourceFreshness {
   readonly upstreamId: string;
-  /** The last good answer to its list of states; null: never answered. */
+  /** Time of the last good answer with its states; null: it never answered. */
   readonly monitorsAt: EpochMs | null;
   readonly incidentsAt: EpochMs | null;
-  /** How often it is asked. Older than two intervals is stale. */
+  /** How often it is queried. Data older than two intervals is stale. */
   readonly intervalMs: number;
   readonly isMonitorsStale: boolean;
   readonly isIncidentsStale: boolean;
-  /** True: it was recorded for later than now, before a clock was set back. */
+  /** True: its times are in the future, because a clock was set back. */
   readonly isAhead?: true;
 }
 
 export interface ComponentModel {
   readonly definition: ComponentDefinition;
-  /** Unambiguous on the page: with its group, "Message queues, Frankfurt", where another component has the same name. */
+  /** Unambiguous on the page: with its group ("Message queues, Frankfurt") if another component has the same name. */
   readonly name: string;
-  /** As it is defined, for where its group stands beside it. */
+  /** The name as defined, for places that show the group next to it. */
   readonly plainName: string;
-  /** Of its name, where that is not the page's. */
+  /** Language of the name, if it isn't the page's. */
   readonly lang?: string | undefined;
   readonly description: string | null;
-  /** Only when `showTargets`. */
+  /** Only with `showTargets`. */
   readonly target: string | null;
-  /** Now: the state that its time line ends in. */
+  /** The current state, in which its time line ends. */
   readonly state: State;
-  /** When its time line came into that state; null: nothing was known of it before. */
+  /** When it entered that state; null: nothing was known before. */
   readonly since: EpochMs | null;
-  /** True: its upstream has not been heard from in time. */
+  /** True: the data of its upstream is stale. */
   readonly isStale: boolean;
   /**
    * What every surface that says anything of its state reads: sorted, gapless, from the start of what is known (or of
    * history) to `asOf` and including that instant; `unknown` where nothing is known.
    */
   readonly timeline: readonly TimelineSpan[];
-  /** When it was first defined, or heard of if that was before. */
+  /** When it was first defined or first observed, whichever was earlier. */
   readonly knownSince: EpochMs;
   /** Oldest first. */
   readonly responseTimes: readonly ResponseTime[];
-  /** What its upstream says itself, shown beside ours. */
+  /** The upstream's own figures, shown next to ours. */
   readonly upstreamUptime: UpstreamUptime | null;
 }
 
-/** Something said of an incident or a maintenance, with the status that it left it in. */
+/** An update of an incident or a maintenance, with the status after it. */
 export interface PageUpdate<Status extends string> {
-  /** Unique within its story and stable. */
+  /** Unique within its incident or maintenance, and stable. */
   readonly id: string;
   /** Never after `asOf`. */
   readonly at: EpochMs;
   readonly status: Status;
-  /** Markdown, hostile; empty where only the status changed. */
+  /** Untrusted Markdown; empty if only the status changed. */
   readonly body: string;
-  /** Of the body, where that is not the page's. */
+  /** Language of the body, if it isn't the page's. */
   readonly lang?: string | undefined;
-  /** Of a plain sentence that has names in another language. */
+  /** The pieces of a plain sentence with names in another language. */
   readonly pieces?: Pieces | undefined;
-  /** False: subscribers are not told of it. Absent: they are. */
+  /** False: subscribers aren't notified of it. Absent: they are. */
   readonly notify?: false;
 }
 
-/** A component of the page that a story is about. */
+/** An affected component of the page. */
 export interface StoryComponent {
-  /** As in addresses. */
+  /** As in URLs. */
   readonly id: string;
-  /** By its time line: now, or of a story that is over the worst while it lasted. */
+  /** Its state now or, if the incident is over, its worst state while it lasted. */
   readonly state: State;
 }
 
-/** One story as the page tells it: what people declared, an outage that monitors saw, or both as one. */
+/** An incident as the page shows it: declared by people, detected by monitors, or both. */
 export interface PageIncident {
-  /** Unique on the page and stable: what ids for the outside are made from. */
+  /** Unique on the page and stable. Public ids are derived from it. */
   readonly id: string;
-  /** Safe in a path, unique on the page and stable. */
+  /** Safe in paths, unique on the page and stable. */
   readonly slug: string;
-  /** Other addresses under which it was published, or would have been. */
+  /** Other slugs under which it was published, or would have been. */
   readonly aliases: readonly string[];
   readonly title: string;
-  /** Of the title, where that is not the page's. */
+  /** Language of the title, if it isn't the page's. */
   readonly lang?: string | undefined;
-  /** Of a title that has names in another language. */
+  /** The pieces of a title with names in another language. */
   readonly pieces?: Pieces | undefined;
   readonly status: IncidentStatus;
   readonly impact: IncidentImpact;
   readonly startedAt: EpochMs;
-  /** Null, or after `asOf`: it is open. */
+  /** Null or after `asOf`: it is open. */
   readonly endedAt: EpochMs | null;
-  /** Nobody wrote it: an outage that monitors saw. */
+  /** Whether monitors detected it and nobody declared it. */
   readonly isAutomatic: boolean;
   /** In the order of the page. */
   readonly components: readonly StoryComponent[];
   readonly componentIds: readonly string[];
-  /** Oldest first, at least one; the last one leaves it in its status. */
+  /** Oldest first, at least one; the last one has its current status. */
   readonly updates: readonly PageUpdate<IncidentStatus>[];
 }
 
@@ -183,66 +183,66 @@ export interface PageMaintenance {
   readonly id: string;
   readonly slug: string;
   readonly title: string;
-  /** Of the title, where that is not the page's. */
+  /** Language of the title, if it isn't the page's. */
   readonly lang?: string | undefined;
   /** The window; of one that repeats the one that runs or comes next, else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
-  /** All that are known, sorted. */
+  /** All known windows, sorted. */
   readonly windows: readonly Interval[];
-  /** Null: it takes place once. */
+  /** Null: it happens once. */
   readonly repeats: Recurrence | null;
-  /** False: its components are in the states that are said of them meanwhile. */
+  /** False: during the window, its components have the states that are reported. */
   readonly covers?: false;
-  /** By `asOf` and its window. */
+  /** Derived from `asOf` and its window. */
   readonly status: MaintenanceStatus;
-  /** When it was first told of, at the latest when it began; never after `asOf`, and always the same. */
+  /** When it was announced, at the latest when it began. Never after `asOf`, and it never changes. */
   readonly announcedAt: EpochMs;
-  /** When it last changed, or its window began or ended; never after `asOf`, and never earlier than it was. */
+  /** When it last changed, or its window began or ended. Never after `asOf`, and it never decreases. */
   readonly changedAt: EpochMs;
-  /** When words or windows of it last changed. */
+  /** When its text or windows last changed. */
   readonly editedAt: EpochMs;
-  /** Grows with every recorded change. */
+  /** Incremented with every recorded change. */
   readonly sequence: number;
   /** In the order of the page. */
   readonly componentIds: readonly string[];
-  /** Of the window that runs or comes next, oldest first, at least one; the last one leaves it in its status. */
+  /** Updates of the current or next window, oldest first, at least one; the last one has its current status. */
   readonly updates: readonly PageUpdate<MaintenanceStatus>[];
-  /** What is written of it, oldest first: Markdown, hostile. */
+  /** Its texts, oldest first: untrusted Markdown. */
   readonly texts: readonly string[];
 }
 
-/** An entry that is shown and that nothing remembers so far. */
+/** An automatic incident that is shown and not stored yet. */
 export interface NewEntry {
   readonly id: string;
   readonly componentId: string;
   readonly fellAt: EpochMs;
 }
 
-/** What a witness says of a page. */
+/** The result of a witness for a page. */
 export interface WitnessWord {
   readonly url: string;
-  /** `away`: nothing that counts. */
+  /** `away`: the witness has no current result. */
   readonly word: 'agrees' | 'differs' | 'away';
-  /** Why, if it doesn't agree; from the witness, so it is hostile text. */
+  /** Reasons if it differs; untrusted text from the witness. */
   readonly faults: readonly string[];
 }
 
-/** What a page shows of its own log. */
+/** The part of a page's log that the page shows. */
 export interface LogSummary {
   readonly size: number;
   /** Root of the tree, as base64. */
   readonly root: string;
-  /** Digest of what was committed of closed days. */
+  /** Digest of the past days in the log. */
   readonly days: string;
-  /** What its witnesses say; empty: it has none. */
+  /** Results of its witnesses; empty: it has none. */
   readonly witnesses: readonly WitnessWord[];
-  /** Days that say something else than they once did, the latest correction first. */
+  /** Days that were corrected, the latest correction first. */
   readonly corrected: readonly { readonly component: string; readonly day: Day; readonly at: EpochMs }[];
 }
 
 export interface PageGroup extends GroupDefinition {
-  /** Of its name, where that is not the page's. */
+  /** Language of the name, if it isn't the page's. */
   readonly lang?: string | undefined;
 }
 
@@ -250,39 +250,39 @@ export interface PageModel {
   readonly definition: PageDefinition;
   readonly settings: PageSettings;
   readonly state: State;
-  /** When it came into that state; null: nothing was known of it before. */
+  /** When it entered that state; null: nothing was known before. */
   readonly since: EpochMs | null;
   /** When it was first defined. */
   readonly knownSince: EpochMs;
-  /** Of its title, where that is not the page's. */
+  /** Language of its title, if it isn't the page's. */
   readonly titleLang?: string | undefined;
   /** In the order of the page. */
   readonly groups: readonly PageGroup[];
-  /** Sorted as drawn. */
+  /** In the order of the page. */
   readonly components: readonly ComponentModel[];
   /** Newest start first. */
   readonly incidents: readonly PageIncident[];
   /** Newest start first. */
   readonly maintenances: readonly PageMaintenance[];
-  /** Those that show at `asOf`. */
+  /** Those shown at `asOf`. */
   readonly announcements: readonly Announcement[];
   readonly sources: readonly SourceFreshness[];
-  /** The instant that figures and days are computed to: the last change, or the last heartbeat if that is later. */
+  /** Figures and days are computed up to this instant: the last change, or the last heartbeat if that is later. */
   readonly asOf: EpochMs;
   /**
    * A file is drawn anew at every change and at every heartbeat, so whoever reads it after this instant holds a copy
    * that is no longer kept up to date and should be told so.
    */
   readonly staleAfter: EpochMs;
-  /** The oldest `monitorsAt` of its sources; null when one never answered. */
+  /** The oldest `monitorsAt` of its sources; null if one never answered. */
   readonly dataFrom: EpochMs | null;
   readonly isStale: boolean;
-  /** To be remembered when this is published. */
+  /** To be stored when this is published. */
   readonly newEntries: readonly NewEntry[];
-  /** The first instant after `asOf` at which an outage that goes on becomes an incident, or a worse one; null: none. */
+  /** The first instant after `asOf` at which a current outage becomes an incident, or a worse one; null: none. */
   readonly nextEntryAt: EpochMs | null;
-  /** Its signed log, as it was before this model; null: it has none. */
+  /** Its signed log before this release; null: it has none. */
   readonly log: LogSummary | null;
-  /** The same in the page's other languages; absent: it has none. */
+  /** Models for the page's other languages; absent: it has none. */
   readonly others?: readonly PageModel[];
 }

@@ -19,24 +19,24 @@ import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
 import type { DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs, ToldFall } from './entry.ts';
 import { downForAt, downForExpectedAt, type Fall, fallAfter } from './entry.ts';
 
-// What is to happen, played through in the order of time; what happens may add to it.
+// Events to process in order of time. Processing one may add others.
 
 interface Happening {
-  /** The instant first; then what decides which of several comes first there. */
+  /** The instant first, then what decides the order of several at the same instant. */
   readonly when: readonly [at: EpochMs, ...ties: number[]];
   readonly happen: () => void;
 }
 
 interface Agenda {
-  /** Takes up what happens up to the last instant and including it; anything later is left out. */
+  /** Adds an event, unless it is after the last instant. */
   readonly note: (happening: Happening) => void;
-  /** Lets everything happen, each thing once; what is noted meanwhile of the past happens next. */
+  /** Processes all events once. Past events that are added in the meantime come next. */
   readonly run: () => void;
 }
 
-/** Makes an agenda up to an instant. */
+/** Creates an agenda of events up to and including `until`. */
 function createAgenda(until: EpochMs): Agenda {
-  /** Latest first, once sorted. */
+  /** Latest first, when sorted. */
   const waiting: Happening[] = [];
   let isRunning = false;
   const place = (happening: Happening): number => {
@@ -71,9 +71,9 @@ function compare({ when: a }: Happening, { when: b }: Happening): number {
   return 0;
 }
 
-/** Falls this close are one outage. */
+/** Falls this close together are one outage. */
 export const TOGETHER_MS = 2 * MINUTE_MS;
-/** What falls again this soon had not recovered; and what people declare this close is about the same outage. */
+/** A component that falls again within this time had not recovered; an incident declared within it is about the same outage. */
 export const RELAPSE_MS = 10 * MINUTE_MS;
 
 /** The entries of one page. */
@@ -108,15 +108,15 @@ export function entriesOf({ components, incidents, afterMs, asOf }: EntryInputs)
   };
 }
 
-/** A fall of a component, or what is left of one. */
+/** A fall of a component, or the rest of one. */
 interface Part {
   readonly componentId: string;
-  /** Place of the component on the page. */
+  /** Position of the component on the page. */
   readonly rank: number;
   readonly fall: Fall;
 }
 
-/** What an incident tells, while it is in progress. */
+/** An incident while it is in progress. */
 interface Story {
   readonly incident: DeclaredIncident;
   readonly told: Part[];
@@ -128,7 +128,7 @@ interface Draft {
   readonly componentIds: Set<string>;
   /** When the last of its falls began. */
   lastFrom: EpochMs;
-  /** When the last of its falls is over; null: one was not over. */
+  /** When the last of its falls ended; null while one of them goes on. */
   lastTo: EpochMs | null;
   readonly events: EntryEvent[];
   adopter: Story | null;
@@ -137,17 +137,17 @@ interface Draft {
 interface Play {
   readonly afterMs: number;
   readonly agenda: Agenda;
-  /** In progress by now, in the order in which they began. */
+  /** Those in progress now, in the order in which they began. */
   readonly stories: Set<Story>;
   readonly drafts: Draft[];
-  /** Drafts that are open or closed not long ago, in the order in which they opened. */
+  /** Drafts that are open or closed recently, in the order in which they opened. */
   recent: Draft[];
   readonly told: ToldFall[];
-  /** Falls that are no part of anything so far. */
+  /** Falls that don't belong to any entry or story yet. */
   readonly waiting: Set<Part>;
 }
 
-/** Of what happens at one instant, what ends comes first, and a fall before what one leads to. */
+/** At the same instant, ends come first, and a fall comes before its consequences. */
 const [ENDS, BEGINS, FALLS, IS_DOWN] = [0, 1, 2, 3] as const;
 
 function noteFall(play: Play, part: Part): void {
@@ -201,13 +201,13 @@ function stayDown(play: Play, part: Part, at: EpochMs): void {
   adoptInProgress(play, opened);
 }
 
-/** Those that are open or closed not long before. */
+/** Drafts that are open, or closed shortly before. */
 function recentDrafts(play: Play, at: EpochMs): readonly Draft[] {
   play.recent = play.recent.filter(({ lastTo }) => lastTo === null || at - lastTo <= RELAPSE_MS);
   return play.recent;
 }
 
-/** Whether anything more can become part of an entry: not of one whose story people have ended. */
+/** Whether an entry takes further falls. It doesn't once people have ended its incident. */
 function isTakingPart({ stories }: Play, { adopter }: Draft): boolean {
   return adopter === null || stories.has(adopter);
 }
@@ -252,7 +252,7 @@ function adopt(draft: Draft, story: Story): void {
   story.adopted.push(draft);
 }
 
-/** What goes on when its story ends is a fall of its own from then on. */
+/** A component that is still down when its incident ends falls anew at that instant. */
 function end(play: Play, story: Story, at: EpochMs): void {
   play.stories.delete(story);
   const cut = (part: Part): Part => {

@@ -1,4 +1,4 @@
-/** Outages as incidents: what entries are made from, and what they are. */
+/** Types of automatic incidents ("entries"), and the falls that they are made from. */
 
 import type { IncidentImpact } from '../observation.ts';
 import { disjointIntervals, type History } from '../overlap.ts';
@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { type EpochMs, earlier, HOUR_MS, type Interval, later, MINUTE_MS, toEpochMs } from '../time.ts';
 import { timelineOf } from '../timeline.ts';
 
-// When a component went down, and until when, by what monitors saw.
+// When monitors saw a component go down and recover.
 
 /**
  * One time that a component was down: from the first instant at which it was seen down outside its maintenance windows,
@@ -15,20 +15,20 @@ import { timelineOf } from '../timeline.ts';
  */
 export interface Fall {
   readonly from: EpochMs;
-  /** Null: it was not seen well again. */
+  /** Null: it wasn't seen working again. */
   readonly to: EpochMs | null;
-  /** When it was seen down, outside maintenance windows: sorted, disjoint, the first one begins with the fall. */
+  /** When it was seen down outside maintenance windows: sorted and disjoint. The first one begins with the fall. */
   readonly down: readonly Interval[];
 }
 
 const DOWN: ReadonlySet<State> = new Set(['major_outage', 'partial_outage']);
-/** A monitor that is paused is not asked any more, so nothing can be said to go on. */
+/** A paused monitor isn't checked any more, so nobody knows whether the outage goes on. */
 const WELL: ReadonlySet<State> = new Set(['operational', 'degraded', 'paused']);
 
-/** What monitors and their upstreams saw of a component; what people declared and reports of a nominal hour are no part of it. */
+/** What monitors and their upstreams saw of a component, without what people declared and without reports by the day. */
 export type Sightings = Pick<History, 'observed' | 'outages' | 'maintenances'>;
 
-/** The falls of a component up to `asOf` and including that instant, oldest first. */
+/** The falls of a component up to and including `asOf`, oldest first. */
 export function fallsOf({ observed, outages, maintenances }: Sightings, asOf: EpochMs): Fall[] {
   if (outages.length === 0 && !observed.some(({ state }) => DOWN.has(state))) return [];
   const from = [...observed, ...outages].reduce((first, item) => earlier(first, item.from), asOf);
@@ -139,7 +139,7 @@ export interface FallenComponent {
   readonly falls: readonly Fall[];
 }
 
-/** An incident that people declared, as far as entries look at it. */
+/** The parts of a declared incident that entries depend on. */
 export interface DeclaredIncident {
   readonly id: string;
   readonly startedAt: EpochMs;
@@ -148,7 +148,7 @@ export interface DeclaredIncident {
   readonly componentIds: readonly string[];
 }
 
-/** One fall as a part of an entry. */
+/** A fall that is part of an entry. */
 export interface EntryFall {
   readonly componentId: string;
   readonly from: EpochMs;
@@ -156,16 +156,16 @@ export interface EntryFall {
   readonly to: EpochMs | null;
 }
 
-/** What happened to an entry. */
+/** A change to an entry. */
 export interface EntryEvent {
   readonly kind: 'opened' | 'joined' | 'closed' | 'reopened';
   readonly at: EpochMs;
-  /** The components that it is about; none when it closed. */
+  /** The components that changed; empty when the entry closed. */
   readonly componentIds: readonly string[];
 }
 
 export interface Entry {
-  /** In the order in which they became part of it; the first one opened it. */
+  /** In the order in which they joined; the first one opened the entry. */
   readonly falls: readonly [EntryFall, ...EntryFall[]];
   /** Oldest first. */
   readonly events: readonly EntryEvent[];
@@ -173,11 +173,11 @@ export interface Entry {
   readonly startedAt: EpochMs;
   /** Null: it is open. */
   readonly endedAt: EpochMs | null;
-  /** Id of the incident whose story it is; null: it stands by itself. */
+  /** Id of the incident that adopted it; null: none. */
   readonly adoptedBy: string | null;
 }
 
-/** A fall that is the story of an incident. */
+/** A fall that belongs to a declared incident. */
 export interface ToldFall extends EntryFall {
   readonly toldBy: string;
 }
@@ -186,7 +186,7 @@ export interface Entries {
   /** In the order in which they opened. */
   readonly entries: readonly Entry[];
   readonly told: readonly ToldFall[];
-  /** The first instant after `asOf` at which a fall opens an entry, should nothing change until then; null: none does. */
+  /** The first instant after `asOf` at which a fall opens an entry if nothing changes until then; null: none. */
   readonly nextAt: EpochMs | null;
 }
 
@@ -194,7 +194,7 @@ export interface EntryInputs {
   /** In the order of the page. */
   readonly components: readonly FallenComponent[];
   readonly incidents: readonly DeclaredIncident[];
-  /** How long a component is seen down before that is an entry. */
+  /** How long a component must be down to open an entry. */
   readonly afterMs: number;
   readonly asOf: EpochMs;
 }
