@@ -1,4 +1,4 @@
-/** The configuration that is in force, and what follows from it; another may take its place while the process runs. */
+/** The current configuration, and everything derived from it. It can be replaced while the process runs. */
 
 import type { Config } from '../config/load.ts';
 import { hasOperators } from '../config/rules.ts';
@@ -18,7 +18,7 @@ interface LiveConfig {
   readonly config: () => Config;
   readonly upstreams: () => readonly Upstream[];
   readonly siteUrl: () => string;
-  /** Once it is known on which port we listen, where the configuration left it open. */
+  /** Called once the port is known, if the configuration didn't set it. */
   readonly setSiteUrl: (url: string) => void;
   readonly siteInputs: () => SiteStateInputs;
   readonly sendMail: SendMail;
@@ -33,9 +33,9 @@ interface LiveConfig {
 
 interface LiveConfigOptions {
   readonly log: Pick<Log, 'error'>;
-  /** Prints mails instead of sending them. */
+  /** Print emails instead of sending them. */
   readonly printsMail: boolean;
-  /** True: a preview, which shows what operators wrote with its drafts. */
+  /** True: a preview, which also shows drafts. */
   readonly showsDrafts: boolean;
 }
 
@@ -115,7 +115,7 @@ function withComponents({ components: _, ...site }: Config['site'], components: 
   return { ...site, ...(components === undefined ? {} : { components }) };
 }
 
-/** What is decided at the start of the process, by its name in the file. */
+/** Settings that need a restart, by name. */
 function pickFixed({ data, store, site, server, access, releases }: Config): Readonly<Record<string, unknown>> {
   const s3 = releases?.s3;
   return {
@@ -131,7 +131,7 @@ function pickFixed({ data, store, site, server, access, releases }: Config): Rea
 }
 
 interface Bound {
-  /** Everything that the upstream was made from. */
+  /** Digest of everything that the upstream is made from. */
   readonly key: string;
   readonly upstream: Upstream;
 }
@@ -152,7 +152,7 @@ function bindUpstreams(config: Config, showsDrafts: boolean, before: readonly Bo
   return !hasOperators(config) && !showsDrafts ? configured : [...configured, bindWritten(config, showsDrafts, before)];
 }
 
-/** What operators write, beside the upstreams that are configured. */
+/** The built-in upstream of operators' posts. */
 function bindWritten({ schedule }: Config, drafts: boolean, before: readonly Bound[]): Bound {
   const key = JSON.stringify([WRITTEN_ID, schedule]);
   const settings = { id: WRITTEN_ID, options: { drafts }, limits: null, intervalMs: scheduleIntervalMs(schedule) };
@@ -163,9 +163,9 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-// When each upstream is asked: as configured, and no host of a vendor more than once a minute.
+// When each upstream is queried: as configured, but each vendor's host at most once a minute.
 
-/** Minutes of an hour among which pages of one host are dealt out. */
+/** Minutes of an hour, over which pages of one host are distributed. */
 const MINUTES = 60;
 
 /**

@@ -7,17 +7,17 @@ import { HOUR_MS } from '../model/time.ts';
 
 export type Log = Logger;
 
-/** Makes the log. Every text in `secrets` is replaced wherever it occurs in a line. */
+/** Creates the log. Every text in `secrets` is masked wherever it occurs. */
 export function createLog(options: { readonly isQuiet: boolean; readonly secrets: ReadonlySet<string> }): Log {
   const isTerminal = process.stderr.isTTY === true;
   const target = isTerminal
     ? pretty()({
         destination: 2,
         sync: true,
-        // By itself it looks at standard output.
+        // By default, pino-pretty checks standard output.
         colorize: process.stderr.hasColors(),
         translateTime: 'SYS:HH:MM:ss',
-        // The stack of an error is the one thing that takes lines of its own.
+        // Only stacks of errors get lines of their own.
         include: 'time,level,err',
         messageFormat: (line) => lineText(line),
       })
@@ -31,12 +31,12 @@ export function createLog(options: { readonly isQuiet: boolean; readonly secrets
   );
 }
 
-/** Loaded for a terminal only: servers have none, and would keep it for good. */
+/** Only loaded for terminals, because a server would keep it in memory. */
 function pretty(): typeof import('pino-pretty') {
   return createRequire(import.meta.url)('pino-pretty');
 }
 
-/** Remembers what was said: of the lines about something, returns those that weren't among its last ones. */
+/** Returns a function that filters repeated lines: it returns those that weren't in the previous call for the same subject. */
 export function createNews(): (about: string, lines: readonly string[]) => ReadonlySet<string> {
   const said = new Map<string, ReadonlySet<string>>();
   return (about, lines) => {
@@ -46,7 +46,7 @@ export function createNews(): (about: string, lines: readonly string[]) => Reado
   };
 }
 
-/** Logs errors of work that is tried again and again: the same one once in an hour. */
+/** Logs errors of work that is retried: the same one at most once an hour. */
 export function createErrorLog(
   log: Pick<Log, 'error'>,
   now: () => number = () => performance.now(),
@@ -61,7 +61,7 @@ export function createErrorLog(
   };
 }
 
-/** Fields that tell events of one run apart for machines, and say nothing to a person. */
+/** Fields that only matter to machines. */
 const MACHINE_FIELDS = new Set(['time', 'level', 'msg', 'err', 'run', 'pid', 'hostname']);
 
 /** `published page=acme release=4`: a message and its fields on one line. */
@@ -75,7 +75,7 @@ export function lineText(fields: Readonly<Record<string, unknown>>): string {
   return [String(fields['msg'] ?? ''), ...shown].join('  ').replace(/\p{Cc}+/gu, ' ');
 }
 
-/** The text with every secret as `***`; one shorter than four characters would hide more than it saves. */
+/** Masks secrets with `***`, except those shorter than four characters, which would hide too much else. */
 export function redact(text: string, secrets: ReadonlySet<string>): string {
   let clean = text;
   for (const secret of secrets)

@@ -1,4 +1,4 @@
-/** Opens the database that a configuration names. */
+/** Opens the database of a configuration. */
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,10 +16,10 @@ import { copySqlite, makeSqlite, openSqlite, openSqliteReader } from '../store/s
 import { schemaOfSqlite } from '../store/sqlite/version.ts';
 import type { Log } from './log.ts';
 
-/** Where the database is, as plain data that a thread can be begun with. The address of a server is a secret. */
+/** The place of the database, as plain data that can be sent to a thread. The address of a server is a secret. */
 export type StorePlace = { readonly file: string } | { readonly url: string };
 
-/** A thread reads one page after the other. */
+/** A thread reads one page after another. */
 const THREAD_POOL_SIZE = 1;
 
 export function storePlace({ store, data }: Pick<Config, 'store' | 'data'>): StorePlace {
@@ -29,16 +29,16 @@ export function storePlace({ store, data }: Pick<Config, 'store' | 'data'>): Sto
 interface OpenStoreOptions {
   readonly log: Log;
   readonly now: EpochMs;
-  /** A server that cannot be reached is waited for: the published pages are served meanwhile. */
+  /** Wait for a database server that can't be reached. Published pages are served in the meantime. */
   readonly isLasting: boolean;
-  /** True: where the folder of the file cannot be written, what is there is read. Default: that is an error. */
+  /** True: open a read-only file. Default: that is an error. */
   readonly mayOnlyRead?: boolean;
   readonly onOlder: OnOlder;
-  /** False: a damaged file stays where it is, and is an error. Default: it is moved aside and a new one begun. */
+  /** False: a damaged file stays where it is, which is an error. Default: it is moved aside, and a new one is created. */
   readonly replacesDamaged?: boolean;
-  /** Where the copy of a Postgres database goes before it is brought to our version. */
+  /** Folder for the copy of a Postgres database before an upgrade. */
   readonly folder: string;
-  /** Told of that copy, and of the one beside a SQLite file. */
+  /** Called with the path of that copy, or of the copy next to an SQLite file. */
   readonly onCopy?: (path: string) => void;
 }
 
@@ -77,7 +77,7 @@ export async function openStore(place: StorePlace, options: OpenStoreOptions): P
   try {
     await database.ready();
   } catch (error) {
-    // Waiting does not change which version it has.
+    // Waiting doesn't change its version.
     const isOther = isStatusError(error) && error.context['schema'] !== undefined;
     if (!isLasting || isOther) {
       await database.close();
@@ -88,18 +88,18 @@ export async function openStore(place: StorePlace, options: OpenStoreOptions): P
   return database;
 }
 
-/** Which version the tables of a database have; 0: there are none. Nothing is changed. @throws STORE_UNAVAILABLE */
+/** The schema version of a database; 0: it has no tables. Changes nothing. @throws STORE_UNAVAILABLE */
 export async function schemaAt(place: StorePlace): Promise<number> {
   return 'file' in place ? schemaOfSqlite(place.file) : (await probePostgres(place.url)).schema;
 }
 
-/** A copy of a database as a SQLite file, of the same version. The database is not changed. @throws STORE_UNAVAILABLE */
+/** Copies a database into an SQLite file of the same version. Doesn't change the database. @throws STORE_UNAVAILABLE */
 export async function copyStore(place: StorePlace, file: string): Promise<void> {
   if ('file' in place) await copySqlite(place.file, file);
   else await readPostgres(place.url, (tables, version) => copyInto(file, tables, version));
 }
 
-/** What a database holds, of whichever version, while nobody writes to it. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
+/** Reads a database of any version while nobody writes to it. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
 export async function readStore<T>(
   place: StorePlace,
   task: (tables: Reader, version: number) => Promise<T>,
@@ -134,12 +134,12 @@ function isWritable(folder: string): boolean {
     accessSync(folder, constants.W_OK);
     return true;
   } catch (error) {
-    // One that is not there yet is made.
+    // A missing file will be created.
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }
 
-/** Opens what this process has open already, for a thread of it that only reads. */
+/** Opens the same database for a thread that only reads. */
 export function openStoreReader(place: StorePlace): Database {
   return 'file' in place
     ? openSqliteReader(place.file)

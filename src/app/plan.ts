@@ -15,16 +15,16 @@ import { pageName } from './run/outcome.ts';
 
 export interface Plan {
   readonly pages: readonly PagePlan[];
-  /** Pages that would not be published, in words. */
+  /** Pages that would not be published, and why. */
   readonly problems: readonly { readonly slug: string; readonly message: string }[];
 }
 
 export interface PagePlan {
   readonly slug: string;
   readonly kind: 'new' | 'changed' | 'unchanged' | 'withdrawn';
-  /** Where it differs from what is served: `state`, `gate` …, each as it is and as it would be. */
+  /** Differences from the served release: `state`, `gate` …, each with the old and the new value. */
   readonly facts: readonly { readonly name: string; readonly from: string | null; readonly to: string | null }[];
-  /** Paths of files. */
+  /** Paths of new files. */
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
@@ -32,11 +32,11 @@ export interface PagePlan {
 
 interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
   readonly pharos: Pick<StoreParts, 'store' | 'folders'>;
-  /** Told how many pages it has looked at. */
+  /** Called with the number of pages compared so far. */
   readonly onPage?: (done: number, total: number) => void;
 }
 
-/** Looks at every page as of the site's state. */
+/** Compares every page with its served release. */
 export async function planPublish(deps: PlanDeps, state: SiteState): Promise<Plan> {
   const { pages, problems } = state.resolved;
   const planned: PagePlan[] = [];
@@ -79,13 +79,13 @@ async function planPage(
   };
 }
 
-/** Null: nothing is served, or its release doesn't say. */
+/** Null: nothing is served, or the release doesn't contain it. */
 function servedState({ folders }: PlanDeps['pharos'], manifest: Manifest | null): State | null {
   if (manifest === null) return null;
   return readReleaseData(folders, manifest.slug, manifest.number)?.summary?.state ?? null;
 }
 
-/** Published releases that can't be read, as after a full disk. Nothing is compared with them. */
+/** Published releases that can't be read, for example after a full disk. They aren't compared. */
 export function releaseProblems(folders: ReleaseFolders): DefinitionProblem[] {
   return publishedSlugs(folders).flatMap((slug) => {
     const number = currentNumber(folders, slug);
@@ -105,7 +105,7 @@ function isSound(folders: ReleaseFolders, slug: string, number: number): boolean
   }
 }
 
-/** Pages that are served and not to be any more. */
+/** Pages that are served but no longer defined as public. */
 function withdrawnPages({ pharos }: PlanDeps, { resolved }: SiteState): PagePlan[] {
   const { pages, withheld, isDecided } = resolved;
   const kept = new Set([SITE_SLUG, ...pages.map(({ definition }) => definition.slug)]);

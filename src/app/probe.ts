@@ -1,4 +1,4 @@
-/** Asks one upstream once: is it there, does it know us, and does its clock agree with ours? */
+/** Queries an upstream once: is it reachable, is the key valid, and do the clocks agree? */
 
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
@@ -19,27 +19,27 @@ export interface ProbeRow {
   readonly code: string | null;
   readonly warnings: readonly string[];
   readonly monitorsTotal: number | null;
-  /** How old the details of a monitor get at most within the quota, in ms; null: not known, no limit, or they never come. */
+  /** Maximum age of a monitor's details within the quota, in ms; null: not known, no limit, or there are none. */
   readonly detailAgeMaxMs: number | null;
-  /** How far its clock is ahead of ours, to a second; null: it does not tell. */
+  /** How far its clock is ahead of ours, to a second; null: not known. */
   readonly clockSkewMs: number | null;
 }
 
 export interface ProbeHooks {
-  /** Told of the status pages that it defines, where it does. */
+  /** Called with its status pages, if it defines any. */
   readonly onPages?: (probed: ProbedPages) => void;
   readonly onWait?: RunnerDeps['onWait'];
 }
 
 /**
- * Never throws for the upstream's sake: what is wrong with it is in the row.
+ * Never throws because of the upstream; errors are in the row.
  */
 export async function probeUpstream(
   { http, store }: Pick<StoreParts, 'http' | 'store'>,
   upstream: Upstream,
   { onPages, onWait }: ProbeHooks = {},
 ): Promise<ProbeRow> {
-  // A probe asks less than a pass; how much a pass asks is known from the last one.
+  // A probe makes fewer requests than a pass. The last pass tells how many that needs.
   const { listCalls: known } = await readControl(store.database, upstream.id);
   const runner = singleRunner({ http, store, now, sleep, ...(onWait === undefined ? {} : { onWait }) }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
@@ -76,7 +76,7 @@ export async function probeUpstream(
   }
 }
 
-/** Optional requests that failed, unless the probe says so itself. */
+/** Optional requests that failed, unless the probe already reports them. */
 function missedWarnings(runner: Runner, { warnings }: Probe): string[] {
   const isSaid = (message: string): boolean => warnings.some((warning) => warning.includes(message));
   return runner.missed().flatMap(({ place, message }) => (isSaid(message) ? [] : [`${place}: ${message}`]));

@@ -1,4 +1,4 @@
-/** Finds names in the configuration and in posts that nothing has, and pages that would have problems. */
+/** Finds unknown names in the configuration and in posts, and pages with problems. */
 
 import type { Config } from '../config/load.ts';
 import type { ChannelTies } from '../config/notifications.ts';
@@ -31,7 +31,7 @@ import { now, sleep } from './clock.ts';
 import { createErrorLog, createNews, type Log } from './log.ts';
 import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
-/** What upstreams say now, as a pass would read it, and why a pass would take nothing of one. */
+/** What a pass would read from upstreams now, and why it would reject an upstream. */
 export interface ReadNow {
   readonly learned: ReadonlyMap<string, Learned>;
   readonly refused: ReadonlyMap<string, string>;
@@ -115,7 +115,7 @@ export async function findUnknownReferences(
     },
     upstreams: upstreams.map(({ id }) => id),
     monitors: new Map([...monitors].map(([id, those]) => [id, new Set<MonitorId>(those.keys())])),
-    // What a service tells of its own things is nothing that was mistyped here.
+    // Names in a service's own data aren't typing errors of the operator.
     ties: [
       ...config.notifications.map((entry, index) => ({ place: `notifications[${index}]`, ...pickTies(entry) })),
       ...config.intake.map(({ page, components }, index) => ({
@@ -154,7 +154,7 @@ export function createReferenceLog(base: StoreParts, log: Log): () => void {
   };
 }
 
-/** Upstreams on this machine, which can be read without asking anybody. */
+/** Upstreams on this machine, which can be read without requests. */
 function fileUpstreams({ upstreams }: Pick<Config, 'upstreams'>): ReadonlySet<string> {
   const isFile = ({ kind, options }: UpstreamConfig): boolean => {
     const { fileOption } = connectorOf(kind);
@@ -242,7 +242,7 @@ export async function logSettled(log: Log, database: Database, { ended, changed 
   }
 }
 
-/** What a public page does not show of itself; null: nothing. */
+/** Posts that a public page hides; null: none. */
 async function hiddenPosts(
   database: Database,
   { key, slug }: { readonly key: PageKey; readonly slug: string },
@@ -253,7 +253,7 @@ async function hiddenPosts(
   return `The page ${slug} is public and hides ${posts} written while it was private. To show them, publish them in the form at /-/ops/write, or set publish_private_history: true on the page.`;
 }
 
-/** The same of every public page, for `pharos check`. */
+/** The same for every public page, for `pharos check`. */
 export async function hiddenHistory(
   database: Database,
   pages: readonly ResolvedPage[],

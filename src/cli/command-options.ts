@@ -1,4 +1,4 @@
-/** How commands are declared, options that they share, and how what is typed becomes what they mean. */
+/** How commands are declared, the options that they share, and parsers for their values. */
 
 import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../schema/nearest.ts';
@@ -26,7 +26,7 @@ export interface CommandSpec {
 }
 
 /**
- * Adds commands by their names: `keys revoke` goes below `keys`.
+ * Adds commands by name: `keys revoke` becomes a command below `keys`.
  *
  * @param parents  what the commands with others below them do
  * @param done     takes the exit status of the one that was called
@@ -47,7 +47,7 @@ export function addCommands(
     for (const taken of takes)
       if (!Array.isArray(taken)) command.addArgument(taken as Argument);
       else command.argument(...(taken as [string, string]));
-    // Each program has options of its own, as whoever holds one may change them.
+    // Options are copied, because commander changes those of a program.
     for (const option of options)
       if (option instanceof Option) command.addOption(Object.assign(new Option(option.flags), option));
       else if ('mandatory' in option) command.requiredOption(...(option.mandatory as [string, string]));
@@ -72,7 +72,7 @@ export const SERVER_URL = [
   'address of the running server (default: from the configuration)',
 ] as const;
 
-/** An option that has to be there. */
+/** A mandatory option. */
 export function required(...mandatory: readonly [flags: string, words: string, parse?: typeof collect]): Mandatory {
   return { mandatory };
 }
@@ -87,7 +87,7 @@ export const NO_WORKERS = new Option('--workers [number]')
     );
   });
 
-/** Of an option that may be repeated. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value];
 }
@@ -104,7 +104,7 @@ export function toCount(text: string): number {
   return count;
 }
 
-/** One of a few words. @throws UsageError with what was probably meant */
+/** Checks that a value is one of a few words. @throws UsageError with a suggestion */
 export function oneOf<T extends string>(option: string, value: string, words: readonly T[]): T {
   const found = words.find((word) => word === value);
   if (found === undefined)

@@ -24,7 +24,7 @@ interface Sketch {
   readonly notifications?: unknown;
 }
 
-/** What `--config` or `-c` says; undefined: neither is there. Bash makes three words of `--config=a.yaml`. */
+/** The value of `--config` or `-c`, if any. Bash splits `--config=a.yaml` into three words. */
 function configIn(line: readonly string[]): string | undefined {
   const words = line.filter((word) => word !== '=');
   const at = words.findLastIndex((word) => /^(?:-c|--config(?:=.*)?)$/.test(word));
@@ -50,7 +50,7 @@ function readFields(list: unknown, field: string): readonly string[] {
   return list.map((item: unknown) => (item as Record<string, unknown> | null)?.[field]).filter(isName);
 }
 
-/** Pages that upstreams define are in no configuration. */
+/** Pages of upstreams aren't in the configuration. */
 function publishedIn(data: string): readonly string[] {
   return ['public', 'private'].flatMap((gate) => {
     const folder = join(data, 'site', gate);
@@ -58,7 +58,7 @@ function publishedIn(data: string): readonly string[] {
   });
 }
 
-/** What a shell can be handed without quotes; a name of the site's own begins with `_` or `.`. */
+/** Names that need no quotes in a shell. Names that begin with `_` or `.` aren't pages. */
 function isName(name: unknown): name is string {
   return typeof name === 'string' && /^[a-z0-9][\w-]*$/i.test(name);
 }

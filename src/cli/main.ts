@@ -1,4 +1,4 @@
-/** The command line: which commands there are, their options, and what their exit status means. */
+/** The command line: commands, their options, and exit statuses. */
 
 import { Command, CommanderError, Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -29,7 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Commands by what somebody wants to do. */
+/** Commands by purpose. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Run:': ['start', 'sync', 'build', 'serve', 'rebuild', 'sandbox'],
   'Set up and check:': ['init', 'import', 'check', 'checks', 'doctor', 'diff', 'preview', 'verify', 'completion'],

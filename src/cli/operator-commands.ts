@@ -1,4 +1,4 @@
-/** Commands to write what visitors read, and to look after what is stored. */
+/** Commands for writing posts, and for looking after stored data. */
 
 import { Option } from 'commander';
 import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from './command-options.ts';
@@ -27,7 +27,7 @@ const CHANGED = [
   JSON_FLAG,
 ] as const;
 
-/** Through the running server; without one into the store; as a file where a folder or a monitor is named. */
+/** Through the running server, or in the store if there is none; as a file if a folder or a monitor is given. */
 const POSTS: Specs = {
   'incident new': {
     does: 'declare an incident through the running server, in the store, or as a file with --folder',
@@ -209,7 +209,7 @@ const STORE: Specs = {
   },
 };
 
-/** What is sent to other systems, and keys of theirs. */
+/** Messages to other systems, and their keys. */
 const SENDING: Specs = {
   'notify test': {
     does: 'send a test message to a channel and report the result',
@@ -243,7 +243,7 @@ const ADDRESS = ['<address>', 'email address'] as const;
 const ONLY_PAGE = ['--page <slug>', 'only for this page'] as const;
 const THE_PAGE = required('--page <slug>', 'the page');
 
-/** Who is told by email. */
+/** Email subscribers. */
 const SUBSCRIBERS: Specs = {
   'subscribers list': {
     does: 'list subscribers with page, state and components',

@@ -1,4 +1,4 @@
-/** SIGHUP: the configuration is read again, and takes the place of the old one if it is right. */
+/** SIGHUP: reads the configuration again, and replaces the old one if it is valid. */
 
 import { isatty } from 'node:tty';
 import type { Pharos } from '../app/compose.ts';
@@ -11,9 +11,9 @@ export interface ReloadOptions {
   /** Reads the file again; null: there is none to read. @throws CONFIG_INVALID */
   readonly load: () => Config | null;
   readonly log: Log;
-  /** Of the log: secrets of the next configuration are added before anything of it is used. */
+  /** The log's secrets. Those of the next configuration are added before it is used. */
   readonly secrets: Set<string>;
-  /** Waited for: the reload is over when this is. */
+  /** Awaited as part of the reload. */
   readonly onReloaded?: () => void | Promise<void>;
 }
 
@@ -23,11 +23,11 @@ interface Reload {
    * that is under way, which may wait for a run: this one may close a page.
    */
   readonly reload: () => Promise<void>;
-  /** Reads it no more, and nothing begins because of a reload that is under way. */
+  /** Stops reloading. A reload in progress starts nothing any more. */
   readonly stop: () => void;
 }
 
-/** Makes it; `stop` is for the end of the process. */
+/** Creates the reload; call `stop` when the process ends. */
 export function createReload(options: ReloadOptions): Reload {
   const { pharos, load, log, secrets, onReloaded } = options;
   let isStopped = false;

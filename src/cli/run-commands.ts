@@ -1,4 +1,4 @@
-/** Commands that run Pharos, set it up, look at it and move other pages here. */
+/** Commands to run, set up and check Pharos, and to import other pages. */
 
 import { Argument, type Command, Option } from 'commander';
 import {
@@ -15,7 +15,7 @@ import {
 import { completionScript, NAME_SOURCES, SHELLS, type Shell } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
-/** Servers, and what speaks to one. */
+/** Servers and their clients. */
 const SERVERS: Readonly<Record<string, CommandSpec>> = {
   start: {
     does: 'sync on a schedule, publish what changed and serve it; without a configuration, run the sandbox',
@@ -53,7 +53,7 @@ const SERVERS: Readonly<Record<string, CommandSpec>> = {
   },
 };
 
-/** Commands that do their work and end. */
+/** Commands that run once. */
 const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
   sync: {
     does: 'sync every upstream once and print a report; publish nothing',
@@ -110,7 +110,7 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
   },
 };
 
-/** Setting up, and seeing what Pharos would do. */
+/** Commands for setup and preview. */
 const SETUP: Readonly<Record<string, CommandSpec>> = {
   init: {
     does: 'answer a few questions and write a first pharos.yaml',
@@ -193,7 +193,7 @@ const IMPORT_OPTIONS = [
 const UPDATE = ['--update', 'overwrite posts that exist with different text'] as const;
 const CHECKS = ['--checks', 'write its checks too, for Pharos to make them'] as const;
 
-/** Moving here from another status page. */
+/** Imports from other status pages. */
 const IMPORTS: Readonly<Record<string, CommandSpec>> = {
   'import statuspage': {
     does: 'a Statuspage, or any page with its API',

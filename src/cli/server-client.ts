@@ -1,4 +1,4 @@
-/** Asks the running server as the operator. */
+/** Sends requests to the running server as the operator. */
 
 import { request } from 'undici';
 import { originOf } from '../app/serving/listening.ts';
@@ -10,12 +10,12 @@ interface ServerRequest {
   /** Below `/-/`. */
   readonly path: string;
   readonly body: unknown;
-  /** Sent again by whoever runs the command again. */
+  /** Sent again if the command is repeated. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly waitMs: number;
 }
 
-/** A server that takes orders from operators. */
+/** A server with an operator token. */
 export interface OperatedServer {
   readonly base: string;
   readonly token: string;

@@ -1,4 +1,4 @@
-/** What an upstream says of the time that we did not see, as spans. */
+/** Turns what upstreams report about times that we didn't observe into spans. */
 
 import type { MonitorId, ResponseTime, UpstreamUptime } from './observation.ts';
 import { disjointSpans, firstEndingAfter, type ReportedDay, type Span } from './overlap.ts';
@@ -10,29 +10,29 @@ import { DAY_MS, type Day, type EpochMs, earlier, type Interval, later, startOfD
  * silence stays a gap, which the time line shows as `unknown`.
  */
 
-/** One monitor as a pass saw it; a `MonitorObservation` is one. */
+/** A monitor as seen by a pass; a `MonitorObservation` is one. */
 export interface Sighting {
   readonly id: MonitorId;
   readonly state: State;
-  /** When the upstream says that it came into this state; null or absent: it does not say. */
+  /** When it entered this state, according to the upstream; null or absent: not given. */
   readonly changedAt?: EpochMs | null;
-  /** How early that may be; absent: at the last answer, which still said otherwise. */
+  /** The earliest possible time of that; absent: the last answer, which had another state. */
   readonly earliest?: EpochMs;
 }
 
 export interface Pass {
-  /** When the answer was asked for, by our clock. */
+  /** When the answer was requested, by our clock. */
   readonly at: EpochMs;
-  /** The last good answer of this upstream before; null: there was none. */
+  /** The previous good answer of this upstream; null: there was none. */
   readonly lastAt: EpochMs | null;
-  /** The state of every monitor whose span is open, that is, that was seen at `lastAt`. */
+  /** The state of every monitor with an open span, which means that it was seen at `lastAt`. */
   readonly lastStates: ReadonlyMap<MonitorId, State>;
   readonly seen: readonly Sighting[];
-  /** The longest time between two answers over which a state is taken to have gone on. */
+  /** The longest gap between two answers during which a state is assumed to continue. */
   readonly silenceMs: number;
 }
 
-/** A monitor's open span ends at `at`, and one in `state` begins there; null: none begins. */
+/** A monitor's open span ends at `at`, and one in `state` begins; null: none begins. */
 export interface SpanChange {
   readonly monitor: MonitorId;
   readonly at: EpochMs;
@@ -40,14 +40,14 @@ export interface SpanChange {
 }
 
 export interface PassRecord {
-  /** The instant that open spans now reach to, and that this pass is recorded at. */
+  /** The time up to which open spans last now, and at which this pass is recorded. */
   readonly at: EpochMs;
   /**
    * `continuous`: open spans go on to `at` but for `spanChanges`.
    * `broken`: open spans end at `lastAt`, nothing is said of the time since, and every monitor seen begins a span at `at`.
    */
   readonly continuity: 'continuous' | 'broken';
-  /** Empty when broken. At most one for each monitor, at or after `lastAt` or its `earliest`. */
+  /** Empty if broken. At most one for each monitor, not before `lastAt` or its `earliest`. */
   readonly spanChanges: readonly SpanChange[];
 }
 
@@ -84,14 +84,14 @@ function worstById(seen: readonly Sighting[]): ReadonlyMap<MonitorId, Sighting> 
   return sightings;
 }
 
-/** What is remembered of one monitor; lists sorted by time. */
+/** Everything stored about a monitor; lists are sorted by time. */
 export interface RememberedPast {
   readonly observed: readonly Span[];
   readonly reported: readonly Span[];
   readonly reportedDays: readonly ReportedDay[];
 }
 
-/** One monitor's past, as far as it is remembered. Open spans end at their upstream's last good answer. */
+/** The stored past of a monitor. Open spans end at their upstream's last good answer. */
 export interface MonitorPast extends RememberedPast {
   readonly responseTimes: readonly ResponseTime[];
   readonly uptime: UpstreamUptime | null;
@@ -144,7 +144,7 @@ function splitInProportion(counts: ReportedDay, { from, to }: Interval): Span[] 
   const total = counts.operational + counts.degraded + counts.major_outage;
   if (!(total > 0)) return [];
   const lengthMs = to - from;
-  // Rounded up: "no trouble at all" is a claim that rounding must not make.
+  // Rounded up, because rounding must not turn trouble into none.
   const downMs = Math.min(lengthMs, Math.ceil((lengthMs * counts.major_outage) / total));
   const degradedMs = Math.min(lengthMs - downMs, Math.ceil((lengthMs * counts.degraded) / total));
   const beforeMs = Math.floor((lengthMs - downMs - degradedMs) / 2);

@@ -1,8 +1,8 @@
-/** Small values that come from outside and go into addresses, pages and formats: what each of them may be. */
+/** Rules for small values from outside that are used in URLs, pages and formats. */
 
-/** A page's place in addresses, but for names that are taken (`slugs.ts`). */
+/** The slug of a page. Some names are reserved (`slugs.ts`). */
 
-/** The one way by which text becomes part of HTML, XML and SVG. */
+/** The only place that escapes text for HTML, XML and SVG. */
 
 const SPECIAL = /[&<>"']/;
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text for an element or a quoted attribute. What a format cannot hold at all is for others to take out. */
+/** Escapes text for an element or a quoted attribute. Characters that a format doesn't allow must be removed before. */
 export function escapeMarkup(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text;
 }
@@ -27,23 +27,23 @@ export const HOST_NAME =
 /** A colour as `#rrggbb`. */
 export const HEX_COLOUR = /^#[0-9A-Fa-f]{6}$/;
 
-/** Longest address that is linked to. */
+/** Maximum length of a linked address. */
 export const LINK_LENGTH_MAX = 2_048;
 
-/** `http:`, `https:` and `mailto:` addresses, normalised; anything else is null and is drawn as text or not at all. */
+/** Normalises `http:`, `https:` and `mailto:` addresses. Null for anything else, which is shown as text or not at all. */
 export function safeLink(address: string | null): string | null {
   if (address === null) return null;
   const trimmed = address.trim();
-  // A browser drops these inside an address, which would make two different addresses of one text.
+  // Browsers remove these characters from addresses, so the link would differ from the text.
   if (trimmed.length > LINK_LENGTH_MAX || /[\t\n\r\\]/.test(trimmed) || !URL.canParse(trimmed)) return null;
   const url = new URL(trimmed);
   if (url.protocol === 'mailto:') return url.pathname === '' ? null : url.href;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
-  // An address with a user in it is made to look like another host.
+  // Addresses with a user name can pretend to be another host.
   return url.username === '' && url.password === '' ? url.href : null;
 }
 
-/** Whether a text names a time zone, such as `Europe/Berlin`. */
+/** Whether a text is a time zone, such as `Europe/Berlin`. */
 export function isTimezone(text: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });
@@ -53,7 +53,7 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-/** RFC 5646, 4.4.1: what anybody who reads tags must have room for. */
+/** The length that every implementation must support (RFC 5646, 4.4.1). */
 export const LOCALE_LENGTH_MAX = 35;
 
 /** Whether a text is a language tag (BCP 47), such as `en` or `pt-BR`. */

@@ -1,8 +1,8 @@
-/** Names of pages: slugs for addresses, and keys for whatever is kept. */
+/** Names of pages: slugs for URLs, and keys for stored data. */
 
 import { SLUG } from './scalars.ts';
 
-/** Folders of a status page, which at the root of a site or a domain stand where other pages have their slugs. */
+/** Folders of a status page. At the root of a site or domain, they would collide with the slugs of other pages. */
 export const PAGE_FOLDERS = [
   'api',
   'badges',
@@ -21,25 +21,25 @@ export const PAGE_FOLDERS = [
   'verify',
 ] as const;
 
-/** The first folder of a path below a page, where it may be a language: no folder of pages looks like one but `api`. */
+/** A language tag as the first folder of a path. Of a page's own folders, only `api` looks like one. */
 const LOCALE_FOLDER = /^(?!api\/)([a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\//;
 
-/** The language whose tree a path below a page is in, as far as the path tells, and the path in that tree. */
+/** Splits a path below a page into its language, if it starts with one, and the rest. */
 export function splitLocale(path: string): { readonly locale: string | null; readonly rest: string } {
   const locale = LOCALE_FOLDER.exec(path)?.[1] ?? null;
   return { locale, rest: locale === null ? path : path.slice(locale.length + 1) };
 }
 
-/** Whom to tell of a weakness (RFC 9116): by every host of the site, since it is looked for at the root of each. */
+/** Where to report vulnerabilities (RFC 9116). Every host of the site has this file at its root. */
 export const SECURITY_TXT = '.well-known/security.txt';
 
 /** The keys that sign the logs of the site's pages, at the root of each host. */
 export const LOG_KEYS = '.well-known/pharos-key.json';
 
-/** What the site says as a witness of other pages, at its root. */
+/** The site's results as a witness of other pages, at its root. */
 export const WITNESS_PATH = '.well-known/pharos-witness.txt';
 
-/** Files that the site has at its root for all of its pages; a home page has its own of these only below its slug. */
+/** Files at the root of the site, for all its pages. A home page has its own versions only below its slug. */
 export const SITE_FILES = [
   '404.html',
   'embed-resize.js',
@@ -56,7 +56,7 @@ export const SITE_FILES = [
   'sitemap.xml',
 ] as const;
 
-/** Files that a page has beside its folders, also at the root of a site that has a home page. */
+/** Files of a page besides its folders, also at the root of a site with a home page. */
 const PAGE_FILES = [
   'build.json',
   'favicon.svg',
@@ -78,12 +78,12 @@ const PAGE_FILES = [
 
 const ROOT_FILES: ReadonlySet<string> = new Set([...PAGE_FILES, ...SITE_FILES, '_headers', '_redirects']);
 
-/** Whether Pharos has, or may have, a file of its own of that name at the root of a site. */
+/** Whether Pharos has, or could have, a file of this name at the root of a site. */
 export function isOwnRootFile(name: string): boolean {
   return ROOT_FILES.has(name.toLowerCase());
 }
 
-/** Types of files that an operator may have served as they are. No HTML: that would be a page of this origin that no policy holds. */
+/** Types of files that operators can publish unchanged. Not HTML, which would be a page of this origin without our policy. */
 export const PUBLIC_TYPES: Readonly<Record<string, string>> & { readonly '.txt': string } = {
   '.avif': 'image/avif',
   '.css': 'text/css; charset=utf-8',
@@ -104,27 +104,27 @@ export const PUBLIC_TYPES: Readonly<Record<string, string>> & { readonly '.txt':
 
 const RESERVED: ReadonlySet<string> = new Set(['-', 'assets', 'favicon', 'robots', 'sitemap', ...PAGE_FOLDERS]);
 
-/** Whether a text may be the slug of a page: small letters, digits and dashes, and no name that is taken already. */
+/** Whether a text can be the slug of a page: lower-case letters, digits and dashes, and not a reserved name. */
 export function isSlug(text: string): boolean {
   return SLUG.test(text) && !RESERVED.has(text);
 }
 
-/** Parts that a path has as they are, none of them hidden. */
+/** Paths without escapes and without hidden folders. */
 const PATH = /^(?=\/)(?:\/[\w~@:+,=!-][\w~@:+,=!.-]*)*\/?$/;
 const PATH_LENGTH_MAX = 300;
 const OWN_PATH = /^\/(?:$|(?:-|login|logout)(?:\/|$))/;
 
-/** Whether a text is an address below a page that begins with `/`, such as `/issues/2024-api/`. */
+/** Whether a text is a path below a page, such as `/issues/2024-api/`. */
 export function isPagePath(text: string): boolean {
   return text.length <= PATH_LENGTH_MAX && PATH.test(text);
 }
 
-/** Whether an address below a page is one at which the server answers by itself. */
+/** Whether the server itself answers at a path below a page. */
 export function isOwnPath(text: string): boolean {
   return OWN_PATH.test(text);
 }
 
-// A slug is only an address: two pages can have it one after the other.
+// A slug is only an address: two pages can have the same one, one after the other.
 declare const pageKey: unique symbol;
 
 /**
@@ -133,10 +133,10 @@ declare const pageKey: unique symbol;
  */
 export type PageKey = string & { readonly [pageKey]: true };
 
-/** What a page is known by besides its definition. */
+/** The identity of a page, besides its definition. */
 export interface PageIdentity {
   readonly key: PageKey;
-  /** Grows whenever the page gets another kind of gate, or loses its gate. */
+  /** Incremented whenever the page gets another kind of gate or loses it. */
   readonly gate: number;
 }
 
@@ -145,20 +145,20 @@ export function toPageKey(slug: string, era: number): PageKey {
   return `${slug}~${era}` as PageKey;
 }
 
-/** A key that no page has, for addresses without a page. */
+/** A key that no page has, for slugs without a page. */
 export function noPageKey(slug: string): PageKey {
   return toPageKey(slug, 0);
 }
 
-/** The slug with which a page began, and its era there. */
+/** The slug that a page began with, and its era. */
 export function readPageKey(key: PageKey): { readonly slug: string; readonly era: number } {
   const end = key.lastIndexOf('~');
   return { slug: key.slice(0, end), era: Number(key.slice(end + 1)) };
 }
 
-/** As long as an id may be, with room for what tells two of one name apart. */
+/** The maximum length of an id, minus room for a suffix that makes it unique. */
 const ID_CHARS_MAX = 48;
-/** Small letters, digits and dashes; empty where a name has no letter or digit of these. */
+/** Turns a name into lower-case letters, digits and dashes; empty if there are none. */
 export function toSlug(name: string, charsMax = ID_CHARS_MAX): string {
   return name
     .normalize('NFKD')

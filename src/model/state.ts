@@ -1,4 +1,4 @@
-/** The seven states, their order, and how many become one. */
+/** The seven states, their order, and how to combine several into one. */
 
 export const STATES = [
   'operational',
@@ -9,10 +9,10 @@ export const STATES = [
   'paused',
   'unknown',
 ] as const;
-/** What a monitor, a component, a group or a page is in. `unknown` is never green and never red. */
+/** The state of a monitor, component, group or page. `unknown` is never green and never red. */
 export type State = (typeof STATES)[number];
 
-/** From the worst to the best. `unknown` stands below every known trouble and above all that looks well. */
+/** From worst to best. `unknown` is better than any known trouble, and worse than everything that looks fine. */
 export const STATES_BY_IMPACT = [
   'major_outage',
   'partial_outage',

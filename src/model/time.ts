@@ -1,4 +1,4 @@
-/** Instants and calendar days. No clock here: every instant comes in as an argument. */
+/** Instants and calendar days. There is no clock here: every instant is an argument. */
 
 import { LRUCache } from 'lru-cache';
 
@@ -10,7 +10,7 @@ export type EpochMs = number & { readonly [epochMs]: true };
 /** A calendar day in some time zone, `YYYY-MM-DD`. */
 export type Day = string & { readonly [day]: true };
 
-/** A half-open stretch of time, `[from, to)`. */
+/** A half-open interval of time, `[from, to)`. */
 export interface Interval {
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -47,7 +47,7 @@ export function dayOf(at: EpochMs, zone: string): Day {
   return dayOfLocalMs(at + offsetAt(at, zone));
 }
 
-/** The first instant of `day` in `zone`; not always midnight where clocks change at midnight. */
+/** The first instant of `day` in `zone`. It isn't midnight if clocks change at midnight. */
 export function startOfDay(day: Day, zone: string): EpochMs {
   return intervalOfDay(day, zone).from;
 }
@@ -87,7 +87,7 @@ function dayStart(day: Day, zone: string): EpochMs {
   return toEpochMs(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds);
 }
 
-/** Midnight of a day as if it were in UTC. Throws a `RangeError` for what is no day, as Temporal does. */
+/** Midnight of a day as if it were in UTC. Throws a `RangeError` for invalid days, like Temporal. */
 function toLocalMs(day: Day): number {
   const ms = Date.parse(day);
   return dayOfLocalMs(ms) === day ? ms : Temporal.PlainDate.from(day).toZonedDateTime('UTC').epochMilliseconds;
@@ -103,12 +103,12 @@ function dayOfLocalMs(localMs: number): Day {
  * asks for the same ninety days once for every component.
  */
 
-/** Lists of days kept: the last ninety and the last year, for the zones of a site. */
+/** Maximum number of cached lists: the last ninety days and the last year, for the zones of a site. */
 const dayLists = new LRUCache<string, readonly Day[]>({ max: 64 });
-/** Days kept for a zone; eleven years. */
+/** Maximum number of cached days for a zone: eleven years. */
 const CACHED_DAYS_MAX = 4_096;
 
-/** Half a year where clocks change: the days of a bar are in one or two, those of a calendar in three. */
+/** A period with the same offset: half a year if clocks change. Bars need one or two of them, calendars three. */
 interface Offset {
   readonly from: number;
   readonly to: number;
@@ -119,11 +119,11 @@ const CACHED_OFFSETS_MAX = 8;
 
 interface ZoneCache {
   readonly intervals: LRUCache<Day, Interval>;
-  /** Stretches of one offset, the one that was asked for last in front. */
+  /** Periods with one offset, the most recently used first. */
   readonly offsets: Offset[];
 }
 
-/** A site has one zone, or a few. */
+/** Sites have one zone, or a few. */
 const zoneCaches = new LRUCache<string, ZoneCache>({ max: 64 });
 
 function zoneCache(zone: string): ZoneCache {
@@ -151,7 +151,7 @@ function offsetAt(at: EpochMs, zone: string): number {
 
 function findOffset(at: EpochMs, zone: string): Offset {
   const here = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
-  // The previous transition is strictly before; asked from one instant later, a change right at `at` is found too.
+  // The previous transition is strictly before the given time. Starting a nanosecond later also finds one exactly at `at`.
   const previous = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
   const next = here.getTimeZoneTransition('next');
   return {

@@ -52,7 +52,7 @@ export function timelineOf(history: History, window: Interval): TimelineSpan[] {
   return timeline;
 }
 
-/** Disjoint spans of one provenance, and the first that is not over yet. */
+/** Disjoint spans of one provenance, and the index of the first that isn't over. */
 interface Layer {
   readonly spans: readonly Span[];
   readonly provenance: Provenance;
@@ -60,12 +60,12 @@ interface Layer {
 }
 
 interface Layers {
-  /** The first that says anything holds. */
+  /** The first one that has a state applies. */
   readonly below: readonly Layer[];
   readonly outages: Layer;
   readonly maintenances: Layer;
   readonly declared: Layer;
-  /** Of what is declared the part that counts; null: all of it. */
+  /** The part of the declared spans that counts; null: all of them. */
   readonly counted: Layer | null;
 }
 
@@ -81,7 +81,7 @@ function isAlike(a: TimelineSpan, b: TimelineSpan): boolean {
   return a.state === b.state && a.provenance === b.provenance && a.counted === b.counted && a.isUnseen === b.isUnseen;
 }
 
-/** What holds from `from` on, until anything that could change it begins or ends. */
+/** The state from `from` on, until anything that could change it begins or ends. */
 function pieceAt(layers: Layers, from: EpochMs, until: EpochMs): TimelineSpan {
   let to = until;
   const read = (layer: Layer): State | null => {
@@ -108,7 +108,7 @@ function pieceAt(layers: Layers, from: EpochMs, until: EpochMs): TimelineSpan {
   return counting === state ? piece : { ...piece, counted: counting };
 }
 
-/** What the layers below what people declared say; `isSeen`: the lowest ones say something too. */
+/** The state below what people declared. `isSeen`: the lowest layers have one too. */
 function readSeen(
   { below, outages, maintenances }: Layers,
   read: (layer: Layer) => State | null,
@@ -128,7 +128,7 @@ function readSeen(
   return seen === null ? { state: 'unknown', provenance: 'none', isSeen } : { ...seen, isSeen };
 }
 
-/** The first span of a layer that is not over at `at`, be it on or still to come. */
+/** The first span of a layer that isn’t over at `at`, whether it has begun or not. */
 function upcoming(layer: Layer, at: EpochMs): Span | undefined {
   let span = layer.spans[layer.next];
   while (span !== undefined && span.to <= at) {
@@ -138,7 +138,7 @@ function upcoming(layer: Layer, at: EpochMs): Span | undefined {
   return span;
 }
 
-/** The part of a sorted, disjoint time line that lies inside `window`, cut at its edges; none when the window is empty. */
+/** The part of a sorted, disjoint time line inside `window`, cut at its edges; empty if the window is. */
 export function cutTimeline(timeline: readonly TimelineSpan[], window: Interval): TimelineSpan[] {
   const pieces: TimelineSpan[] = [];
   if (window.from >= window.to) return pieces;
@@ -151,13 +151,13 @@ export function cutTimeline(timeline: readonly TimelineSpan[], window: Interval)
   return pieces;
 }
 
-/** The state at an instant; `unknown` before the time line and after it. */
+/** The state at an instant; `unknown` outside the time line. */
 export function stateAt(timeline: readonly TimelineSpan[], at: EpochMs): State {
   const span = timeline[firstEndingAfter(timeline, at)];
   return span !== undefined && span.from <= at ? span.state : 'unknown';
 }
 
-/** When the time line came into the state it ends in; null when nothing was ever known before that. */
+/** When the time line entered its last state; null if nothing was known before. */
 export function lastRunFrom(timeline: readonly TimelineSpan[]): EpochMs | null {
   const state = timeline.at(-1)?.state;
   const filled = fillGaps(timeline);
@@ -165,7 +165,7 @@ export function lastRunFrom(timeline: readonly TimelineSpan[]): EpochMs | null {
   for (let index = filled.length - 1; index >= 0; index -= 1) {
     const span = filled[index];
     if (span === undefined || span.state !== state) return from;
-    // A time line begins with silence where there is no history yet; how far back it reaches says nothing.
+    // Time lines begin with silence if there is no history yet. Its length means nothing.
     from = index === 0 && span.provenance === 'none' ? null : span.from;
   }
   return from;
@@ -197,21 +197,21 @@ function isHeard({ provenance, state }: TimelineSpan): boolean {
   );
 }
 
-/** The first instant at which anything is known; null: nothing ever was. */
+/** The first instant at which anything is known; null: none. */
 export function firstKnownAt(timeline: readonly TimelineSpan[]): EpochMs | null {
   return timeline.find(({ provenance }) => provenance !== 'none')?.from ?? null;
 }
 
-// What an incident declares of a component, over the time that each of its updates stands.
+// What an incident declares for a component, over the time that each of its updates applies.
 
-/** A component as incidents may name it. */
+/** A component as incidents refer to it. */
 export interface NamedComponent {
   /** `<definition id>/<component id>`. */
   readonly id: string;
   readonly monitor: MonitorId | null;
 }
 
-/** Whether an incident is about a component: it names it, or its monitor. */
+/** Whether an incident names a component or its monitor. */
 export function isAboutComponent(
   { monitors, components }: Pick<Incident, 'monitors' | 'components'>,
   { id, monitor }: NamedComponent,
@@ -238,7 +238,7 @@ export function declaredSpans(incident: Incident, component: NamedComponent, unt
     if (said !== undefined) state = said.state;
     else if (impacts !== undefined && !hasSpoken) state = null;
     hasSpoken ||= impacts !== undefined;
-    // That a component works is what monitors say; people only take back what they said.
+    // Only monitors say that a component works. People can only withdraw what they declared.
     if (state !== null && isWorse(state, 'operational') && from < to) spans.push({ state, from, to, isCounted });
   }
   return spans;
@@ -250,7 +250,7 @@ interface Standing {
   readonly to: EpochMs;
 }
 
-/** How long each update stands; an incident without any stands by itself. */
+/** The time that each update applies to, or the whole time of an incident without updates. */
 function standing({ startedAt, updates }: Incident, end: EpochMs): Standing[] {
   const [first, ...others]: readonly Pick<Update, 'at' | 'impacts'>[] =
     updates.length === 0 ? [{ at: startedAt }] : updates;

@@ -1,22 +1,22 @@
-/** Texts of people in several languages. */
+/** Texts in several languages, written by people. */
 
-/** A text by language tag, beside what it was written as. */
+/** Translations of a text by language tag, besides the original. */
 export type Translated = Readonly<Record<string, string>>;
 
-/** What a page speaks: the part of its settings that texts depend on. */
+/** The languages of a page: the part of its settings that texts depend on. */
 interface Speaker {
   readonly locale: string;
   readonly languages?: { readonly all: readonly string[] };
 }
 
-/** A text as a page says it. */
+/** A text as shown on a page. */
 export interface Said {
   readonly text: string;
-  /** The language that it is in, where that is not the page's: nobody translated it. */
+  /** Its language, if it isn't translated into the page's. */
   readonly lang?: string | undefined;
 }
 
-/** A text in the language of a page, by its tag or by its language; else as it was written, in the default language. */
+/** A text in the language of a page, by tag or by language; otherwise the original, in the default language. */
 export function sayIn({ locale, languages }: Speaker, text: string, translated: Translated = {}): Said {
   const tag = Object.hasOwn(translated, locale)
     ? locale
@@ -27,15 +27,15 @@ export function sayIn({ locale, languages }: Speaker, text: string, translated: 
   return original === locale || text === '' ? { text } : { text, lang: original };
 }
 
-/** A sentence in pieces: a name in it may be in another language. */
+/** A sentence in pieces, because names in it may be in another language. */
 export type Pieces = readonly (string | Said)[];
 
-/** A name as a piece of a sentence: a plain text where it is in the language of the page. */
+/** A name as a piece of a sentence: plain text if it is in the language of the page. */
 export function toPiece({ name, lang }: { readonly name: string; readonly lang?: string | undefined }): string | Said {
   return lang === undefined ? name : { text: name, lang };
 }
 
-/** Puts pieces into the `{name}`s of a sentence. */
+/** Replaces each `{name}` in a sentence with pieces. */
 export function fillPieces<Piece>(
   sentence: string,
   values: Readonly<Record<string, readonly Piece[]>>,
@@ -47,7 +47,7 @@ export function fillPieces<Piece>(
     );
 }
 
-/** The text of a sentence, and its pieces where one of them is in another language. */
+/** The text of a sentence, and its pieces if one of them is in another language. */
 export function joinPieces(pieces: Pieces): { readonly text: string; readonly pieces?: Pieces } {
   const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');
   return pieces.some((piece) => typeof piece !== 'string') ? { text, pieces } : { text };

@@ -35,11 +35,11 @@ export function responseTimeFigures(samples: readonly ResponseTime[], window: In
 
 /** One stretch of a chart. */
 export interface ResponseTimeBucket extends Interval {
-  /** Null: no sample fell into it, which is a gap in the chart and not a zero. */
+  /** Null: there are no samples, which is a gap in the chart, not a zero. */
   readonly figures: ResponseTimeFigures | null;
 }
 
-/** `count` stretches of equal length, to the millisecond, that cover `window` without gap or overlap. */
+/** `count` intervals of equal length, to the millisecond, that cover `window` without gaps or overlaps. */
 export function bucketed(samples: readonly ResponseTime[], window: Interval, count: number): ResponseTimeBucket[] {
   const lengthMs = window.to - window.from;
   const values = Array.from({ length: count }, (): number[] => []);
@@ -53,7 +53,7 @@ export function bucketed(samples: readonly ResponseTime[], window: Interval, cou
   }));
 }
 
-/** Sorted first, which also makes the sum independent of the order; as numbers, since months of samples are many. */
+/** Sorting makes the sum independent of the order. A typed array sorts months of samples fast. */
 function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | null {
   const samplesTotal = values.length;
   if (samplesTotal === 0) return null;
@@ -63,7 +63,7 @@ function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | 
   return { samplesTotal, averageMs: sum / samplesTotal, p95Ms: sorted[rank - 1] ?? 0 };
 }
 
-/** How a share is written as a percentage without ever looking better than it is. */
+/** Writes ratios as percentages that never look better than they are. */
 
 /**
  * A ratio as a percentage with `decimals` digits after the point, rounded down: 0.99995 is "99.99%", and "100%",
@@ -77,16 +77,16 @@ export function formatUptime(ratio: number | null, decimals: number, locale = 'e
   return percentFormat(locale, decimals).format(floorTo(ratio, decimals + 2));
 }
 
-/** A share rounded down to `digits` after the point: never better than it is. The nearest double of a decimal with that many digits is that decimal. */
+/** Rounds a ratio down to `digits` decimal places. A ratio that already has so few decimals stays the same. */
 export function floorTo(ratio: number, digits: number): number {
   const scale = 10 ** digits;
   const floored = Math.floor(ratio * scale);
-  // The product is rounded: 0.57 × 100 gives 56.99…, and a value just below a step may be lifted onto it.
+  // The product isn't exact: 0.57 × 100 gives 56.99…, and a value just below a step could reach it.
   if ((floored + 1) / scale <= ratio) return (floored + 1) / scale;
   return floored / scale <= ratio ? floored / scale : (floored - 1) / scale;
 }
 
-/** Building a formatter takes about a thousand times as long as using it. Bounded, since badges are asked for in any locale. */
+/** Creating a formatter takes about a thousand times as long as using it. Bounded, because badges can be requested in any locale. */
 const formats = new LRUCache<string, Intl.NumberFormat>({ max: 64 });
 
 function percentFormat(locale: string, decimals: number): Intl.NumberFormat {
@@ -102,10 +102,10 @@ function percentFormat(locale: string, decimals: number): Intl.NumberFormat {
   return format;
 }
 
-/** Names the formula above; changes whenever the same time line would give another figure. */
+/** The version of the formula above. It changes whenever the same time line would give another figure. */
 export const FORMULA_VERSION = 3;
 
-/** Share of a window that must have been observed for a figure. */
+/** The share of a window that must have been observed for a ratio. */
 const COVERAGE_MIN = 0.01;
 
 /** Milliseconds in each state; whole numbers. */
@@ -114,30 +114,30 @@ export type MsByState = Readonly<Record<State, number>>;
 export interface Uptime {
   /** Length of the window. */
   readonly windowMs: number;
-  /** What was shown; the part of the window that no span covers is `unknown`. */
+  /** As shown; the part of the window that no span covers is `unknown`. */
   readonly msByState: MsByState;
-  /** What the figures are made from: another only where an impact was declared that does not count. */
+  /** As counted; differs only if an impact was declared not to count. */
   readonly countedMsByState: MsByState;
-  /** Up and down time by weight; together they are the time that counts. */
+  /** Weighted up and down time; together they are the time that counts. */
   readonly upMs: number;
   readonly downMs: number;
-  /** Time that shows a known state. */
+  /** Time with a known state. */
   readonly observedMs: number;
   readonly maintenanceMs: number;
   readonly pausedMs: number;
-  /** Time that shows as unknown. */
+  /** Time with an unknown state. */
   readonly unknownMs: number;
-  /** The part of it that somebody looked at, and not only reported. */
+  /** The part of the observed time that was seen, not only reported. */
   readonly seenMs: number;
-  /** 0 to 1; null when no time counts, or too little was observed. Exactly 1 only when nothing was down. */
+  /** 0 to 1; null if no time counts or too little was observed. Exactly 1 only if nothing was down. */
   readonly ratio: number | null;
   /** The same with maintenance counted as up. */
   readonly ratioWithMaintenance: number | null;
-  /** Observed share of the window, 0 to 1; 0 when the window is empty. */
+  /** Observed share of the window, 0 to 1; 0 if the window is empty. */
   readonly coverageRatio: number;
 }
 
-/** Uptime over `window` of a sorted, disjoint time line. Future time is `unknown` like all that no span covers. */
+/** Uptime of a sorted, disjoint time line over `window`. Like all time without a span, the future is `unknown`. */
 export function uptimeOf(timeline: readonly TimelineSpan[], window: Interval): Uptime {
   const pieces = cutTimeline(timeline, window);
   const windowMs = Math.max(0, window.to - window.from);
@@ -153,7 +153,7 @@ function isSeen({ state, isUnseen }: TimelineSpan): boolean {
   return state !== 'unknown' && isUnseen !== true;
 }
 
-/** Milliseconds in each state of the pieces that a time line has in a window of some length; what they do not cover is `unknown`. */
+/** Milliseconds in each state, from the pieces of a time line in a window; time without a piece is `unknown`. */
 export function sumByState(pieces: readonly TimelineSpan[], windowMs: number): MsByState {
   const ms = emptyMsByState();
   ms.unknown = windowMs;
@@ -164,7 +164,7 @@ export function sumByState(pieces: readonly TimelineSpan[], windowMs: number): M
   return ms;
 }
 
-/** The milliseconds that uptime counts, from those that show; the very same where they do not differ. */
+/** The milliseconds that uptime counts, from those shown; the same object if they don't differ. */
 export function sumCounted(pieces: readonly TimelineSpan[], shown: MsByState): MsByState {
   let ms: Record<State, number> | null = null;
   for (const { state, counted, from, to } of pieces) {
@@ -189,7 +189,7 @@ export function emptyMsByState(): Record<State, number> {
   };
 }
 
-/** The figures that follow from the time in each state: as it shows, and as it counts. */
+/** Computes the figures from the time in each state, as shown and as counted. */
 function uptimeOfMs(shown: MsByState, ms: MsByState, seenMs: number): Uptime {
   const countedMs = ms.operational + ms.degraded + ms.partial_outage + ms.major_outage;
   const downTenths = ms.major_outage * 10 + ms.partial_outage * 3;
@@ -215,7 +215,7 @@ function uptimeOfMs(shown: MsByState, ms: MsByState, seenMs: number): Uptime {
   };
 }
 
-/** Of whole tenths, since tenths of a millisecond are no exact numbers and what is rounded down would fall a step too far. */
+/** In whole tenths of a millisecond. Fractions aren't exact, and rounding down could then lose a step. */
 function shareUp(countedMs: number, downTenths: number): number | null {
   return countedMs > 0 ? (countedMs * 10 - downTenths) / (countedMs * 10) : null;
 }
@@ -238,13 +238,13 @@ export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
   return uptimeOfMs(shown, counted, seenMs);
 }
 
-/** The windows that uptime is given for, in days of 24 hours that end now. */
+/** The periods of uptime figures, in days of 24 hours that end now. */
 export const UPTIME_PERIODS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
 export type UptimePeriod = keyof typeof UPTIME_PERIODS;
 
 type Periods = Readonly<Record<UptimePeriod, Uptime>>;
 
-/** The page, its badges and its JSON ask for the same figures. */
+/** The page, its badges and its JSON use the same figures. */
 const counted = new WeakMap<readonly TimelineSpan[], { readonly now: EpochMs; readonly periods: Periods }>();
 
 /**
@@ -259,7 +259,7 @@ export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): 
   return periods;
 }
 
-/** All of them in one walk from `now` backwards: each longer window goes on where the one before ended. */
+/** Measures all periods in one walk back from `now`: each longer window continues where the shorter one ended. */
 function measurePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
   const shown = emptyMsByState();
   let counted: Record<State, number> | null = null;

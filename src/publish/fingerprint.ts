@@ -20,7 +20,7 @@ export function partsFingerprint(parts: object): string {
   const digestOf = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part;
     if (!('timeline' in part)) return fingerprintOf(part);
-    // A component's line is the same in every language of its page, and most of what there is to digest.
+    // The time line of a component is the same in every language, and most of the data.
     return known.getOrInsertComputed(part, () => {
       const { timeline, ...rest } = part;
       return fingerprintOf([rest, digestOf(timeline)]);

@@ -1,4 +1,4 @@
-/** The lines of a page's log: what they may be, how they are written, and how a reader takes them. Pure. */
+/** The lines of a page's log: their kinds, and how they are written and read. Pure. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -135,7 +135,7 @@ export function keyChangeText({
   return `pharos log key/v1\n${origin}\n${n}\n${from}\n${to}\n`;
 }
 
-/** What the entries say of each day by now, and when it was last corrected. */
+/** The current figures of each day according to the entries, and when they were last corrected. */
 export function committedDays(
   entries: readonly LogEntry[],
   onRewrite: (fault: string) => void = () => {},
@@ -147,7 +147,7 @@ export function committedDays(
     days.set(name, { figures: now, correctedAt: entry.kind === 'corrections' ? entry.at : null });
   };
   for (const entry of entries) {
-    // Said openly: what comes after doesn't lead from what was before.
+    // After a restart, the log doesn't continue what was before.
     if (entry.kind === 'restart') days.clear();
     if (entry.kind === 'days')
       for (const [day, lists] of Object.entries(entry.days))

@@ -36,7 +36,7 @@ interface LogPlace {
   readonly seen: SeenLog | null;
 }
 
-/** What is said of closed days now. */
+/** The current figures of past days. */
 export interface DaysCommit extends LogPlace {
   readonly through: Day;
   readonly shown: readonly DayRecord[];
@@ -76,7 +76,7 @@ export interface LogHead {
 /** The keys in use. */
 export interface LogKeys {
   readonly current: SigningKey;
-  /** The private part of another key that signed before; null: it is lost. */
+  /** The private part of an earlier key; null: it is lost. */
   readonly find: (verifier: string) => SigningKey | null;
 }
 

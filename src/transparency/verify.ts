@@ -23,7 +23,7 @@ import { type Checkpoint, isSignedBy, parseCheckpoint, parseKey } from './note.t
 /** Reads a file below the page. Null: there is none. @throws when the host can't be reached */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
 
-/** The head of a log, as somebody remembers it. */
+/** The head of a log as seen before. */
 export const SeenHeadSchema = z.object({
   origin: z.string(),
   size: z.int().min(0),
@@ -35,9 +35,9 @@ export const SeenHeadSchema = z.object({
 export type SeenHead = z.output<typeof SeenHeadSchema>;
 
 export interface Verdict {
-  /** What is wrong, each as a sentence; empty: everything agrees. */
+  /** Errors, each as a sentence; empty: everything agrees. */
   readonly faults: readonly string[];
-  /** What agrees, or could not be checked, each as a short line. */
+  /** What agrees, or couldn't be checked, each as a short line. */
   readonly notes: readonly string[];
   /** Null: there is no log that could be read. */
   readonly head: SeenHead | null;
@@ -198,7 +198,7 @@ async function readLog(read: ReadFile, { size, root }: Checkpoint): Promise<Read
   return { lines: signed, entries: entries.filter((entry) => entry !== null), faults: [] };
 }
 
-/** What contradicts the head that was seen before. */
+/** Contradictions to the head that was seen before. */
 function compareSeen(
   seen: SeenHead,
   { checkpoint, log, key }: { checkpoint: Checkpoint; log: ReadLog; key: string | null },

@@ -1,5 +1,5 @@
 /**
- * What a witness publishes of the pages that it watches, signed, and how a watched page takes it. Pure.
+ * The signed results that a witness publishes, and how a watched page uses them. Pure.
  */
 
 import { hash } from 'node:crypto';
@@ -20,7 +20,7 @@ import {
 } from './note.ts';
 import { type SeenHead, SeenHeadSchema, type Verdict } from './verify.ts';
 
-/** A component of a watched page, and the witness's own look at the same target. */
+/** A component of a watched page, and the witness's own state of the same target. */
 const ComparedSchema = z.object({ component: z.string(), theirs: z.string(), ours: z.string() });
 
 const WatchedSchema = z.object({
@@ -39,7 +39,7 @@ export type Watched = z.output<typeof WatchedSchema>;
 
 const WitnessSchema = z.object({ key: z.string(), watched: z.array(WatchedSchema) });
 
-/** What is remembered of a page that was looked at: a fault when nothing could be read. */
+/** The result for a watched page. If nothing could be read, it is an error. */
 export function watchedRecord(
   seen: { readonly url: string; readonly at: string; readonly compared: Watched['compared'] },
   verdict: Pick<Verdict, 'faults' | 'checkpoint' | 'head'>,
@@ -61,7 +61,7 @@ export function formatWitness(watched: readonly Watched[], key: SigningKey): str
   return signNote(`${JSON.stringify({ key: formatKey(key), watched })}\n`, [key]);
 }
 
-/** Reads it. Null: it is damaged, or its own key didn't sign it. */
+/** Reads it. Null: it is damaged, or not signed with its own key. */
 export function parseWitness(note: string): { readonly key: string; readonly watched: readonly Watched[] } | null {
   try {
     const document = WitnessSchema.parse(JSON.parse(note.slice(0, note.indexOf('\n'))));
@@ -128,7 +128,7 @@ export async function readRecords(reader: Reader): Promise<readonly WitnessRecor
   });
 }
 
-/** Changes with what witnesses say. Empty: there are none. */
+/** Changes with the results of witnesses. Empty: there are none. */
 export async function witnessDigest(reader: Reader): Promise<string> {
   const said = await reader.lists("SELECT url, text FROM witness_record WHERE kind = 'witness' ORDER BY url", []);
   return said.length === 0 ? '' : hash('sha256', JSON.stringify(said));
@@ -140,7 +140,7 @@ export async function writeRecord(
 ): Promise<void> {
   await database.transaction(async (tx) => {
     const [before] = await tx.all('SELECT text FROM witness_record WHERE kind = ? AND url = ?', [kind, url]);
-    // Pages show what their witnesses say.
+    // Pages show the results of their witnesses.
     if (kind === 'witness' && (before === undefined || before['text'] !== text))
       await tx.run('UPDATE page SET revision = ?', [await bumpRevision(tx)]);
     await tx.run(

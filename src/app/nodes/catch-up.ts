@@ -8,7 +8,7 @@
 import type { Database } from '../../store/database.ts';
 import { readRevision } from '../../store/revisions.ts';
 
-/** After that, a node that is cut off, or has very much to publish, answers with what it has. */
+/** After this time, a node that is cut off or busy publishing answers with what it has. */
 const LIMIT_MS = 5_000;
 
 /**
@@ -18,7 +18,7 @@ const LIMIT_MS = 5_000;
  */
 export function createCatchUp(look: () => Promise<void>, limitMs = LIMIT_MS): () => Promise<void> | null {
   let running: Promise<void> | null = null;
-  /** Follows the one that is running, for all who came since that began. */
+  /** The look after the current one, for all requests that came since it began. */
   let next: Promise<void> | null = null;
   let isAway = false;
 
@@ -55,7 +55,7 @@ export function createCatchUp(look: () => Promise<void>, limitMs = LIMIT_MS): ()
   };
 }
 
-/** Up to which commit this node shows everything. */
+/** The commit up to which this node shows everything. */
 export interface Shown {
   readonly revision: () => number;
   /** Whether pages are being published. */
@@ -97,7 +97,7 @@ export function createShown(): Shown {
 interface ShowDeps {
   readonly database: Database;
   readonly shown: Shown;
-  /** Reads what was committed, and returns up to which commit. */
+  /** Reads commits, and returns the last one. */
   readonly refresh: () => Promise<{ readonly revision: number }>;
   /** Whether pages have news that is not being published yet. */
   readonly hasNews: () => boolean;
@@ -109,7 +109,7 @@ export async function showCommitted({ database, shown, refresh, hasNews, publish
   const wanted = await readRevision(database);
   while (shown.revision() < wanted) {
     const { revision } = await refresh();
-    // No page shows any of it.
+    // No page shows any of the changes.
     if (!hasNews() && !shown.isPublishing()) return shown.reach(revision);
     const published = shown.published();
     publishNews();

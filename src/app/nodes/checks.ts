@@ -27,12 +27,12 @@ export function checkPlace({ live }: Pick<StoreParts, 'live'>): string {
   return live.config().checks.place ?? ONLY_PLACE;
 }
 
-/** The lease that whoever makes the checks here needs; null: there are none. */
+/** The lease for running checks here; null: there are no checks. */
 export function ownChecksTask(base: Pick<StoreParts, 'live'>): string | null {
   return checkedUpstreams(base).length === 0 ? null : checksTask(checkPlace(base));
 }
 
-/** All configured checks, of every place. An upstream whose list can't be read is left out and told. */
+/** All configured checks of all places. Upstreams whose list can't be read are left out, and logged. */
 export async function listChecks({ http, store, live, log }: StoreParts): Promise<readonly OwnCheck[]> {
   const lists = await Promise.all(
     live.upstreams().map(async (upstream): Promise<readonly OwnCheck[]> => {
@@ -50,7 +50,7 @@ export async function listChecks({ http, store, live, log }: StoreParts): Promis
   return lists.flat();
 }
 
-/** Those that are made at this place. */
+/** The checks of this place. */
 export function checksHere(base: Pick<StoreParts, 'live'>, checks: readonly OwnCheck[]): readonly OwnCheck[] {
   const place = checkPlace(base);
   return checks.filter(
@@ -94,20 +94,20 @@ export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs
   });
 }
 
-/** Ends early when the signal is aborted. */
+/** Resolves early if the signal is aborted. */
 async function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }
 
 interface ChecksKeeper {
-  /** Makes checks from now on, after the run that records how long nobody made them. */
+  /** Runs checks from now on, after the run that records how long none were made. */
   readonly open: (firstRun: Promise<unknown>) => void;
-  /** Looks at once whether there are other checks now, as after a reload. */
+  /** Checks immediately whether the list of checks has changed, as after a reload. */
   readonly follow: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** Makes this node's checks. Lists that others keep are read again every minute. */
+/** Runs this node's checks. Lists from upstreams are read again every minute. */
 export function createChecksKeeper(base: StoreParts, engine: Engine, elections: Elections): ChecksKeeper {
   let current: { readonly key: string; readonly checker: Checker } | null = null;
   let looking: Promise<void> = Promise.resolve();
@@ -120,7 +120,7 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
 
   async function look(): Promise<void> {
     const checks = checksHere(base, await listChecks(base));
-    // Secrets are compared as well, which print alike.
+    // Also compares secrets, which all print the same.
     const key = JSON.stringify(
       [checkPlace(base), base.live.config().checks, checks],
       function (this: object, name, value) {

@@ -18,7 +18,7 @@ import { readHealth, windowName } from './ops-facts.ts';
 /** The HTTP server adds whether this node is ready and fresh. */
 type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
 
-/** What the store says. */
+/** Figures from the store. */
 interface StoredFacts {
   readonly upstreams: readonly {
     readonly id: string;

@@ -9,7 +9,7 @@ import type { AnsweredRequest } from '../../server/send.ts';
 
 type AccessLogFormat = Config['server']['accessLog'];
 
-/** Gives what writes requests down in a format, in the order in which they were answered; `write` takes whole lines. */
+/** Returns a function that logs requests in a format, in the order of their responses. `write` gets whole lines. */
 export function createAccessLog(
   write: (line: string) => void = toStandardOutput(),
 ): (format: AccessLogFormat) => ((request: AnsweredRequest) => void) | null {
@@ -43,7 +43,7 @@ function jsonLine({ at, clientAddress, method, path, host, status, bytes, second
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** As web servers have written it since NCSA's: `host ident user [time] "request" status bytes`. */
+/** The Common Log Format: `host ident user [time] "request" status bytes`. */
 function commonLine({ at, clientAddress, method, path, status, bytes }: AnsweredRequest): string {
   const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(new Date(at).toISOString()) ?? [];
   const when = `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;

@@ -1,4 +1,4 @@
-/** Where a server listens, and why it cannot. */
+/** The address of a server, and errors of listening. */
 
 import { StatusError } from '../../errors.ts';
 
@@ -7,16 +7,16 @@ interface Place {
   readonly host: string;
 }
 
-/** Who listens on every address is asked at this machine's own. */
+/** A server that listens on all addresses is reached at the loopback address. */
 const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The address of what listens there, for somebody on this machine, without a slash at the end. */
+/** The address of a server for this machine, without a slash at the end. */
 export function originOf({ port, host }: Place): string {
   const own = EVERY_ADDRESS[host] ?? host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
 }
 
-/** Why there is no listening there, in words and with the remedy. */
+/** The error if a server can't listen, with the remedy. */
 export function cannotListen(error: NodeJS.ErrnoException, { port, host }: Place): StatusError {
   return new StatusError({
     code: 'CONFIG_INVALID',

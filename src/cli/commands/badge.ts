@@ -3,10 +3,10 @@ import { parseColour } from '../../badges/named-colours.ts';
 import { oneOf } from '../command-options.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 
-/** Those of a label and a message; others need days or measurements. */
+/** Styles with a label and a message; other styles need days or measurements. */
 const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');
 
-/** One SVG on standard output. */
+/** Prints an SVG badge. */
 export async function badge(
   label: string,
   message: string,

@@ -20,19 +20,19 @@ import { print, requireConfig, unknownName } from './common.ts';
 
 export interface BuildOptions {
   readonly config?: string;
-  /** Instead of what is configured as output. */
+  /** Folder to use instead of the configured output. */
   readonly out?: string;
   readonly offline?: boolean;
-  /** Password pages become one encrypted file each. */
+  /** Write each password page as one encrypted file. */
   readonly sealed?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
-/** Where the site goes when nobody says where. */
+/** The default output folder. */
 const DEFAULT_FOLDER = 'out';
 
-/** One pass (none when offline), everything published, and the public files put where static hosts serve them. */
+/** Syncs once (unless offline), publishes everything, and writes the public files for static hosts. */
 export async function build(options: BuildOptions): Promise<number> {
   const config = requireConfig(options.config);
   const isQuiet = options.quiet ?? options.json ?? false;
@@ -83,7 +83,7 @@ function createTargets(config: Config, { base, serving }: Pharos, { out, sealed 
   return [folderTarget(resolve(out ?? DEFAULT_FOLDER), config, { ...deps, isSealed })];
 }
 
-/** The folder among the targets, in few words. */
+/** Summarises what was written to the folder. */
 function summariseFolder(targets: readonly TargetReport[]): object {
   const folder = targets.find(({ kind }) => kind === 'folder');
   if (folder === undefined) return {};
@@ -91,7 +91,7 @@ function summariseFolder(targets: readonly TargetReport[]): object {
   return { out: { folder: place, filesWritten, filesKept, filesRemoved } };
 }
 
-/** What shows nowhere, though the configuration names it. */
+/** A reference to something that doesn't exist, as a line. */
 function referenceLine({ place, message }: UnknownReference): string {
   return paragraph(`! ${plain(place)}: ${plain(message)}`, '  ');
 }
@@ -111,7 +111,7 @@ interface SyncOptions {
   readonly quiet?: boolean;
 }
 
-/** One pass into the store; its report on standard output. */
+/** Syncs once and prints the report. */
 export async function sync(options: SyncOptions): Promise<number> {
   const config = requireConfig(options.config);
   if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {

@@ -39,7 +39,7 @@ export interface CheckOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  /** Nobody is asked: the file by itself, and what is stored. */
+  /** Contact nothing: check the file itself, and stored data. */
   readonly offline?: boolean;
 }
 
@@ -125,7 +125,7 @@ export async function check(options: CheckOptions): Promise<number> {
   }
 }
 
-/** A row as a pass would judge what the upstream says. */
+/** Adds to a row how a pass would judge the upstream's data. */
 function withVerdict(row: ProbeRow, { refused, learned }: ReadNow): ProbeRow {
   const reason = refused.get(row.upstream);
   if (reason !== undefined)
@@ -134,7 +134,7 @@ function withVerdict(row: ProbeRow, { refused, learned }: ReadNow): ProbeRow {
   return { ...row, warnings: [...row.warnings, ...told] };
 }
 
-/** What a sync couldn't take of an answer as it is. */
+/** The parts of an answer that a sync couldn't use. */
 function unreadable(learned: Learned | undefined): string[] {
   return (learned?.problems ?? [])
     .filter(({ kind }) => kind !== 'note')
@@ -146,7 +146,7 @@ const DROPPED_SHOWN = 5;
 
 type RefusedRow = Pick<ProbeRow, 'upstream' | 'isOk' | 'code' | 'summary'>;
 
-/** Offline, files of this machine are judged all the same. */
+/** Files on this machine are judged offline too. */
 function refusedFiles({ refused }: ReadNow): RefusedRow[] {
   return [...refused].map(([upstream, reason]) => {
     const summary = `a sync would take nothing of it: ${reason}`;
@@ -164,7 +164,7 @@ function filesText(read: ReadNow): string[] {
   return [...refused, ...warned].map((line) => paragraph(line, '  '));
 }
 
-/** References with the line of the file that they stand in; those of posts have none. */
+/** Adds the line of the file to each reference; references in posts have none. */
 function withLines({ file }: Config, references: readonly UnknownReference[]): readonly PlacedReference[] {
   if (file === null) return references;
   const parsed = parseFile({ text: readFileSync(file, 'utf8'), file });
@@ -180,7 +180,7 @@ interface PlacedReference extends UnknownReference {
   readonly line?: number;
 }
 
-/** What a probe of a target doesn't look at: it writes no page. */
+/** A probe writes no page, so it never uses these. */
 const UNREAD = { addresses: () => ({ home: null }), sources: () => [] };
 
 const OFFLINE = 'Offline: no upstream and no target was contacted. References are checked against stored data.';
@@ -211,7 +211,7 @@ function targetText({ place, isOk, code, summary }: TargetRow): string {
   return isOk ? `${paint('good', '✓')} ${plain(place)}: ${summary}` : `${paint('bad', '✗')} ${code}: ${plain(summary)}`;
 }
 
-/** Of an upstream that does not answer now, by what is stored. */
+/** A problem of a page, as a line. */
 function problemText({ slug, message }: DefinitionProblem): string {
   return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
 }
@@ -238,7 +238,7 @@ function offText({ id, kind, reason }: ChannelOff): string {
   return `${paint('middling', '!')} channel ${plain(id)}${kind === null ? '' : ` (${plain(kind)})`} is off: ${plain(reason)}`;
 }
 
-/** Minutes, or hours once there are many. */
+/** In minutes, or in hours if there are many. */
 function durationWords(ms: number): string {
   const minutes = Math.ceil(ms / MINUTE_MS);
   return minutes <= 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
@@ -268,7 +268,7 @@ interface ChecksRunOptions {
   readonly json?: boolean;
 }
 
-/** Makes checks once and prints what came of it; nothing is stored. Fails when something is down, or couldn't be checked. */
+/** Runs checks once and prints the results; nothing is stored. Fails if something is down or couldn't be checked. */
 export async function checksRun(names: readonly string[], options: ChecksRunOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using base = await openToRead(config);
@@ -289,7 +289,7 @@ export async function checksRun(names: readonly string[], options: ChecksRunOpti
   }
 }
 
-/** By its id, its name, or `<upstream id>/<id>`. @throws UsageError where nothing is called so */
+/** Finds a check by its id, name, or `<upstream id>/<id>`. @throws UsageError if there is none */
 function named(name: string, all: readonly OwnCheck[]): readonly OwnCheck[] {
   const found = all.filter(({ upstream, check }) => [check.id, check.name, `${upstream}/${check.id}`].includes(name));
   if (found.length > 0) return found;

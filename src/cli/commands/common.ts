@@ -14,13 +14,13 @@ import { latestVersion } from '../../store/migrations.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
 
-/** The configuration a command works with; null when none was named and there is no pharos.yaml here. */
+/** Loads the configuration of a command; null if none was given and there is no pharos.yaml here. */
 export function loadConfig(named: string | undefined): Config | null {
   const source = findConfig(named, process.cwd());
   return source === null ? null : parseConfig(source, CONNECTORS, process.env);
 }
 
-/** The same, for commands that mean nothing without one. */
+/** Loads the configuration of a command that needs one. */
 export function requireConfig(named: string | undefined): Config {
   const config = loadConfig(named);
   if (config !== null) return config;
@@ -29,13 +29,13 @@ export function requireConfig(named: string | undefined): Config {
   );
 }
 
-/** The parts for a command that publishes nothing, and leaves a damaged database where it is; `await using` closes them. */
+/** Opens the store for a command that doesn't publish. A damaged database stays where it is. `await using` closes it. */
 export async function openQuietly(config: Config): Promise<StoreParts> {
   const log = createLog({ isQuiet: true, secrets: config.secrets });
   return buildStore(config, { log, replacesDamaged: false });
 }
 
-/** The same for a command that only looks: a database of an older version is left as it is, and a copy is looked at. */
+/** Opens the store for a command that only reads. If the database has an older version, a copy of it is read. */
 export async function openToRead(config: Config): Promise<StoreParts> {
   const place = storePlace(config);
   const schema = await schemaAt(place);
@@ -54,7 +54,7 @@ export async function openToRead(config: Config): Promise<StoreParts> {
   });
 }
 
-/** Where the command line names what nothing is called: what was probably meant, and what there is. */
+/** The error for an unknown name, with a suggestion and the known names. */
 export function unknownName(what: string, name: string, known: readonly string[]): UsageError {
   const others = known.length === 0 ? 'There is none.' : `Use one of: ${shortened(known)}.`;
   return new UsageError(`There is no ${what} "${name}".${didYouMean(name, known)} ${others}`);
@@ -65,7 +65,7 @@ export function slugsOf({ resolved }: SiteState): readonly string[] {
   return resolved.pages.map(({ definition }) => definition.slug);
 }
 
-/** Prints for a person, or one JSON object for a machine; never both. */
+/** Prints text, or one JSON object; never both. */
 export function print(isJson: boolean, value: unknown, text: string): void {
   process.stdout.write(isJson ? `${JSON.stringify(value)}\n` : `${text}\n`);
 }

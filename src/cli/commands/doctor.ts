@@ -32,16 +32,16 @@ export interface DoctorOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  /** False: nothing outside this machine is looked at. */
+  /** False: contact nothing outside this machine. */
   readonly network: boolean;
 }
 
 const isFullDisk = ({ name, result }: Finding): boolean => name === 'disk space' && result === 'fault';
 
-/** A clock that is further off makes times on pages look wrong. */
+/** If a clock is further off, times on pages look wrong. */
 const SKEW_WARN_MS = 5_000;
 
-/** Looks for the usual faults and says what helps. Nothing is changed, sent or published. */
+/** Looks for common problems and prints remedies. It doesn't change, send or publish anything. */
 export async function doctor(options: DoctorOptions): Promise<number> {
   const config = loadConfig(options.config);
   if (config === null) return machineOnly(options);
@@ -60,7 +60,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
         ? [skipped('database', 'not checked without the network')]
         : []),
     ];
-    // It is behind whatever else fails.
+    // A full disk causes other failures, so it comes first.
     const here = found.toSorted((a, b) => Number(isFullDisk(b)) - Number(isFullDisk(a)));
     const isSound = !here.some(
       ({ name, result }) => result === 'fault' && ['database', 'data folder', 'disk space'].includes(name),
@@ -76,7 +76,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   }
 }
 
-/** Without a configuration: whether this machine could run one. */
+/** Without a configuration, checks only this machine. */
 async function machineOnly(options: DoctorOptions): Promise<number> {
   const findings = [
     ...versionFindings(),
@@ -194,7 +194,7 @@ function findingsText(findings: readonly Finding[]): string {
   return [...findings.flatMap(findingLines), '', sum].join('\n');
 }
 
-/** 128 bits as the shortest usual spelling, base64. */
+/** 128 bits in base64. */
 const TOKEN_LENGTH_LEAST = 22;
 
 export function settingFindings(config: Config, now: EpochMs): Finding[] {
@@ -223,7 +223,7 @@ function hookFindings({ upstreams }: Config): Finding[] {
     );
 }
 
-/** Pharos itself speaks plain HTTP, so that https means a proxy. */
+/** Pharos itself serves plain HTTP, so https requires a proxy. */
 function proxyFindings({ site, server, pages }: Config): Finding[] {
   const limited = pages.filter(({ allow_ips: ranges }) => ranges !== undefined).map(({ slug }) => slug);
   if (limited.length > 0 && server.trustedProxyHops === 0 && isLoopback(server.host))
@@ -246,7 +246,7 @@ function proxyFindings({ site, server, pages }: Config): Finding[] {
   ];
 }
 
-/** A security.txt that has expired is there and is believed by nobody. */
+/** An expired security.txt is published, but nobody trusts it. */
 function securityFindings({ site: { security } }: Config, now: EpochMs): Finding[] {
   if (security === undefined) return [];
   const name = 'security.txt';

@@ -10,18 +10,18 @@ import { openQuietly, openToRead, print, requireConfig } from './common.ts';
 
 export interface ExportsOptions {
   readonly config?: string;
-  /** Queue and send what is due now. */
+  /** Queue and send everything that is due. */
   readonly send?: boolean;
-  /** Queue what is parked again, before anything is sent. */
+  /** Queue parked events again before sending. */
   readonly retry?: boolean;
-  /** Show what would be queued, and touch nothing. */
+  /** Show what would be queued, and change nothing. */
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
 
 const EVENTS_SHOWN = 50;
 
-/** Lists what is queued, sent, rejected and parked; sends when asked. */
+/** Lists queued, sent, rejected and parked events, and sends them on request. */
 export async function exportsCommand(options: ExportsOptions): Promise<number> {
   const config = requireConfig(options.config);
   const isReading = options.send !== true && options.retry !== true;
@@ -106,7 +106,7 @@ async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
   return EXIT_DONE;
 }
 
-/** What an export needs to run. */
+/** The dependencies of an export. */
 function deliveryDeps({ store, http }: StoreParts): DeliveryDeps {
   return {
     database: store.database,

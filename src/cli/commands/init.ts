@@ -32,19 +32,19 @@ import { plain, wrapText } from '../terminal/table.ts';
 
 export interface InitOptions extends Omit<Given, 'set'> {
   readonly out: string;
-  /** `key=value`, as in the configuration; a secret as the name of its variable. */
+  /** `key=value`, as in the configuration. For secrets, the name of the variable. */
   readonly set?: readonly string[];
   /** One of DEPLOYMENTS. */
   readonly deploy?: string;
-  /** Take every suggestion and ask nothing. */
+  /** Accept all suggestions without asking. */
   readonly yes?: boolean;
-  /** Address of what is to be checked: everything else is taken as suggested, without an operator token. */
+  /** Address to check. Everything else is as suggested, without an operator token. */
   readonly check?: string;
 }
 
 const SCHEMA = fileURLToPath(new URL('../../../docs/pharos.schema.json', import.meta.url));
 
-/** Asks a few questions (none of those that options answer), tries the upstream, and writes a first configuration. Never over a file. */
+/** Asks the questions that options don't answer, tries the upstream, and writes a first configuration. Never overwrites a file. */
 export async function init(given: InitOptions): Promise<number> {
   const options = withCheck(given);
   const file = resolve(options.out);
@@ -54,7 +54,7 @@ export async function init(given: InitOptions): Promise<number> {
   try {
     const answered = { ...options, set: new Map((options.set ?? []).map(parsePair)) };
     const choosing = { file, asker: isAsking ? asker : null };
-    // A template whose files are there already is refused before anything is asked.
+    // If files of the template already exist, fails before asking anything.
     const wanted = options.deploy === undefined ? null : await chooseDeployment(options.deploy, choosing);
     const { answers, probed, isTold } = await gatherAndTry(answered, { asker, isAsking, folder: dirname(file) });
     const plan = toPlan(answers, file, wanted ?? (await chooseDeployment(undefined, choosing)));
@@ -88,7 +88,7 @@ function withCheck({ check, ...options }: InitOptions): InitOptions {
   };
 }
 
-/** A workflow runs when GitHub starts it, and what it finds holds until then. */
+/** With a workflow, GitHub decides when Pharos runs, and data stays valid until the next run. */
 function chooseSchedule(deployment: Deployment): string | undefined {
   return deployment === 'github-pages' ? '*/10 * * * *' : undefined;
 }
@@ -96,11 +96,11 @@ function chooseSchedule(deployment: Deployment): string | undefined {
 interface Asking {
   readonly asker: Asker;
   readonly isAsking: boolean;
-  /** Of the configuration. */
+  /** The folder of the configuration. */
   readonly folder: string;
 }
 
-/** As long as the upstream does not answer as it should, answers may be changed; those given before are suggested. */
+/** While the upstream doesn't respond as expected, answers can be changed. The previous ones are suggested. */
 async function gatherAndTry(
   first: Given,
   { asker, isAsking, folder }: Asking,
@@ -125,7 +125,7 @@ async function gatherAndTry(
   }
 }
 
-/** What no answer by itself shows to be wrong, such as a token in the environment that is too short, loses no answers. */
+/** Other errors, such as a token in the environment that is too short, don't discard the answers. */
 async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): Promise<Probed> {
   try {
     return await tryUpstream(parseAnswers(answers, folder), answers, folder);
@@ -150,7 +150,7 @@ function toPlan(answers: Answers, file: string, deployment: Deployment): Deploym
   };
 }
 
-/** With something in place of secrets that are not there yet. */
+/** Parses the configuration with placeholders for missing secrets. */
 function parseAnswers(answers: Answers, folder: string): Config {
   const missing = listVariables(answers).filter((name) => (process.env[name] ?? '') === '');
   const stand = Object.fromEntries(missing.map((name) => [name, 'not-known-yet']));
@@ -171,7 +171,7 @@ function nextSteps(answers: Answers, steps: readonly string[]): readonly string[
       : `  export ${name}='…'`,
   );
   const { siteUrl } = answers;
-  // Until a proxy or a host leads there, the page can be seen here.
+  // Where to see the page until a proxy or DNS name points to it.
   const here = isLoopback(new URL(siteUrl).hostname) ? '' : `, on this machine ${LOCAL_SITE}/`;
   return [
     ...(exports.length === 0 ? [] : ['Set these environment variables:', ...exports]),
@@ -181,14 +181,14 @@ function nextSteps(answers: Answers, steps: readonly string[]): readonly string[
   ];
 }
 
-/** What the page of all monitors is called where nobody defines another. */
+/** The slug of the page with all monitors, if no other is defined. */
 const ONLY_PAGE = 'status';
 
 interface Probed {
   readonly isOk: boolean;
-  /** What came of it, as lines. */
+  /** The result, as lines of text. */
   readonly words: string;
-  /** Slug of the page for the root of the site: the first public one. Null: it is not known yet which pages there are. */
+  /** Slug of the home page: the first public one. Null: the pages aren't known yet. */
   readonly home: string | null;
 }
 

@@ -30,7 +30,7 @@ export interface PreviewOptions {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** The copy is not kept up to date, and still is not to be shown as stale. */
+/** The copy isn't updated, but must not become stale. */
 const NEVER = '0 0 1 1 *';
 
 /**
@@ -50,7 +50,7 @@ export async function preview(options: PreviewOptions): Promise<number> {
       isPublishing: true,
       printsMail: true,
       progress: runProgress(progress, now),
-      // The copy is of whatever version the database has.
+      // The copy has the database's version, whichever that is.
       onOlder: 'migrate',
       showsDrafts: true,
     });
@@ -76,7 +76,7 @@ async function copyDatabase(config: Config, to: string): Promise<void> {
   if ((await schemaAt(place)) > 0) await copyStore(place, join(to, 'pharos.db'));
 }
 
-/** The same site with nobody to ask, nothing to send and nobody to take orders from. */
+/** The same site without upstreams, messages and operators. */
 function previewConfig(config: Config, data: string): Config {
   return {
     ...config,
@@ -100,7 +100,7 @@ function localRun(config: Config): { readonly trigger: string; readonly upstream
   return { trigger: 'command', upstreams: [...local.map(({ id }) => id), WRITTEN_ID] };
 }
 
-/** Publishes anew when a file changes. Looked at and not waited for: watchers miss changes on some file systems. */
+/** Publishes again when a file changes. It polls, because watchers miss changes on some file systems. */
 function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
   const folders = pharos.base.live.config().upstreams.flatMap((upstream) => localPath(upstream) ?? []);
   let seen = foldersFingerprint(folders);
@@ -114,7 +114,7 @@ function watchFolders(pharos: Pharos, log: Log): NodeJS.Timeout {
   }, LOOK_EVERY_MS);
 }
 
-/** The file or folder of this machine that an upstream is; null: it is somewhere else. */
+/** The local file or folder of an upstream; null: it is remote. */
 function localPath({ kind, options }: UpstreamConfig): string | null {
   const path = (options as Readonly<Record<string, unknown>>)[connectorOf(kind).fileOption ?? ''];
   return typeof path === 'string' ? path : null;
@@ -137,11 +137,11 @@ interface DiffOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  /** Every file by its path. */
+  /** List every file by path. */
   readonly files?: boolean;
 }
 
-/** What the next publish would change, by the configuration as it is written and what is stored; asks nobody and publishes nothing. */
+/** Shows what the next publish would change, from the configuration file and stored data. Contacts nothing and publishes nothing. */
 export async function diff(options: DiffOptions): Promise<number> {
   const config = requireConfig(options.config);
   const progress = createProgress(options.quiet ?? options.json ?? false);

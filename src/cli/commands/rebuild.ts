@@ -14,10 +14,10 @@ export interface RebuildOptions {
   readonly quiet?: boolean;
 }
 
-/** The server answers before, with what it knows by then. */
+/** The server always responds earlier than this. */
 const WAIT_MS = 10 * 60_000;
 
-/** Asks the running server to pull and publish now, waits, and prints its report. */
+/** Tells the running server to sync and publish now, waits, and prints its report. */
 export async function rebuild(options: RebuildOptions): Promise<number> {
   const config = options.url === undefined ? requireConfig(options.config) : loadConfig(options.config);
   const server = findServer(config, options.url);

@@ -14,7 +14,7 @@ export interface ServeOptions {
   readonly quiet?: boolean;
 }
 
-/** Serves what is published and asks nobody, until stopped. */
+/** Serves the published pages until stopped, without syncing. */
 export async function serve(options: ServeOptions): Promise<number> {
   const config = requireConfig(options.config);
   const secrets = new Set(config.secrets);
@@ -23,7 +23,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   return await serveUntilStopped(pharos, { ...options, log, secrets, load: () => loadConfig(options.config) });
 }
 
-/** Serves releases that other nodes drew and uploaded; asks nobody and draws nothing, until stopped. */
+/** Serves releases that other nodes rendered and uploaded, until stopped. It doesn't sync or render. */
 export async function web(configured: Config | null, options: ServeOptions): Promise<number> {
   const config = configured === null ? null : forWeb(configured);
   const secrets = new Set(config?.secrets);
@@ -37,7 +37,7 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     throw new UsageError(
       '--role web without store.url reads pages and their access rules from the bucket, where they are encrypted. Set access.key to the same value on all nodes.',
     );
-  // Whoever mails them has to be able to read their addresses.
+  // The nodes that send emails must be able to read the addresses.
   if (config.access.key === undefined && (config.subscriptions || config.pages.some((page) => page.subscriptions)))
     throw new UsageError(
       'With --role web, other nodes send the emails to subscribers and must be able to read their addresses. Set access.key to the same value on all nodes.',
@@ -47,7 +47,7 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
     isPublishing: false,
     isTaking: true,
     isLasting: true,
-    // A file of its own, which only holds what the bucket says.
+    // The node's own file, with nothing but data from the bucket.
     onOlder: hasDatabase ? 'refuse' : 'migrate',
     printsMail: false,
   });
@@ -58,7 +58,7 @@ export async function web(configured: Config | null, options: ServeOptions): Pro
   return await serveUntilStopped(pharos, { ...options, log, secrets, load });
 }
 
-/** Without a database that all nodes share, what is written there would reach nobody. */
+/** Without a shared database, anything written on this node would never reach the others. */
 function forWeb(config: Config): Config {
   if (config.store !== undefined) return config;
   return {
@@ -74,7 +74,7 @@ function forWeb(config: Config): Config {
 
 type ServingOptions = Parameters<typeof listen>[1] & Pick<ReloadOptions, 'load' | 'secrets'>;
 
-/** Serves what is published, and reads the configuration again at SIGHUP, until a signal ends it. */
+/** Serves the published pages until stopped. SIGHUP reloads the configuration. */
 async function serveUntilStopped(pharos: Pharos, options: ServingOptions): Promise<number> {
   const { log, load, secrets } = options;
   const { closing } = pharos.base;

@@ -30,9 +30,9 @@ export interface StartOptions {
   readonly port?: number;
   readonly host?: string;
   readonly quiet?: boolean;
-  /** `sync`: takes no visitors; `web`: only serves what other nodes drew. Default: `all`. */
+  /** `sync`: serves no visitors. `web`: only serves what other nodes rendered. Default: `all`. */
   readonly role?: 'all' | 'sync' | 'web';
-  /** Goes on although subscribers' addresses were encrypted with another key. */
+  /** Continue although subscribers' addresses were encrypted with another key. */
   readonly newKey?: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (options.role === 'web') return web(configured, options);
   if (configured !== null) return run(configured, { ...options, sandbox: null });
-  // Loaded only now: a configured server needs none of it.
+  // Loaded on demand, because a configured server doesn't need it.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({ port: 0, now });
   try {
@@ -82,14 +82,14 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   closing.defer(witnessing.idle);
   const door = await listen(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
   closing.defer(door.close);
-  // The sandbox's address is wherever we listen; a configured one stays as it is written.
+  // The sandbox uses the address that we listen on; a configured address stays.
   if (options.sandbox !== null) pharos.base.live.setSiteUrl(door.url);
   process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
   await pharos.publishing.elections.open();
   pharos.publishing.targets.open();
   let schedules = scheduleRuns(live.config(), publishing.engine);
   closing.defer(() => schedules.stop());
-  // The engine tells the log of a run that fails.
+  // The engine logs failed runs.
   const runAtOnce = () => pharos.publishing.engine.submit({ trigger: 'start' });
   publishing.checks.open(runAtOnce().report);
   const reloading = createReload({
@@ -113,7 +113,7 @@ async function run(config: Config, options: StartOptions & { readonly sandbox: S
   return EXIT_DONE;
 }
 
-/** Sends what is due after each run, beside it: a slow receiver holds nothing up. One at a time. */
+/** After each run, sends what is due, without delaying the next run. One at a time. */
 function createDelivery(base: StoreParts, log: Log): { readonly next: () => void; readonly idle: () => Promise<void> } {
   const inTurn = pLimit(1);
   const send = async (): Promise<void> => {
@@ -132,7 +132,7 @@ function createDelivery(base: StoreParts, log: Log): { readonly next: () => void
   };
 }
 
-/** Looks at other sites after a run, when it is due. One at a time. */
+/** After a run, verifies other sites if that is due. One at a time. */
 function createWitnessing(
   base: StoreParts,
   log: Log,
@@ -147,14 +147,14 @@ function createWitnessing(
   };
 }
 
-/** Asks what whoever asked before has missed: at once, and once its ticks have passed that may come late. */
+/** Queries what the previous node missed: at once, and again after ticks that may come late. */
 function makeUp({ base: { live, store }, publishing: { engine } }: Pharos, ids: readonly string[]): void {
   const expressions = cronExpressions(live.config());
   const ask = async (): Promise<void> => {
     const upstreams = await missedUpstreams(store, expressions, { ids, now: now() });
     if (upstreams.length > 0) engine.submit({ trigger: 'schedule', upstreams });
   };
-  // What cannot be found out now is asked with its next tick.
+  // If this fails, the next tick queries them.
   const tryAsk = (): void => void ask().catch(() => undefined);
   tryAsk();
   setTimeout(tryAsk, JITTER_MAX_MS + SECOND_MS).unref();
@@ -163,19 +163,19 @@ function makeUp({ base: { live, store }, publishing: { engine } }: Pharos, ids: 
 function scheduleRuns(config: Config, engine: Engine): ReturnType<typeof startSchedules> {
   return startSchedules(
     scheduledGroups(config),
-    // Not waited for: what has answered is asked again on time, also while a run waits for something slower.
+    // Not awaited, so that fast upstreams are queried on time even while a run waits for a slow one.
     (upstreams) => void engine.submit({ trigger: 'schedule', upstreams }),
   );
 }
 
-/** Upstreams by the cron expression they share, so that one tick is one run. */
+/** Upstreams by cron expression, so that one tick causes one run. */
 function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const [id, expression] of cronExpressions(config)) groups.getOrInsert(expression, []).push(id);
   return groups;
 }
 
-/** The sandbox's own configuration. Its world begins anew at every start, so what an earlier one left is cleared. */
+/** The sandbox's configuration. Its data starts anew every time, so old data is cleared. */
 function sandboxConfig(sandbox: Sandbox): Config {
   const data = resolve('data', 'sandbox');
   rmSync(data, { recursive: true, force: true });
@@ -184,7 +184,7 @@ function sandboxConfig(sandbox: Sandbox): Config {
     ...process.env,
     ...sandbox.environment(),
   });
-  // Its mails are printed, so it needs no mail server for them.
+  // Emails are printed, so it needs no mail server.
   return { ...config, subscriptions: true };
 }
 
@@ -212,7 +212,7 @@ interface SandboxCommandOptions {
   readonly port: number;
 }
 
-/** Local upstreams until stopped; the configuration to paste on standard output. */
+/** Runs local upstreams until stopped, and prints a configuration for them. */
 export async function sandbox(options: SandboxCommandOptions): Promise<number> {
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const upstreams = await startSandbox({ port: options.port, now, log: (line) => process.stderr.write(`${line}\n`) });

@@ -1,4 +1,4 @@
-/** Checks a published page of any Pharos site against its signed log, and remembers what it saw. */
+/** Verifies a published page of any Pharos site against its signed log, and remembers the head of the log. */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,7 +13,7 @@ import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { print } from './common.ts';
 
 export interface VerifyOptions {
-  /** File with the heads that were seen; default: one of this user. */
+  /** File with the heads seen so far. Default: a file of this user. */
   readonly since?: string;
   readonly json?: boolean;
 }
@@ -35,7 +35,7 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
       siteKeys: await site.keys(page),
       now: now(),
     });
-    // What contradicts the head that was seen never replaces it.
+    // A head that contradicts the stored one never replaces it.
     if (verdict.faults.length === 0 && verdict.head !== null) remember(file, { ...seen, [page]: verdict.head });
     print(
       options.json === true,
@@ -48,7 +48,7 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
   }
 }
 
-/** With a slash at its end, so that files are found below it. */
+/** With a slash at the end, so that file names resolve below it. */
 function toPage(address: string): string {
   const url = URL.parse(address);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
@@ -106,7 +106,7 @@ function verdictText(
   return [page, ...lines.map((line) => `  ${line}`), ...notes.map((note) => `  note: ${note}`), verdict].join('\n');
 }
 
-/** As the page shows it. */
+/** Shortened as on the page. */
 function shortRoot(root: string): string {
   return Buffer.from(root, 'base64').toString('hex').slice(0, 12);
 }

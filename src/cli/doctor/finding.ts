@@ -1,14 +1,14 @@
-/** What the doctor looked at and found, and what helps. */
+/** A finding of the doctor, with its remedy. */
 
 import { paint, paragraph, plain } from '../terminal/table.ts';
 
 export interface Finding {
-  /** What was looked at: `clock of edge`, `disk space`. */
+  /** What was checked: `clock of edge`, `disk space`. */
   readonly name: string;
-  /** `skipped`: it could not be looked at from here, which says nothing of it. */
+  /** `skipped`: it couldn't be checked from here. */
   readonly result: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
-  /** What to do; null: nothing. */
+  /** The remedy; null if none is needed. */
   readonly remedy: string | null;
 }
 

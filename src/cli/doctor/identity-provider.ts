@@ -1,4 +1,4 @@
-/** Looks at identity providers as a sign-in would, as far as that goes without an account. Nobody is signed in. */
+/** Checks identity providers as far as possible without an account. Nobody is signed in. */
 
 import { callbackAt } from '../../access/oidc/oidc.ts';
 import { beginSignIn, discover, type OidcClient, type Provider, tryCode } from '../../access/oidc/provider.ts';
@@ -12,24 +12,24 @@ import { type Finding, fault, ok, skipped, warning } from './finding.ts';
 
 const PATIENCE_MS = 5_000;
 const LIMITS = { connectMs: PATIENCE_MS, headersMs: PATIENCE_MS, idleMs: PATIENCE_MS, connectionsMax: 4 };
-/** Times in tokens may be this far off, as in a sign-in. */
+/** Clock tolerance for tokens, as in a sign-in. */
 const SKEW_MAX_MS = 30_000;
-/** An answer has its time in whole seconds, and took a moment. */
+/** Responses have their time in whole seconds, and take a moment. */
 const SKEW_WARN_MS = 5_000;
 const REDIRECTS_MAX = 5;
-/** What a provider sends back that knows the address, and would have to ask somebody who is not there. */
+/** Error codes of a provider that accepts the redirect address but would have to ask a user. */
 const WOULD_ASK = ['login_required', 'interaction_required', 'consent_required', 'account_selection_required'];
 
 interface ProbeDeps {
   readonly now: () => EpochMs;
   readonly proxy: ProxySettings;
-  /** Those with a domain of their own have a redirect address there. */
+  /** Pages with a custom domain have a redirect address there. */
   readonly pages: readonly ResolvedPage[];
 }
 
 type Fetch = ReturnType<typeof createFetch>;
 
-/** What would keep people from signing in by `access.oidc` and `operators.oidc`; nothing where neither is set. */
+/** Checks what would prevent signing in by `access.oidc` and `operators.oidc`; empty if neither is set. */
 export async function providerFindings({ access, operators, site }: Config, deps: ProbeDeps): Promise<Finding[]> {
   const own = deps.pages.filter(({ definition }) => definition.access === 'oidc' && definition.customDomain !== null);
   const roots = [site.url, ...own.map(({ settings }) => new URL(settings.url).origin)];
@@ -103,7 +103,7 @@ function clockFinding(key: string, skewMs: number | null): Finding {
     : fault(name, `${words}, so its tokens are refused and nobody can sign in`, remedy);
 }
 
-/** Asks for a sign-in without showing anything to anybody, which a provider may only answer to an address that it knows. */
+/** Requests a sign-in without user interaction. Providers only answer to redirect addresses that they know. */
 async function redirectFinding(
   { key, client, root }: Omit<Asked, 'roots'> & { readonly root: string },
   provider: Provider,
@@ -136,7 +136,7 @@ async function redirectFinding(
   }
 }
 
-/** A code that nobody was given: what is wrong with it is said only to who has the right secret. */
+/** Redeems a made-up code: a provider only reports it as invalid if the secret is right. */
 async function secretFinding(key: string, provider: Provider, redirectUri: string): Promise<Finding> {
   const name = `${key}.client_secret`;
   const word = await tryCode(provider, redirectUri);

@@ -1,4 +1,4 @@
-/** Looks at this machine: versions, the data folder, its space, the database. */
+/** Checks this machine: versions, the data folder, disk space and the database. */
 
 import { spawn } from 'node:child_process';
 import {
@@ -26,7 +26,7 @@ import { makeFolder } from '../../store/make-folder.ts';
 import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
-/** The package has compiled pages and needs no Astro; a checkout compiles them. */
+/** A checkout compiles the pages with Astro; the package contains them compiled. */
 const IS_CHECKOUT = import.meta.filename.endsWith('.ts');
 /** Older versions have known vulnerabilities (docs/security.md). */
 const PACKAGE_FLOORS: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const PACKAGE_FLOORS: Readonly<Record<string, string>> = {
 };
 const PACKAGE_REMEDY = IS_CHECKOUT ? 'Run npm ci in the checkout.' : 'Reinstall Pharos.';
 const MEGABYTE = 1_000_000;
-/** Five releases of a large page and a database of a year fit. */
+/** Enough for five releases of a large page and a database of a year. */
 const SPACE_WARN_BYTES = 1_000 * MEGABYTE;
 const SPACE_LEAST_BYTES = 100 * MEGABYTE;
 const NODE_REMEDY = 'Run Pharos with the Node.js that npm installs with it: use npx pharos.';
@@ -62,7 +62,7 @@ export function versionFindings(): Finding[] {
 }
 
 /**
- * Whether the folder can do what publishing does to it. Leaves nothing behind.
+ * Tries everything in the data folder that publishing needs, and leaves nothing behind.
  *
  * @param hasDatabase whether the database is in it
  */
@@ -106,7 +106,7 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
   }
 }
 
-/** A full disk fails in every step, so nothing else is worth saying. */
+/** On a full disk every step fails, so only that is reported. */
 function isFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException).code));
 }
@@ -153,7 +153,7 @@ function databaseFindings(data: string): Finding[] {
   ];
 }
 
-/** Packages need not export their `package.json`, so it is looked for beside their folder's name. */
+/** Packages needn't export their `package.json`, so it is looked up by its path. */
 function installedVersion(name: string): string | null {
   const require = createRequire(import.meta.url);
   for (const folder of require.resolve.paths(name) ?? []) {
@@ -163,7 +163,7 @@ function installedVersion(name: string): string | null {
   return null;
 }
 
-/** `1.10.0` is newer than `1.9.3`; what follows a `-` does not count. */
+/** Compares versions: `1.10.0` is newer than `1.9.3`. Anything after a `-` is ignored. */
 function isAtLeast(version: string, least: string): boolean {
   const numbers = (text: string): number[] => (text.split('-', 1)[0] ?? '').split('.').map(Number);
   const wanted = numbers(least);
@@ -174,7 +174,7 @@ function isAtLeast(version: string, least: string): boolean {
   return true;
 }
 
-// Looks at who else on this machine may read what is nobody else's.
+// Checks whether other users of this machine can read private files.
 
 const OWN_FILES = ['pharos.db', 'pharos.db-wal', 'secret.key'];
 
@@ -205,7 +205,7 @@ mkdirSync(folder, { recursive: true, mode: 0o711 });
 readdirSync(folder);`;
 
 /**
- * Makes the folder if it is missing. Any other fault of it is left to whoever uses it next.
+ * Creates the folder if it is missing. Other errors are left to the next step that uses it.
  *
  * @throws TARGET_UNREACHABLE when it doesn't answer in time
  */
@@ -219,7 +219,7 @@ export async function requireAnswer(folder: string, limitMs = LIMIT_MS): Promise
   clearTimeout(timer);
   if (hasAnswered) return;
   child.kill('SIGKILL');
-  // What hangs in the kernel outlives even that; nobody waits for it.
+  // A process that hangs in the kernel survives even SIGKILL, so it isn't awaited.
   child.unref();
   throw new StatusError({
     code: 'TARGET_UNREACHABLE',

@@ -1,4 +1,4 @@
-/** Looks at what is around: names, the certificate of the site, the mail server. Without a network it says so and goes on. */
+/** Checks DNS, the site's certificate and the mail server. Without a network, these checks are skipped. */
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -15,7 +15,7 @@ import { type Finding, fault, ok, skipped, warning } from './finding.ts';
 const PATIENCE_MS = 4_000;
 const CERTIFICATE_WARN_DAYS = 14;
 
-/** Addresses of a name; a code of the resolver when there are none. */
+/** The addresses of a host name, or the resolver's error code. */
 async function resolveHost(host: string): Promise<readonly string[] | string> {
   try {
     const found = await Promise.race([
@@ -30,7 +30,7 @@ async function resolveHost(host: string): Promise<readonly string[] | string> {
   }
 }
 
-/** A custom domain should lead where the site does. */
+/** A custom domain should point to the same place as the site. */
 export async function domainFinding(domain: string, siteHost: string): Promise<Finding> {
   const name = `DNS of ${domain}`;
   const [own, site] = await Promise.all([resolveHost(domain), resolveHost(siteHost)]);
@@ -68,7 +68,7 @@ export async function smtpFinding({ access, secrets }: Config, isNeeded: boolean
   }
 }
 
-/** The certificate that visitors see, when there is one. */
+/** The certificate that visitors get, if there is one. */
 export async function certificateFinding(siteUrl: string, now: EpochMs): Promise<Finding> {
   const name = 'certificate';
   const url = new URL(siteUrl);
@@ -105,7 +105,7 @@ function fetchCertificate(url: URL): Promise<SeenCertificate | string> {
     const socket = connect({
       host,
       port: Number(url.port || 443),
-      // It is looked at and nothing is sent: a bad one is what we are here to tell.
+      // Nothing is sent, and reporting bad certificates is the purpose.
       rejectUnauthorized: false,
       ...(isIP(host) === 0 ? { servername: host } : {}),
     });
@@ -124,7 +124,7 @@ function fetchCertificate(url: URL): Promise<SeenCertificate | string> {
   });
 }
 
-/** Which proxy requests go out through; a wrong one looks as if every upstream were down. */
+/** The proxy for outgoing requests. With a wrong one, every upstream seems to be down. */
 export function proxyFinding(environment: Readonly<Record<string, string | undefined>>): Finding {
   const name = 'HTTP proxy';
   try {
@@ -139,7 +139,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
 }
 
-/** Leases of nodes are told apart by their clocks, which should differ by far less than a lease lasts. */
+/** Leases depend on the clocks of nodes, which should differ by far less than the length of a lease. */
 const SKEW_WARN_MS = 5_000;
 
 export async function databaseServerFindings(url: string, now: () => EpochMs) {
@@ -152,7 +152,7 @@ export async function databaseServerFindings(url: string, now: () => EpochMs) {
     return { findings: [fault('database', messageOf(error), remedy)], isCurrent: false };
   }
   const words = facts.isCurrent ? '' : '; the next start upgrades its tables';
-  // Somewhere between the question and the answer.
+  // The server read its clock between request and response.
   const skewMs = Math.max(askedAt - facts.clockMs, facts.clockMs - now(), 0);
   return {
     findings: [ok('database', `PostgreSQL ${facts.version}${words}`), clockFinding(skewMs)],

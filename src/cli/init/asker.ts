@@ -1,13 +1,13 @@
-/** How answers are asked for: on a terminal, or not at all. */
+/** Asks questions on a terminal, or not at all. */
 
 import { createInterface } from 'node:readline/promises';
 import { didYouMean } from '../../schema/nearest.ts';
 import { UsageError } from '../terminal/exit.ts';
 
-/** What is wrong with an answer, as a sentence; null: nothing. */
+/** Says what is wrong with an answer; null: nothing. */
 export type AnswerCheck = (answer: string) => string | null;
 
-/** Asks one thing after the other. */
+/** Asks one question after the other. */
 export interface Asker {
   /** Null for `suggestion`: asked again until there is an answer. Asked again, too, as long as `check` finds a fault. */
   readonly ask: (words: string, suggestion: string | null, check?: AnswerCheck) => Promise<string>;
@@ -39,7 +39,7 @@ export function createTerminalAsker(
   const asker: Asker = {
     choose: async (words, choices, suggestion) => {
       if (input !== process.stdin) return asker.ask(listed(words, choices), suggestion, nameCheck(choices));
-      // Both would read what is typed.
+      // Otherwise both would read the input.
       opened?.reader.close();
       opened = null;
       return pick(words, choices, suggestion);
@@ -48,7 +48,7 @@ export function createTerminalAsker(
       opened ??= open();
       const { reader, lines } = opened;
       const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
-      // What there is to choose from is shown once.
+      // The choices are shown only once.
       for (let asked = words; ; asked = lastLine(words)) {
         reader.setPrompt(`${asked}${hint}: `);
         if (!opened.isOver) reader.prompt();
@@ -66,7 +66,7 @@ export function createTerminalAsker(
   return asker;
 }
 
-/** With nobody to ask, a question without a suggestion is a fault of the command line. */
+/** If nobody can be asked, a question without a suggestion is a usage error. */
 export function createSilentAsker(): Asker {
   const asker: Asker = {
     choose: (words, choices, suggestion) => asker.ask(listed(words, choices), suggestion, nameCheck(choices)),
@@ -81,7 +81,7 @@ export function createSilentAsker(): Asker {
   return asker;
 }
 
-/** The list is filtered by what is typed, in names and titles. */
+/** Typing filters the list by name and title. */
 async function pick(words: string, choices: readonly Choice[], suggestion: string): Promise<string> {
   const { default: search } = await import('@inquirer/search');
   const shown = choices.toSorted((a, b) => Number(b.name === suggestion) - Number(a.name === suggestion));
@@ -110,7 +110,7 @@ export function nameCheck(choices: readonly Choice[]): AnswerCheck {
       : `Unknown kind "${text}". Use one of: ${names.join(', ')}.${didYouMean(text, new Set(names))}`;
 }
 
-/** The question itself, without what there is to choose from. */
+/** The question without the list of choices. */
 function lastLine(words: string): string {
   return words.slice(words.lastIndexOf('\n') + 1);
 }

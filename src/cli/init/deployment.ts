@@ -1,4 +1,4 @@
-/** Files that a first configuration goes with: how it is run, and a folder for posts. */
+/** Files that accompany a first configuration: deployment files, and a folder for posts. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { isLoopback } from '../doctor/network.ts';
 import { UsageError } from '../terminal/exit.ts';
 import type { Asker } from './asker.ts';
 
-/** Ways to run Pharos that there is a template for. */
+/** Ways to run Pharos with a template. */
 const DEPLOYMENTS = ['none', 'github-pages', 'compose', 'systemd'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
 
@@ -18,11 +18,11 @@ export interface DeploymentOptions {
   /** Path of the configuration. */
   readonly file: string;
   readonly deployment: Deployment;
-  /** Of what is written by hand, relative to the configuration; null: none. */
+  /** Folder of posts, relative to the configuration; null: none. */
   readonly posts: string | null;
-  /** Another file or folder that the upstream is, relative to the configuration; null: it is none. */
+  /** File or folder of the upstream, relative to the configuration; null: none. */
   readonly source: string | null;
-  /** Names of environment variables that the configuration takes. */
+  /** Names of the environment variables in the configuration. */
   readonly variables: readonly string[];
   /** `site.url`. */
   readonly siteUrl: string;
@@ -34,14 +34,14 @@ interface PlannedFile {
   readonly text: string;
 }
 
-/** What is to be written besides the configuration. Nothing is written yet. */
+/** Plans the files besides the configuration. Nothing is written yet. */
 export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[] {
   const { file, deployment, posts, variables } = options;
   const folder = dirname(file);
   const config = basename(file);
   const planned: PlannedFile[] = [];
   const add = (path: string, text: string): void => void planned.push({ path: resolve(folder, path), text });
-  // Git keeps no folder that is empty.
+  // Git doesn't keep empty folders.
   if (posts !== null && !existsSync(resolve(folder, posts))) add(join(posts, '.gitkeep'), '');
   if (deployment === 'github-pages') add('.github/workflows/pharos.yml', workflow(config, variables));
   if (deployment === 'compose') {
@@ -55,7 +55,7 @@ export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[]
   return planned;
 }
 
-/** Which of them are there already, as a sentence; null: none. */
+/** A sentence with the files that already exist; null: none. */
 function faultOfTaken(files: readonly { readonly path: string }[]): string | null {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(path));
   if (taken.length === 0) return null;
@@ -69,7 +69,7 @@ export function requireFree(files: readonly { readonly path: string }[]): void {
   if (fault !== null) throw new UsageError(fault);
 }
 
-/** Makes their folders too. */
+/** Writes files, and creates their folders. */
 export function writeFiles(files: readonly PlannedFile[]): void {
   for (const { path, text } of files) {
     mkdirSync(dirname(path), { recursive: true });
@@ -77,7 +77,7 @@ export function writeFiles(files: readonly PlannedFile[]): void {
   }
 }
 
-/** What is left to do for a way to run it, a line each. */
+/** The remaining steps, one line each. */
 export function deploymentSteps({ file, deployment, variables, siteUrl }: DeploymentOptions): readonly string[] {
   const package_ = existsSync(join(dirname(file), 'package.json'))
     ? []
@@ -106,10 +106,10 @@ export function deploymentSteps({ file, deployment, variables, siteUrl }: Deploy
   return [];
 }
 
-/** What is never to be committed: history with private pages, the secret key, variables. */
+/** Must never be committed: history with private pages, the secret key, variables. */
 const IGNORED = ['node_modules/', 'data/', '_site/', '.env'];
 
-/** A .gitignore that is there already is left as it is. */
+/** An existing .gitignore stays as it is. */
 function ignoreStep(folder: string): readonly string[] {
   const path = join(folder, '.gitignore');
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split(/\r?\n/) : IGNORED;
@@ -118,7 +118,7 @@ function ignoreStep(folder: string): readonly string[] {
   return missing.length === 0 ? [] : [`Add to .gitignore, so that they are never committed: ${missing.join(' ')}`];
 }
 
-/** How files are named to whoever asked for them. */
+/** The files as shown to the user. */
 export function shownPaths(files: readonly PlannedFile[], folder: string): readonly string[] {
   return files.map(({ path }) => relative(folder, path));
 }
@@ -127,7 +127,7 @@ function template(name: string): string {
   return readFileSync(join(TEMPLATES, name), 'utf8');
 }
 
-/** The workflow with the variables of this configuration instead of those of the example. */
+/** Replaces the example's variables in the workflow with those of this configuration. */
 function workflow(config: string, variables: readonly string[]): string {
   const lines = variables.map((name) => `          ${name}: \${{ secrets.${name} }}\n`).join('');
   const env = / {8}env:\n(?: {10}\w+: \$\{\{ secrets\.\w+ \}\}\n)+/g;
@@ -140,7 +140,7 @@ function workflow(config: string, variables: readonly string[]): string {
   );
 }
 
-/** Names of variables alone: Compose takes their values from .env or the shell. */
+/** Only names of variables: Compose reads their values from .env or the shell. */
 function compose(config: string, { variables, posts, source }: DeploymentOptions): string {
   const environment = variables.length === 0 ? '' : `    environment: [${variables.join(', ')}]\n`;
   const mounted = [posts, source]
@@ -174,7 +174,7 @@ volumes:
 `;
 }
 
-/** Where a path of the configuration is on this machine, and where the container looks for it. */
+/** Mounts a path of the configuration at the place where the container expects it. */
 function mount(path: string): string {
   const here = posix.isAbsolute(path) ? path : `./${posix.normalize(path)}`;
   return `${here}:${posix.resolve('/srv', path)}:ro`;

@@ -1,4 +1,4 @@
-/** The text of a first configuration. */
+/** Writes the text of a first configuration. */
 
 import { stringify } from 'yaml';
 import type { InitQuestion, Introduction } from '../../sync/connector.ts';
@@ -8,23 +8,23 @@ export interface Answers {
   readonly siteUrl: string;
   /** Slug of the page at the root; null: not known yet. */
   readonly home: string | null;
-  /** Folder of incidents written by hand, relative to the configuration; null: none. */
+  /** Folder of posts, relative to the configuration; null: none. */
   readonly posts: string | null;
   /** Null: no upstream yet. */
   readonly upstream: {
     readonly id: string;
     readonly introduction: Introduction;
-    /** By the key of its question; empty: left out. For secrets the name of the variable. */
+    /** By key; empty: left out. For secrets, the name of the variable. */
     readonly options: ReadonlyMap<string, string>;
   } | null;
-  /** Name of the variable with the operator token; null: operators have none. */
+  /** Name of the variable with the operator token; null: there is none. */
   readonly tokenVariable: string | null;
 }
 
-/** How often it is synced: every minute, unless something else decides how often it runs. */
+/** The schedule of syncs, unless something else decides when Pharos runs. */
 const EVERY_MINUTE = '* * * * *';
 
-/** What a first configuration says; the caller parses it before it is written. @param schema address or path for editors */
+/** Writes a first configuration; the caller parses it before saving. @param schema address or path for editors */
 export function writeDraft(answers: Answers, schema: string, schedule: string = EVERY_MINUTE): string {
   const { siteName, siteUrl, home, posts, upstream, tokenVariable } = answers;
   const upstreams = [
@@ -57,16 +57,16 @@ export function writeDraft(answers: Answers, schema: string, schedule: string = 
   ].join('\n');
 }
 
-/** Where what is written by hand goes, beside an upstream or as the only one; null: nowhere. */
+/** The folder of posts, next to an upstream or as the only one; null: none. */
 export function postsFolder({ posts, upstream }: Answers): string | null {
   return upstream?.introduction.example.kind === 'markdown' ? (upstream.options.get('path') ?? null) : posts;
 }
 
 const POSTS_ID = 'posts';
-/** Where the upstream has that id already. */
+/** Used if the upstream already has the usual id. */
 const OTHER_POSTS_ID = 'own-posts';
 
-/** Names of the environment variables that it takes its secrets from. */
+/** Names of the environment variables with its secrets. */
 export function listVariables({ upstream, tokenVariable }: Answers): string[] {
   const token = tokenVariable === null ? [] : [tokenVariable];
   if (upstream === null) return token;
@@ -75,14 +75,14 @@ export function listVariables({ upstream, tokenVariable }: Answers): string[] {
   return [...secrets.map(({ key }) => options.get(key) ?? '').filter((name) => name !== ''), ...token];
 }
 
-/** The variable that the example takes this option from; null: the option is no secret. */
+/** The variable of this option in the example; null: the option isn't a secret. */
 export function exampleVariable({ example }: Introduction, { key }: InitQuestion): string | null {
   return VARIABLE.exec(exampleValue(example, key))?.[1] ?? null;
 }
 
 const VARIABLE = /\$\{(\w+)\}/;
 
-/** What the example has for an option, as text. `headers.Authorization` is nested, and `checks.url` is about the first check. */
+/** The example's value of an option, as text. `headers.Authorization` is nested, and `checks.url` belongs to the first check. */
 export function exampleValue(example: Introduction['example'], key: string): string {
   const [outer = '', inner] = key.split('.');
   const value = firstValue(example[outer]);
@@ -93,7 +93,7 @@ function firstValue(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** What an option becomes with an answer to its question. A check is called after its host. */
+/** Turns an answer into an option. A check is named after its host. */
 export function answeredOption(
   { example }: Introduction,
   key: string,

@@ -1,4 +1,4 @@
-/** What is asked for a first configuration. Each answer is checked as it is given. */
+/** Asks the questions for a first configuration, and checks each answer. */
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { UsageError } from '../terminal/exit.ts';
 import { type AnswerCheck, type Asker, type Choice, nameCheck } from './asker.ts';
 import { type Answers, answeredOption, exampleVariable } from './draft.ts';
 
-/** What the command line answers already. */
+/** Answers from the command line. */
 export interface Given {
   readonly name?: string;
   readonly url?: string;
@@ -21,28 +21,28 @@ export interface Given {
   readonly posts?: string;
   /** False: no operator token. Default: one, in PHAROS_TOKEN. */
   readonly token?: boolean;
-  /** Options of the upstream by their keys. */
+  /** Options of the upstream by key. */
   readonly set: ReadonlyMap<string, string>;
 }
 
 export interface Gathering {
   readonly asker: Asker;
-  /** Nobody is there to ask. */
+  /** Whether there is nobody to ask. */
   readonly isSilent: boolean;
-  /** Answers of a round before, which are suggested; null: there was none. */
+  /** Answers of the previous round, which become suggestions; null: there was none. */
   readonly before: Answers | null;
-  /** Of the configuration. */
+  /** The folder of the configuration. */
   readonly folder: string;
 }
 
 type Upstream = NonNullable<Answers['upstream']>;
 
 const NONE = 'none';
-/** Where `pharos start` listens, unless it is told otherwise. */
+/** The default address of `pharos start`. */
 export const LOCAL_SITE = 'http://127.0.0.1:4321';
 const POSTS_FOLDER = 'posts';
 
-/** @throws UsageError for what the command line answers wrongly, or nobody answers */
+/** @throws UsageError if an option is wrong, or a question has no answer */
 export async function gather(given: Given, gathering: Gathering): Promise<Answers> {
   const { before, isSilent, folder } = gathering;
   const found = before === null ? await chooseKind(given, gathering) : (before.upstream?.introduction ?? null);
@@ -50,7 +50,7 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
   if (found === null && before === null && idle.length > 0)
     throw new UsageError(`${idle.join(' and ')} need an upstream: choose its kind with --kind.`);
   const upstream = found === null ? null : await gatherUpstream(found, given, gathering);
-  // What the upstream didn't answer to is asked again, and nothing else.
+  // In later rounds, only the questions about the upstream are asked again.
   if (before !== null) return { ...before, upstream };
   const siteName = await answer(gathering, 'Name of the site', {
     option: '--name',
@@ -88,7 +88,7 @@ const CHOICES: readonly Choice[] = [
   { name: NONE, title: 'none yet' },
 ];
 
-/** The connector of the tool that is used; null: none yet. */
+/** The connector of the monitoring tool; null: none yet. */
 async function chooseKind(given: Given, { asker, isSilent }: Gathering): Promise<Introduction | null> {
   const fault = given.kind === undefined ? null : nameCheck(CHOICES)(given.kind);
   if (fault !== null) throw new UsageError(`--kind ${given.kind}: ${fault}`);
@@ -98,15 +98,15 @@ async function chooseKind(given: Given, { asker, isSilent }: Gathering): Promise
 }
 
 interface Question {
-  /** Which option of the command line answers it. */
+  /** The option that answers it. */
   readonly option: string;
   readonly given: string | undefined;
-  /** Null: there must be an answer. */
+  /** Null: an answer is required. */
   readonly suggestion: string | null;
   readonly check: AnswerCheck;
 }
 
-/** In a second round a wrong answer of the command line may be changed like any other. */
+/** In a second round, wrong options can be changed like any other answer. */
 async function answer(
   { asker, before }: Gathering,
   words: string,
@@ -154,7 +154,7 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
   return { id, introduction, options };
 }
 
-/** The example, with values in place of its variables. */
+/** The example with values instead of its variables. */
 function plain({ example }: Introduction): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(example).replaceAll(/\$\{\w+\}/g, 'value')) as Record<string, unknown>;
 }
@@ -172,15 +172,15 @@ function faultOfVariable(text: string): string | null {
     : 'Give the name of an environment variable (letters, digits and _), not the secret itself.';
 }
 
-/** A configuration in which nothing else is wrong. */
+/** A valid configuration to check single values with. */
 const SITE = { url: 'https://status.example.com', name: 'Status' };
 
-/** Of a key of `site`. @returns a sentence; null: it can be used */
+/** Checks a value of `site`. @returns what is wrong; null: nothing */
 function faultOfSite(key: 'name' | 'url', answer: string): string | null {
   return faultAt(`site.${key}`, { site: { ...SITE, [key]: answer } });
 }
 
-/** Of a key of an upstream, among those that were answered before. @returns a sentence; null: it can be used */
+/** Checks an option of an upstream, given the earlier answers. @returns what is wrong; null: nothing */
 function faultOfUpstream(key: string, upstream: Readonly<Record<string, unknown>>): string | null {
   return faultAt(`upstreams[0].${key}`, { site: SITE, upstreams: [upstream] });
 }
@@ -192,7 +192,7 @@ function faultAt(path: string, config: object): string | null {
   } catch (error) {
     if (!isStatusError(error)) throw error;
     const found = error.issues.find((issue) => issue.path === path || issue.path.startsWith(`${path}.`));
-    // There is no file yet, so the line says nothing.
+    // There is no file yet, so the line number is meaningless.
     return found === undefined ? null : sentence(found.message.replace(/ \(line \d+\)$/, ''));
   }
 }

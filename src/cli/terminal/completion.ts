@@ -7,7 +7,7 @@ export type NameSource = (typeof NAME_SOURCES)[number];
 
 type CompletionValues = readonly string[] | NameSource;
 
-/** By option in all commands, or by command and option or argument. What has choices of its own is not here. */
+/** Values by option in all commands, or by command and option or argument. Options with declared choices aren't listed. */
 export const COMPLETION_VALUES: Readonly<Record<string, CompletionValues>> = {
   '--upstream': 'upstreams',
   '--page': 'pages',
@@ -34,7 +34,7 @@ export function completionScript(program: Command, shell: Shell): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](entries);
 }
 
-/** Words for a shell: the values, or what asks for them, given the line so far. */
+/** Words for a shell: the values, or a command that prints them for the current line. */
 function shellWords(values: CompletionValues, line: string): string {
   return typeof values === 'string' ? `$(pharos complete ${values} -- ${line} 2>/dev/null)` : values.join(' ');
 }
@@ -55,7 +55,7 @@ function valueCases(entries: readonly Entry[], use: (values: CompletionValues) =
 
 const commandPath = ({ path }: Entry): string => path.join(' ');
 const flagsOf = ({ long, short }: OptionEntry): string[] => (short === null ? [long] : [short, long]);
-/** A pattern for `case`; one that nothing fits when there are none. */
+/** A pattern for `case`; without options, one that never matches. */
 const flagsTaking = (entries: readonly Entry[], takes: 'file' | 'text'): string => {
   const options = entries.flatMap((entry) => entry.options.filter((option) => option.takes === takes));
   return options.length === 0 ? "''" : [...new Set(options.flatMap(flagsOf))].join('|');
@@ -182,7 +182,7 @@ function fishWords(values: CompletionValues): string {
     : values.join(' ');
 }
 
-/** Fish looks for words anywhere: `import` is meant by itself where `subscribers` does not come before it. */
+/** Fish finds words anywhere in the line, so `import` only counts if `subscribers` doesn't precede it. */
 function fishCondition({ path, commands }: Entry, entries: readonly Entry[]): string {
   const [first, ...rest] = path;
   if (first === undefined) return '-n __fish_use_subcommand';
@@ -201,13 +201,13 @@ function escapedForFish(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
 }
 
-/** One command as a shell needs it. */
+/** A command as needed for completion. */
 interface Entry {
   /** `['keys', 'revoke']`; empty: the program itself. */
   readonly path: readonly string[];
   readonly commands: readonly Named[];
   readonly options: readonly OptionEntry[];
-  /** What its first argument takes. */
+  /** Values of its first argument. */
   readonly argument: Taken;
 }
 
@@ -248,7 +248,7 @@ function listEntries(command: Command, path: readonly string[]): readonly Entry[
   return [own, ...visible(command).flatMap((child) => listEntries(child, [...path, child.name()]))];
 }
 
-/** Those that its help lists. */
+/** Commands listed in the help. */
 function visible(command: Command): Command[] {
   return command.createHelp().visibleCommands(command);
 }
@@ -267,7 +267,7 @@ function firstArgument(command: Command, path: readonly string[]): Taken {
   return first.argChoices ?? COMPLETION_VALUES[`${path.join(' ')} ${name}`] ?? 'text';
 }
 
-/** What an option or an argument is called that is a path. */
+/** Names of options and arguments that are paths. */
 const FILE = /<(file|folder|place)>/;
 
 function hasValues(taken: Taken): taken is CompletionValues {

@@ -1,4 +1,4 @@
-/** Exit statuses, and how a failure becomes one. */
+/** Exit statuses, and how errors map to them. */
 
 import { isStatusError, messageOf } from '../../errors.ts';
 import { terminalColumns, wrapText } from './table.ts';
@@ -7,7 +7,7 @@ export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 
-/** The command line itself was wrong. */
+/** An error in the command line itself. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -30,7 +30,7 @@ function endUnlessClosed(error: NodeJS.ErrnoException): void {
   process.exit(EXIT_FAILED);
 }
 
-/** Says what went wrong on standard error and returns the exit status that goes with it. */
+/** Prints an error to standard error and returns its exit status. */
 export function reportFailure(error: unknown, isJson: boolean): number {
   const isUsage = error instanceof UsageError || (isStatusError(error) && error.code === 'CONFIG_INVALID');
   if (isJson) {

@@ -6,11 +6,11 @@
 import { cut, plain, terminalColumns } from './table.ts';
 
 export interface Progress {
-  /** Something goes on until the next call; a function is asked anew as long as it does. */
+  /** Shows what is being done until the next call. A function is called again for each update. */
   readonly doing: (text: string | (() => string)) => void;
-  /** Something is done: a line of its own where there is no terminal. */
+  /** Reports something as done, as a line of its own if there is no terminal. */
   readonly did: (text: string) => void;
-  /** Clears the line; to be called before the result is printed. */
+  /** Clears the line. Call this before printing the result. */
   readonly end: () => void;
 }
 
@@ -26,7 +26,7 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Makes it for standard error, so that standard output holds the result alone. */
+/** Writes to standard error, so that standard output contains only the result. */
 export function createProgress(
   isQuiet: boolean,
   stream: ProgressStream = process.stderr,
@@ -43,7 +43,7 @@ export function createProgress(
   return createLine(stream, environment);
 }
 
-/** Terminals that only append, and services that keep a log of what they were shown, get lines. */
+/** Terminals that only append, and CI services that keep a log, get plain lines. */
 function canRedraw({ isTTY }: ProgressStream, { TERM, CI }: Environment): boolean {
   return isTTY === true && TERM !== 'dumb' && (CI ?? '') === '';
 }

@@ -9,7 +9,7 @@ import type { UpstreamReport } from '../../sync/pass/report.ts';
 import type { Progress } from './progress.ts';
 import { paint, paragraph, plain, table } from './table.ts';
 
-/** What one run did: a table of upstreams, a table of pages that changed, and what needs a look. */
+/** The report of a run: upstreams, changed pages, and what needs attention. */
 export function runText(report: RunReport): string {
   const parts: string[] = [];
   if (report.pass !== null) parts.push(upstreamTable(report.pass.upstreams));
@@ -33,7 +33,7 @@ function upstreamTable(upstreams: readonly UpstreamReport[]): string {
   return [table(['upstream', 'result', 'monitors', 'requests', 'time', ''], rows), ...problems].join('\n');
 }
 
-/** Tells a terminal how a run goes on. */
+/** Shows the progress of a run. */
 export function runProgress(progress: Progress, now: () => number): RunProgress {
   return {
     ...upstreamProgress(progress, now),
@@ -42,7 +42,7 @@ export function runProgress(progress: Progress, now: () => number): RunProgress 
   };
 }
 
-/** Tells it how many upstreams have answered, or in other `words` what is done, and which of them wait for their quota. */
+/** Shows how many upstreams have answered (or other `words`), and which ones wait for their quota. */
 export function upstreamProgress(
   progress: Progress,
   now: () => number,
@@ -67,12 +67,12 @@ export function upstreamProgress(
   };
 }
 
-/** What is told of a question that may not leave yet. */
+/** The text for a request that waits for its quota. */
 function waitingText(upstreamId: string, ms: number): string {
   return `${upstreamId}: waiting ${Math.max(1, Math.ceil(ms / 1_000))} s for its rate limit`;
 }
 
-/** One upstream in one line, as it answers. */
+/** An upstream's result as a line. */
 function upstreamLine(item: UpstreamReport): string {
   return `${item.upstreamId} ${paint(UPSTREAM_TONES[item.kind], item.kind)} ${Math.round(item.durationMs)} ms: ${outcomeWords(item)}`;
 }

@@ -1,4 +1,4 @@
-/** How often a process that npm started looks whether npm still lives. */
+/** How often a process started by npm checks whether npm is still alive. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../app/log.ts';
 import type { Door } from '../../app/serving/listen.ts';
@@ -6,7 +6,7 @@ import { EXIT_FAILED } from './exit.ts';
 
 const LOOK_EVERY_MS = 500;
 
-/** Who started this process. */
+/** The parent process. */
 const PARENT = process.ppid;
 
 /**
@@ -32,14 +32,14 @@ export function untilStopped(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Half a minute is what supervisors give a process; killed at any point, nothing is lost. */
+/** Supervisors usually allow half a minute. Nothing is lost if the process is killed. */
 const STOP_MAX_MS = 25_000;
 
 interface Stopping {
   readonly signal: NodeJS.Signals;
   readonly door: Door;
   readonly log: Log;
-  /** How long a balancer needs to see that this node is not ready. */
+  /** How long a load balancer needs to notice that this node isn't ready. */
   readonly drainSeconds: number;
 }
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-/** Less room than this for the last column, and it goes below its row instead. */
+/** If the last column would be narrower than this, it goes below its row. */
 const LAST_COLUMN_MIN = 24;
 const INDENT = '    ';
 
@@ -40,7 +40,7 @@ export function table(
 
 const GAP = '  ';
 
-/** One row: the cells that name it on a line, the others below with their titles. */
+/** A row as a list: the cells that name it on one line, the others below with their titles. */
 function listed(head: readonly string[], row: readonly string[], columns: number): string {
   const named = head.findIndex((title) => title !== '') + 1;
   const name = row.slice(0, named).join(' ').trim();
@@ -52,16 +52,16 @@ function listed(head: readonly string[], row: readonly string[], columns: number
   return [name, ...others.map((text) => INDENT + text)].join('\n');
 }
 
-/** A text within the width of the terminal: what does not fit goes on below, indented. */
+/** Wraps a text at the width of the terminal, with further lines indented. */
 export function paragraph(text: string, indent: string, columns: number | undefined = terminalColumns()): string {
   if (columns === undefined) return text;
   const [first = '', ...rest] = wrapped(text, columns - indent.length);
   return [first, ...rest.map((line) => indent + line)].join('\n');
 }
 
-/** A command to be copied, as in examples. */
+/** A command that can be copied, as in examples. */
 const COMMAND = /^\s*(?:pharos|npx|npm|export|source|docker) /;
-/** A line of a file with its number, or the carets below it. */
+/** A numbered line of a file, or the carets below it. */
 const EXCERPT = /^\s*\d* +\| /;
 
 /**
@@ -81,7 +81,7 @@ export function wrapText(text: string, columns: number | undefined = terminalCol
     .join('\n');
 }
 
-/** Lines of at most `width` columns, broken between words; what is longer or short and in quotes stays whole, to be copied. */
+/** Breaks text between words into lines of at most `width` columns. Longer words, and short text in quotes, stay whole. */
 function wrapped(text: string, width: number): string[] {
   if (textWidth(text) <= width) return [text];
   const lines: string[] = [];
@@ -101,11 +101,11 @@ const SHORT_QUOTE = /(["`])[^"`]{1,40}\1/g;
 const NO_BREAK = '\u00a0';
 
 const segments = new Intl.Segmenter();
-/** Two columns wide in terminals: scripts of East Asia, and signs that are drawn as pictures. */
+/** Two columns wide in terminals: East Asian scripts and emoji. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u;
 
-/** As much of a text without colours as fits. */
+/** Cuts a text without colours to a number of columns. */
 export function cut(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let width = 0;
@@ -150,17 +150,17 @@ export function terminalColumns(
   return stream.columns || COLUMNS_DEFAULT;
 }
 
-/** How something went. */
+/** The meaning of a colour. */
 type Tone = 'good' | 'middling' | 'bad' | 'faint';
 
 const STYLES = { good: 'green', middling: 'yellow', bad: 'red', faint: 'dim' } as const;
 
-/** A text in colour where standard output is a terminal that shows colours; NO_COLOR and FORCE_COLOR are heeded. */
+/** Colours a text if standard output supports it; respects NO_COLOR and FORCE_COLOR. */
 export function paint(tone: Tone, text: string): string {
   return styleText(STYLES[tone], stripVTControlCharacters(text), { stream: process.stdout });
 }
 
-/** A text from elsewhere for one line of a terminal: no escape sequence and no control character of it gets there. */
+/** Makes foreign text safe for one line of a terminal: without escape sequences and control characters. */
 export function plain(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
 }

@@ -44,7 +44,7 @@ export interface ReferenceInputs {
   readonly upstreams: readonly string[];
   /** The monitors of each upstream whose list is known. */
   readonly monitors: ReadonlyMap<string, ReadonlySet<MonitorId>>;
-  /** What names pages, components and monitors besides the pages themselves, by its place. */
+  /** Other references to pages, components and monitors, by place. */
   readonly ties: readonly Tie[];
   readonly posts: readonly Pick<Learned, 'incidents' | 'maintenances' | 'announcements'>[];
   readonly now: EpochMs;
@@ -230,14 +230,14 @@ function componentFaults(place: string, id: string, known: KnownNames, isPast: b
   return [fault(place, `There is no component ${name}.${suggestion(name, names)}`, isPast)];
 }
 
-/** Pages of the configuration are named by their slug. */
+/** Configured pages are referred to by slug. */
 function asWritten(id: string): string {
   return id.replace(/^config\//, '');
 }
 
 const NAMES_LISTED = 5;
 
-/** The name that was probably meant; where none is near, what there is. */
+/** The name that was probably meant, or the known names if none is similar. */
 function suggestion(name: string, known: Iterable<string>): string {
   const names = [...known];
   const meant = didYouMean(name, names);

@@ -47,7 +47,7 @@ export function sourceFreshness(
     now,
   }: { times: Pick<UpstreamTimes, 'monitorsAt' | 'incidentsAt'> | undefined; intervalMs: number; now: EpochMs },
 ): SourceFreshness {
-  // The future is where a clock was that was set back since; the next pass cuts it.
+  // Future times come from a clock that was set back; the next pass removes them.
   const past = (at: EpochMs | null | undefined): EpochMs | null => (at == null ? null : earlier(at, now));
   const monitorsAt = past(times?.monitorsAt);
   const incidentsAt = past(times?.incidentsAt);
@@ -76,7 +76,7 @@ export function withIcon(page: ResolvedPage, icons: Icons): ResolvedPage {
   return { ...page, definition, icon: { png: found.png } };
 }
 
-/** Says of icons that pages go without them. */
+/** Problems of pages whose icon was rejected. */
 export function refusedIcons(pages: readonly IconPage[], icons: Icons): readonly DefinitionProblem[] {
   return pages.flatMap((page) => {
     const found = findPicture(page, icons);

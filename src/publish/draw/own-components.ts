@@ -1,11 +1,11 @@
-/** An operator's own components: which parts of the pages they replace, and how the build finds them. */
+/** The operator's own components: which parts of pages they replace, and how the build finds them. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { StatusError } from '../../errors.ts';
 import { didYouMean } from '../../schema/nearest.ts';
 
-/** The parts that may be replaced, by what the operator's file is called, and the template of ours that each stands for. */
+/** The parts that can be replaced: name of the operator's file, and the template that it replaces. */
 const PARTS = {
   Banner: 'components/state/Banner.astro',
   ComponentRow: 'components/rows/ComponentRow.astro',
@@ -16,17 +16,17 @@ const PARTS = {
 } as const;
 type Part = keyof typeof PARTS;
 
-/** Where they are, and where what is built with them is kept. */
+/** Their folder, and the folder for builds with them. */
 export interface OwnComponents {
   readonly folder: string;
   readonly builds: string;
 }
 
-/** Before the path of a template or a module of ours, below `src`, in an import of an own component. */
+/** Prefix in imports of own components for our templates and modules, followed by their path below `src`. */
 const OURS = 'pharos:';
-/** How the folder gets into the process of the build. */
+/** Environment variable that passes the folder to the build. */
 export const OWN_COMPONENTS_VARIABLE = 'PHAROS_OWN_COMPONENTS';
-/** How a folder for what that process keeps for itself gets into it. */
+/** Environment variable that passes the build's cache folder. */
 export const BUILD_CACHE_VARIABLE = 'PHAROS_BUILD_CACHE';
 
 /**
@@ -57,20 +57,20 @@ export function ownParts(folder: string): readonly Part[] {
  */
 export const OWN_PLACE = 'src/own-components';
 
-/** The file behind a path of the build: that of the operator where it is below `OWN_PLACE`, else itself. */
+/** The real file of a path in the build: the operator's file if it is below `OWN_PLACE`. */
 function realPath(root: string, own: string | undefined, path: string): string {
   const place = relative(join(root, OWN_PLACE), path);
   return own === undefined || place.startsWith('..') || isAbsolute(place) ? path : join(own, place);
 }
 
-/** File and line of the first own component in the stack of an error; null: there is none. */
+/** File and line of the first own component in the stack of an error; null: none. */
 export function findOwnPlace(error: unknown, folder: string): string | null {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const [, file, line] = new RegExp(`${OWN_PLACE}/([^\\s():]+):(\\d+)`).exec(stack) ?? [];
   return file === undefined ? null : `${join(folder, file)}:${line}`;
 }
 
-/** The plugin of the build that puts them in place. @param root  of the project */
+/** The build plugin that replaces templates. @param root  of the project */
 export function useOwnComponents(root: string, folder: string) {
   const source = join(root, 'src');
   const place = join(root, OWN_PLACE);
@@ -80,7 +80,7 @@ export function useOwnComponents(root: string, folder: string) {
     enforce: 'pre' as const,
     resolveId(id: string, importer: string | undefined): string | null {
       if (id.startsWith(OURS)) return join(source, id.slice(OURS.length));
-      // What is a part of a template (`Banner.astro?astro&type=style`) stays its part.
+      // Keeps the query of a template's parts (`Banner.astro?astro&type=style`).
       if (importer === undefined || !id.startsWith('.') || id.includes('?')) return null;
       const target = join(dirname(importer.split('?')[0] ?? ''), id);
       const real = realPath(root, folder, target);

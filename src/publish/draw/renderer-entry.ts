@@ -1,4 +1,4 @@
-/** What `astro build` makes of the pages: one function that draws a view. Loaded by renderer.ts only, from the built folder. */
+/** The entry of the server build: one function that renders a view. Only `renderer.ts` loads it, from the build folder. */
 
 import { createApp } from 'astro/app/entrypoint';
 import { FetchState } from 'astro/fetch';
@@ -8,7 +8,7 @@ import type { Handed } from '../../views/html.ts';
 
 const { manifest } = createApp({ streaming: false });
 
-/** Contents of the styles that stand in every page of a route, by the route's name. */
+/** The inlined styles of every page of a route, by the route's name. */
 export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
   manifest.routes.map(({ routeData, styles }) => [
     routeData.route.slice(1),
@@ -16,18 +16,18 @@ export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
-// Astro would hash the styles of a page each time that it is drawn, to write a header that says what this list says.
+// Otherwise Astro would hash the styles of a page for each rendering, for a header with the same contents.
 manifest.shouldInjectCspMetaTags = false;
 
-/** A page, and the contents of the scripts that stand in it. */
+/** A page, and the contents of its scripts. */
 export interface DrawnPage {
   readonly html: string;
   readonly scripts: readonly string[];
 }
 
-/** One for each kind, which finds its route; no template reads it. */
+/** One request for each kind, to find its route; no template reads it. */
 const requests = new Map<string, Request>();
-/** The modules of pages, which take a while to be found, loaded or not. */
+/** The modules of pages, cached because finding them takes a while. */
 const pages = new Map<string, ReturnType<FetchState['loadComponentInstance']>>();
 
 /**
@@ -44,7 +44,7 @@ export async function draw(handed: Handed): Promise<DrawnPage> {
   const result = await state.createResult(instance, state.getActionAPIContext());
   const drawn = await renderToString(result, instance.default, {}, {}, true);
   if (typeof drawn !== 'string') throw new TypeError(`It ended with ${drawn.status}`);
-  // Nothing is painted before it has put times in the visitor's zone, or text would move. Astro takes no attributes of a script.
+  // Blocks rendering until times are in the visitor's zone, or text would move. Astro can't set attributes of a script.
   const html = drawn.replace(/<script type="module">(?=.*?<\/head>)/s, '<script type="module" blocking="render">');
   const { renderedScripts } = result._metadata;
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));

@@ -19,12 +19,12 @@ import type { DrawnPage } from './renderer-entry.ts';
 
 export interface Rendered {
   readonly html: string;
-  /** For the `Content-Security-Policy` header; the same, as far as a document can say it, is in its `<meta>`. */
+  /** For the `Content-Security-Policy` header. The `<meta>` in the document has as much of it as a document can set. */
   readonly csp: string;
 }
 
 export interface Renderer {
-  /** The same version renders the same bytes from the same view. */
+  /** With the same version, the same view gives the same bytes. */
   readonly version: string;
   /** @throws PUBLISH_FAILED when the view cannot be drawn */
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind]) => Promise<Rendered>;
@@ -102,16 +102,16 @@ function withTheme(html: string, themeCss: SafeCss): string {
 const CHARSET = '<meta charset="utf-8">';
 
 interface Policy {
-  /** The value of the header; who may frame the page is for the host to add, since a document cannot say it. */
+  /** The value of the header. The host adds who may frame the page, because a document can't. */
   readonly header: string;
   /** The element for hosts that send no headers. */
   readonly meta: string;
 }
 
 interface PolicyShell {
-  /** The operator's variables, the one style that the build does not know. */
+  /** The operator's variables, the only style that the build doesn't know. */
   readonly themeCss: string | null;
-  /** Where the form in the header of public pages goes; null: there is none. */
+  /** The target of the form in the header of public pages; null: there is none. */
   readonly formHref: string | null;
 }
 
@@ -121,9 +121,9 @@ interface BuiltContents {
   readonly scripts: readonly string[];
 }
 
-/** Kinds that send something to us: a password, an address, an operator's order. */
+/** Kinds with a form: a password, an email address, an operator's command. */
 const KINDS_WITH_FORMS: ReadonlySet<ViewKind> = new Set(['login', 'ops', 'ops-sign-in', 'ops-write', 'subscribe']);
-/** Kinds that show another of our pages inside. */
+/** Kinds with another page in a frame. */
 const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
 
 /**

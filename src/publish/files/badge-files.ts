@@ -18,24 +18,24 @@ import type { BadgeData } from '../releases/release-data.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { BADGES } from './kinds.ts';
 
-/** How the badges of a page are drawn. */
+/** Options for the badges of a page. */
 export interface PageBadges {
   readonly options: BadgeOptions;
-  /** The operator's own, beside the standard ones. */
+  /** The operator's custom badges, in addition to the standard ones. */
   readonly named: readonly NamedBadge[];
 }
 
-/** How a page's badges are drawn, by its settings and the operator's choices. */
+/** The options of a page's badges, from its settings and the configuration. */
 export function pageBadges({ config, settings }: ResolvedPage): PageBadges {
   return { options: { locale: settings.locale, ...config?.badge }, named: config?.badges ?? [] };
 }
 
-/** Plain data, kept with a release. */
+/** The data for badges that is stored with a release. */
 export function badgeData(model: PageModel, page: ResolvedPage): BadgeData {
   return { ...pageBadges(page), subjects: badgeSubjects(model), staleAfter: model.staleAfter };
 }
 
-/** Every kind for the page with the operator's own, and a few for each group and component; in every format. */
+/** Every kind and custom badge for the page, and a few for each group and component, in every format. */
 export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
   const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
   return filesOfBadges(badges, {
@@ -45,7 +45,7 @@ export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
   });
 }
 
-/** The same from what a release keeps for drawing on demand. */
+/** The same from the data of a release. */
 export function badgeFilesOfSubjects(subjects: BadgeSubjects, badges: PageBadges): FileEntry[] {
   const idsOf = (list: BadgeSubjects['groups']): readonly string[] => list.map(({ id }) => id);
   return filesOfBadges(badges, {

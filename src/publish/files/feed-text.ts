@@ -1,4 +1,4 @@
-/** Feeds as Atom, RSS and JSON Feed, and calendars as iCalendar (RFC 5545). The same view gives the same text. */
+/** Writes feeds as Atom, RSS and JSON Feed, and calendars as iCalendar (RFC 5545). The same view gives the same text. */
 
 import { Feed, type Item } from 'feed';
 import ical, { escape as escapeCalendarText, ICalCalendarMethod, ICalEventTransparency } from 'ical-generator';
@@ -12,12 +12,12 @@ export function atomText(view: FeedView): string {
   return titlesAsText(buildFeed(view, (item) => ({ content: contentHtml(item) })).atom1());
 }
 
-/** An RSS 2.0 feed. What an item says is its description, which every reader shows. */
+/** An RSS 2.0 feed. The text of an item is its description, which every reader shows. */
 export function rssText(view: FeedView): string {
   return titlesAsText(buildFeed(view, (item) => ({ description: contentHtml(item) })).rss2());
 }
 
-/** A JSON Feed 1.1. Titles are plain text there, so nothing in them is escaped. */
+/** A JSON Feed 1.1. Its titles are plain text, so they aren't escaped. */
 export function jsonFeedText(view: FeedView): string {
   return jsonText({
     version: 'https://jsonfeed.org/version/1.1',
@@ -75,14 +75,14 @@ function itemHead(item: FeedItemView): Item {
   };
 }
 
-/** The newest word on it, without its markup. */
+/** The text of the newest update, without markup. */
 function summaryText({ updates, title }: FeedItemView): string {
   const [newest] = updates;
   const words = newest === undefined || newest.body.trim() === '' ? title : textOfHtml(safeHtmlOfMarkdown(newest.body));
   return newest === undefined ? words : `${newest.statusText}: ${words}`;
 }
 
-/** Markdown is dear; three formats say the same. */
+/** Rendering Markdown is expensive, and three formats have the same text. */
 const contents = new WeakMap<FeedItemView, string>();
 
 function contentHtml(item: FeedItemView): string {
@@ -105,10 +105,10 @@ function listTags({ kind, status, impact }: FeedItemView): string[] {
   return impact === null ? [kind, status] : [kind, status, impact];
 }
 
-/** Calendars are asked to come back this often. */
+/** How often calendar programs should refresh. */
 const CALENDAR_TTL_SECONDS = 3_600;
 
-/** RFC 5545 wants at least one component in a calendar, so one without events has the time zone of its instants. */
+/** RFC 5545 requires at least one component, so a calendar without events contains its time zone. */
 const UTC_COMPONENT = [
   'BEGIN:VTIMEZONE',
   'TZID:Etc/UTC',
@@ -120,7 +120,7 @@ const UTC_COMPONENT = [
   'END:VTIMEZONE',
 ].join('\r\n');
 
-/** An iCalendar. The library escapes what it knows as text, and pastes the calendar's own name and description. */
+/** An iCalendar. The library escapes the texts of events, but not the calendar's name and description. */
 export function calendarText(view: CalendarView): string {
   const calendar = ical({
     prodId: '//Pharos//Maintenance//EN',
@@ -149,13 +149,13 @@ export function calendarText(view: CalendarView): string {
   return `${view.events.length > 0 ? text : text.replace(/END:VCALENDAR$/, `${UTC_COMPONENT}\r\n$&`)}\r\n`;
 }
 
-/** How JSON writes half of a surrogate pair. */
+/** A lone surrogate in JSON. */
 const LONE_SURROGATE = /\\ud[89a-f]/;
 
-/** A view as JSON text that every parser takes: lone surrogates replaced, one line, a line feed at the end. */
+/** A view as JSON that every parser accepts: lone surrogates replaced, on one line, with a line feed at the end. */
 export function jsonText(view: unknown): string {
   const text = JSON.stringify(view);
-  // Looking at every string takes several times as long, so that is done only where one may be broken.
+  // Checking every string takes several times as long, so it is only done if one may be broken.
   return `${LONE_SURROGATE.test(text) ? JSON.stringify(view, wellFormed) : text}\n`;
 }
 
@@ -163,12 +163,12 @@ function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Rows as CSV (RFC 4180, with line ends as there). By hand: the rules are two, and the third, against formulas, is ours. */
+/** Rows as CSV (RFC 4180). By hand, because there are only two rules, and the third, against formulas, is ours. */
 export function csvText(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
 
-/** What a spreadsheet would take for a formula, or for the end of its own cell, is made text by an apostrophe. */
+/** An apostrophe keeps spreadsheets from interpreting a cell as a formula. */
 function csvCell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);

@@ -12,11 +12,11 @@ export const PRIORITIES = ['immediate', 'deferred', 'background'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 export interface FileEntry {
-  /** Below the page's own address, as a file: `api/v2/summary.json`, `incidents/x/index.html`. */
+  /** Path below the page: `api/v2/summary.json`, `incidents/x/index.html`. */
   readonly path: string;
   readonly kind: Pick<FileKind<never>, 'name' | 'contentType'>;
   readonly priority: Priority;
-  /** Everything that the file is made from. Plain data; kept from when it is first needed until the file is drawn. */
+  /** Everything that the file is made from. Plain data, kept from its first use until the file is rendered. */
   readonly inputs: object;
   /** Digest of the inputs. */
   readonly fingerprint: string;
@@ -30,7 +30,7 @@ export interface FileEntryInit<Inputs> {
   readonly priority?: Priority;
 }
 
-/** The same below a folder, with a slash at its end. */
+/** The same entry below a folder, which ends with a slash. */
 export function inFolder(folder: string, entry: FileEntry): FileEntry {
   const { kind, priority, draw } = entry;
   return {
@@ -44,7 +44,7 @@ export function inFolder(folder: string, entry: FileEntry): FileEntry {
   };
 }
 
-/** A file that shows nothing but its inputs, because its kind gets nothing else. */
+/** A file that can only show its inputs, because its kind gets nothing else. */
 export function fileEntry<Inputs extends object>(
   kind: FileKind<Inputs>,
   path: string,
@@ -68,7 +68,7 @@ export function fileEntry<Inputs extends object>(
     },
     draw: (renderer) => {
       const drawn = inputs();
-      // Those of a large page take hundreds of megabytes together; nobody looks at them again once it is drawn.
+      // The inputs of a large page take hundreds of megabytes, and aren't needed once the file is rendered.
       made = null;
       return kind.draw(drawn, renderer);
     },
@@ -77,7 +77,7 @@ export function fileEntry<Inputs extends object>(
 
 const MARK_LENGTH = 16;
 
-/** A function that returns the key of a file: as long as it stays the same, so do the file's bytes. */
+/** Returns a function for the key of a file: as long as it stays the same, so do the file's bytes. */
 export function fileKeys(version: string): (entry: FileEntry) => string {
   const marks = new Map<string, string>();
   const markKind = (kind: string): string =>

@@ -70,19 +70,19 @@ import {
 import { type PageFacts, pageFacts } from './page-facts.ts';
 
 interface FilesOptions {
-  /** Write badges as files, for targets with no server that draws them on demand. */
+  /** Write badges as files, for targets without a server that renders them on demand. */
   readonly badges: boolean;
-  /** How badges are drawn; default: as they come, with none of the operator's own. */
+  /** Options for badges. Default: the standard ones. */
   readonly badge?: PageBadges;
-  /** Addresses below the page and those that they lead to; default: none. */
+  /** Redirects below the page. Default: none. */
   readonly redirects?: Readonly<Record<string, string>>;
-  /** A picture that the page serves; default: none. */
+  /** The icon that the page serves. Default: none. */
   readonly icon?: PageIcon | null;
-  /** Pictures of the header that the page serves, that for light grounds first; default: none. */
+  /** Logos that the page serves, the one for light backgrounds first. Default: none. */
   readonly logo?: readonly LogoFile[];
 }
 
-/** All files of a page, each path once. Cheap: views, keys and bytes are made only when an entry is asked for them. */
+/** All files of a page, each path once. Views, keys and bytes are only made when an entry needs them. */
 export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] {
   const facts = pageFacts(model);
   const badge = options.badge ?? { options: { locale: model.settings.locale }, named: [] };
@@ -97,7 +97,7 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
   return [...files, ...redirectFiles(options.redirects ?? {}, { pageUrl: model.settings.url, files })];
 }
 
-/** What a page has in each of its other languages: everything with words in it, but for JSON. */
+/** Files of a page in its other languages: everything with words, except JSON. */
 function otherFiles(model: PageModel, badge: PageBadges, options: FilesOptions): FileEntry[] {
   const facts = pageFacts(model);
   const { locale, languages } = model.settings;
@@ -133,7 +133,7 @@ function htmlFiles(facts: PageFacts, { named }: PageBadges): FileEntry[] {
     htmlFile(EMBED, EMBED_PATH, { inputs: () => embedView(model) }),
     htmlFile(HISTORY, HISTORY_PATH, { inputs: () => facts.history(null) }),
     ...facts.months().map((month) => htmlFile(HISTORY, historyPath(month), { inputs: () => facts.history(month) })),
-    // At its address, and at every other that it was ever known under: the page itself names the one.
+    // At its current address and all earlier ones. The page names the current one.
     ...model.incidents.flatMap((one) =>
       [one.slug, ...one.aliases].map((slug) =>
         htmlFile(INCIDENT, incidentPath(slug), { inputs: () => facts.incident(one) }),
@@ -154,7 +154,7 @@ function htmlFiles(facts: PageFacts, { named }: PageBadges): FileEntry[] {
       .reportMonths()
       .map((month) => htmlFile(REPORT, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) })),
     htmlFile(VERIFY, VERIFY_PATH, {
-      // It shows the log as it was before, so it is never news.
+      // It shows the log before this release, so it is never news.
       priority: 'background',
       inputs: () => verifyView({ frame: frame(), log: model.log, components: model.components }),
     }),
@@ -175,13 +175,13 @@ export function htmlFile<Inputs extends object>(
 }
 
 interface RedirectContext {
-  /** With a slash at its end. */
+  /** With a slash at the end. */
   readonly pageUrl: string;
-  /** Everything else that the page has. */
+  /** All other files of the page. */
   readonly files: readonly Pick<FileEntry, 'path'>[];
 }
 
-/** An old address of a file, such as that of a feed: it ends in a name with an ending. */
+/** The address of a file, such as a feed: it ends with a name that has an extension. */
 const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
 
 /**
@@ -191,7 +191,7 @@ const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
  * @param redirects  addresses below the page, as in the configuration
  */
 function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, files }: RedirectContext): FileEntry[] {
-  // Most pages have none, and looking at the places of all files costs as much as drawing one.
+  // Most pages have none, and collecting the places of all files costs as much as rendering one.
   if (Object.keys(redirects).length === 0) return [];
   const taken = new Set(files.map(({ path }) => path));
   const places = new Set([...taken].flatMap(occupiedPaths));
@@ -221,7 +221,7 @@ function addressPath(address: string): string {
   return FILE_NAME.test(path) && !address.endsWith('/') ? path : `${path}/index.html`;
 }
 
-/** A file and every folder that it is in: where no other file can be. */
+/** A file and all its parent folders, where no other file can be. */
 function occupiedPaths(path: string): string[] {
   return [path, ...parentFolders(path)];
 }
@@ -231,7 +231,7 @@ function parentFolders(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-// The files of a page that machines read: JSON, feeds, calendars.
+// Files of a page for programs: JSON, feeds and calendars.
 
 /**
  * JSON under `api/`, feeds and calendars of the page and of each component, and pictures of the state.
@@ -255,7 +255,7 @@ export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = [])
   ];
 }
 
-/** What has words in it and is in each of a page's languages: feeds, calendars and the social image. */
+/** Files with words, which exist in each language of a page: feeds, calendars and the social image. */
 function wordedFiles(model: PageModel, logo: readonly SocialLogo[] = []): FileEntry[] {
   return [...socialFiles(model, logo), ...feedFiles(model)];
 }
@@ -284,13 +284,13 @@ function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
   ]);
 }
 
-/** A gated page is not shared, so it has no social image; and browsers ask for manifests without cookies. */
+/** Private pages aren't shared, so they have no social image. Browsers request manifests without cookies. */
 function socialFiles(model: PageModel, logo: readonly SocialLogo[]): FileEntry[] {
   if (model.definition.access !== 'public') return [];
   return [fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) })];
 }
 
-/** Files that tell others of the page; a page that is not listed has only the one that asks to be left alone. */
+/** Files for crawlers. A page that isn't listed only has a robots.txt that keeps them away. */
 function indexFiles(model: PageModel): FileEntry[] {
   const robots = fileEntry(ROBOTS, 'robots.txt', { inputs: () => robotsView(model) });
   if (!isListed(model)) return [robots];
@@ -320,7 +320,7 @@ function feedFiles(model: PageModel): FileEntry[] {
   return [filesFor(), historyFeeds(feeds), ...model.components.map(filesFor)].flat();
 }
 
-/** Under the addresses that Statuspage has them at, for programs that know those. */
+/** At the same addresses as on Statuspage, for programs that use those. */
 function historyFeeds(feeds: () => PageFeeds): FileEntry[] {
   const feed = { inputs: once(() => feeds().history()) };
   return [fileEntry(ATOM, 'history.atom', feed), fileEntry(RSS, 'history.rss', feed)];

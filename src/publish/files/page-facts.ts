@@ -30,7 +30,7 @@ import type {
 
 export interface PageFacts {
   readonly model: PageModel;
-  /** What every file may show of the page. */
+  /** The parts of the page that every file can show. */
   readonly frame: () => PageFrame;
   /** Months of the history and of the reports, newest first. */
   readonly months: () => readonly string[];
@@ -45,7 +45,7 @@ export interface PageFacts {
   readonly report: (month: string) => ReportInputs;
 }
 
-/** The facts of one page. Costs nothing until asked. */
+/** The facts of a page, computed on first use. */
 export function pageFacts(model: PageModel): PageFacts {
   const heartbeat = lastHeartbeat(model);
   const atHeartbeat = once(() => modelAt(model, heartbeat));
@@ -95,7 +95,7 @@ interface SharedParts {
   readonly heartbeatAge: () => PageAge;
 }
 
-/** A component that has no news is shown as of the last heartbeat, so that news about one of fifty redraws one page. */
+/** Components without news are shown as of the last heartbeat, so that news about one component renders one page. */
 function componentFacts(
   model: PageModel,
   { heartbeat, atHeartbeat, frame, age, heartbeatAge }: SharedParts,
@@ -172,7 +172,7 @@ function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'fra
   };
 }
 
-/** Events of a page by what they are about, or by when; each once below every key that it has, in their order. */
+/** Groups events by subject or month. Each appears once below each of its keys, in the original order. */
 function groupedBy<Event>(
   events: readonly Event[],
   keysOf: (event: Event) => readonly string[],

@@ -21,10 +21,10 @@ const SHAPE_WIDTH = 140;
 const BESIDE_SHAPE_WIDTH = WIDTH - 2 * MARGIN - SHAPE_WIDTH - 40;
 const ACCENT_HEIGHT = 14;
 const LOGO_HEIGHT = 68;
-/** Of the mark of the worst day. */
+/** Height of the bar of the worst day. */
 const BAR_HEIGHT = 84;
 
-/** The image as PNG. Takes about a tenth of a second of one core, and more the first time. */
+/** The image as PNG. It takes about 100 ms of one core, and more the first time. */
 export async function socialImage(view: SocialView): Promise<Uint8Array> {
   const { satori, Resvg } = await libraries();
   const { title, sentence, detail, daysFrom, daysTo, address } = view;
@@ -49,7 +49,7 @@ type Style = Readonly<Record<string, string | number>>;
 
 const ONE_LINE: Style = { display: 'block', whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' };
 
-/** An element as satori takes it, without JSX. */
+/** An element for satori, without JSX. */
 interface Box {
   readonly type: 'div';
   readonly props: { readonly style: Style; readonly children: string | readonly Box[] };
@@ -59,7 +59,7 @@ function box(style: Style, children: Box['props']['children']): Box {
   return { type: 'div', props: { style: { display: 'flex', ...style }, children } };
 }
 
-/** A colour in the theme of the image. */
+/** A colour for the theme of the image. */
 function hexIn({ isDark }: SocialView, { light, dark }: Colour): string {
   return toHex(isDark ? dark : light);
 }
@@ -88,7 +88,7 @@ function layOut(view: SocialView, faces: Faces): Box {
           {
             fontSize: sentenceSize(view.sentence),
             fontWeight: 700,
-            // Joined letters stay joined.
+            // Letter spacing would separate joined letters.
             ...(/^[\p{Script=Latin}\P{L}]*$/u.test(view.sentence) ? { letterSpacing: -1 } : {}),
             lineHeight: 1.15,
             width: BESIDE_SHAPE_WIDTH,
@@ -135,18 +135,18 @@ function layOut(view: SocialView, faces: Faces): Box {
   );
 }
 
-/** Long sentences of some languages stay on two lines. */
+/** A smaller size keeps long sentences on two lines. */
 function sentenceSize(sentence: string): number {
   if (sentence.length <= 24) return 76;
   return sentence.length <= 40 ? 64 : 52;
 }
 
-/** The accent, in that colour exactly, as at the top of pages. */
+/** The accent line, in exactly that colour, as at the top of pages. */
 function drawLine({ accentColor }: SocialView): string {
   return accentColor === null ? '' : `<rect width="${WIDTH}" height="${ACCENT_HEIGHT}" fill="${accentColor}"/>`;
 }
 
-/** As much larger than on a page as the title is. */
+/** The logo, scaled like the title. */
 function drawLogo(view: SocialView): string {
   if (view.logo === null) return '';
   const { contentType, base64, width, height } = view.logo;
@@ -155,7 +155,7 @@ function drawLogo(view: SocialView): string {
   return `<image x="${x}" y="52" width="${width * scale}" height="${height * scale}" href="data:${contentType};base64,${base64}"/>`;
 }
 
-/** The shape of the state in the corner, its sign in the colour of the ground. */
+/** The shape of the state in the corner, with its symbol in the background colour. */
 function drawShape(view: SocialView): string {
   const { shape, text, header, isLoud } = LOOKS[view.state];
   const hex = isLoud ? toHex(WHITE) : hexIn(view, text);

@@ -44,7 +44,7 @@ export interface IconKeeper {
 
 interface IconKeeperDeps {
   readonly database: Database;
-  /** The bytes at an address. @throws a StatusError */
+  /** Fetches the bytes at an address. @throws a StatusError */
   readonly fetchBytes: (icon: Omit<WantedIcon, 'page'>) => Promise<Uint8Array>;
   readonly onError: (error: unknown) => void;
 }

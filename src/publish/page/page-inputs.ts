@@ -118,7 +118,7 @@ function historyId({ definition, identity }: ResolvedPage): string {
  */
 function isOwn(page: ResolvedPage, { id, owner }: Owned): boolean {
   const { key } = page.identity;
-  // From before owners were known; the first pass over it tells them.
+  // Stored before owners were recorded; the next pass adds them.
   if (owner === undefined) return !id.startsWith(`${WRITTEN_ID}/`) || readPageKey(key).era === 1;
   return owner.page === key && !(owner.isPrivate && hidesPrivate(page));
 }
@@ -220,7 +220,7 @@ export function digestEvents(model: PageModel, { config }: ResolvedPage): string
       component.description,
       component.state,
       component.isStale,
-      // Its cell of today, whose colour may change while its state doesn't.
+      // Today's cell, whose colour can change while the state doesn't.
       ...todayKey(component, model),
     ]),
     incidents: model.incidents.map((incident) => fingerprintOf(incident)),

@@ -1,4 +1,4 @@
-/** The page's signed log as files of a release: the list of its files, the checkpoint over it, and the entries. */
+/** The signed log of a page as files of a release: the list of files, the checkpoint, and the entries. */
 
 import { hash } from 'node:crypto';
 import type { PageKey } from '../../model/slugs.ts';
@@ -127,7 +127,7 @@ async function entryFiles(
   return files;
 }
 
-/** What a log is named after when it begins. */
+/** The name of a new log. */
 export function logOrigin(url: string, page: PageKey): string {
   const { host, pathname } = new URL(url);
   const era = page.includes('~') ? page.slice(page.indexOf('~')) : '';

@@ -259,7 +259,7 @@ async function readAnswer(
   return Buffer.concat(chunks);
 }
 
-/** Seconds only: S3 and those like it send no dates. */
+/** Seconds only: S3 and similar services don't send dates. */
 function retryAfterMs(value: string): number | null {
   return /^\d{1,9}$/.test(value.trim()) ? Number(value) * SECOND_MS : null;
 }
@@ -313,7 +313,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   507: 'it has no space left. Free some space',
 };
 
-/** Codes that are about one object; the others of the bucket are well. */
+/** Codes about a single object; the rest of the bucket is fine. */
 const OF_FILE: ReadonlySet<string> = new Set(['EntityTooLarge', 'KeyTooLongError', 'InvalidObjectState', 'BadDigest']);
 
 /** The section of the configuration that has the bucket, for messages. */
@@ -332,7 +332,7 @@ function isWorthRetrying({ status, code }: Pick<Refusal, 'status' | 'code'>): bo
   return status === 429 || status === 408 || status >= 500 || code === 'RequestTimeout' || code === 'SlowDown';
 }
 
-/** The error of a status that is no success. */
+/** The error for an unsuccessful status. */
 function refusalError(refusal: Refusal): StatusError {
   const { place, setting, method, status, code } = refusal;
   const words =
@@ -352,7 +352,7 @@ function refusalError(refusal: Refusal): StatusError {
   });
 }
 
-/** Somebody else wrote the ledger since we read it. */
+/** Someone else has written the ledger since we read it. */
 export function busyError(place: string): StatusError {
   return new StatusError({
     code: 'TARGET_BUSY',

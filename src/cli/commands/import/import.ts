@@ -1,4 +1,4 @@
-/** `pharos import`: another status page as posts, a page and redirects. */
+/** `pharos import`: turns another status page into posts, a page and redirects. */
 
 import {
   closeSync,
@@ -49,7 +49,7 @@ import { createProgress } from '../../terminal/progress.ts';
 import { paragraph } from '../../terminal/table.ts';
 import { print } from '../common.ts';
 
-/** A page's address, or documents of its API. */
+/** Imports from a page's address, or from documents of its API. */
 export async function importStatuspage(places: readonly string[], options: ImportOptions): Promise<number> {
   const context = parseContext(options);
   const read = await Promise.all(
@@ -67,7 +67,7 @@ export async function importStatuspage(places: readonly string[], options: Impor
   return writeImport({ ...site, notes }, context, options);
 }
 
-/** The folder of a site. */
+/** Imports from the folder of a site. */
 export async function importCstate(folder: string, options: ImportOptions): Promise<number> {
   const context = parseContext(options);
   const files = listFiles(folder, (path) => /^(?:content\/.*\.(?:md|markdown|html)|(?:config|hugo)\.\w+)$/.test(path));
@@ -80,7 +80,7 @@ export async function importCstate(folder: string, options: ImportOptions): Prom
 
 const GITHUB_API = 'https://api.github.com';
 
-/** The folder of a repository, and its issues. */
+/** Imports from the folder of a repository, and its issues. */
 export async function importUpptime(folder: string, options: ImportOptions): Promise<number> {
   const context = parseContext(options);
   const files = listFiles(folder, (path) => /^(?:\.upptimerc\.ya?ml|history\/summary\.json)$/.test(path));
@@ -103,7 +103,7 @@ export async function importUpptime(folder: string, options: ImportOptions): Pro
   return writeImport(upptimeSite(files, issues, context), context, options);
 }
 
-/** Address of a status page, or a database. */
+/** Imports from the address of a status page, or from a database. */
 export async function importUptimeKuma(place: string, options: ImportOptions): Promise<number> {
   const context = parseContext(options);
   try {
@@ -138,7 +138,7 @@ function readKumaFile(place: string, { statusPage }: ImportOptions): ReturnType<
   return withDatabase(place, 'Uptime Kuma', (select) => kumaFromDatabase(select, statusPage));
 }
 
-/** Configurations, a database, an address: what they tell adds up. */
+/** Imports from any combination of configurations, a database and an address. */
 export async function importGatus(places: readonly string[], options: ImportOptions): Promise<number> {
   const context = parseContext(options);
   const parts: GatusPart[] = [];
@@ -152,11 +152,11 @@ async function gatusPart(place: string, options: ImportOptions): Promise<GatusPa
   return gatusConfig(sourceName(place), readYaml(place));
 }
 
-/** Importing is in no hurry, and whoever is asked has others to serve. */
+/** Imports aren't urgent, and the other server is busy with its own visitors. */
 const PAUSE_MS = 100;
 const TRIES_MAX = 4;
 const PATIENCE_MAX_MS = 2 * MINUTE_MS;
-/** Documents about somebody's incidents are small; a folder of them may be large. */
+/** The maximum size of one file; a whole folder may be larger. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 function isAddress(place: string): boolean {
@@ -200,14 +200,14 @@ async function withAddress<T>(
   }
 }
 
-/** How long to wait before asking again; null: it is of no use. */
+/** How long to wait before a retry; null: don't retry. */
 function delayAfter(error: unknown, tries: number): number | null {
   if (!isStatusError(error) || !error.retryable || tries >= TRIES_MAX) return null;
   const ms = error.retryAt === null ? tries * SECOND_MS : error.retryAt - now();
   return ms > PATIENCE_MAX_MS ? null : Math.max(0, ms);
 }
 
-/** A file's bytes. @throws UsageError */
+/** Reads a file. @throws UsageError */
 function readBytes(place: string): Buffer {
   try {
     const { size } = statSync(place);
@@ -221,14 +221,14 @@ function readBytes(place: string): Buffer {
   }
 }
 
-/** A JSON file. @throws UsageError */
+/** Reads a JSON file. @throws UsageError */
 function readJson(place: string): unknown {
   const parsed = parseJson(readBytes(place));
   if (parsed.isValid) return parsed.value;
   throw new UsageError(`${place} is not JSON: it ${parsed.reason}.`);
 }
 
-/** Text files of a folder and what is in it, by a test of their path there, in the order of their paths. @throws UsageError */
+/** Reads the text files in a folder and its subfolders whose path is wanted, sorted by path. @throws UsageError */
 function listFiles(folder: string, isWanted: (path: string) => boolean): SourceFile[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -249,7 +249,7 @@ function sourceName(place: string): string {
   return basename(place);
 }
 
-/** A YAML file. @throws UsageError */
+/** Reads a YAML file. @throws UsageError */
 function readYaml(place: string): unknown {
   const text = readBytes(place).toString('utf8');
   try {
@@ -261,7 +261,7 @@ function readYaml(place: string): unknown {
 
 const SQLITE_BEGIN = 'SQLite format 3\0';
 
-/** Whether a file is an SQLite database. @throws UsageError where it cannot be read */
+/** Whether a file is an SQLite database. @throws UsageError if it can't be read */
 function isDatabase(place: string): boolean {
   try {
     const file = openSync(place, 'r');
@@ -279,7 +279,7 @@ function isDatabase(place: string): boolean {
   }
 }
 
-/** Reads the database of another program, and writes nothing to it. @throws UsageError where it is not that of the program */
+/** Reads the database of another program without changing it. @throws UsageError if it isn't that program's database */
 async function withDatabase<T>(place: string, program: string, use: (select: Select) => Promise<T>): Promise<T> {
   const refuse = (error: unknown): UsageError => {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
@@ -313,16 +313,16 @@ interface ImportOptions {
   readonly page: string;
   readonly timezone: string;
   readonly update?: boolean;
-  /** Of Upptime: a file of issues; default: GitHub is asked. */
+  /** Upptime: file with issues. Default: they are requested from GitHub. */
   readonly issues?: string;
-  /** Of Uptime Kuma: slug of its page; default: the only one. */
+  /** Uptime Kuma: slug of the page. Default: the only one. */
   readonly statusPage?: string;
-  /** Of a monitoring tool: Pharos makes its checks from now on. */
+  /** Monitoring tools: Pharos takes over their checks. */
   readonly checks?: boolean;
   readonly json?: boolean;
 }
 
-/** What the command line says, checked. @throws UsageError */
+/** Checks the options. @throws UsageError */
 function parseContext({ page, timezone, upstream, checks }: ImportOptions): ImportContext {
   checked('--page', SlugSchema, page);
   checked('--upstream', IdSchema, upstream);
@@ -337,7 +337,7 @@ function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {
 
 interface Written {
   readonly file: string;
-  /** `kept`: another text is there, and it stays. */
+  /** `kept`: the file exists with other contents, which stay. */
   readonly outcome: 'new' | 'unchanged' | 'updated' | 'kept';
 }
 
@@ -396,7 +396,7 @@ function noteLine({ kind, place, message }: ImportNote): string {
   return `${kind === 'dropped' ? '✗' : '~'} ${plainLine(place)}: ${plainLine(message)}`;
 }
 
-/** Words of others may hold what moves a terminal's cursor. */
+/** Foreign text could contain terminal escape sequences. */
 function plainLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }

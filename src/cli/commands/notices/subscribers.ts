@@ -1,4 +1,4 @@
-/** Subscribers as operators look after them, also while the server runs. */
+/** Commands to manage subscribers, also while the server runs. */
 
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -135,7 +135,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   const brought = rows.flatMap(({ email, components, locale: wanted }): AddedSubscriber[] => {
     const { ids, unknown } = componentIds(page, components);
     if (unknown.length > 0) told.push(`${email.address}: there is no component ${unknown.join(', ')}`);
-    // Whoever chose only components that are not here chose nothing here; all of the page is not what they asked for.
+    // Someone who chose only components that don't exist here isn't added: they didn't ask for the whole page.
     if (components.length > 0 && ids.length === 0) return [];
     const locale = others?.find((tag) => tag === wanted);
     return [{ page: page.identity.key, email, components: ids, gate, locale, isConfirmed }];
@@ -156,7 +156,7 @@ function listDeps(pharos: StoreParts): ListDeps {
   return { database: pharos.store.database, seal, random: systemRandom, now: now() };
 }
 
-/** What the subscribers of a page are kept under; null: of all pages. */
+/** The page key of subscribers; null: all pages. */
 async function findKey({ store }: StoreParts, slug: string | undefined): Promise<PageKey | null> {
   return slug === undefined ? null : keyOfSlug(store.database, slug);
 }
@@ -177,7 +177,7 @@ async function gateVersion(pharos: StoreParts, slug: string): Promise<string> {
   return gate?.kind === 'password' ? gate.version : '';
 }
 
-/** Components by their id or name. */
+/** Finds components by id or name. */
 function componentIds(
   { definition }: ResolvedPage,
   wanted: readonly string[],
@@ -200,7 +200,7 @@ function readList(file: string): string {
   }
 }
 
-/** How many, never who. */
+/** Records how many, never who. */
 function noteChange({ audit }: StoreParts, action: string, page: string | null, count: number): void {
   if (count > 0) audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${count}` });
 }

@@ -19,10 +19,10 @@ export interface NotifyTestOptions {
   readonly json?: boolean;
 }
 
-/** Kinds that open an alert, which is to be closed again. */
+/** Kinds that open an alert, which must be closed again. */
 const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 'grafana_oncall']);
 
-/** Sends a test notice to one channel and says what became of it. */
+/** Sends a test notice to a channel and prints the result. */
 export async function notifyTest(id: string, options: NotifyTestOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
@@ -82,7 +82,7 @@ function refuse(
   return EXIT_FAILED;
 }
 
-/** Says that it is a test, in English, whatever the language of the page: whoever runs the command reads this. */
+/** The notice is in English, whatever the language of the page, because the person who runs the command reads it. */
 function testNotice(
   event: NoticeEvent,
   { channel, url, at }: { readonly channel: Channel; readonly url: string; readonly at: EpochMs },
@@ -133,7 +133,7 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
     const onWait = upstreamProgress(progress, now).waiting;
     progress.doing(`contacting ${entry.id}`);
     const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep, onWait }, upstream);
-    // The configuration parsed these by this kind's own schema.
+    // The options were parsed with the schema of this kind.
     const outcome = await runner.run(revokeKey(entry.options as Options, keyId));
     progress.end();
     process.stdout.write(`${outcome}\n`);

@@ -1,4 +1,4 @@
-/** `pharos pages`: which page is which, and giving what is kept for one to another. */
+/** `pharos pages`: lists pages, and moves the data of a removed page to another. */
 
 import { userInfo } from 'node:os';
 import { now, sleep } from '../../../app/clock.ts';
@@ -22,7 +22,7 @@ export interface PagesOptions {
   readonly json?: boolean;
 }
 
-/** `pharos pages list`: every page that there is or was, with what is kept for it. */
+/** `pharos pages list`: all current and former pages, with their stored data. */
 export async function pagesList(options: PagesOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database } = pharos.store;
@@ -69,7 +69,7 @@ export async function pagesAdopt(old: string, slug: string, options: PagesOption
   return EXIT_DONE;
 }
 
-/** By its key, or by the slug of the page that had it last. */
+/** Finds a former page by its key, or by the slug that it had last. */
 function findFormer(pages: readonly StoredPage[], name: string): PageKey {
   const hidden = pages.filter(({ endedAt }) => endedAt !== null);
   const found =
@@ -84,7 +84,7 @@ function findFormer(pages: readonly StoredPage[], name: string): PageKey {
   return found.key;
 }
 
-/** What there may be for a page. */
+/** Kinds of data that can be stored for a page. */
 const KEPT = ['posts', 'tokens', 'subscribers', 'components'] as const;
 type Kept = Readonly<Record<(typeof KEPT)[number], number>>;
 
@@ -119,7 +119,7 @@ export interface RollbackOptions {
   readonly release?: boolean;
 }
 
-/** Serves an earlier release of a page, the one before or the one named, until the page is next published, or lets a held page go. */
+/** Serves an earlier release of a page until its next publish, or ends a hold. */
 export async function rollback(slug: string, release: number | undefined, options: RollbackOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);

@@ -20,7 +20,7 @@ export interface StoreOptions {
   readonly json?: boolean;
 }
 
-/** Brings the database to the version of this Pharos, after a copy, as `pharos start` does it. */
+/** Upgrades the database after making a copy, like `pharos start`. */
 export async function storeMigrate(options: StoreOptions): Promise<number> {
   const config = requireConfig(options.config);
   const place = storePlace(config);
@@ -57,7 +57,7 @@ export async function storeMigrate(options: StoreOptions): Promise<number> {
   return EXIT_DONE;
 }
 
-/** A damaged database is replaced, as by `pharos start`: whoever builds without being watched runs this first. */
+/** Replaces a damaged database like `pharos start`, because unattended builds run this first. */
 async function versionBefore(place: StorePlace): Promise<number> {
   try {
     return await schemaAt(place);
@@ -72,7 +72,7 @@ export interface StoreCopyOptions extends StoreOptions {
   readonly to: string;
 }
 
-/** Copies everything that is remembered into the database that another configuration names, and counts it. */
+/** Copies all data into the database of another configuration, and compares the counts. */
 export async function storeCopy(options: StoreCopyOptions): Promise<number> {
   const from = requireConfig(options.config);
   const to = targetConfig(options.to);
@@ -119,7 +119,7 @@ function describePlace(place: StorePlace): string {
   return 'file' in place ? resolve(place.file) : place.url;
 }
 
-/** Without the password of a server. */
+/** The place in words, without passwords. */
 function spoken(place: StorePlace): string {
   if ('file' in place) return place.file;
   const { host, pathname } = new URL(place.url);
@@ -130,7 +130,7 @@ export interface BackupOptions {
   readonly config?: string;
 }
 
-/** A consistent copy of the database, also while the server runs. */
+/** Writes a consistent copy of the database, also while the server runs. */
 export async function backup(file: string, options: BackupOptions): Promise<number> {
   const config = requireConfig(options.config);
   if (config.store !== undefined) {
@@ -165,7 +165,7 @@ interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** Who made Pharos do what, when, from where, and the result; sign-ins as totals. */
+/** Prints who triggered what, when, from where and with which result; sign-ins as totals. */
 export async function audit(options: AuditOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openToRead(config);

@@ -46,7 +46,7 @@ type Place =
   | { readonly kind: 'api'; readonly server: OperatedServer; readonly config: Config | null; readonly page: string }
   | { readonly kind: 'folder' };
 
-/** The API where there is an operator token and one page is named, unless a folder or a monitor is. */
+/** Uses the API if there is an operator token and one page is given, unless a folder or a monitor is given. */
 export function choosePlace({ folder, page = [], monitor, url }: ApiOptions, config: Config | null): Place {
   const [only] = page;
   const isApi = folder === undefined && monitor === undefined && page.length === 1 && only !== undefined;
@@ -129,14 +129,14 @@ async function send(
     if (answer.status >= 300) throw toRefusal(server.base, answer);
     return tell(options, answer.body as IncidentAnswer, 'published');
   } catch (error) {
-    // With --url the store of that server is somewhere else.
+    // With --url, the server's store is elsewhere.
     const isDown = isStatusError(error) && error.context['isRefused'] === true && options.url === undefined;
     if (!isDown || config === null) throw error;
     return tell(options, await writeLocally({ config, page }, request), 'stored');
   }
 }
 
-/** The same operation over the store, where no server runs. */
+/** Runs the same operation on the store if no server is running. */
 async function writeLocally(
   { config, page }: { readonly config: Config; readonly page: string },
   { id, params, incident }: Request,

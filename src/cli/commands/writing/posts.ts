@@ -28,7 +28,7 @@ import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { loadConfig, openToRead, print, requireConfig } from '../common.ts';
 import { appendUpdate, choosePlace, declareIncident, sendUpdate, type UpdateOptions } from './incident.ts';
 
-/** A file that is resolved needs an end, which whoever writes it adds with the last update. */
+/** A resolved incident needs an end, which its author adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
 
 interface PostOptions {
@@ -62,7 +62,7 @@ export interface AnnouncementOptions extends PostOptions {
   readonly until?: string;
 }
 
-/** `pharos incident new TITLE`: through the server, into the store, or as a file for an incident that begins. */
+/** `pharos incident new TITLE`: through the server, in the store, or as a file. */
 export async function incidentNew(title: string, options: IncidentOptions): Promise<number> {
   const place = choosePlace(options, loadConfig(options.config));
   if (place.kind === 'api') return declareIncident(place, title, options);
@@ -89,7 +89,7 @@ export async function incidentResolve(id: string, options: UpdateOptions): Promi
   return incidentUpdate(id, { ...options, status: 'resolved' });
 }
 
-/** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, once or repeated. */
+/** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, which may repeat. */
 export async function maintenanceNew(title: string, options: MaintenanceOptions): Promise<number> {
   const startsAt = instant('--starts', options.starts);
   const endsAt =
@@ -152,7 +152,7 @@ function write(options: PostOptions, { name, text }: NewFile): number {
   return EXIT_DONE;
 }
 
-/** The folder named, else that of the only markdown upstream. */
+/** The given folder, or that of the only markdown upstream. */
 function chooseFolder({ folder, config }: PostOptions): string {
   if (folder !== undefined) return resolve(folder);
   const entries = loadConfig(config)?.upstreams.filter((upstream) => upstream.kind === 'markdown') ?? [];
@@ -180,7 +180,7 @@ function duration(option: string, text: string | undefined): number {
   return Number(match[1]) * (match[2] === 'm' ? MINUTE_MS : HOUR_MS);
 }
 
-// `pharos posts export`: what was written in the store, as files for a markdown upstream.
+// `pharos posts export`: writes the posts of the store as files for a markdown upstream.
 
 interface PostsExportOptions {
   readonly config?: string;
@@ -188,7 +188,7 @@ interface PostsExportOptions {
   readonly json?: boolean;
 }
 
-/** Writes every post; a file that is there is never overwritten. */
+/** Writes every post. Existing files are never overwritten. */
 export async function postsExport(options: PostsExportOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
@@ -220,7 +220,7 @@ export async function postsExport(options: PostsExportOptions): Promise<number> 
   return skipped.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-// `pharos components export`: components that were made over the API, as configuration.
+// `pharos components export`: prints components made over the API as configuration.
 
 interface ComponentsExportOptions {
   readonly config?: string;

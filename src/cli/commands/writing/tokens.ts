@@ -1,4 +1,4 @@
-/** Tokens of the API: made, listed and revoked in the store, also while the server runs. */
+/** Creates, lists and revokes API tokens in the store, also while the server runs. */
 
 import { userInfo } from 'node:os';
 import { newToken, systemRandom } from '../../../access/digest.ts';
@@ -111,7 +111,7 @@ function describeState({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string 
   return expiresAt <= at ? 'expired' : `until ${toIso(expiresAt)}`;
 }
 
-/** What the audit calls it; names may be alike. */
+/** Its name in the audit log; names needn't be unique. */
 function chooseName({ name, page }: TokenCreateOptions): string {
   if (name === undefined) return page;
   if (!/^[\w.-]{1,64}$/.test(name)) throw new UsageError('--name expects up to 64 letters, digits, dots, - and _.');
@@ -141,12 +141,12 @@ function noteToken(
 
 export interface BadgeTokenOptions {
   readonly config?: string;
-  /** True: every token of the page; a text: that one, by its id or itself. */
+  /** True: all tokens of the page. A string: this token, or the one with this id. */
   readonly revoke?: boolean | string;
   readonly list?: boolean;
 }
 
-/** Makes, lists or revokes the tokens that open the badges of a gated page. */
+/** Creates, lists or revokes tokens for the badges of a private page. */
 export async function badgesToken(slug: string, options: BadgeTokenOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await (options.list === true ? openToRead(config) : openQuietly(config));
