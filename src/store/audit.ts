@@ -1,4 +1,4 @@
-/** Who made Pharos do what, when, from where, and the result; sign-ins as sums. */
+/** The audit log: who made Pharos do what, when, from where, and the result. Sign-ins are only counted. */
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../model/time.ts';
@@ -10,24 +10,24 @@ export interface AuditEntry {
   readonly actor: string;
   /** `rebuild`, `pull`, `rollback`, `reload`, `withdraw`, `sign-in` … */
   readonly action: string;
-  /** The page or upstream it was about; null: all of them. */
+  /** The page or upstream concerned; null: all of them. */
   readonly subject: string | null;
   /** Keyed hash of the client's address; null: this machine. */
   readonly client: string | null;
-  /** The run that it began or joined. */
+  /** The run that it started or joined. */
   readonly run: string | null;
-  /** In words; null while the run has not ended. */
+  /** In words; null while the run is in progress. */
   readonly outcome: string | null;
 }
 
-/** How a try to get into a page ended. `limited`: too many tries. */
+/** Result of an attempt to sign in to a page. `limited`: too many attempts. */
 const SIGN_IN_RESULTS = ['signed_in', 'refused', 'limited'] as const;
 export type SignInResult = (typeof SIGN_IN_RESULTS)[number];
 
 export interface SignInCount {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
-  /** Slug; empty where there is no such page. */
+  /** Slug; empty if there is no such page. */
   readonly page: string;
   readonly result: SignInResult;
   readonly count: number;
@@ -35,18 +35,17 @@ export interface SignInCount {
 
 export interface Audit {
   readonly record: (entry: AuditEntry) => Promise<void>;
-  /** What came of a run, for every entry that began or joined it. */
+  /** Records the result of a run in every entry that started or joined it. */
   readonly settle: (run: string, outcome: string) => Promise<void>;
   readonly countSignIns: (counts: readonly SignInCount[]) => Promise<void>;
   /** Newest first. */
   readonly entries: (limit: number) => Promise<readonly AuditEntry[]>;
-  /** Of the days since `from`, newest first. */
+  /** Counts of the days since `from`, newest first. */
   readonly signIns: (from: EpochMs) => Promise<readonly SignInCount[]>;
-  /** Forgets what is older. */
+  /** Deletes older entries. */
   readonly forgetBefore: (before: EpochMs) => Promise<void>;
 }
 
-/** Makes the audit over a database. */
 export function createAudit(database: Database): Audit {
   return {
     record: async (entry) => {
@@ -83,7 +82,7 @@ export function createAudit(database: Database): Audit {
   };
 }
 
-/** The day that sign-ins of an instant are counted under. */
+/** The day that a sign-in at `at` is counted under. */
 export function utcDay(at: EpochMs): string {
   return toIso(toEpochMs(Math.floor(at / DAY_MS) * DAY_MS)).slice(0, 'YYYY-MM-DD'.length);
 }

@@ -1,4 +1,4 @@
-/** The one write of a pass: a validated snapshot of one upstream becomes what is remembered, or nothing does. */
+/** The only write of a pass: stores a validated snapshot of one upstream, completely or not at all. */
 
 import type { MonitorDetail, MonitorId, SnapshotPart } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -10,9 +10,9 @@ import type { CommitResult, PassCommit } from './store.ts';
 import { writeIncidents, writeMaintenances } from './write-events.ts';
 
 /**
- * Commits inside the caller's transaction. Writing the same snapshot twice changes nothing but the instant of the last
- * good answer. Time only goes forward: of an answer older than what is remembered nothing is written. If the clock was set back,
- * what was recorded for the future is cut before (`cutFuture`).
+ * Commits inside the caller's transaction. Writing the same snapshot twice changes only the time of the last good
+ * answer. Answers older than the stored one are ignored. If the clock was set back, what was recorded for the future is
+ * cut first (`cutFuture`).
  */
 export async function commitPass(tx: Writer, commit: PassCommit): Promise<CommitResult> {
   const { upstreamId, observedAt, learned } = commit;

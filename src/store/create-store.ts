@@ -1,4 +1,4 @@
-/** The store over any database: reads here, the one big write in commit-pass.ts. */
+/** The store over either database: its reads. The one big write is in commit-pass.ts. */
 
 import type { MonitorId } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -23,7 +23,7 @@ import type { Store, StoredIncident, StoredMaintenance, Subject, UpstreamRecord 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
 const RETAIN_ROWS_MAX = 5_000;
 
-/** Makes the store over an opened database; closing it closes the database. */
+/** Creates the store over an open database; closing the store closes the database. */
 export function createStore(database: Database): Store {
   return {
     database,
@@ -70,7 +70,7 @@ export function createStore(database: Database): Store {
   };
 }
 
-/** What is remembered of upstreams and their monitors. */
+/** Reads the stored state of upstreams and their monitors. */
 function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamTimes' | 'monitors' | 'monitorsById'> {
   return {
     upstreams: async () =>
@@ -108,13 +108,13 @@ function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamT
   };
 }
 
-/** What a pass needs to know of the passes before. */
+/** Reads what a pass needs to know of earlier passes. */
 function passReads(
   database: Database,
 ): Pick<Store, 'detailFetchedAt' | 'backfilledMonitors' | 'openStories' | 'openSubjects' | 'incidentsReadAt'> {
   return {
     detailFetchedAt: async (upstreamId) => {
-      // Every id that begins so; 0 follows the slash.
+      // All ids with this prefix; `0` is the character after `/`.
       const rows = await database.all('SELECT monitor, fetched_at FROM detail WHERE monitor >= ? AND monitor < ?', [
         `${upstreamId}/`,
         `${upstreamId}0`,
@@ -206,7 +206,7 @@ const INCIDENTS = `SELECT id, document, changed_at, first_seen_at FROM incident
 const MAINTENANCES = `SELECT id, document, sequence, changed_at, first_seen_at FROM maintenance
   WHERE withdrawn_at IS NULL AND ends_at > ?`;
 
-/** Rows of `sql` that are about any of some subjects, each once. */
+/** Rows of `sql` about any of the given subjects, without duplicates. */
 async function readAbout(
   database: Database,
   about: readonly Subject[],
@@ -292,13 +292,13 @@ function toUpstream(row: Row): UpstreamRecord {
   };
 }
 
-// After the clock was set back: what an upstream's passes recorded for times that are yet to come is cut.
+// After the clock was set back: cuts what an upstream's passes recorded for the future.
 
 const TIMES = ['monitors_at', 'incidents_at', 'maintenances_at', 'pages_at', 'channels_at'] as const;
 
 /**
- * Cuts everything recorded for an upstream at `now`, inside the caller's transaction: later spans go, and the state that each
- * monitor was last seen in begins now. Returns how far ahead of `now` the last answer was recorded; 0: nothing was.
+ * Cuts what is recorded for an upstream after `now`, inside the caller's transaction: later spans are deleted, and each
+ * monitor's last state begins now. Returns how far ahead of `now` the last answer was recorded, in ms; 0: nothing was.
  */
 async function cutFuture(tx: Writer, upstreamId: string, now: EpochMs): Promise<number> {
   const [row] = await tx.all(`SELECT ${TIMES.join(', ')} FROM upstream WHERE id = ?`, [upstreamId]);
@@ -315,7 +315,7 @@ async function cutFuture(tx: Writer, upstreamId: string, now: EpochMs): Promise<
   await tx.run(`DELETE FROM span WHERE from_at >= ? AND to_at IS NOT NULL AND ${own}`, [now, upstreamId]);
   await tx.run(`UPDATE span SET from_at = ? WHERE from_at > ? AND ${own}`, [now, now, upstreamId]);
   await tx.run(`UPDATE span SET to_at = ? WHERE to_at > ? AND ${own}`, [now, now, upstreamId]);
-  // Otherwise they would count as just asked until the clock has caught up.
+  // Otherwise they would not be fetched again until the clock has caught up.
   await tx.run(`UPDATE detail SET fetched_at = ? WHERE fetched_at > ? AND ${own}`, [now, now, upstreamId]);
   await tx.run(`DELETE FROM response_time WHERE at > ? AND ${own}`, [now, upstreamId]);
   await tx.run('UPDATE incident SET read_at = ? WHERE read_at > ? AND upstream = ?', [now, now, upstreamId]);

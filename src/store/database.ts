@@ -10,7 +10,7 @@ export type Values = readonly unknown[];
 export interface Reader {
   /** Rows of one statement; `?` marks a parameter. */
   readonly all: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>;
-  /** The same without names, in half the time: for statements that have a thousand rows. */
+  /** The same without column names, in half the time: for statements that return thousands of rows. */
   readonly lists: (sql: string, params?: readonly SqlValue[]) => Promise<readonly Values[]>;
   /** The time by the clock of the database, which is the same for all processes that use it. */
   readonly time: () => Promise<EpochMs>;
@@ -36,8 +36,8 @@ interface TransactionOptions {
 /**
  * One database file or server.
  *
- * Transactions are serialised: nothing else writes between the first and the last statement of
- * one, in this process or in another. A task that throws changes nothing.
+ * Transactions are serialised: nobody else, in this process or another, writes while one is open. If its task throws,
+ * nothing changes.
  */
 export interface Database extends Reader {
   /** True: every write fails with STORE_UNAVAILABLE. Default: false. */

@@ -1,4 +1,4 @@
-/** What was first seen when, so that what is said of it later is said of the same thing. */
+/** When pages, components and automatic incidents were first published, so that their ids and dates stay the same. */
 
 import type { EpochMs } from '../model/time.ts';
 import { type Database, type Reader, readIn } from './database.ts';
@@ -33,7 +33,7 @@ export async function readEntries(reader: Reader, page: string): Promise<readonl
   }));
 }
 
-/** What of a page is published for the first time. */
+/** What a page publishes for the first time. */
 export interface PageFirsts {
   /** The id of its definition. */
   readonly page: string;
@@ -43,7 +43,7 @@ export interface PageFirsts {
   readonly entries: readonly Omit<StoredEntry, 'firstSeenAt'>[];
 }
 
-/** Remembers what is published for the first time; what is known already stays as it is, unless that is in the future. */
+/** Stores what is published for the first time. Earlier records stay, unless they lie in the future. */
 export async function rememberFirsts(database: Database, { page, at, subjects, entries }: PageFirsts): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.runMany(

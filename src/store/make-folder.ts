@@ -1,6 +1,6 @@
 /**
- * Creates a folder and those above it that are missing. Node's own `recursive` never ends where the system says that a folder
- * can't be found although the one above it exists, as below /proc.
+ * Creates a folder and its missing parents. Node's own `recursive` never returns if the system reports a missing folder
+ * although its parent exists, as below /proc.
  */
 
 import { mkdirSync, statSync } from 'node:fs';
@@ -17,7 +17,7 @@ export function makeFolder(path: string, mode?: number): void {
   }
 }
 
-/** @throws ENOTDIR where something else has its name */
+/** @throws ENOTDIR if something else has this name */
 function isThere(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;

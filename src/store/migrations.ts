@@ -1,4 +1,4 @@
-/** The numbered files that bring a database of either kind to the latest version. Forward only. */
+/** The numbered SQL files that bring a database of either kind to the latest version. Forward only. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,17 +8,17 @@ const FOLDER = join(import.meta.dirname, 'migrations');
 
 interface Migration {
   readonly version: number;
-  /** Read when it is applied. */
+  /** Loaded when it is applied. */
   readonly sql: () => string;
 }
 
 /**
- * What happens to a database of an older version. `migrate`: it is copied and upgraded. `refuse`: it is left alone, with an
- * error that says what to do.
+ * What to do with a database of an older version. `migrate`: copy and upgrade it. `refuse`: leave it alone and fail
+ * with the remedy.
  */
 export type OnOlder = 'migrate' | 'refuse';
 
-/** The version that this Pharos works with. */
+/** The schema version that this Pharos works with. */
 export function latestVersion(): number {
   return migrationNames().length;
 }
@@ -33,9 +33,9 @@ export function outdated(current: number): StatusError {
 }
 
 /**
- * What a database of version `current` still needs, in order.
+ * The migrations that a database of version `current` still needs, in order.
  *
- * @throws STORE_UNAVAILABLE when a newer Pharos made it; its context has `schema`
+ * @throws STORE_UNAVAILABLE if a newer Pharos made it; its context has `schema`
  */
 export function migrationsAfter(current: number): readonly Migration[] {
   const names = migrationNames();

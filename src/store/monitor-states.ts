@@ -1,4 +1,4 @@
-/** The states that monitors were last seen in, without what else is known of them. */
+/** The last known states of monitors, without their other data. */
 
 import type { MonitorId } from '../model/observation.ts';
 import { STATES, type State } from '../model/state.ts';
@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Reader } from './database.ts';
 import { parseInstant } from './rows.ts';
 
-/** Of the monitors that are listed, in no order. A state that no version of ours knows is `unknown`. */
+/** States of the listed monitors, in any order. An unknown state name becomes `unknown`. */
 export async function readMonitorStates(reader: Reader, upstreamId: string): Promise<ReadonlyMap<MonitorId, State>> {
   const rows = await reader.all('SELECT id, state FROM monitor WHERE upstream = ? AND gone_at IS NULL', [upstreamId]);
   return new Map(
@@ -14,7 +14,7 @@ export async function readMonitorStates(reader: Reader, upstreamId: string): Pro
   );
 }
 
-/** When the state of a monitor that goes on began; null: none does. */
+/** When the monitor's current state began; null: it has none. */
 export async function readOpenSince(reader: Reader, id: MonitorId): Promise<EpochMs | null> {
   const [row] = await reader.lists('SELECT from_at FROM span WHERE monitor = ? AND to_at IS NULL', [id]);
   return parseInstant(row?.[0]);

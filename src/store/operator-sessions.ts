@@ -1,15 +1,15 @@
-/** Sessions of operators, by the hash of their id only. */
+/** Sessions of operators, found by the hash of their id. */
 
 import type { EpochMs } from '../model/time.ts';
 import type { Database } from './database.ts';
 
 interface OperatorSession {
   readonly idHash: string;
-  /** Made under a `__Host-` cookie, and found under no other. */
+  /** Created under a `__Host-` cookie, and valid under no other. */
   readonly isSecure: boolean;
-  /** What it was exchanged for: `operator`, `named:<name>`, `api:<id>` or `oidc:<identity>`. */
+  /** The credential it was exchanged for: `operator`, `named:<name>`, `api:<id>` or `oidc:<identity>`. */
   readonly credential: string;
-  /** Of a token of the configuration; another one ends the session. Empty: it was none. */
+  /** Fingerprint of the configured token: changing the token ends the session. Empty: it was not a configured token. */
   readonly tokenFingerprint: string;
   readonly seenAt: EpochMs;
   readonly untilAt: EpochMs;
@@ -20,11 +20,10 @@ export interface OperatorSessions {
   readonly find: (idHash: string) => Promise<OperatorSession | null>;
   readonly touch: (idHash: string, seenAt: EpochMs) => Promise<void>;
   readonly end: (idHash: string) => Promise<void>;
-  /** Forgets sessions that ended, and those not used since `seenBefore`. */
+  /** Deletes expired sessions, and those not used since `seenBefore`. */
   readonly forget: (now: EpochMs, seenBefore: EpochMs) => Promise<void>;
 }
 
-/** Makes them over a database. */
 export function createOperatorSessions(database: Database): OperatorSessions {
   return {
     begin: async ({ idHash, isSecure, credential, tokenFingerprint, seenAt, untilAt }) => {

@@ -1,6 +1,7 @@
 /**
- * Which page is which. A page is its origin and its era: an era begins when a page is first defined, when another definition
- * takes its slug, and when it comes back after having been removed. One transaction decides, whichever node makes it.
+ * Identities of pages. A page is its origin and its era. An era begins when a page is first defined, when another
+ * definition takes its slug, and when it comes back after having been removed. This is decided in one transaction,
+ * whichever node runs it.
  */
 
 import type { AccessType } from '../model/observation.ts';
@@ -15,42 +16,42 @@ export interface PageClaim {
   readonly slug: string;
   /** Id of the definition. */
   readonly origin: string;
-  /** `closed` also for a page that is not published. */
+  /** `closed` also if the page is not published. */
   readonly access: AccessType;
 }
 
-/** All that is defined now. */
+/** All pages defined now. */
 export interface PageClaims {
   readonly pages: readonly PageClaim[];
-  /** Slugs whose page can't be told yet, or is claimed twice: neither begins nor ends. */
+  /** Slugs whose page is not known yet, or that are claimed twice: their eras neither begin nor end. */
   readonly held: ReadonlySet<string>;
-  /** False: an upstream has not listed its pages yet, so a page that nobody claims may still be defined. */
+  /** False: an upstream has not listed its pages yet, so a page without a claim may still be defined. */
   readonly isComplete: boolean;
 }
 
 export interface StoredPage extends PageIdentity {
   readonly slug: string;
-  /** Empty: kept from before there were eras, for the page that has the slug next. */
+  /** Empty: stored before eras existed; belongs to the next page with this slug. */
   readonly origin: string;
   readonly access: AccessType | '';
   readonly beganAt: EpochMs;
-  /** Null: it has the slug. */
+  /** Null: the page still has its slug. */
   readonly endedAt: EpochMs | null;
 }
 
-/** What has to be written so that the table says what is defined. */
+/** The changes that bring the table in line with what is defined. */
 export interface PageChanges {
   readonly ended: readonly StoredPage[];
-  /** Pages that go on with another kind of gate, or whose origin is known now. */
+  /** Pages whose access type changed, or whose origin is now known. */
   readonly changed: readonly { readonly page: StoredPage; readonly claim: PageClaim }[];
   readonly begun: readonly PageClaim[];
 }
 
 /**
- * Decides on eras. Pure.
+ * Decides which eras begin and end. Pure.
  *
- * @param mine  pages that this process has seen defined; a page that it has not is another node's, which may know more. Null:
- *   it has decided nothing yet, so that every page counts
+ * @param mine  pages that this process has seen defined; others may belong to a node that knows more. Null: nothing
+ * decided yet, so all pages count
  */
 export function decidePages(
   open: readonly StoredPage[],
@@ -78,7 +79,7 @@ export function decidePages(
   };
 }
 
-/** Writes what changed; gives the pages that there are by then, and what was done. */
+/** Writes the changes; returns the pages afterwards, and the changes. */
 export async function settlePages(
   database: Database,
   claims: PageClaims,
@@ -88,7 +89,7 @@ export async function settlePages(
   const seen = decidePages(open, claims, mine);
   if (isNothing(seen)) return { pages: open, changes: seen };
   return database.transaction(async (tx) => {
-    // Another node may have done it meanwhile.
+    // Another node may have written them in the meantime.
     const changes = decidePages(await readPages(tx), claims, mine);
     if (!isNothing(changes)) await writeChanges(tx, changes, now);
     return { pages: await readPages(tx), changes };
@@ -114,7 +115,7 @@ async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, 
       revision,
       page.key,
     ]);
-    // Nobody knows any more behind which gate older posts were written.
+    // The access type at the time older posts were written is unknown.
     if (page.access === '' && claim.access !== 'public')
       await tx.run('UPDATE written SET is_private = 1 WHERE page = ?', [page.key]);
   }
@@ -126,7 +127,7 @@ async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, 
   await tx.announce();
 }
 
-/** Ends the pages of an upstream that it does not define any more, in the transaction that commits its answer. */
+/** Ends the pages that an upstream no longer defines, in the transaction that commits its answer. */
 export async function endPages(
   tx: Writer,
   upstreamId: string,
@@ -142,8 +143,8 @@ export async function endPages(
 }
 
 /**
- * Gives the page that has a slug the identity of one that has none any more, and with it all that is kept for that one. What
- * was kept for the page until now stays behind under its own key.
+ * Gives the current page of a slug the identity of a former page, and with it all data of the former page. The current
+ * page's own data stays under its old key.
  */
 export function adoptPage(
   database: Database,
@@ -161,7 +162,7 @@ export function adoptPage(
       `UPDATE page SET slug = ?, origin = ?, access = ?, gate = gate + 1, ended_at = NULL, revision = ? WHERE key = ?`,
       [slug, current.origin, current.access, revision, old],
     );
-    // It names the address that the page had, which may have been a secret. The log begins anew at the new one.
+    // The log contains the page's former address, which may have been secret. It starts afresh at the new address.
     if (former.slug !== slug)
       for (const table of ['page_log', 'log_entry', 'log_day'])
         await tx.run(`DELETE FROM ${table} WHERE page = ?`, [old]);
@@ -170,19 +171,19 @@ export function adoptPage(
   });
 }
 
-/** The pages that have their slugs, or every page that ever had one. */
+/** The current pages, or all pages that ever existed. */
 export async function readPages(reader: Reader, which: 'current' | 'all' = 'current'): Promise<readonly StoredPage[]> {
   const where = which === 'all' ? '' : 'WHERE ended_at IS NULL';
   return (await reader.all(`SELECT * FROM page ${where} ORDER BY slug, began_at, key`)).map(toPage);
 }
 
 async function readPagesNamed(reader: Reader, slug: string): Promise<readonly StoredPage[]> {
-  // Also by key: a page that was adopted has another slug than it began with.
+  // By key too, because an adopted page no longer has its first slug.
   const rows = await reader.all(`SELECT * FROM page WHERE slug = ? OR key LIKE ?`, [slug, `${slug}~%`]);
   return rows.map(toPage);
 }
 
-/** The identity of a page: as it is stored, or as it will be once it is. */
+/** The identity of a page: as stored, or the one it will get. */
 export async function identify(
   reader: Reader,
   pages: readonly StoredPage[],
@@ -192,13 +193,13 @@ export async function identify(
   return found ?? { key: nextKey(slug, await readPagesNamed(reader, slug)), gate: 1 };
 }
 
-/** The key of the page that has a slug, or that a page gets which takes it. */
+/** The key of the page that has a slug, or of the next page to take it. */
 export async function keyOfSlug(reader: Reader, slug: string): Promise<PageKey> {
   const known = await readPagesNamed(reader, slug);
   return known.find((page) => page.slug === slug && page.endedAt === null)?.key ?? nextKey(slug, known);
 }
 
-/** What operators call a page: its slug, or its key once it has none. */
+/** The name operators know a page by: its slug, or its key once the slug is gone. */
 export async function pageNames(reader: Reader): Promise<(key: PageKey) => string> {
   const slugs = new Map((await readPages(reader)).map(({ key, slug }) => [key, slug]));
   return (key) => slugs.get(key) ?? key;

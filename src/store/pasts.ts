@@ -1,4 +1,4 @@
-/** The remembered past of some monitors, read in few statements. */
+/** Reads the stored past of monitors in few statements. */
 
 import { StatusError } from '../errors.ts';
 import type { MonitorId, ResponseTime, UpstreamUptime } from '../model/observation.ts';
@@ -21,7 +21,9 @@ interface Draft {
   uptime: UpstreamUptime | null;
 }
 
-/** Everything about `ids` that reaches past `from`; lists sorted by time; one entry per id, empty where nothing is known. */
+/**
+ * Everything about `ids` that reaches past `from`; lists sorted by time; one entry per id, empty if nothing is known.
+ */
 export async function readPasts(
   reader: Reader,
   ids: readonly MonitorId[],
@@ -88,7 +90,7 @@ async function readSome(
 }
 
 function toSpan([monitor, name, from, to]: Values): Span {
-  // One text for all spans in a state: the row's own would stay as long as the span does.
+  // Shared strings: the row's own would stay in memory as long as the span.
   const state = STATE_BY_NAME.get(String(name));
   if (state === undefined) {
     throw new StatusError({

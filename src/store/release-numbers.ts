@@ -1,11 +1,14 @@
-/** Numbers of releases. They only grow: not a page's removal, nor another node, nor a restored backup gives one twice. */
+/**
+ * Numbers of releases. They only grow and are never reused, even after a page was removed, on another node, or after a
+ * backup was restored.
+ */
 
 import type { Database, Writer } from './database.ts';
 
 /**
- * The next number of a release of a page, which nobody else gets.
+ * Reserves the next release number of a page.
  *
- * @param above  what is known to be taken: on this disk, on a target
+ * @param above  the highest number known to be in use, on this disk or on a target
  */
 export function nextReleaseNumber(database: Database, slug: string, above: number): Promise<number> {
   return database.transaction(async (tx) => {
@@ -16,7 +19,7 @@ export function nextReleaseNumber(database: Database, slug: string, above: numbe
   });
 }
 
-/** Makes the next numbers of pages larger than those that were found elsewhere. */
+/** Raises the next numbers of pages above those found elsewhere. */
 export async function raiseReleaseNumbers(database: Database, found: ReadonlyMap<string, number>): Promise<void> {
   if (found.size === 0) return;
   await database.transaction(async (tx) => {

@@ -1,11 +1,11 @@
-/** What changed when: each commit that changes something is a revision, and marks what it changed with its number. */
+/** Revisions: each commit that changes something gets the next number, and stamps the changed rows with it. */
 
 import type { Incident, Maintenance, MonitorId } from '../model/observation.ts';
 import { type Reader, readIn, type Writer } from './database.ts';
 import { parseIncident, parseMaintenance } from './rows.ts';
 import { type Changes, type CommitResult, type Subject, subjects } from './store.ts';
 
-/** Marks what a commit changed, inside its transaction; nothing is written when nothing changed. */
+/** Stamps the rows that a commit changed, inside its transaction; writes nothing if nothing changed. */
 export async function recordChanges(tx: Writer, upstreamId: string, changes: CommitResult): Promise<void> {
   const { monitors, incidents, maintenances, hasNewDefinitions } = changes;
   if (monitors.length + incidents.length + maintenances.length === 0 && !hasNewDefinitions) return;
@@ -23,7 +23,7 @@ export async function recordChanges(tx: Writer, upstreamId: string, changes: Com
   await tx.announce();
 }
 
-/** The number of the next revision, for what this transaction changes. */
+/** Starts a revision for the changes of this transaction. */
 export async function bumpRevision(tx: Writer): Promise<number> {
   await tx.run('UPDATE revision SET value = value + 1');
   return readRevision(tx);
@@ -31,7 +31,7 @@ export async function bumpRevision(tx: Writer): Promise<number> {
 
 /** @see Store.changesSince */
 export async function readChanges(reader: Reader, since: number): Promise<Changes> {
-  // Read first: what another process commits meanwhile is seen now and told again next time, and never missed.
+  // Read first: commits by other processes in the meantime may be reported twice, but are never missed.
   const revision = await readRevision(reader);
   if (revision === since) return { revision, monitors: [], subjects: [], hasNewDefinitions: false };
   const monitors = await reader.all('SELECT id FROM monitor WHERE revision > ?', [since]);
@@ -52,14 +52,14 @@ export async function readChanges(reader: Reader, since: number): Promise<Change
   };
 }
 
-/** Forgets what events were about that are no more. */
+/** Deletes the subjects of events that no longer exist. */
 export async function forgetSubjects(tx: Writer): Promise<void> {
   await tx.run(
     `DELETE FROM event_subject WHERE event NOT IN (SELECT id FROM incident) AND event NOT IN (SELECT id FROM maintenance)`,
   );
 }
 
-/** The number of the last commit that changed something. */
+/** Number of the latest revision. */
 export async function readRevision(reader: Reader): Promise<number> {
   const [row] = await reader.all('SELECT value FROM revision');
   return Number(row?.['value']);
@@ -82,7 +82,10 @@ async function recordSubjects(
   );
 }
 
-/** One that was written on a page shows there; one that names its pages shows there and nowhere else; any other shows wherever something it is about does. */
+/**
+ * An event written on a page is about that page; an event with a list of pages is about those alone; any other is about
+ * its monitors and components.
+ */
 function eventSubjects({ pages, monitors, components, owner }: Incident | Maintenance): Subject[] {
   if (owner !== undefined) return [subjects.page(owner.page)];
   if (pages !== null) return pages.map((page) => subjects.page(page));

@@ -1,4 +1,6 @@
-/** Stored documents back into observations. A row that does not parse is STORE_CORRUPT: a bug or a damaged disk. */
+/**
+ * Parses stored documents back into observations. A row that does not parse is STORE_CORRUPT: a bug or a damaged disk.
+ */
 
 import { z } from 'zod';
 import { StatusError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** What Pharos remembers, in domain words. Both databases serve it through the same statements. */
+/** Everything Pharos stores. Both databases run the same statements. */
 
 import type {
   Announcement,
@@ -25,33 +25,36 @@ export interface UpstreamRecord {
   readonly isBackfilled: boolean;
   readonly definitions: readonly PageDefinition[];
   readonly announcements: readonly Announcement[];
-  /** Where it sends its own notifications. */
+  /** Channels of the upstream's own notifications. */
   readonly channels: readonly NotificationChannel[];
-  /** When it was asked for them last; null: never. */
+  /** When they were last requested; null: never. */
   readonly channelsAt: EpochMs | null;
   readonly heldHash: string | null;
 }
 
-/** What a pass commits for one upstream, as a whole. */
+/** What a pass writes for one upstream, as a unit. */
 export interface PassCommit {
   readonly upstreamId: string;
-  /** When the answers were asked for. */
+  /** When the requests were sent. */
   readonly observedAt: EpochMs;
   readonly learned: Learned;
-  /** The known definitions of pages, which stay if `learned` could not read them; absent: as they are stored. */
+  /** The known page definitions, to keep if `learned` could not read them; absent: as stored. */
   readonly kept?: readonly PageDefinition[];
   /**
-   * `continuous`: open spans go on, only `spanChanges` are written.
-   * `broken`: the last pass is too long ago (or there was none): every open span ends at the last `monitorsAt`, the time
-   * since is unknown, and each monitor begins a new span at `observedAt`.
+   * `continuous`: open spans go on, only `spanChanges` are written. `broken`: the last pass is too long ago (or there
+   * was none): every open span ends at the last `monitorsAt`, the time since is unknown, and each monitor begins a new
+   * span at `observedAt`.
    */
   readonly continuity: 'continuous' | 'broken';
   readonly spanChanges: readonly SpanChange[];
-  /** What whoever commits has to hold still; absent: nothing. */
+  /** The lease that must be held for the commit; absent: none. */
   readonly lease?: Lease;
 }
 
-/** What really changed by a commit: ids of monitors (state or description), incidents, maintenances, and whether definitions did. */
+/**
+ * What a commit changed: ids of monitors (state or description), incidents and maintenances, and whether definitions
+ * changed.
+ */
 export interface CommitResult {
   readonly monitors: readonly MonitorId[];
   readonly incidents: readonly string[];
@@ -61,17 +64,17 @@ export interface CommitResult {
   readonly isOutdated?: true;
 }
 
-/** How old what an upstream said is, without the rest of its record. */
+/** Age of an upstream's data, without the rest of its record. */
 export interface UpstreamTimes extends Pick<UpstreamRecord, 'monitorsAt' | 'incidentsAt' | 'pagesAt'> {
-  /** List and incident requests of its last pass; absent: not known. */
+  /** List and incident requests of its last pass; absent: unknown. */
   readonly listCalls?: number;
 }
 
 declare const subject: unique symbol;
-/** What an incident or a maintenance is about: a monitor, a component or a page. Made by `subjects`. */
+/** What an incident or a maintenance is about: a monitor, a component or a page. Created with `subjects`. */
 export type Subject = string & { readonly [subject]: true };
 
-/** Names of subjects. */
+/** Creates subjects. */
 export const subjects = {
   monitor: (id: MonitorId) => `monitor:${id}` as Subject,
   /** `<definition id>/<component id>`. */
@@ -80,26 +83,26 @@ export const subjects = {
   page: (idOrSlug: string) => `page:${idOrSlug}` as Subject,
 };
 
-/** What a subject was made from by `subjects`. */
+/** The parts that a subject was created from. */
 export function subjectNamed(of: Subject): { readonly kind: keyof typeof subjects; readonly name: string } {
   const end = of.indexOf(':');
   return { kind: of.slice(0, end) as keyof typeof subjects, name: of.slice(end + 1) };
 }
 
-/** What commits changed after a revision, whichever process made them. */
+/** Changes committed after a revision, by any process. */
 export interface Changes {
-  /** The revision that these lead to. */
+  /** The latest revision included. */
   readonly revision: number;
-  /** In state or description, new or gone. */
+  /** New, gone, or changed in state or description. */
   readonly monitors: readonly MonitorId[];
-  /** Everything that changed incidents and maintenances are about, or once were. */
+  /** Current and former subjects of the changed incidents and maintenances. */
   readonly subjects: readonly Subject[];
-  /** Whether definitions of pages or announcements changed. */
+  /** Whether page definitions or announcements changed. */
   readonly hasNewDefinitions: boolean;
 }
 
 export interface StoredMaintenance extends Maintenance {
-  /** Grows by one with every change. */
+  /** Incremented with every change. */
   readonly sequence: number;
   readonly changedAt: EpochMs;
   readonly firstSeenAt: EpochMs;
@@ -110,11 +113,11 @@ export interface StoredIncident extends Incident {
   readonly firstSeenAt: EpochMs;
 }
 
-/** An entry that was made of an outage and published: what it is found by again. */
+/** A published automatic incident, with the data needed to recognise it later. */
 export interface StoredEntry {
   /** Unique on its page. */
   readonly id: string;
-  /** Whose fall opened it. */
+  /** The component whose outage opened it. */
   readonly componentId: string;
   readonly fellAt: EpochMs;
   readonly firstSeenAt: EpochMs;
@@ -130,68 +133,70 @@ export interface RunRecord {
 }
 
 export interface Store {
-  /** For stores of other parts (access, quota, outbox) over the same database. */
+  /** For other stores (access, quota, outbox) over the same database. */
   readonly database: Database;
   readonly upstreams: () => Promise<ReadonlyMap<string, UpstreamRecord>>;
-  /** How old each upstream's answers are, for those that have answered. */
+  /** Age of each upstream's data, for those that have answered. */
   readonly upstreamTimes: () => Promise<ReadonlyMap<string, UpstreamTimes>>;
-  /** The last known monitors of an upstream, those gone left out. */
+  /** The last known monitors of an upstream, without those gone. */
   readonly monitors: (upstreamId?: string) => Promise<ReadonlyMap<MonitorId, MonitorObservation>>;
-  /** Those of `ids` that are known and not gone. */
+  /** The same for these ids. */
   readonly monitorsById: (ids: readonly MonitorId[]) => Promise<ReadonlyMap<MonitorId, MonitorObservation>>;
-  /** What changed after `revision`; 0: ever. Costs as much as what changed. */
+  /** Changes after `revision`; 0: everything. Cost is proportional to the changes. */
   readonly changesSince: (revision: number) => Promise<Changes>;
-  /** When something was first published from this store, which tells it from another; null: nothing was. */
+  /** When this store first published anything, which identifies it; null: never. */
   readonly firstPublishedAt: () => Promise<EpochMs | null>;
-  /** @throws STORE_UNAVAILABLE with `superseded` in its context and nothing changed, when somebody else has its lease */
+  /**
+   * @throws STORE_UNAVAILABLE with `superseded` in its context, and changes nothing, if another process has the lease
+   */
   readonly commitPass: (commit: PassCommit) => Promise<CommitResult>;
   /**
-   * After the clock was set back: cuts what was recorded for times after `now`. Returns how far ahead the last answer was recorded,
-   * ms; 0: nothing was.
+   * After the clock was set back: cuts what was recorded for times after `now`. Returns how far ahead the last answer
+   * was recorded, in ms; 0: nothing was.
    *
    * @throws as `commitPass`
    */
   readonly cutFuture: (upstreamId: string, now: EpochMs, lease?: Lease) => Promise<number>;
   /**
-   * Remembers a snapshot that lost more than half of its monitors, so that the next equal one is believed.
+   * Stores the hash of a snapshot that lost more than half of its monitors, so that an identical next one is accepted.
    *
    * @throws as `commitPass`
    */
   readonly holdVanished: (upstreamId: string, hash: string | null, lease?: Lease) => Promise<void>;
   /**
-   * Replaces the definitions of an upstream's pages, without the rest of an answer.
+   * Replaces the page definitions of an upstream, without a pass.
    *
    * @throws as `commitPass`
    */
   readonly keepPages: (upstreamId: string, pages: readonly PageDefinition[], lease?: Lease) => Promise<void>;
-  /** Ids there of the incidents of an upstream that are open. */
+  /** Open incidents of an upstream, by their id there. */
   readonly openStories: (upstreamId: string) => Promise<ReadonlyMap<string, Incident>>;
-  /** What the open incidents of an upstream are about. */
+  /** Subjects of an upstream's open incidents. */
   readonly openSubjects: (upstreamId: string) => Promise<readonly Subject[]>;
-  /** Incidents of an upstream whose own text is asked for, those not asked for longest first, by the id there. */
+  /** Incidents of an upstream whose full text is requested, least recently requested first, by their id there. */
   readonly incidentsReadAt: (upstreamId: string, limit: number) => Promise<ReadonlyMap<string, EpochMs>>;
-  /** When each monitor's detail was last fetched, by the id there. */
+  /** When each monitor's detail was last fetched, by its id there. */
   readonly detailFetchedAt: (upstreamId: string) => Promise<ReadonlyMap<string, EpochMs>>;
-  /** Monitors whose past was asked for (`Learned.backfilled`), by id there. */
+  /** Monitors whose history was requested (`Learned.backfilled`), by their id there. */
   readonly backfilledMonitors: (upstreamId: string) => Promise<ReadonlySet<string>>;
-  /** Everything about these monitors since `from`; one entry for each id asked. */
+  /** Everything about these monitors since `from`; one entry per id. */
   readonly pasts: (ids: readonly MonitorId[], from: EpochMs) => Promise<ReadonlyMap<MonitorId, MonitorPast>>;
-  /** Incidents that are open or ended after `from`, newest start first; those taken back are left out here and below. */
+  /** Incidents that are open or ended after `from`, newest start first. Withdrawn ones are left out here and below. */
   readonly incidents: (from: EpochMs) => Promise<readonly StoredIncident[]>;
   /** Maintenances that end after `from`, newest start first. */
   readonly maintenances: (from: EpochMs) => Promise<readonly StoredMaintenance[]>;
-  /** Of those incidents, the ones about any of `subjects`. */
+  /** The same, about any of `subjects`. */
   readonly incidentsAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredIncident[]>;
-  /** Of those maintenances, the ones about any of `subjects`. */
+  /** The same, about any of `subjects`. */
   readonly maintenancesAbout: (subjects: readonly Subject[], from: EpochMs) => Promise<readonly StoredMaintenance[]>;
-  /** When pages and components of pages were first defined, for those that are known. */
+  /** When pages and components were first defined, if known. */
   readonly firstSeenAt: (about: readonly Subject[]) => Promise<ReadonlyMap<Subject, EpochMs>>;
-  /** Entries of a page, by its definition's id. */
+  /** Automatic incidents of a page, by its definition's id. */
   readonly entries: (page: string) => Promise<readonly StoredEntry[]>;
   readonly recordRun: (run: RunRecord) => Promise<void>;
   readonly runs: (limit: number) => Promise<readonly RunRecord[]>;
   /**
-   * Deletes what ended before `before`, a bounded number of rows at a time; returns how many rows went.
+   * Deletes what ended before `before`, at most a batch at a time; returns the number of rows deleted.
    *
    * @param runsBefore for reports of runs, which are many. Default: `before`
    */

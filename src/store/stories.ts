@@ -1,9 +1,9 @@
 /**
- * Which row an incident or a maintenance of an upstream is, and which were taken back there.
+ * Finds the stored row of each incident or maintenance of an upstream, and detects those withdrawn there.
  *
- * An upstream id names one story as long as the item is as old as before; where it says when items came into being and
- * that instant is another, the id was given again: the old story was deleted and this is a new one, with an id of its own
- * here. What a whole list lacks twice in a row was taken back; what only left the stretch that lists cover stays.
+ * An upstream id stands for one item as long as its creation time stays the same. If the upstream gives another
+ * creation time, the id was reused: the old item was deleted, and the new one gets an id of its own here. An item
+ * missing from a complete list twice in a row was withdrawn; one that merely left the period covered by lists stays.
  */
 
 import type { CompleteList, Learned } from '../model/observation.ts';
@@ -14,12 +14,12 @@ import { parseInstant } from './rows.ts';
 
 type StoryTable = 'incident' | 'maintenance';
 
-/** The instant by which lists cover a stretch of time. */
+/** The column that decides whether a list with `since` covers an item. */
 const PLACE: Readonly<Record<StoryTable, string>> = { incident: 'started_at', maintenance: 'ends_at' };
 
-/** What is stored of a story, as far as it is decided by. */
+/** The stored fields that identification depends on. */
 export interface StoredStory {
-  /** Ours; that of its upstream, and more where that was given again. */
+  /** Our id: that of the upstream, with a suffix if it was reused. */
   readonly id: string;
   readonly externalId: string;
   readonly bornAt: EpochMs | null;
@@ -28,17 +28,17 @@ export interface StoredStory {
   readonly withdrawnAt: EpochMs | null;
 }
 
-/** An item of a list, with the row that it is. */
+/** An item of a list with its row. */
 export interface Resolved<Item> {
   readonly item: Item;
   readonly id: string;
   /** Null: it is new. */
   readonly before: StoredStory | null;
-  /** What its upstream id stood for until now. */
+  /** The item that had this upstream id until now. */
   readonly replaces: StoredStory | null;
 }
 
-/** The rows that items of one upstream are. */
+/** Finds the rows of an upstream's items. */
 export async function resolveStories<Item extends { readonly id: string; readonly bornAt?: EpochMs }>(
   tx: Writer,
   table: StoryTable,
@@ -53,7 +53,7 @@ export async function resolveStories<Item extends { readonly id: string; readonl
       before: [upstreamId],
     }),
   );
-  // A list of ids is asked in parts, and padded: a row may come twice.
+  // Long lists of ids are queried in padded batches, so a row may appear twice.
   const known = new Map(rows.map((row) => [String(row['id']), toStory(row)]));
   const byExternalId = Map.groupBy(known.values(), ({ externalId }) => externalId);
   return items.map((item) => {
@@ -65,7 +65,7 @@ export async function resolveStories<Item extends { readonly id: string; readonl
   });
 }
 
-/** As long as one of the two says nothing of its birth, the id decides. */
+/** If either has no creation time, the id decides. */
 function isSameBirth(stored: EpochMs | null, told: EpochMs | undefined): boolean {
   return stored === null || told === undefined || stored === told;
 }
@@ -81,19 +81,19 @@ function toStory(row: Row): StoredStory {
   };
 }
 
-/** What a pass says of stories that it does not tell. */
+/** A pass, for judging the items missing from it. */
 interface Absences {
   readonly upstreamId: string;
   readonly observedAt: EpochMs;
-  /** Where the row of an id was given to another story. */
+  /** Items whose upstream id now stands for another item. */
   readonly replaced: readonly StoredStory[];
 }
 
 /**
- * Withdraws what was taken back: missing from a whole list, or said to be no more, by this pass and the one before; or
- * replaced. Each is named in the audit.
+ * Withdraws items that are missing from a complete list, or listed as gone, in this pass and the previous one; and
+ * those replaced. Each is recorded in the audit.
  *
- * @returns ids of the rows that were withdrawn
+ * @returns ids of the withdrawn rows
  */
 export async function withdrawStories(
   tx: Writer,
@@ -134,7 +134,7 @@ export async function withdrawStories(
   return withdrawn;
 }
 
-/** Whether a list that would hold an item does not. */
+/** A test whether an item is missing from all lists that should contain it. */
 function absenceFrom(lists: readonly CompleteList[]): (externalId: string, place: number) => boolean {
   const known = lists.map((list) => ({ ...list, ids: new Set(list.ids) }));
   return (externalId, place) => {

@@ -1,23 +1,23 @@
-/** What is remembered of an upstream to be polite to it: its requests of the last hour, what it asked of us, and what it failed to answer. */
+/** Per upstream: its requests of the last hour, its rate limits, and its failures, so that we never overload it. */
 
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database, Reader, Row, Writer } from './database.ts';
 
 export interface UpstreamControl {
-  /** Told to wait: nothing leaves before. */
+  /** Asked to wait: no request before this. */
   readonly holdUntil: EpochMs | null;
   /** Answers in a row that said "too many requests". */
   readonly limitedCount: number;
   /** Failed requests in a row. */
   readonly failures: number;
-  /** Circuit open: nothing is tried before. */
+  /** Circuit open: no request before this. */
   readonly openUntil: EpochMs | null;
-  /** Openings in a row, without an answer between. */
+  /** Times the circuit opened without an answer in between. */
   readonly openings: number;
-  /** Key refused: nothing is tried before, unless the options change. */
+  /** Key refused: no request before this, unless the options change. */
   readonly refusedUntil: EpochMs | null;
-  /** Fingerprint of the options that were refused. */
+  /** Fingerprint of the refused options. */
   readonly refusedFingerprint: string | null;
   /** List and incident requests of the last pass. */
   readonly listCalls: number;
@@ -35,27 +35,27 @@ export const CONTROL_AT_FIRST: UpstreamControl = Object.freeze({
 });
 
 /**
- * The interval at which an upstream is really asked: its schedule, or the first of its ticks that its rate limit allows.
+ * The effective interval between passes: the schedule's, or the smallest multiple of it that the rate limit allows.
  *
- * @param neededMs the time that the limit asks for between two passes; 0: it asks for none
+ * @param neededMs the time between two passes that the limit requires; 0: none
  */
 export function askedEveryMs(intervalMs: number, neededMs: number): number {
   return Math.max(1, Math.ceil(neededMs / intervalMs)) * intervalMs;
 }
 
-/** Requests of one upstream, as one write transaction sees them. Nobody else adds to them meanwhile. */
+/** Requests of one upstream within one write transaction, so nobody else adds to them. */
 export interface RequestLedger {
-  /** When the `n`th newest request left (1: the newest); null: there are fewer. */
+  /** When the `n`th newest request was sent (1: the newest); null: there are fewer. */
   readonly nthNewest: (n: number, isLowPriorityOnly: boolean) => Promise<EpochMs | null>;
   readonly add: (at: EpochMs, isLowPriority: boolean) => Promise<void>;
-  /** Requests said to leave later than `now` were made before a clock was set back: they count as made now. */
+  /** Requests with a time after `now` were made before a clock was set back: they count as made now. */
   readonly clamp: (now: EpochMs) => Promise<void>;
   readonly forgetBefore: (at: EpochMs) => Promise<void>;
   readonly control: () => Promise<UpstreamControl>;
   readonly setControl: (control: UpstreamControl) => Promise<void>;
 }
 
-/** Runs `task` over the ledger of one upstream in one write transaction; a task that throws changes nothing. */
+/** Runs `task` over an upstream's ledger in one write transaction; if it throws, nothing changes. */
 export function withLedger<T>(
   database: Database,
   upstreamId: string,
@@ -64,25 +64,25 @@ export function withLedger<T>(
   return database.transaction((tx) => task(createLedger(tx, upstreamId)));
 }
 
-/** What is remembered of an upstream; at first nothing. */
+/** The stored record of an upstream, or an empty one. */
 export async function readControl(reader: Reader, upstreamId: string): Promise<UpstreamControl> {
   const [row] = await reader.all('SELECT * FROM upstream_control WHERE upstream = ?', [upstreamId]);
   return row === undefined ? CONTROL_AT_FIRST : toControl(row);
 }
 
-/** An optional question that failed. */
+/** An optional request that failed. */
 export interface FailedQuestion {
-  /** In a row. */
+  /** Failures in a row. */
   readonly failures: number;
-  /** When it was asked last. */
+  /** The last attempt. */
   readonly at: EpochMs;
   readonly code: ErrorCode;
-  /** Of HTTP; null: it is not about one. */
+  /** HTTP status; null: not an HTTP error. */
   readonly status: number | null;
   readonly message: string;
 }
 
-/** Optional questions that an upstream failed to answer, by digest. */
+/** Optional requests that failed, by digest. */
 export async function readFailedQuestions(
   reader: Reader,
   upstreamId: string,
@@ -102,7 +102,7 @@ export async function readFailedQuestions(
   );
 }
 
-/** @param changes null: it was answered */
+/** @param changes null: it succeeded */
 export async function writeFailedQuestions(
   database: Database,
   upstreamId: string,
@@ -125,7 +125,7 @@ export async function writeFailedQuestions(
   });
 }
 
-/** How many requests to an upstream left after an instant. */
+/** Number of requests sent to an upstream after an instant. */
 export async function requestsSince(reader: Reader, upstreamId: string, since: EpochMs): Promise<number> {
   const [row] = await reader.all('SELECT COUNT(*) AS n FROM upstream_request WHERE upstream = ? AND at > ?', [
     upstreamId,

@@ -1,4 +1,4 @@
-/** Incidents and maintenances of one pass, written inside its transaction. */
+/** Writes the incidents and maintenances of one pass, inside its transaction. */
 
 import type { Incident, Maintenance } from '../model/observation.ts';
 import { type EpochMs, type Interval, toEpochMs } from '../model/time.ts';
@@ -7,7 +7,7 @@ import { parseIncident, parseMaintenance } from './rows.ts';
 import type { PassCommit } from './store.ts';
 import { type Resolved, resolveStories, type StoredStory, withdrawStories } from './stories.ts';
 
-/** Writes what changed of incidents; ids of those that did, withdrawn ones among them. */
+/** Writes changed incidents; returns the ids of those changed or withdrawn. */
 export async function writeIncidents(
   tx: Writer,
   { upstreamId, observedAt, learned }: PassCommit,
@@ -49,13 +49,13 @@ export async function writeIncidents(
   return [...changed.map(({ incident }) => incident.id), ...withdrawn];
 }
 
-/** The incident under the id of its row, on the pages that it was known to be on where its upstream does not say now. */
+/** The incident under the id of its row. If the upstream did not list its pages this time, it keeps the known ones. */
 function withKnownPages({ item, id, before }: Resolved<Incident>): Incident {
   if (item.pages?.length !== 0 || before === null) return item.id === id ? item : { ...item, id };
   return { ...item, id, pages: parseIncident(before.document).pages };
 }
 
-/** Writes what changed of maintenances; ids of those that did, withdrawn ones among them. */
+/** Writes changed maintenances; returns the ids of those changed or withdrawn. */
 export async function writeMaintenances(
   tx: Writer,
   { upstreamId, observedAt, learned }: PassCommit,
@@ -110,8 +110,8 @@ function listWindows({ repeats, startsAt, endsAt }: Maintenance): readonly Inter
 }
 
 /**
- * A maintenance that repeats, with the windows that are over as they were: a rule that is written anew says nothing of
- * what took place. Of one that is known for the first time, those of the past are as its rule has them.
+ * Keeps past windows of a repeating maintenance as stored, because a changed rule does not change what took place. A
+ * maintenance seen for the first time has the past windows of its rule.
  */
 function withPastWindows(told: Maintenance, before: StoredStory | null, now: EpochMs): Maintenance {
   if (told.repeats === undefined || before === null) return told;
@@ -121,7 +121,7 @@ function withPastWindows(told: Maintenance, before: StoredStory | null, now: Epo
   return { ...told, repeats: { ...told.repeats, windows } };
 }
 
-/** Whether a reader of calendars has to hear of it: not of another window that came near enough to be told. */
+/** Whether calendars must be told. A further window that merely came within reach is not news. */
 function isNews({ before }: Resolved<Maintenance>, told: Maintenance, now: EpochMs): boolean {
   if (before === null || before.withdrawnAt !== null || told.repeats === undefined) return true;
   const known = parseMaintenance(before.document);
@@ -133,7 +133,7 @@ function lastStart(maintenance: Maintenance): EpochMs {
   return listWindows(maintenance).at(-1)?.from ?? maintenance.startsAt;
 }
 
-/** All that is said, with the windows that are not over and begin up to an instant. */
+/** Its content for comparison, with the windows that are not over and begin by `until`. */
 function lastingText({ startsAt: _, endsAt: __, repeats, ...said }: Maintenance, now: EpochMs, until: EpochMs): string {
   const windows = repeats?.windows.filter(({ from, to }) => to > now && from <= until);
   return JSON.stringify([said, { ...repeats, windows }]);

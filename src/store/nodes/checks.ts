@@ -1,4 +1,4 @@
-/** Results of the checks that this installation makes itself: the last of each check and place. */
+/** Latest results of the checks that this installation makes itself, per check and place. */
 
 import { z } from 'zod';
 import { CHECK_STATES, type StoredCheck } from '../../model/check-result.ts';
@@ -26,7 +26,7 @@ const parseResult = documentParser<StoredCheck>(
   }),
 );
 
-/** Of one upstream, or of one place. */
+/** Results of one upstream, or of one place. */
 export async function readChecks(
   reader: Reader,
   [column, value]: readonly ['upstream' | 'place', string],
@@ -57,12 +57,12 @@ export function writeChecks(tx: Writer, results: readonly StoredCheck[]): Promis
 
 const TASK = 'checks/';
 
-/** Name of the lease that one node of a place holds, to make the checks of that place. */
+/** Name of the lease held by the node that makes the checks of a place. */
 export function checksTask(place: string): string {
   return `${TASK}${place}`;
 }
 
-/** Places whose checks some node makes now. */
+/** Places whose checks are being made by some node. */
 export async function runningPlaces(reader: Reader): Promise<readonly string[]> {
   const now = await reader.time();
   const rows = await reader.lists('SELECT name FROM lease WHERE name LIKE ? AND until_at > ?', [`${TASK}%`, now]);

@@ -12,7 +12,7 @@ import { recordChanges } from '../revisions.ts';
 const SiteCopySchema = z.object({
   upstreams: z.array(z.object({ id: z.string(), definitions: z.string(), announcements: z.string() })),
   monitors: z.array(z.tuple([z.string(), z.string(), z.boolean().nullable(), z.string()])),
-  /** Key, slug, origin and kind and version of the gate of the pages that there are. */
+  /** Of each current page: key, slug, origin, access type, and version of the gate. */
   pages: z.array(z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()])).default([]),
 });
 type SiteCopy = z.output<typeof SiteCopySchema>;

@@ -1,4 +1,4 @@
-/** Brings a Postgres database to the latest version, once, however many nodes start together. */
+/** Upgrades a Postgres database to the latest version, once, even if several nodes start together. */
 
 import type pg from 'pg';
 import { StatusError } from '../../errors.ts';
@@ -8,18 +8,18 @@ import { connected, createPool, serverPlace, unavailable } from './pool.ts';
 /** Pharos uses features of this version; older servers no longer get fixes. */
 const POSTGRES_VERSION_MIN = 13;
 
-/** An index over years of history takes its time. */
+/** Creating an index over years of history takes time. */
 const STATEMENT_MAX_MS = 600_000;
 
 interface MigrateOptions {
-  /** Statement that starts a transaction in which no other node writes. */
+  /** Starts a transaction in which no other node writes. */
   readonly begin: string;
   readonly onOlder: OnOlder;
-  /** Called in that transaction with the version that there is, before the tables of it are changed. */
+  /** Called in that transaction with the current version, before any table changes. */
   readonly beforeMigrating: (version: number) => Promise<void>;
 }
 
-/** @throws STORE_UNAVAILABLE when a newer Pharos made it, or an older one and it is to be left alone */
+/** @throws STORE_UNAVAILABLE if a newer Pharos made it, or if it is older and must be left alone */
 export async function migratePostgres(
   client: pg.ClientBase,
   { begin, onOlder, beforeMigrating }: MigrateOptions,
@@ -31,7 +31,7 @@ export async function migratePostgres(
   await client.query(begin);
   await client.query(`SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}`);
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)');
-  // Another node may have done it while this one waited.
+  // Another node may have migrated while this one waited.
   const current = await schemaVersion(client);
   const missing = migrationsAfter(current);
   if (current > 0 && missing.length > 0) await beforeMigrating(current);
@@ -43,7 +43,7 @@ export async function migratePostgres(
   await client.query('COMMIT');
 }
 
-/** Which version the tables have; 0: there are none. */
+/** Schema version of the tables; 0: there are none. */
 export async function schemaVersion(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS known");
   if (rows[0]?.known !== true) return 0;
@@ -51,7 +51,7 @@ export async function schemaVersion(client: pg.ClientBase): Promise<number> {
   return Number(versions[0]?.version ?? 0);
 }
 
-/** @throws STORE_UNAVAILABLE when it is too old, or keeps text otherwise than we do */
+/** @throws STORE_UNAVAILABLE if the server is too old, or has an unsuitable text encoding */
 async function requireServer(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query(
     "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding",
@@ -72,9 +72,7 @@ async function requireServer(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/**
- * A statement with `$1`, `$2` … where it has `?`. Question marks in literals, quoted names and comments stay.
- */
+/** Replaces `?` with `$1`, `$2` …, except in literals, quoted names and comments. */
 export function numbered(sql: string): string {
   let count = 0;
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g, (part) => {
@@ -85,8 +83,8 @@ export function numbered(sql: string): string {
 }
 
 /**
- * A migration with the types that give Postgres what SQLite does: text in the order of its bytes whatever the locale of
- * the server, whole numbers of 64 bits, fractions of double precision, and bytes.
+ * Changes a migration's types to those that behave as in SQLite: text ordered by bytes whatever the server's locale,
+ * 64-bit integers, double precision, and bytes.
  */
 export function inPostgresTypes(sql: string): string {
   return sql
@@ -97,20 +95,20 @@ export function inPostgresTypes(sql: string): string {
     .replace(/\bBLOB\b/g, 'BYTEA');
 }
 
-// Looks at a Postgres server without changing anything there.
+// Inspects a Postgres server without changing anything.
 
 export interface PostgresFacts {
   /** As the server says it: `15.18`. */
   readonly version: string;
-  /** What its clock said when it was asked, epoch ms. */
+  /** The server's clock when queried, epoch ms. */
   readonly clockMs: number;
-  /** Which version its tables have; 0: there are none. */
+  /** Schema version of its tables; 0: there are none. */
   readonly schema: number;
-  /** Whether that is ours. */
+  /** Whether `schema` is this Pharos' version. */
   readonly isCurrent: boolean;
 }
 
-/** @throws STORE_UNAVAILABLE when it cannot be reached or used */
+/** @throws STORE_UNAVAILABLE if it cannot be reached or used */
 export async function probePostgres(url: string): Promise<PostgresFacts> {
   const pool = createPool(url, 1);
   try {

@@ -115,7 +115,7 @@ function isDisconnection(error: unknown): boolean {
   return DISCONNECTIONS.has(sqlState(error) ?? '') || DISCONNECTED.test(messageOf(error));
 }
 
-/** The error to tell of: one of ours stays as it is. */
+/** Wraps an error for the user; one of ours stays unchanged. */
 export function unavailable(place: string, error: unknown): StatusError {
   if (isStatusError(error)) return error;
   const code = sqlState(error);
@@ -133,7 +133,7 @@ function sqlState(error: unknown): string | null {
   return typeof code === 'string' ? code : null;
 }
 
-/** A host with several addresses fails with all of their faults in one. */
+/** A host with several addresses fails with one error per address. */
 function faultText(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return messageOf(first).replace(/\.$/, '') || 'it does not respond';

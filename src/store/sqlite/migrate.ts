@@ -1,25 +1,25 @@
-/** Brings a SQLite database to the latest version, after a copy of it was made beside it. */
+/** Upgrades a SQLite database to the latest version, after copying it. */
 
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { migrationsAfter, type OnOlder, outdated } from '../migrations.ts';
 import { readVersion } from './version.ts';
 
-/** The version from which on deleted rows are overwritten; databases of before are written anew once. */
+/** From this version on, deleted rows are overwritten; older databases are rewritten once. */
 const VERSION_OF_ERASURE = 10;
 const OWN_MODE = 0o600;
 
 interface MigrateOptions {
   /** Path of the database. */
   readonly file: string;
-  /** Epoch ms, for the name of the copy where the shorter one is taken. */
+  /** Epoch ms, for the name of the copy if the short name is taken. */
   readonly now: number;
 }
 
 /**
- * To be called before anything is done to a database.
+ * Call before changing a database.
  *
- * @throws STORE_UNAVAILABLE when a newer Pharos made it, or an older one and it is to be left alone
+ * @throws STORE_UNAVAILABLE if a newer Pharos made it, or if it is older and must be left alone
  */
 export function refuseOthers(connection: DatabaseSync, onOlder: OnOlder): void {
   const current = readVersion(connection);
@@ -28,9 +28,9 @@ export function refuseOthers(connection: DatabaseSync, onOlder: OnOlder): void {
 }
 
 /**
- * Applies each numbered file once, in order, all of them or none. Forward only; the way back is the copy.
+ * Applies the missing migrations in order, all or none. There is no downgrade: restore the copy.
  *
- * @returns path of the copy; null: there was nothing to do, or nothing to copy
+ * @returns path of the copy; null: nothing to do, or nothing to copy
  */
 export function bringToLatest(connection: DatabaseSync, { file, now }: MigrateOptions): string | null {
   const current = readVersion(connection);
@@ -38,7 +38,8 @@ export function bringToLatest(connection: DatabaseSync, { file, now }: MigrateOp
   const copy = current > 0 ? copyBeside(connection, `${file}.version-${current}`, now) : null;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have done it while this one waited for the lock. All at once, so that nobody sees one in between.
+    // Another process may have migrated while this one waited for the lock. One transaction, so that nobody sees an
+    // intermediate version.
     for (const { version, sql } of migrationsAfter(readVersion(connection))) {
       connection.exec(sql());
       connection.exec(`PRAGMA user_version = ${version}`);
@@ -52,16 +53,16 @@ export function bringToLatest(connection: DatabaseSync, { file, now }: MigrateOp
   return copy;
 }
 
-/** Makes the tables of a new database as some version had them. */
+/** Creates the tables of a new database as of some version. */
 export function makeTables(connection: DatabaseSync, upTo: number): void {
   const files = migrationsAfter(0).filter(({ version }) => version <= upTo);
   connection.exec(['BEGIN', ...files.map(({ sql }) => sql()), `PRAGMA user_version = ${upTo}`, 'COMMIT'].join(';\n'));
 }
 
-/** The version is the same in the copy; its owner alone may read it while it is being written, too. */
+/** The copy has the old version. Only its owner can read it, even while it is being written. */
 function copyBeside(connection: DatabaseSync, path: string, now: number): string {
   const free = existsSync(path) ? `${path}-${now}` : path;
-  // What breaks off is not to be taken for a copy.
+  // An incomplete copy must not look like a copy.
   const partial = `${free}.partial-${process.pid}`;
   rmSync(partial, { force: true });
   try {
@@ -74,14 +75,14 @@ function copyBeside(connection: DatabaseSync, path: string, now: number): string
   return free;
 }
 
-// What tables some version has, as SQLite tells it of a database that is made for the question. Postgres has the same.
+// Shapes of the tables of a version, read from a temporary SQLite database. Postgres has the same.
 
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Columns of the primary key, in its order; empty: it has none, and few rows. */
+  /** Columns of the primary key, in order; empty: none, and few rows. */
   readonly key: readonly string[];
-  /** Rows that are there in a new database. */
+  /** Number of rows in a new database. */
   readonly rowsAtFirst: number;
 }
 

@@ -1,4 +1,7 @@
-/** SQLite through node:sqlite: one connection that writes, one that reads, WAL, every commit on disk. */
+/**
+ * SQLite through node:sqlite: one connection for writing, one for reading, WAL; by default every commit is synced to
+ * disk.
+ */
 
 import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -159,7 +162,7 @@ function makeOwn(file: string): void {
 
 function prepare(connection: DatabaseSync): void {
   requireVersion(String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']));
-  // Before anything of it may change.
+  // Checked before anything in it may change.
   const damage = findDamage(connection);
   if (damage !== null) throw Object.assign(new Error(damage), { errcode: SQLITE_CORRUPT });
   useLog(connection);
@@ -236,7 +239,7 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   };
 }
 
-/** Readers and writers of other processes are not waited for. */
+/** Does not wait for readers and writers of other processes. */
 function isLogTruncated(connection: DatabaseSync): boolean {
   connection.exec('PRAGMA busy_timeout = 0');
   try {

@@ -1,4 +1,4 @@
-/** The library, and what a database file is, without opening it to write. */
+/** The SQLite library's version, and inspection of database files without opening them for writing. */
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -9,7 +9,7 @@ import type { Row, SqlValue, Values } from '../database.ts';
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** What is wrong with a database file, in words; null when nothing is. It is only read. */
+/** Describes what is wrong with a database file; null: nothing. Only reads it. */
 export function faultOfSqlite(file: string): string | null {
   try {
     return reading(file, findDamage);
@@ -27,13 +27,13 @@ function reading<T>(file: string, use: (connection: DatabaseSync) => T): T {
   }
 }
 
-/** What is wrong with a database, on one line; null: nothing. */
+/** Describes what is wrong with a database, on one line; null: nothing. */
 export function findDamage(connection: DatabaseSync): string | null {
   const check = String(connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
   return check === 'ok' ? null : check.replaceAll(/\s+/g, ' ');
 }
 
-/** Which version the tables of a file have; 0: there are none, or no file. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
+/** Schema version of a file's tables; 0: there are none, or no file. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
 export function schemaOfSqlite(file: string): number {
   if (!existsSync(file)) return 0;
   try {
@@ -43,12 +43,12 @@ export function schemaOfSqlite(file: string): number {
   }
 }
 
-/** Which version the tables have; 0: there are none. */
+/** Schema version of the tables; 0: there are none. */
 export function readVersion(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
-/** The version of the library, and whether it is one that can corrupt databases. */
+/** The library's version, and whether it is free of the corruption bug. */
 export function sqliteVersion(): { readonly version: string; readonly isSafe: boolean } {
   const connection = new DatabaseSync(':memory:');
   const version = String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
@@ -61,7 +61,7 @@ export function sqliteVersion(): { readonly version: string; readonly isSafe: bo
   }
 }
 
-/** @throws STORE_UNAVAILABLE for a library that can corrupt databases */
+/** @throws STORE_UNAVAILABLE if the library can corrupt databases */
 export function requireVersion(version: string): void {
   const parts = version.split('.').map(Number);
   for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
@@ -76,7 +76,7 @@ export function requireVersion(version: string): void {
   }
 }
 
-// What SQLite says when it fails, in our errors.
+// Converts SQLite's errors to ours.
 
 export const SQLITE_BUSY = 5;
 export const SQLITE_CORRUPT = 11;
@@ -90,7 +90,7 @@ export function isDamage(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode === SQLITE_CORRUPT || error.errcode === SQLITE_NOTADB);
 }
 
-/** @param place path of the file, or what it is called */
+/** @param place path of the file, or its name for messages */
 export function unavailable(place: string, error: unknown): StatusError {
   if (isStatusError(error)) return error;
   return new StatusError({
@@ -100,7 +100,7 @@ export function unavailable(place: string, error: unknown): StatusError {
   });
 }
 
-/** For whoever only looks at a database: a damaged one stays where it is. */
+/** For commands that only read a database: a damaged one stays in place. */
 export function unreadable(file: string, error: unknown): StatusError {
   if (!isDamage(error)) return unavailable(file, error);
   return new StatusError({
@@ -110,13 +110,13 @@ export function unreadable(file: string, error: unknown): StatusError {
   });
 }
 
-/** Rows with the names of their columns. */
+/** Rows with their column names. */
 export function readRows(statement: StatementSync, params: readonly SqlValue[]): readonly Row[] {
   statement.setReturnArrays(false);
   return statement.all(...params) as readonly Row[];
 }
 
-/** Rows as lists, which node:sqlite makes in half the time. */
+/** Rows as arrays, which node:sqlite creates in half the time. */
 export function readLists(statement: StatementSync, params: readonly SqlValue[]): readonly Values[] {
   statement.setReturnArrays(true);
   return statement.all(...params) as unknown as readonly Values[];

@@ -1,4 +1,4 @@
-/** Components and groups that operators made over the API, row by row; each belongs to one page. */
+/** Components and groups that operators created over the API; each belongs to one page. */
 
 import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -9,16 +9,16 @@ import { parseInstant } from '../rows.ts';
 
 export interface MadeComponent {
   readonly page: PageKey;
-  /** As in addresses; no other of the page had it before. */
+  /** As in addresses; never used before on the page. */
   readonly id: string;
   readonly kind: 'component' | 'group';
   readonly name: string;
-  /** In other languages, by tag; absent: nobody translated it. */
+  /** Names in other languages, by tag; absent: none. */
   readonly names?: Translated;
   readonly description: string | null;
-  /** Of a component: the group that it is in, whoever defines that. */
+  /** For components: their group, whoever defines it. */
   readonly groupId: string | null;
-  /** This and the next two are returned to clients and change nothing. */
+  /** This and the next two are returned to clients but have no effect. */
   readonly showcase: boolean;
   readonly onlyIfDegraded: boolean;
   /** `YYYY-MM-DD`; null: when it was first shown. */
@@ -26,14 +26,14 @@ export interface MadeComponent {
   readonly createdAt: EpochMs;
 }
 
-/** With what the page is known by in definitions. */
+/** A component with its page's identity in definitions. */
 export interface PlacedComponent extends MadeComponent {
   readonly slug: string;
   /** Id of the page's definition. */
   readonly origin: string;
 }
 
-/** Those of all pages that have their slugs; oldest first. */
+/** Components of all current pages; oldest first. */
 export async function readPlaced(reader: Reader): Promise<readonly PlacedComponent[]> {
   const rows = await reader.all(
     `SELECT component.*, page.slug, page.origin FROM component JOIN page ON page.key = component.page
@@ -42,13 +42,13 @@ export async function readPlaced(reader: Reader): Promise<readonly PlacedCompone
   return rows.map((row) => ({ ...toMade(row), slug: String(row['slug']), origin: String(row['origin']) }));
 }
 
-/** Those of one page; oldest first. */
+/** Components of one page; oldest first. */
 export async function readMade(reader: Reader, page: PageKey): Promise<readonly MadeComponent[]> {
   const rows = await reader.all('SELECT * FROM component WHERE page = ? ORDER BY created_at, id', [page]);
   return rows.map(toMade);
 }
 
-/** A new one, or one as it is now. */
+/** Inserts or updates a component. */
 export async function saveMade(tx: Writer, one: MadeComponent): Promise<void> {
   await tx.run(
     `INSERT INTO component (page, id, kind, name, names, description, group_id, showcase, only_if_degraded, start_date, created_at)
@@ -73,13 +73,13 @@ export async function saveMade(tx: Writer, one: MadeComponent): Promise<void> {
   await redefine(tx, one.page);
 }
 
-/** Takes it away for good. */
+/** Deletes a component for good. */
 export async function deleteMade(tx: Writer, { page, id }: Pick<MadeComponent, 'page' | 'id'>): Promise<void> {
   await tx.run('DELETE FROM component WHERE page = ? AND id = ?', [page, id]);
   await redefine(tx, page);
 }
 
-/** The page is another by now, for every process. */
+/** Tells all processes that the page's definition changed. */
 async function redefine(tx: Writer, page: PageKey): Promise<void> {
   await tx.run('UPDATE page SET revision = ? WHERE key = ?', [await bumpRevision(tx), page]);
   await tx.announce();

@@ -1,4 +1,7 @@
-/** What operators wrote, row by row. Writers hand their transaction in, so that a change and all that belongs to it is one. */
+/**
+ * Posts written by operators. Writers pass their transaction in, so that a change and everything that belongs to it are
+ * atomic.
+ */
 
 import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -7,21 +10,21 @@ import { parseInstant } from '../rows.ts';
 
 export interface WrittenRow {
   readonly id: string;
-  /** The page that it was written on, which alone shows it. */
+  /** The page it was written on, the only one that shows it. */
   readonly page: PageKey;
-  /** Whether the page was private then: a page that becomes public does not show it by itself. */
+  /** Whether the page was private at the time. If the page becomes public, such a post still stays hidden. */
   readonly isPrivate: boolean;
-  /** From 1; grows by one with every change. */
+  /** From 1; incremented with every change. */
   readonly version: number;
-  /** JSON of the post. */
+  /** The post as JSON. */
   readonly document: string;
   readonly createdAt: EpochMs;
   readonly updatedAt: EpochMs;
-  /** Who changed it last, as in the audit. */
+  /** Who changed it last, as in the audit log. */
   readonly actor: string;
 }
 
-/** Everything that was not deleted, or that of one page; oldest first. */
+/** Posts not deleted, of one page or of all; oldest first. */
 export async function readWritten(reader: Reader, page?: PageKey): Promise<readonly WrittenRow[]> {
   const rows =
     page === undefined
@@ -30,13 +33,13 @@ export async function readWritten(reader: Reader, page?: PageKey): Promise<reado
   return rows.map(toRow);
 }
 
-/** One of them; null: there is none, or it was deleted. */
+/** A post by id; null: there is none, or it was deleted. */
 export async function findWritten(reader: Reader, id: string): Promise<WrittenRow | null> {
   const [row] = await reader.all('SELECT * FROM written WHERE id = ? AND deleted_at IS NULL', [id]);
   return row === undefined ? null : toRow(row);
 }
 
-/** Writes it: version 1 is new, any other follows the one before. */
+/** Inserts a post, or updates the stored one. */
 export async function saveWritten(tx: Writer, row: WrittenRow): Promise<void> {
   const { id, page, isPrivate, version, document, createdAt, updatedAt, actor } = row;
   await tx.run(
@@ -47,7 +50,7 @@ export async function saveWritten(tx: Writer, row: WrittenRow): Promise<void> {
   );
 }
 
-/** Takes it away for good; what it was is kept as long as history is. */
+/** Marks a post as deleted for good; its row is kept as long as history is. */
 export async function deleteWritten(tx: Writer, id: string, at: EpochMs, actor: string): Promise<void> {
   await tx.run('UPDATE written SET deleted_at = ?, updated_at = ?, actor = ?, version = version + 1 WHERE id = ?', [
     at,
@@ -57,7 +60,7 @@ export async function deleteWritten(tx: Writer, id: string, at: EpochMs, actor: 
   ]);
 }
 
-/** How many posts of a page were written while it was private. */
+/** Number of posts of a page that were written while it was private. */
 export async function countPrivate(reader: Reader, page: PageKey): Promise<number> {
   const [row] = await reader.all(
     'SELECT COUNT(*) AS n FROM written WHERE page = ? AND is_private = 1 AND deleted_at IS NULL',
@@ -66,17 +69,17 @@ export async function countPrivate(reader: Reader, page: PageKey): Promise<numbe
   return Number(row?.['n'] ?? 0);
 }
 
-/** A request that carried a key of its own. */
+/** A request with an idempotency key. */
 interface KnownRequest {
   readonly actor: string;
   readonly key: string;
-  /** Of all that was asked for. */
+  /** Digest of the whole request. */
   readonly digest: string;
-  /** Id of the post that came of it. */
+  /** Id of the resulting post. */
   readonly post: string;
 }
 
-/** The request of this key; null: there was none. */
+/** The earlier request with this key; null: none. */
 export async function findRequest(
   reader: Reader,
   { actor, key }: Pick<KnownRequest, 'actor' | 'key'>,
@@ -88,7 +91,6 @@ export async function findRequest(
   return row === undefined ? null : { actor, key, digest: String(row['digest']), post: String(row['post']) };
 }
 
-/** Remembers it. */
 export async function keepRequest(tx: Writer, { actor, key, digest, post }: KnownRequest, at: EpochMs): Promise<void> {
   await tx.run('INSERT INTO written_request (actor, request_key, digest, post, at) VALUES (?, ?, ?, ?, ?)', [
     actor,
@@ -112,21 +114,21 @@ function toRow(row: Row): WrittenRow {
   };
 }
 
-// Alerts by the key of their sender: which incident each is, and what was heard of it last.
+// Alerts by their sender's key: the incident of each, and the latest state received.
 
 export interface KnownAlert {
   readonly intake: string;
-  /** An alert is known on its page only. */
+  /** An alert is only known on its page. */
   readonly page: PageKey;
   readonly key: string;
-  /** Id of the post; null: it was resolved before it was heard of. */
+  /** Id of the post; null: it was resolved before it was first received. */
   readonly post: string | null;
   readonly state: 'firing' | 'resolved';
-  /** When that began or ended by the sender's clock; null: it does not tell. */
+  /** When the alert began or was resolved, by the sender's clock; null: not given. */
   readonly toldAt: EpochMs | null;
 }
 
-/** What is known of a key; null: nothing. */
+/** The stored alert of a key; null: none. */
 export async function findAlert(
   reader: Reader,
   { intake, page, key }: Pick<KnownAlert, 'intake' | 'page' | 'key'>,
@@ -146,7 +148,6 @@ export async function findAlert(
   };
 }
 
-/** Remembers it. */
 export async function keepAlert(
   tx: Writer,
   { intake, page, key, post, state, toldAt }: KnownAlert,

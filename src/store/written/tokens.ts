@@ -1,4 +1,4 @@
-/** Tokens of the API, by the hash of each only. */
+/** API tokens, stored as hashes. */
 
 import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -6,7 +6,10 @@ import type { Database, Row } from '../database.ts';
 import { parseInstant } from '../rows.ts';
 
 export const API_SCOPES = ['incidents', 'components', 'subscribers', 'read'] as const;
-/** What a token may do on its page: write incidents, make and override components, see and change subscribers; every token may read. */
+/**
+ * What a token may do on its page: write incidents; create and override components; see and change subscribers. Every
+ * token may read.
+ */
 export type ApiScope = (typeof API_SCOPES)[number];
 
 export interface ApiToken {
@@ -17,22 +20,21 @@ export interface ApiToken {
   readonly createdAt: EpochMs;
   /** Null: never. */
   readonly expiresAt: EpochMs | null;
-  /** Null: it is in force. */
+  /** Null: still valid. */
   readonly revokedAt: EpochMs | null;
 }
 
 export interface ApiTokens {
   readonly create: (token: ApiToken, hash: string) => Promise<void>;
-  /** Whatever has become of it; null: there was never one of this hash. */
+  /** By hash, even if expired or revoked; null: there never was such a token. */
   readonly find: (hash: string) => Promise<ApiToken | null>;
   readonly findById: (id: string) => Promise<ApiToken | null>;
   /** Newest first. */
   readonly list: () => Promise<readonly ApiToken[]>;
-  /** False: there is none of this id that was in force. */
+  /** False: no valid token has this id. */
   readonly revoke: (id: string, at: EpochMs) => Promise<boolean>;
 }
 
-/** Makes them over a database. */
 export function createApiTokens(database: Database): ApiTokens {
   return {
     create: async ({ id, name, scopes, page, createdAt, expiresAt }, hash) => {
