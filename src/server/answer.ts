@@ -23,8 +23,18 @@ export interface Answer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: string | Uint8Array | null;
+  /** The body once more, a character for each byte: Node sends it in one piece with the head. */
+  readonly text?: string | undefined;
   /** Keeps the response open (server-sent events) instead of sending `body`. */
   readonly stream?: (response: ServerResponse) => void;
+}
+
+/** Above it, one piece is no faster than two. */
+const ONE_PIECE_MAX = 4_096;
+
+/** `text` of an answer that is sent often; undefined: it is too long. */
+export function onePiece(body: Buffer): string | undefined {
+  return body.length <= ONE_PIECE_MAX ? body.toString('latin1') : undefined;
 }
 
 /** Only for this client, never cached. */

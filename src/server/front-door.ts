@@ -11,7 +11,7 @@ import { type Address, createAddressBook, type SiteAddresses } from './address.t
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';
 import { isReturning, type RequestHead, readHead } from './request-head.ts';
-import { type AnsweredRequest, accessFacts, headerLines, send, whenClosed } from './send.ts';
+import { type AnsweredRequest, accessFacts, finishHead, KEEP_ALIVE_MS, send, whenClosed } from './send.ts';
 import { guardSockets } from './sockets.ts';
 import { gateAnswer } from './visitors/gate-answer.ts';
 import { missing, type PageDeps, pageAnswer, siteAnswer } from './visitors/page-answer.ts';
@@ -41,7 +41,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
       requestTimeout: 15_000,
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 2_000,
       // Most requests have no body, and creating a stream for one costs as much as finding the response.
       optimizeEmptyRequests: true,
@@ -93,9 +93,13 @@ function serve(visit: Visit): void {
 function reply(visit: Visit, result: Answer): void {
   const { options, request, response, address } = visit;
   const isOpen = result.status >= 400 && isOpenToScripts(options, address);
-  const lines = headerLines(isOpen ? { ...result.headers, ...OPEN_TO_SCRIPTS } : result.headers, options.isHttpsSite);
-  const all = options.isStopping?.() === true ? [...lines, 'connection', 'close'] : lines;
-  const isSent = send(response, request.method === 'HEAD' ? { ...result, body: null } : result, all);
+  const opened = isOpen ? { ...result, headers: { ...result.headers, ...OPEN_TO_SCRIPTS } } : result;
+  const sending = {
+    head: finishHead(opened, options.isHttpsSite),
+    now: options.now,
+    isLast: options.isStopping?.() === true,
+  };
+  const isSent = send(response, request.method === 'HEAD' ? { ...result, body: null } : result, sending);
   if (isSent) report(visit, response.statusCode);
   else whenClosed(response, (status) => report(visit, status));
 }

@@ -21,6 +21,7 @@ import { once } from '../../once.ts';
 import type { BadgeData } from '../../publish/releases/release-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import type { BadgeAddress } from '../address.ts';
+import { onePiece } from '../answer.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
@@ -160,7 +161,7 @@ function answersWith(body: Buffer, contentType: string): Drawn {
   const content = { 'content-type': contentType, 'content-length': body.length };
   return {
     etag,
-    whole: { status: 200, headers: { ...headers, ...content }, body },
+    whole: { status: 200, headers: { ...headers, ...content }, body, text: onePiece(body) },
     notModified: { status: 304, headers, body: null },
     private: { status: 200, headers: { ...ofSession, ...content }, body },
   };

@@ -12,6 +12,7 @@ import {
   INERT_CSP,
   PUBLIC_CACHE,
 } from '../../publish/releases/manifest.ts';
+import { onePiece } from '../answer.ts';
 import type { RequestHead } from '../request-head.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
@@ -20,6 +21,8 @@ export interface FileAnswer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: Buffer | null;
+  /** As of an `Answer`. */
+  readonly text?: string | undefined;
 }
 
 export interface FileRequest {
@@ -47,8 +50,11 @@ export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileR
   }
   if (range !== undefined) return rangeAnswer(range, body, made.headers);
   // A variant may be replaced by a smaller one meanwhile.
-  if (made.whole['content-length'] !== body.length) made.whole = { ...made.headers, 'content-length': body.length };
-  return { status: 200, headers: made.whole, body };
+  if (made.whole['content-length'] !== body.length) {
+    made.whole = { ...made.headers, 'content-length': body.length };
+    made.text = onePiece(body);
+  }
+  return { status: 200, headers: made.whole, body, text: made.text };
 }
 
 /**
@@ -69,6 +75,8 @@ interface Head {
   readonly notModified: FileAnswer;
   /** With the length of the file as it was sent the last time. */
   whole: OutgoingHttpHeaders;
+  /** Of that file, where it is short. */
+  text: string | undefined;
 }
 
 /** Of the files asked for lately, by encoding, public and gated; about two kilobytes each. A record is that of one path. */
@@ -86,6 +94,7 @@ function fileHead(record: FileRecord, place: FilePlace, encoding: Compression | 
     headers,
     notModified: { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null },
     whole: headers,
+    text: undefined,
   };
   made[index] = head;
   return head;
