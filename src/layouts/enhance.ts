@@ -1,15 +1,12 @@
 /**
- * Progressive enhancement for those who have script: their own time, when the page was checked, how long things have lasted, a
- * warning on an old copy, the new state without loading anew, and copying. The page says everything without it.
+ * Progressive enhancement for those who have script: their own time in tooltips, when the page was checked, and the new state
+ * without loading anew. The page says everything without it.
  */
 
-import { writeDuration } from '../views/text/times.ts';
 import { all, refresh, renew, root } from './refresh.ts';
 
 const local = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(root.lang, { numeric: 'auto' });
-/** Absent in older browsers, which show when things began and not for how long they have lasted. */
-const length = Intl.DurationFormat && new Intl.DurationFormat(root.lang, { style: 'short' });
 
 /** What the server says of the present: see `views/json/now-json.ts`. */
 interface Now {
@@ -35,32 +32,18 @@ function times(): void {
   for (const time of all<HTMLTimeElement>('time')) time.title = local.format(new Date(time.dateTime));
 }
 
-/** What grows older while it is read: when the page was checked, and how long what is open has lasted. */
+/** When the page was checked. */
 function tick(): void {
-  const now = Date.now();
   for (const checked of all<HTMLElement>('[data-checked]')) {
     checked.classList.toggle('alone', isAsked && checkedAt === null);
     if (checkedAt === null) continue;
     // A clock that is behind ours makes it no later than now.
-    const said = ago(Math.min(0, checkedAt - now));
+    const said = ago(Math.min(0, checkedAt - Date.now()));
     // Shorter than what stood here: its room stays, so that nothing below moves.
     const line = checked.parentElement;
     if (line && !line.style.minHeight) line.style.minHeight = `${line.offsetHeight}px`;
     checked.textContent = checked.dataset['checked']?.replace('{ago}', said) ?? '';
   }
-  for (const open of all<HTMLElement>('[data-since]')) {
-    const from = Date.parse(open.dataset['since'] ?? '');
-    if (!length || !(from < now)) continue;
-    const text = (open.dataset['before'] ?? '') + writeDuration(length, now - from);
-    if (open.textContent !== text) open.textContent = text;
-  }
-}
-
-/** Nothing on an old copy is shown as working. */
-function age(): void {
-  if (!(Date.now() > Number(root.dataset['staleAfter']))) return;
-  root.classList.add('is-stale');
-  for (const warning of all<HTMLElement>('#stale')) warning.hidden = false;
 }
 
 /** Null: nobody tells, as in a copy on a disk or behind a gate that closed. */
@@ -86,13 +69,6 @@ async function askNow(): Promise<Now | null> {
 function ready(): void {
   times();
   tick();
-  age();
-  for (const button of all<HTMLButtonElement>('button[data-copied]')) {
-    button.onclick = async () => {
-      await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? '');
-      button.textContent = button.dataset['copied'] ?? '';
-    };
-  }
 }
 
 /** The release that was served a minute ago, and the one that is known to be shown. */
@@ -113,11 +89,7 @@ async function turn(): Promise<void> {
 
 ready();
 document.addEventListener('pharos:refresh', ready);
-// Whatever the network does: a copy that nobody renews has to say so.
-setInterval(() => {
-  tick();
-  age();
-}, 10_000);
+setInterval(tick, 10_000);
 if (root.dataset['staleAfter']) {
   const ask = () => void turn().catch(() => {});
   askNow().catch(() => {});

@@ -1,9 +1,9 @@
 /**
- * What the header offers to those with script: the theme and the time zone that they choose, remembered for all pages of the
- * site, and buttons that copy addresses.
+ * What a page cannot do without, for those with script, before it is painted: the theme and the time zone that they choose,
+ * remembered for all pages of the site, how long things have lasted, a warning on an old copy, and buttons that copy.
  */
 
-import { TIME_WAYS } from '../views/text/times.ts';
+import { TIME_WAYS, writeDuration } from '../views/text/times.ts';
 
 const root = document.documentElement;
 const [themes, zones] = ['theme', 'zone'].map((id) => document.getElementById(id) as HTMLSelectElement | null);
@@ -93,12 +93,14 @@ document.addEventListener('click', async ({ target }) => {
   const element = target as Element;
   for (const menu of document.querySelectorAll<HTMLDetailsElement>('.menu[open]'))
     if (!menu.contains(element)) menu.open = false;
-  const button = element.closest<HTMLElement>('button[data-link]');
+  const button = element.closest<HTMLElement>('button[data-done]');
   if (!button) return;
-  const { link = '', done = '' } = button.dataset;
-  const address = new URL(link, location.href);
+  const { link, done = '' } = button.dataset;
+  const address = new URL(link ?? '', location.href);
   if (link === '') address.hash = '';
-  await navigator.clipboard.writeText(address.href);
+  await navigator.clipboard.writeText(
+    link === undefined ? (button.previousElementSibling?.textContent ?? '') : address.href,
+  );
   button.textContent = done;
 });
 
@@ -110,7 +112,26 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 
+/** Absent in older browsers, which show when things began and not for how long they have lasted. */
+const length = Intl.DurationFormat && new Intl.DurationFormat(root.lang, { style: 'short' });
+
+/** What grows older while it is read. Nothing on an old copy is shown as working, whatever the network does. */
+function tick(): void {
+  const now = Date.now();
+  if (now > Number(root.dataset['staleAfter'])) root.classList.add('is-stale');
+  for (const open of document.querySelectorAll<HTMLElement>('[data-since]')) {
+    const from = Date.parse(open.dataset['since'] ?? '');
+    if (!length || !(from < now)) continue;
+    const text = (open.dataset['before'] ?? '') + writeDuration(length, now - from);
+    if (open.textContent !== text) open.textContent = text;
+  }
+}
+
+tick();
+setInterval(tick, 10_000);
+
 // It puts other times in place of these.
 document.addEventListener('pharos:refresh', () => {
+  tick();
   if (zones?.value === '') writeTimes(zones);
 });

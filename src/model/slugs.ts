@@ -56,8 +56,12 @@ export const SITE_FILES = [
   'sitemap.xml',
 ] as const;
 
+/** Scripts that pages in public load from files of their own: none of them is needed for what a page says. */
+export const PAGE_SCRIPTS = ['days.js', 'enhance.js'] as const;
+
 /** Files of a page besides its folders, also at the root of a site with a home page. */
 const PAGE_FILES = [
+  ...PAGE_SCRIPTS,
   'build.json',
   'favicon.svg',
   'feed.atom',

@@ -2,6 +2,7 @@
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { PageModel } from '../../src/model/index.ts';
+import { PAGE_SCRIPTS } from '../../src/model/slugs.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import type { ViewByKind, ViewKind } from '../../src/views/html.ts';
 import { incidentView } from '../../src/views/incident/incident.ts';
@@ -65,11 +66,14 @@ export async function run(): Promise<void> {
   const fifty = await draw('status-page', statusPageView(manyComponents(50)));
   const script = [...fifty.matchAll(SCRIPT)].map((match) => match[1]).join('\n');
   const without = weigh('50 components, without scripts', fifty.replace(SCRIPT, ''));
-  const draws = async (name: string, of: PageModel) => weigh(name, await draw('status-page', statusPageView(of)));
+  // As in public: with days.js and enhance.js beside them, which browsers keep.
+  const draws = async (name: string, of: PageModel) =>
+    weigh(name, (await renderer.render('status-page', statusPageView(of), 'file')).html);
   const troubled = await draws('50 components, 150 incidents in 80 days', troubledWorld(50, 150));
   const crowded = await draws('300 components, 900 incidents', troubledWorld(300, 900));
   const figures = [
-    weigh('50 components × 90 days', fifty),
+    weigh('50 components × 90 days, behind a gate', fifty),
+    await draws('50 components × 90 days', manyComponents(50)),
     await draws('the same in Arabic', manyComponents(50, { settings: { locale: 'ar' } })),
     await draws('the same in Japanese', manyComponents(50, { settings: { locale: 'ja' } })),
     without,
@@ -80,6 +84,7 @@ export async function run(): Promise<void> {
   ];
   for (const page of onePageOfEachKind(calm()).filter(({ kind }) => kind !== 'status-page'))
     figures.push(weigh(page.path, (await render(renderer, page)).html));
+  for (const name of PAGE_SCRIPTS) figures.push(weigh(name, renderer.scriptOf(name)));
   console.table(figures);
   await times(renderer);
   for (const { name, brotli11Bytes, rawBytes } of figures)

@@ -693,7 +693,7 @@ describe('what goes wrong', () => {
     let isBroken = false;
     const { run } = site.publisher({
       renderer: {
-        version: renderer.version,
+        ...renderer,
         render: async (kind, view) => {
           if (isBroken && JSON.stringify(view).includes('BETA')) throw new Error('beta cannot be drawn');
           return renderer.render(kind, view);

@@ -41,6 +41,7 @@ const FILE_ROWS: readonly { readonly files: RegExp; readonly tells: boolean }[] 
   { files: /^(sitemap\.xml|llms\.txt)$/, tells: true },
   { files: /^(og\.png|favicon\.svg|robots\.txt)$/, tells: false },
   { files: /^site\.webmanifest$/, tells: true },
+  { files: /^(days|enhance)\.js$/, tells: false },
   { files: /^(components|groups)\/[\w-]+\/og\.png$/, tells: false },
 ];
 

@@ -86,7 +86,7 @@ describe('a site in several languages, built for a static host', () => {
         .map((path) => path.slice(prefix.length));
     const own = tree('acme/').filter((path) => !LOCALES.some((locale) => path.startsWith(`${locale}/`)));
     const once =
-      /^(api\/.*|build\.json|log\/.*|reports\/.*\.(json|csv)|favicon\.svg|robots\.txt|sitemap\.xml|llms\.txt|site\.webmanifest)$/;
+      /^(api\/.*|build\.json|days\.js|enhance\.js|log\/.*|reports\/.*\.(json|csv)|favicon\.svg|robots\.txt|sitemap\.xml|llms\.txt|site\.webmanifest)$/;
     for (const locale of LOCALES.slice(1))
       expect(tree(`acme/${locale}/`).sort(), locale).toEqual(own.filter((path) => !once.test(path)).sort());
     expect(existsSync(join(out, 'acme/en'))).toBe(false);

@@ -73,12 +73,14 @@ it('code to copy reads from left to right on a page that reads from right to lef
 });
 
 describe('with script', () => {
-  it('fifty components take one request and ask nobody else, but the server when it checked', async () => {
+  it('fifty components are whole after one request, and ask nobody else but the server for scripts and when it checked', async () => {
     const page = await open('fifty/');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.reload({ waitUntil: 'networkidle' });
-    expect(asked).toEqual([`${site.url}fifty/`, `${site.url}fifty/api/now.json`]);
+    expect(asked.map((address) => address.replace(/\?.*/, ''))).toEqual(
+      ['', 'days.js', 'enhance.js', 'api/now.json'].map((path) => `${site.url}fifty/${path}`),
+    );
   });
 
   it('times have the visitor’s own in their tooltip', async () => {
@@ -176,6 +178,23 @@ describe('with script', () => {
     await page.clock.runFor(20 * 60_000);
     expect(await page.locator('#stale').innerText()).toContain('This page is out of date.');
     expect(await colour()).not.toBe(before);
+  });
+
+  it.each([
+    ['never come', null],
+    ['are of another version', 'document.body.textContent = "another version"'],
+  ])('says all it knows where the scripts beside it %s, and still grows old', async (_, body) => {
+    const page = await openEmpty();
+    await page.route('**/*.js?*', (route) =>
+      body === null ? route.abort() : route.fulfill({ contentType: 'text/javascript', body }),
+    );
+    await page.goto(site.url);
+    const entry = page.locator('.event', { hasText: 'The API and the web application do not answer' }).first();
+    expect(await entry.locator('.side').innerText()).toContain('48 min · Critical impact');
+    expect(await page.locator('.row .days').first().getAttribute('href')).toContain('#');
+    await page.clock.runFor(20 * 60_000);
+    expect(await entry.locator('.side').innerText()).toContain('1 h 8 min · Critical impact');
+    expect(await page.locator('#stale').innerText()).toContain('This page is out of date.');
   });
 
   it('a copy that is too old when it is opened never looked otherwise, and nothing moves for its warning', async () => {

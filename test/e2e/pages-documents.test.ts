@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { preparing } from '../../src/server/visitors/preparing.ts';
+import { notFoundView } from '../../src/views/page/not-found.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { CATALOGUES } from '../../src/views/words/index.ts';
 import { onePageOfEachKind, pagesOf, render, sceneStatusPages } from '../helpers/every-page.ts';
@@ -101,7 +103,7 @@ describe('documents', () => {
 });
 
 describe('policies', () => {
-  it('allow nothing but the hashes of what stands in the page', async () => {
+  it('allow nothing but the hashes of what stands in the page, or in a file that the page names with its hash', async () => {
     for (const page of onePageOfEachKind()) {
       const { html, csp } = await render(renderer, page);
       expect(csp, page.kind).toMatch(/^default-src 'none';/);
@@ -111,8 +113,25 @@ describe('policies', () => {
       expect(csp.match(/script-src ([^;]*)/)?.[1]).toMatch(/^('none'|'sha256-[\w+/=]+'( 'sha256-[\w+/=]+')*)$/);
       const inline = html.match(/<(?:style|script)[^>]*>/g) ?? [];
       expect(csp.match(/'sha256-/g)?.length, 'each style and script of the page is allowed').toBe(inline.length);
+      for (const [, name = '', hash = ''] of html.matchAll(/ src="(?:[./]*)(\w+\.js)\?[^"]*" integrity="([^"]*)"/g)) {
+        expect(hash).toBe(`sha256-${createHash('sha256').update(renderer.scriptOf(name)).digest('base64')}`);
+        expect(csp).toContain(`'${hash}'`);
+      }
       expect(html).toContain(`<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${csp}">`);
     }
+  });
+
+  it('leave scripts in pages behind a gate, in drafts, and in the page for addresses where nothing is', async () => {
+    const view = statusPageView(outage());
+    const { html: published } = await renderer.render('status-page', view, 'file');
+    expect(published.match(/ src="(?:days|enhance)\.js\?\w{8}" integrity=/g)?.length).toBe(2);
+    const gated = statusPageView(outage({ definition: { access: 'password' } }));
+    for (const { html } of [
+      await renderer.render('status-page', view),
+      await renderer.render('status-page', gated, 'file'),
+      await renderer.render('not-found', notFoundView(outage()), 'file'),
+    ])
+      expect(html).not.toContain(' integrity=');
   });
 
   it('know the operator’s variables and nothing else that came in', async () => {

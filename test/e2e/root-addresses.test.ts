@@ -53,6 +53,8 @@ const ADDRESSES: Readonly<Record<string, RegExp>> = {
   'favicon.svg': /<svg/,
   'build.json': /"versions"/,
   'site.webmanifest': /"start_url":".\/"/,
+  'days.js': /use strict/,
+  'enhance.js': /use strict/,
 };
 
 describe('the addresses that others expect', () => {
@@ -250,6 +252,38 @@ describe('the addresses that others expect', () => {
     expect([url, errors]).toEqual([`http://${SITE_HOST}:${port}/site.webmanifest`, []]);
     expect(JSON.parse(data ?? '')).toMatchObject({ name: 'Acme', start_url: './', icons: [{ src: 'favicon.svg' }] });
     await page.close();
+  });
+
+  it('load their scripts from files that are kept, wherever the page is seen, and run them under its policy', async () => {
+    const { port } = new URL(pharos.url);
+    for (const [, host, base] of BASES)
+      for (const folder of ['', 'components/api/']) {
+        const page = await browser.newPage();
+        const complaints: string[] = [];
+        page.on('console', (message) => complaints.push(message.text()));
+        page.on('pageerror', (error) => complaints.push(String(error)));
+        const scripts: string[] = [];
+        page.on('response', (answer) => {
+          if (answer.request().resourceType() === 'script')
+            scripts.push(`${new URL(answer.url()).pathname} ${answer.headers()['cache-control']}`);
+        });
+        await page.goto(`http://${host}:${port}${base}/${folder}`);
+        // The one makes sliders of bars, the other writes how long ago the page was checked.
+        await page.locator('.days[role=slider]').waitFor();
+        await page
+          .locator('[data-checked]', { hasText: /ago|now/ })
+          .first()
+          .waitFor();
+        const kept = 'public, max-age=31536000, s-maxage=30, immutable';
+        expect(scripts.toSorted()).toEqual([`${base}/days.js ${kept}`, `${base}/enhance.js ${kept}`]);
+        expect(complaints).toEqual([]);
+        await page.close();
+      }
+    // What a page of another version asks for is not kept as that.
+    for (const query of ['', '?00000000']) {
+      const { headers } = await ask(SITE_HOST, `/enhance.js${query}`);
+      expect(headers['cache-control']).toBe('public, max-age=30, stale-while-revalidate=30, stale-if-error=86400');
+    }
   });
 
   it('are copies on a static host: of the home page at the root, of every page by its slug', async () => {

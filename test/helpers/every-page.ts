@@ -6,6 +6,7 @@ import { galleryChoices, PART_KINDS } from '../../src/badges/kinds.ts';
 import { LOGIN_STEPS } from '../../src/model/access.ts';
 import type { Day, PageModel } from '../../src/model/index.ts';
 import type { LogSummary } from '../../src/model/page.ts';
+import { PAGE_SCRIPTS } from '../../src/model/slugs.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
 import { componentView } from '../../src/views/component/component.ts';
@@ -197,15 +198,20 @@ export function sceneStatusPages(): { readonly name: string; readonly model: Pag
   ];
 }
 
+/** Scripts of pages, by the last build that drew one. */
+let scriptOf: Renderer['scriptOf'] = () => '';
+
+/** As it is published: what browsers keep of its scripts comes from files beside it (`servePages`). */
 export function render(renderer: Renderer, page: PageUnderTest): Promise<Rendered> {
+  ({ scriptOf } = renderer);
   // The kind and the view of a page under test always belong together; the compiler cannot follow that through a union.
-  return renderer.render(page.kind, page.view as never);
+  return renderer.render(page.kind, page.view as never, 'file');
 }
 
 export interface PageServer {
   /** With a slash at the end. */
   readonly url: string;
-  /** Paths asked for since the start, with what came of each. */
+  /** Paths asked for since the start, with what came of each; none of scripts. */
   readonly requests: { readonly path: string; readonly status: number }[];
   /** Puts another document in place of one, or a new one. */
   readonly put: (path: string, page: Rendered) => void;
@@ -213,13 +219,16 @@ export interface PageServer {
   readonly close: () => Promise<void>;
 }
 
-/** Serves pages by their paths on a loopback port, with their policies as headers. Anything else is missing. */
+/** Serves pages by their paths on a loopback port, with their policies as headers, and scripts. Anything else is missing. */
 export async function servePages(pages: Iterable<readonly [path: string, page: Rendered]>): Promise<PageServer> {
   const documents = new Map(pages);
   const requests: { path: string; status: number }[] = [];
   const server: Server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname).slice(1);
     const page = documents.get(path);
+    const script = PAGE_SCRIPTS.find((name) => path.endsWith(name));
+    if (script !== undefined)
+      return response.writeHead(200, { 'content-type': 'text/javascript' }).end(scriptOf(script));
     requests.push({ path, status: page === undefined ? 404 : 200 });
     if (page === undefined) return response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': page.csp });

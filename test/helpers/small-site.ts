@@ -45,6 +45,7 @@ export function plainRenderer(version = 'plain-1'): PublisherOptions['renderer']
   return {
     version,
     drawn,
+    scriptOf: (name) => `// ${name}`,
     render: async (kind, view) => {
       drawn.push(kind);
       const text = JSON.stringify(view).replaceAll('<', '\\u003c');

@@ -20,9 +20,10 @@ export function drawingWith(
     renderer: {
       version: renderer.version,
       render: async (kind, view) => {
-        const { html, csp } = await renderer.render(kind as never, view as never);
+        const { html, csp } = await renderer.render(kind as never, view as never, 'file');
         return { body: html, csp };
       },
+      scriptOf: renderer.scriptOf,
       ...(socialImage === undefined ? {} : { socialImage }),
     },
     filesOf: (model, page) =>

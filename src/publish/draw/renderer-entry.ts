@@ -4,6 +4,7 @@ import { createApp } from 'astro/app/entrypoint';
 import { FetchState } from 'astro/fetch';
 import { renderToString } from 'astro/runtime/server/index.js';
 import { HEAD_SCRIPT, OFFER_SCRIPT } from '../../layouts/head-script.ts';
+import type { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { Handed } from '../../views/html.ts';
 
 const { manifest } = createApp({ streaming: false });
@@ -14,6 +15,20 @@ export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
     routeData.route.slice(1),
     styles.flatMap((style) => (style.type === 'inline' ? [style.content] : [])),
   ]),
+);
+
+/** Scripts that a page may load from a file of its own: the file's name, and where Astro found the script. */
+const PLACES: Readonly<Record<(typeof PAGE_SCRIPTS)[number], string>> = {
+  'days.js': 'components/days/DayTip.astro?astro&type=script&index=0',
+  'enhance.js': 'layouts/Page.astro?astro&type=script&index=1',
+};
+/** Names and contents of them. */
+export const scriptFiles: readonly (readonly [name: string, content: string])[] = Object.entries(PLACES).map(
+  ([name, place]) => {
+    const [, content] = [...manifest.inlinedScripts].find(([id]) => id.includes(place)) ?? [];
+    if (content === undefined) throw new TypeError(`There is no script in ${place}`);
+    return [name, content];
+  },
 );
 
 // Otherwise Astro would hash the styles of a page for each rendering, for a header with the same contents.

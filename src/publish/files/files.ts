@@ -4,6 +4,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { BADGE_KINDS } from '../../badges/kinds.ts';
 import type { LogoFile } from '../../config/look.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
+import { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import { once } from '../../once.ts';
 import { faviconView, type SocialLogo, socialView } from '../../views/badges/social.ts';
 import { verifyView } from '../../views/component/verify.ts';
@@ -54,6 +55,7 @@ import {
   LOGOS,
   MAINTENANCE,
   NOT_FOUND,
+  PAGE_SCRIPT,
   REDIRECT,
   REPORT,
   REPORT_CSV,
@@ -91,6 +93,7 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
     ...machineFiles(facts, options.logo),
     ...(options.badges ? badgeFiles(model, badge) : []),
     ...(model.others ?? []).flatMap((other) => otherFiles(other, badge, options)),
+    ...scriptFiles(model),
     ...iconFiles(options.icon ?? null),
     ...logoFiles(options.logo ?? []),
   ];
@@ -107,6 +110,12 @@ function otherFiles(model: PageModel, badge: PageBadges, options: FilesOptions):
     ...(options.badges ? badgeFiles(model, { ...badge, options: { ...badge.options, locale } }) : []),
   ];
   return files.map((file) => inFolder(languages?.path ?? '', file));
+}
+
+/** Pages behind a gate have theirs in them. */
+function scriptFiles({ definition }: PageModel): FileEntry[] {
+  if (definition.access !== 'public') return [];
+  return PAGE_SCRIPTS.map((name) => fileEntry(PAGE_SCRIPT, name, { inputs: () => ({ name }) }));
 }
 
 function iconFiles(icon: PageIcon | null): FileEntry[] {

@@ -32,6 +32,8 @@ import { socialImage } from './social-image.ts';
 /** Renders a view as HTML, with the compiled pages. */
 export interface PageRenderer {
   render(kind: string, view: unknown): Promise<Drawn>;
+  /** Text of a script that pages load from a file; absent: its pages have none. */
+  readonly scriptOf?: (name: string) => string;
   /** Renders a social image as PNG in a thread that doesn't last; absent: this thread does. */
   readonly socialImage?: (view: SocialView) => Promise<Uint8Array>;
 }
@@ -222,11 +224,14 @@ export const SECURITY = fileKind('security', TEXT_TYPE, securityText);
 export const LLMS = fileKind('llms', TEXT_TYPE, llmsText);
 export const SITEMAP = fileKind('sitemap', 'application/xml; charset=utf-8', sitemapText);
 
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 /** One of our scripts, unchanged. */
-export const SCRIPT = fileKind(
-  'script',
-  'text/javascript; charset=utf-8',
-  ({ text }: { readonly text: string }) => text,
+export const SCRIPT = fileKind('script', SCRIPT_TYPE, ({ text }: { readonly text: string }) => text);
+/** One of those that the pages are compiled with. */
+export const PAGE_SCRIPT = fileKind(
+  'page-script',
+  SCRIPT_TYPE,
+  ({ name }: { readonly name: string }, renderer) => renderer.scriptOf?.(name) ?? '',
 );
 
 // Pictures

@@ -3,7 +3,8 @@
  *
  * Both add up the headers of all rules that match, and one of them joins values of one name with a comma. So no file gets
  * a name from two rules; placeholders keep their number the same however many pages there are, below the 100 that
- * Cloudflare takes. What HTML may do is in the documents (`<meta>`); who may frame them only a header can say.
+ * Cloudflare takes. Scripts of pages have none: both hosts let browsers ask whether theirs is still the same. What HTML may
+ * do is in the documents (`<meta>`); who may frame them only a header can say.
  *
  * @see https://developers.cloudflare.com/pages/configuration/headers/ and https://docs.netlify.com/manage/routing/headers/,
  *   read 2026-11

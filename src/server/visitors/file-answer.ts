@@ -135,7 +135,9 @@ interface FilePlace extends Pick<FileRequest, 'path' | 'isPublic'> {
 
 /** What is there once for all languages. */
 function isWordless({ contentType }: FileRecord): boolean {
-  return /^(?:application\/(?:manifest\+)?json|image\/|text\/(?:plain|csv)|application\/xml)/.test(contentType);
+  return /^(?:application\/(?:manifest\+)?json|image\/|text\/(?:plain|csv|javascript)|application\/xml)/.test(
+    contentType,
+  );
 }
 
 /** The language of the tree that a path below a page is in. */

@@ -3,10 +3,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Access, canView, type GatedPage, NOBODY } from '../../access/access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
-import { noPageKey } from '../../model/slugs.ts';
+import { noPageKey, PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
-import { releasePage } from '../../publish/releases/manifest.ts';
+import { releasePage, SCRIPT_CACHE } from '../../publish/releases/manifest.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { isSinglePath } from '../../views/v2/documents.ts';
 import type { Address } from '../address.ts';
@@ -121,6 +121,10 @@ function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer 
   if (path.startsWith('api/') && isSinglePath(path))
     return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
   const file = fileAnswer(release, { path: path === ICON_PATH ? 'favicon.svg' : path, isPublic, head });
+  // At another digest is what a page of another version asks for: nobody is to keep it as that.
+  const isScript = isPublic && query.size > 0 && PAGE_SCRIPTS.some((name) => name === path);
+  if (file !== null && isScript && query.has(release.manifest.files[path]?.sha256.slice(0, 8) ?? ''))
+    return { ...file, headers: { ...file.headers, 'cache-control': SCRIPT_CACHE } };
   return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
 }
 

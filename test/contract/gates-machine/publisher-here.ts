@@ -13,6 +13,7 @@ const LEFT_OUT = /\.png$|^badges\/(?!status|card)|^(?:components|groups)\/[^/]+\
 
 const renderer: Renderer = {
   version: 'plain-1',
+  scriptOf: (name) => `// ${name}`,
   render: async (kind, view) => ({
     html: `<!DOCTYPE html><html lang="en"><title>${kind}</title><p>${JSON.stringify(view).replaceAll('<', '\\u003c')}</p></html>`,
     csp: "default-src 'none'",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
-import { isOwnRootFile, SITE_FILES } from '../../../src/model/slugs.ts';
+import { isOwnRootFile, PAGE_SCRIPTS, SITE_FILES } from '../../../src/model/slugs.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
 import { listSiteFiles } from '../../../src/publish/site/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
@@ -67,6 +67,8 @@ function expected(path: string, contentType: string): Record<string, string | un
   const headers = isBadge
     ? Object.fromEntries(Object.entries(BADGE_HEADERS).map(([name, value]) => [name.toLowerCase(), value]))
     : served(path, contentType);
+  // Rules are few, and without one both hosts have browsers ask again.
+  if (PAGE_SCRIPTS.some((name) => name === path)) return { 'x-content-type-options': 'nosniff' };
   return {
     'cache-control': headers['cache-control'],
     'access-control-allow-origin': headers['access-control-allow-origin'],
