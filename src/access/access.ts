@@ -1,22 +1,22 @@
-/** The contract between the front door and the gates. The one decision is `canView`. */
+/** The contract between the front door and the gates (access control of pages). Every decision is made by `canView`. */
 
 import type { AccessType, AddressRule, OidcAllow } from '../model/observation.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 
-/** What stands before a page, as published. Unpublished and closed pages have none: they do not exist. */
+/** The gate of a published page. Unpublished and closed pages have none: to visitors they do not exist. */
 type Gate =
   | { readonly kind: 'public' }
   | {
       readonly kind: Exclude<AccessPage['access'], 'public'>;
-      /** Changes when what the gate asks for does; a session of another version sees nothing. */
+      /** Changes with the gate's settings; sessions of another version see nothing. */
       readonly version: string;
-      /** Null: it asks for no address. */
+      /** Null: any address. */
       readonly addresses: AddressCheck | null;
     };
 
 interface AddressCheck {
-  /** True: no session is needed, as of `ip`. */
+  /** True: visitors from these addresses need no session, as with access `ip`. */
   readonly isEnough: boolean;
   readonly includes: (address: string) => boolean;
 }
@@ -27,17 +27,17 @@ export interface GatedPage {
   readonly gate: Gate;
 }
 
-/** Whoever sends a request: nobody, or an address and sessions for some pages. */
+/** Who sent a request: its address, and the pages that its session is signed in to. */
 export interface Principal {
-  /** Counted from the configured number of proxies; empty: unknown, which is in no range. */
+  /** Taken from X-Forwarded-For with the configured number of proxies. Empty: unknown, and in no range. */
   readonly address: string;
-  /** Gate version by page: of sessions that are alive, and of the page asked for if the address is enough. */
+  /** Gate version by page: for pages with a valid session, and for the requested page if the address is enough. */
   readonly sessions: ReadonlyMap<PageKey, string>;
 }
 
 export const NOBODY: Principal = Object.freeze({ address: '', sessions: new Map() });
 
-/** Whether `principal` may see any file of `page`. Deny by default: an unknown page is not seen by anybody. */
+/** Whether `principal` may see any file of `page`. Denies by default: nobody sees an unknown page. */
 export function canView(principal: Principal, page: GatedPage | null): boolean {
   if (page === null) return false;
   const { gate, key } = page;
@@ -46,28 +46,28 @@ export function canView(principal: Principal, page: GatedPage | null): boolean {
   return gate.addresses === null || gate.addresses.isEnough || gate.addresses.includes(principal.address);
 }
 
-/** A request to a gate, stripped to what gates need. */
+/** A request to a gate, reduced to what gates need. */
 export interface GateRequest {
   readonly method: 'GET' | 'HEAD' | 'POST';
   /** `login/`, `login/link/`, `logout` …, relative to the page. */
   readonly path: string;
-  /** As in the address; there need not be such a page. */
+  /** From the address; the page need not exist. */
   readonly slug: string;
   readonly query: URLSearchParams;
-  /** Parsed `application/x-www-form-urlencoded` body, at most 64 kB; empty otherwise. */
+  /** Parsed `application/x-www-form-urlencoded` body, at most 64 kB; empty for other requests. */
   readonly form: URLSearchParams;
   readonly cookie: string | null;
-  /** The Origin header as sent. */
+  /** The Origin header. */
   readonly origin: string | null;
-  /** The Sec-Fetch-Site header as sent. */
+  /** The Sec-Fetch-Site header. */
   readonly fetchSite: string | null;
-  /** Scheme, host and port of the address as the visitor sees it, `https://status.example.com`. */
+  /** Scheme, host and port as the visitor sees them: `https://status.example.com`. */
   readonly ownOrigin: string;
   /** Path prefix of the page as the visitor sees it: `/acme/`, or `/` on its own domain. */
   readonly base: string;
-  /** Whether the visitor came over https (by the configured proxies or site.url). */
+  /** Whether the visitor uses https (according to the configured proxies or site.url). */
   readonly isSecure: boolean;
-  /** Counted from the configured number of proxies. */
+  /** Taken from X-Forwarded-For with the configured number of proxies. */
   readonly clientAddress: string;
   readonly now: EpochMs;
 }
@@ -78,53 +78,56 @@ export interface GateResponse {
   readonly body: string;
 }
 
-/** An address that is not there, or not for whoever asks. */
+/** An address that does not exist, or that this visitor may not see. */
 interface DeniedRequest {
   readonly base: string;
-  /** As asked for below `base`, so that the visitor gets there after signing in. */
+  /** The requested path below `base`, to return to after signing in. */
   readonly path: string;
 }
 
-/** What the front door calls. */
+/** The interface for the front door. */
 export interface Access {
-  /** Who sends a request, by its address and the sessions that its Cookie header stands for. A store that fails stands for nobody new. */
+  /**
+   * Finds out who sent a request, from its address and the session in its Cookie header. If the store fails, nobody new
+   * is let in.
+   */
   readonly principalOf: (request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>) => Promise<Principal>;
   /**
-   * Signs in, sends links, signs out. Answers alike for pages that do not exist. Null: no page of the site has a gate,
-   * so these addresses do not exist either.
+   * Signs in, sends links, signs out. Answers the same for pages that do not exist. Null: no page of the site has a
+   * gate, so these addresses do not exist.
    */
   readonly handle: (request: GateRequest) => Promise<GateResponse | null>;
-  /** Answers a browser that comes back from the identity provider; where it began says what for. */
+  /** Handles a browser that returns from the identity provider; the pending sign-in says for which page. */
   readonly returned: (request: GateRequest) => Promise<GateResponse>;
   /**
-   * The answer, status 404 with the form to sign in, for every address of a page that the visitor may not see or that
-   * does not exist. Null: no page of the site has a gate, so the ordinary 404 gives nothing away.
+   * The answer for every address of a page that does not exist or that the visitor may not see: 404 with the sign-in
+   * form. Null: no page of the site has a gate, so the ordinary 404 reveals nothing.
    */
   readonly denied: (request: DeniedRequest) => Promise<GateResponse | null>;
-  /** Shows pages that are known to be public before the store can be asked of any; `setPages` then knows them all. */
+  /** Shows pages known to be public before the store could be read; `setPages` then sets all pages. */
   readonly showPublic: (slugs: readonly string[]) => void;
   /**
-   * Pages as resolved from configuration and upstreams; called whenever they change. Sessions of changed gates end at
-   * once; a page whose gate is new or changed is closed to everybody until the promise resolves.
+   * Sets the pages, resolved from configuration and upstreams; call it whenever they change. Sessions of changed gates
+   * end at once. A page with a new or changed gate is closed to everybody until the promise resolves.
    *
-   * @param waiting  slugs of pages that nobody sees for now; their sessions are kept for the same gate
+   * @param waiting  slugs of pages hidden for now; their sessions are kept if they return with the same gate
    *
    * @throws STORE_UNAVAILABLE those gates stay closed; call again
    */
   readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   /** The gate of a page as last set; null: unknown, unpublished or closed. */
   readonly pageOf: (slug: string) => GatedPage | null;
-  /** Whether there is any page, as before the first of them is known. */
+  /** False until the first pages are known. */
   readonly knowsPages: () => boolean;
-  /** Whether a token opens the badges of a gated page, and of that page only. */
+  /** Whether a token opens the badges of this gated page; it opens no others. */
   readonly allowsBadge: (slug: string, token: string) => Promise<boolean>;
-  /** Tries queued mails again and forgets what has expired; its own timer calls it every few seconds. */
+  /** Retries queued mails and deletes what has expired; a timer calls it every few seconds. */
   readonly tend: () => Promise<void>;
-  /** Waits for what is under way; the database stays open. */
+  /** Waits for work in progress; the database stays open. */
   readonly close: () => Promise<void>;
 }
 
-/** A page with what its gate needs; the clear password never leaves memory. */
+/** A page with the settings of its gate. The clear-text password never leaves memory. */
 export interface AccessPage {
   readonly key: PageKey;
   readonly slug: string;
@@ -136,8 +139,8 @@ export interface AccessPage {
   /** Reveals the password; null unless access is `password`. */
   readonly password: { readonly reveal: () => string } | null;
   readonly emailDomains: readonly string[];
-  /** Absent: nobody by an identity provider. */
+  /** Absent: nobody can sign in with an identity provider. */
   readonly oidc?: OidcAllow | undefined;
-  /** Absent: from any address. */
+  /** Absent: any address. */
   readonly addresses?: AddressRule | undefined;
 }

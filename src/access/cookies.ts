@@ -1,6 +1,6 @@
 /**
- * The cookies: the session of a visitor, the nonce that ties a mailed link to the browser that asked for it, what a
- * browser must bring back from an identity provider, and the session of an operator.
+ * The cookies: a visitor's session; the nonce that ties a mailed link to the browser that requested it; the state of a
+ * sign-in with an identity provider; an operator's session.
  */
 
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -13,12 +13,15 @@ const NAMES: Readonly<Record<CookieRole, string>> = {
   operator: 'pharos-operator',
   provider: 'pharos-provider',
 };
-/** A visitor comes in by links from elsewhere; an operator's cookie never travels with a request that another site made. */
+/**
+ * `lax` for visitors, who arrive by links from other sites; `strict` for operators, so that their cookie is never sent
+ * with a request made by another site.
+ */
 const SAME_SITE = { session: 'lax', asking: 'lax', operator: 'strict', provider: 'lax' } as const;
 
 /**
- * `__Host-` makes browsers refuse the cookie from a subdomain or over http. Loopback http cannot have it, so there the
- * plain name stands, and a session that was made under one name is never found under the other.
+ * With `__Host-`, browsers refuse the cookie from a subdomain or over http. Loopback http cannot use that prefix, so
+ * the plain name is used there; a session created under one name is never found under the other.
  */
 function cookieName(role: CookieRole, isSecure: boolean): string {
   return isSecure ? `__Host-${NAMES[role]}` : NAMES[role];
@@ -27,7 +30,7 @@ function cookieName(role: CookieRole, isSecure: boolean): string {
 interface CookieInit {
   readonly role: CookieRole;
   readonly isSecure: boolean;
-  /** Empty: the browser forgets the cookie. */
+  /** Empty: deletes the cookie. */
   readonly value: string;
   /** Null: until the browser closes. */
   readonly maxAgeSeconds: number | null;
@@ -46,7 +49,7 @@ export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit):
   });
 }
 
-/** The value of one of our cookies in a Cookie header; the first where a browser sends several. */
+/** The value of one of our cookies in a Cookie header; the first one if there are several. */
 export function readCookie(header: string | null, role: CookieRole, isSecure: boolean): string | null {
   return parseCookie(header ?? '')[cookieName(role, isSecure)] ?? null;
 }

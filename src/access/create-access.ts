@@ -1,4 +1,4 @@
-/** The gates, put together. */
+/** Assembles the gates. */
 
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
@@ -36,20 +36,20 @@ import { createSessions } from './sessions/sessions.ts';
 import { type GateParts, show, type Visit, visitOf } from './visit.ts';
 
 export interface AccessOptions {
-  /** Shared with the store; closing the gates leaves it open. */
+  /** Shared with the store; not closed with the gates. */
   readonly database: Database;
-  /** Of hashes of addresses; not kept in the database. */
+  /** Key for hashes of addresses; not stored in the database. */
   readonly key: Revealing;
-  /** For work that no request asks for: queued mails, forgetting. */
+  /** Clock for work that no request triggers: queued mails, expiry. */
   readonly now: () => EpochMs;
   readonly sendMail: SendMail;
   /** How long a session may stay unused. */
   readonly sessionHours: number;
-  /** Something failed that the visitor is not told; never carries a secret. */
+  /** Called with errors hidden from the visitor; they never contain a secret. */
   readonly onError: (error: unknown, where: string) => void;
-  /** Where it fails, a plain document in English takes the place of its own. */
+  /** If it fails, a plain document in English is shown instead. */
   readonly renderLogin: RenderLogin;
-  /** The language that the address of a way back is in, one of few; null: that of the site. Default: null. */
+  /** The language of the page at `to`, one of few; null: the site's. Default: null. */
   readonly localeOf?: (to: string) => string | null;
   readonly writeMail: WriteMail;
   readonly oidc: Oidc;
@@ -60,12 +60,12 @@ export interface AccessOptions {
   readonly tendIntervalMs?: number | null;
 }
 
-/** Longer than an answer takes to leave, whose time must not tell whether a mail is sent. */
+/** Longer than sending an answer takes, so that response times don't reveal whether a mail is sent. */
 const MAIL_DELAY_MS = 100;
-/** Longer than one attempt takes, and short beside the life of a code. */
+/** Longer than one attempt takes, but short compared with the life of a code. */
 const MAIL_CLAIM_MS = 45 * SECOND_MS;
 
-/** Makes the gates over an opened database. Nobody gets in anywhere until `setPages` has been called. */
+/** Creates the gates over an open database. Everybody is locked out until `setPages` was called. */
 export function createAccess(options: AccessOptions): Access {
   const { database, now, onError, random = systemRandom } = options;
   const gates = createGates(database, random, onError);
@@ -112,7 +112,7 @@ export function createAccess(options: AccessOptions): Access {
   };
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
 
-  /** Whether the log of changes may still hold an address that was deleted; after a start nobody knows. */
+  /** Whether the write-ahead log may still contain a deleted address. After a start this is unknown. */
   let isLogStale = true;
 
   async function tend(): Promise<void> {
@@ -143,7 +143,7 @@ export function createAccess(options: AccessOptions): Access {
     setPages: gates.setPages,
     pageOf: (slug) => gates.find(slug)?.gated ?? null,
     knowsPages: () => !gates.isEmpty(),
-    // Of an unknown page too, so that the time it takes tells nothing.
+    // For unknown pages too, so that the response time reveals nothing.
     allowsBadge: async (slug, token) => badgeTokens.allows(gates.keyOf(slug), token),
     tend,
     close: async () => {
@@ -153,7 +153,7 @@ export function createAccess(options: AccessOptions): Access {
   };
 }
 
-/** A store that cannot be used closes the gates for the time being, whichever page is asked for. */
+/** If the store cannot be used, the gates are closed for the time being, whichever page is requested. */
 async function answer(visit: Visit, route: (visit: Visit) => Promise<GateResponse>): Promise<GateResponse> {
   try {
     return await route(visit);
@@ -164,7 +164,7 @@ async function answer(visit: Visit, route: (visit: Visit) => Promise<GateRespons
   }
 }
 
-/** Runs `task` again and again, never twice at once; gives what stops it and waits for the last run. */
+/** Runs `task` repeatedly, never twice at once; returns a function that stops this and waits for the last run. */
 function repeat(
   task: () => Promise<void>,
   intervalMs: number | null,

@@ -1,4 +1,4 @@
-/** Unguessable words, and the only forms in which secrets are stored: hashed, or encrypted where they are needed again. */
+/** Random tokens, and the only forms in which secrets are stored: hashed, or encrypted if they are needed again. */
 
 import {
   createCipheriv,
@@ -11,12 +11,12 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** Something that reveals a secret. */
+/** Holds a secret and reveals it on request. */
 export interface Revealing {
   readonly reveal: () => string;
 }
 
-/** Where chance comes from; tests give their own. */
+/** Source of random bytes; tests pass their own. */
 export type RandomBytes = (count: number) => Uint8Array;
 
 export const systemRandom: RandomBytes = (count) => randomBytes(count);
@@ -24,22 +24,25 @@ export const systemRandom: RandomBytes = (count) => randomBytes(count);
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 bits as 43 characters that may stand in a cookie or an address. */
+/** 256 random bits as 43 characters that are safe in a cookie or an address. */
 export function newToken(random: RandomBytes): string {
   return Buffer.from(random(TOKEN_BYTES)).toString('base64url');
 }
 
-/** Whether `text` could be one of our tokens; anything else need not be looked up. */
+/** Whether `text` has the form of our tokens; anything else need not be looked up. */
 export function isToken(text: string | null | undefined): text is string {
   return typeof text === 'string' && TOKEN.test(text);
 }
 
-/** SHA-256 of the parts, which cannot run into one another. For high-entropy input only: passwords have their own hash. */
+/** SHA-256 of the parts, which are kept apart. For high-entropy input only; passwords have their own hash. */
 export function digest(...parts: readonly string[]): string {
   return digestWith(createHash('sha256'), parts);
 }
 
-/** HMAC-SHA-256 of the parts: for what could be guessed, such as an address; the key is kept away from where the hash is. */
+/**
+ * HMAC-SHA-256 of the parts, for values that could be guessed, such as addresses. The key is not stored beside the
+ * hash.
+ */
 export function keyedDigest(key: Revealing, ...parts: readonly string[]): string {
   return digestWith(createHmac('sha256', key.reveal()), parts);
 }
@@ -53,13 +56,13 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface Seal {
-  /** AES-256-GCM, bound to `id`, so that what is sealed for one row can't be copied to another. */
+  /** AES-256-GCM, bound to `id`, so that a value can't be copied to another row. */
   readonly seal: (text: string, id: string) => string;
-  /** Null: it was encrypted with another key, for another id, or is damaged. */
+  /** Null: damaged, or encrypted with another key or for another id. */
   readonly open: (sealed: string, id: string) => string | null;
 }
 
-/** @param purpose what is sealed for one purpose opens for no other */
+/** @param purpose values encrypted for one purpose cannot be decrypted for another */
 export function createSeal(key: Revealing, purpose: string, random: RandomBytes): Seal {
   const own = Buffer.from(hkdfSync('sha256', key.reveal(), '', purpose, 32));
   return {

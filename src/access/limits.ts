@@ -1,48 +1,48 @@
-/** How long things live and how often they may be tried. */
+/** Lifetimes and attempt limits. */
 
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../model/time.ts';
 
-/** Tries are counted over any stretch of this length. */
+/** Attempts are counted over a sliding window of this length. */
 export const ATTEMPT_WINDOW_MS = 15 * MINUTE_MS;
-/** A session ends after this however busy it is; `sessionHours` is how long it may idle. */
+/** A session ends after this time even if it is in use; `sessionHours` limits how long it may be idle. */
 export const SESSION_MAX_MS = 7 * DAY_MS;
-/** The idle limit is kept to this: a busy session is not written down with every request. */
+/** Precision of the idle limit, so that a busy session is not written with every request. */
 export const SESSION_TOUCH_MS = MINUTE_MS;
-/** ASVS 5.0, 6.5.5: a code sent out of band lives ten minutes at most. */
+/** ASVS 5.0, 6.5.5: an out-of-band code is valid for at most ten minutes. */
 export const LINK_LIFE_MS = 10 * MINUTE_MS;
-/** Eight digits, five tries. */
+/** Eight digits, five attempts. */
 export const CODE_DIGITS = 8;
 export const CODE_TRIES_MAX = 5;
 export const MAILS_PER_ADDRESS_MAX = 3;
-/** How often queued mails and expired rows are looked at. */
+/** How often queued mails and expired rows are checked. */
 export const TEND_INTERVAL_MS = 5 * SECOND_MS;
-/** Password checks under way at once: each takes a thread of the pool that also reads files. */
+/** Simultaneous password checks: each occupies a thread of the pool that also reads files. */
 export const HASHES_AT_ONCE = 2;
-/** More wait for their turn; beyond that the answer is "later". */
+/** Password checks that may wait; beyond that the answer is "try again later". */
 export const HASHES_WAITING_MAX = 64;
 
-/** Networks whose passwords are compared one after the other, and how many wait for their turn in each: a large office. */
+/** Networks with waiting password checks, and checks that may wait per network: a large office. */
 export const TURNS_MAX = 10_000;
 export const TURNS_WAITING_MAX = 1_000;
 
-/** What is counted; each kind has its own counters. */
+/** Kinds of attempts; each has its own counters. */
 export type AttemptKind = 'password' | 'mail' | 'code' | 'provider' | 'subscribe';
 
 interface AttemptLimits {
-  /** One client at one page. */
+  /** One client on one page. */
   readonly client: number;
-  /** One client at all pages, whether they exist or not. */
+  /** One client on all pages, existing or not. */
   readonly clientEverywhere: number;
-  /** Everybody at one page, tries after a client's first. */
+  /** Everybody on one page, not counting each client's first attempt. */
   readonly repeats: number;
   /**
-   * Everybody at one page, first tries. Apart, so that many clients that guess cannot keep out somebody who comes for
-   * the first time. Clients that are unknown share as many tries of their own.
+   * First attempts of all clients on one page. Counted separately, so that many guessing clients cannot lock out a
+   * newcomer. All unknown clients together have the same limit.
    */
   readonly firsts: number;
 }
 
-/** Successful tries are not counted. */
+/** Successful attempts are not counted. */
 export const ATTEMPT_LIMITS: Readonly<Record<AttemptKind, AttemptLimits>> = {
   password: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
   mail: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 500 },

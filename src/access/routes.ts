@@ -1,4 +1,4 @@
-/** The addresses of the gates below a page: what each does on GET and on POST. */
+/** The gates' addresses below a page: what each does on GET and on POST. */
 
 import { canView, type GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
@@ -34,7 +34,7 @@ export const GATE_ROUTES: Readonly<Record<string, Route>> = {
   logout: { get: (visit) => show(visit, { status: 200, step: 'sign-out' }), post: guarded(signOut) },
 };
 
-/** Answers a request to one of the addresses; any other is as good as a page that is not there. */
+/** Answers a request to one of these addresses; any other is answered like a missing page. */
 export async function answerRoute(visit: Visit): Promise<GateResponse> {
   const { method, path } = visit.request;
   const name = path.replace(/\/$/, '');
@@ -43,7 +43,7 @@ export async function answerRoute(visit: Visit): Promise<GateResponse> {
   return act?.(visit) ?? show(visit, { status: 404, step: 'sign-in' });
 }
 
-/** Whoever is in already goes on to the page. */
+/** Visitors who are already signed in go straight to the page. */
 async function showForms(visit: Visit): Promise<GateResponse> {
   const principal = await visit.parts.principalOf(visit.request);
   const page = visit.parts.gates.find(visit.request.slug)?.gated ?? null;
@@ -58,13 +58,13 @@ async function signIn(visit: Visit): Promise<GateResponse> {
   return show(visit, { status: 400, step: 'sign-in', fault: email === null ? 'wrong' : 'invalid' });
 }
 
-/** Looks nothing up: a mail scanner that comes by changes and learns nothing. */
+/** Looks nothing up, so a mail scanner that opens the link changes and learns nothing. */
 function confirmLink(visit: Visit): Promise<GateResponse> {
   return show(visit, { status: 200, step: 'confirm', token: visit.request.query.get('token') ?? '' });
 }
 
 async function useLink(visit: Visit): Promise<GateResponse> {
-  // The token is a secret of the form itself, which nobody else can send.
+  // The token makes the form unforgeable.
   if (!isSameOriginOrOpaque(visit.request)) return refuse(visit);
   return signInByLink(visit, visit.request.form.get('token') ?? '');
 }
@@ -83,7 +83,7 @@ async function signOut(visit: Visit): Promise<GateResponse> {
       ? null
       : await oidc.identities.signOutUrl(client, identity, chooseCallback(visit));
   if (identity !== null) await oidc.identities.end(identity);
-  // Not a redirect: browsers that send a form follow none to another site under our policy.
+  // Not a redirect: under our policy, browsers don't follow a redirect to another site after a form.
   return next === null ? goTo(visit, '', cookies) : show(visit, { status: 200, step: 'signed-out', next, cookies });
 }
 
@@ -95,12 +95,12 @@ function refuse(visit: Visit): Promise<GateResponse> {
   return show(visit, { status: 403, step: 'sign-in', fault: 'refused' });
 }
 
-/** Signing in with the password of a page. */
+/** Signs in with the password of a page. */
 function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
   return inTurn(visit, 'password', () => signInNow(visit, password));
 }
 
-/** Compares a password with the hash of the page's, or with a decoy where there is no such page, at the same cost. */
+/** Compares a password with the page's hash, or with a decoy if there is no such page, at the same cost. */
 async function signInNow(visit: Visit, password: string): Promise<GateResponse | null> {
   const { request, parts } = visit;
   const { slug, clientAddress, now } = request;
@@ -119,7 +119,7 @@ async function signInNow(visit: Visit, password: string): Promise<GateResponse |
   const id =
     isRight && isOpenable
       ? await parts.database.transaction(async (tx) => {
-          // The password may have been changed while this one was compared.
+          // The password may have changed during the comparison.
           const current = await readGate(tx, known.page.key);
           return current?.version === stored.version ? beginSession(tx, visit, stored.version) : null;
         })

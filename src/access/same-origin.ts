@@ -1,11 +1,11 @@
-/** Whether a request that changes something comes from a page of ours. */
+/** Checks that a request that changes something was sent from our own pages. */
 
 import type { GateRequest } from './access.ts';
 
 /**
- * Browsers say where a POST comes from; what they say is believed. Sec-Fetch-Site decides where there is one: it is
- * right behind proxies that rewrite Host too. A client that sends neither header is no browser, so nobody else's cookie
- * travels with it, and SameSite keeps the cookies of old browsers at home.
+ * Trusts what browsers say about the origin of a POST. Sec-Fetch-Site decides if present: it is correct even behind
+ * proxies that rewrite Host. A client that sends neither header is not a current browser: other programs carry no
+ * visitor's cookies, and SameSite protects the cookies of old browsers.
  */
 export function isSameOrigin(request: Pick<GateRequest, 'origin' | 'fetchSite' | 'ownOrigin'>): boolean {
   const { origin, fetchSite, ownOrigin } = request;
@@ -14,8 +14,8 @@ export function isSameOrigin(request: Pick<GateRequest, 'origin' | 'fetchSite' |
 }
 
 /**
- * The same for a form that carries a secret of its own, and whose page therefore sends no referrer: such a page posts
- * `Origin: null` to itself.
+ * The same for a form with a secret of its own, whose page sends no referrer: such a page posts `Origin: null` to
+ * itself.
  */
 export function isSameOriginOrOpaque(request: Pick<GateRequest, 'origin' | 'fetchSite' | 'ownOrigin'>): boolean {
   return isSameOrigin(request) || (request.fetchSite === null && request.origin === 'null');

@@ -1,4 +1,4 @@
-/** One request to the gates with everything that its answer may draw on. */
+/** One request to the gates, with everything needed to answer it. */
 
 import type { LRUCache } from 'lru-cache';
 import type { Database, Writer } from '../store/database.ts';
@@ -15,7 +15,7 @@ import { safeBase, safeReturnTo } from './login/return-to.ts';
 import type { Oidc } from './oidc/oidc.ts';
 import type { PresentedSession, Sessions } from './sessions/sessions.ts';
 
-/** What the gates are made of. */
+/** The parts of the gates. */
 export interface GateParts {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -24,9 +24,9 @@ export interface GateParts {
   readonly attempts: Attempts;
   readonly documents: LoginDocuments;
   readonly hashing: Semaphore;
-  /** Sign-ins of one network are evaluated one after the other. */
+  /** Sign-ins from one network are evaluated one after the other. */
   readonly turns: LRUCache<string, Semaphore>;
-  /** Has mails that are owed sent soon, but not before whoever asked has the answer. */
+  /** Triggers sending of queued mails, but not before the current request was answered. */
   readonly mailSoon: () => void;
   readonly oidc: Oidc;
   readonly siteUrl: () => string;
@@ -39,7 +39,7 @@ export interface Visit {
   readonly request: GateRequest;
   readonly parts: GateParts;
   readonly base: string;
-  /** The way back, relative to `base`. */
+  /** Where to return to, relative to `base`. */
   readonly to: string;
 }
 
@@ -60,12 +60,12 @@ type LoginAnswer = LoginShape & {
   readonly cookies?: readonly string[];
 };
 
-/** Answers with a document of the gates. */
+/** Answers with a sign-in document. */
 export function show({ parts, base, to }: Visit, answer: LoginAnswer): Promise<GateResponse> {
   return parts.documents.answer({ kinds: parts.gates.kinds(), base, to, ...answer });
 }
 
-/** The answer to a try that comes too soon. */
+/** Answers an attempt that came too soon. */
 export function showLimited(visit: Visit, step: LoginShape['step'], retryAfterMs: number): Promise<GateResponse> {
   return show(visit, {
     status: 429,
@@ -76,7 +76,7 @@ export function showLimited(visit: Visit, step: LoginShape['step'], retryAfterMs
   });
 }
 
-/** Sends the visitor on, to an address below the page's own. */
+/** Redirects the visitor to an address below the page's own. */
 export function goTo({ base }: Visit, to: string, cookies: readonly string[] = []): GateResponse {
   return {
     status: 303,
@@ -90,7 +90,7 @@ export function goTo({ base }: Visit, to: string, cookies: readonly string[] = [
   };
 }
 
-/** Whether the gate takes a sign-in from where the visitor is. */
+/** Whether the gate allows sign-ins from the visitor's address. */
 export function isFromAllowed({ request }: Visit, { gate }: GatedPage): boolean {
   if (gate.kind === 'public' || gate.addresses === null) return true;
   return gate.addresses.isEnough || gate.addresses.includes(request.clientAddress);
@@ -101,7 +101,7 @@ export function presentedSession({ request }: Visit): PresentedSession {
   return { id: readCookie(cookie, 'session', isSecure), isSecure };
 }
 
-/** Begins a session for a page inside a transaction; what it gives goes into a cookie once that is committed. */
+/** Begins a session for a page inside a transaction; returns the value of its cookie, to be sent after the commit. */
 export async function beginSession(
   tx: Writer,
   visit: Visit,
@@ -121,8 +121,8 @@ export function sessionCookie({ request }: Visit, id: string): string {
 }
 
 /**
- * Signs in the visitors of one network one after the other: every try is counted before it is evaluated, so right ones that come at
- * once would otherwise count as guesses until they were. Null: too much waits to be evaluated.
+ * Evaluates sign-ins from one network one after the other. Every attempt is counted before it is evaluated, so several
+ * correct ones at the same time would otherwise count as guesses for a moment. Null: too many are waiting.
  */
 export async function inTurn(
   visit: Visit,

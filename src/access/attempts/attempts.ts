@@ -1,4 +1,6 @@
-/** Tries to get in, counted in the store over a sliding window, so that restarts and other processes share them. */
+/**
+ * Counts sign-in attempts in the store over a sliding window, so that restarts and other processes share the counts.
+ */
 
 import type { EpochMs } from '../../model/time.ts';
 import type { Database, Reader, Writer } from '../../store/database.ts';
@@ -8,9 +10,9 @@ import { clientNetwork } from './client-address.ts';
 
 interface Attempt {
   readonly kind: AttemptKind;
-  /** As in the address; counted alike whether there is such a page or not. */
+  /** From the address; counted the same whether the page exists or not. */
   readonly slug: string;
-  /** Empty: unknown. Such clients can't be told apart, so they are only counted together. */
+  /** Empty: unknown. Such clients can't be told apart, so they are counted together. */
   readonly clientAddress: string;
   readonly now: EpochMs;
 }
@@ -20,11 +22,11 @@ type Admission =
   | { readonly isAdmitted: false; readonly retryAfterMs: number };
 
 export interface Attempts {
-  /** Counts a try before it is evaluated, or says how long to wait. */
+  /** Counts an attempt before it is evaluated, or says how long to wait. */
   readonly admit: (attempt: Attempt) => Promise<Admission>;
-  /** Takes a try back that turned out right: a whole office may sign in from one address. */
+  /** Removes a successful attempt from the count: a whole office may sign in from one address. */
   readonly forgive: (attempt: string) => Promise<void>;
-  /** Prepares to count a mail to a mailbox; in the transaction, false says that it has had enough for now. */
+  /** Prepares to count a mail to a mailbox; in the transaction, false means that the mailbox has had enough for now. */
   readonly mailCounter: (
     mailbox: string,
     kind?: 'mailbox' | 'subscription',
@@ -36,15 +38,14 @@ interface Bucket {
   readonly limit: number;
 }
 
-/** What is counted, where, and under which names. */
 interface AttemptsOptions {
   readonly database: Database;
   readonly random: RandomBytes;
-  /** Processes that share their counts share this. */
+  /** Shared by all processes that share the counts. */
   readonly key: Revealing;
 }
 
-/** Makes the counters over the database; client and mail addresses are stored as keyed hashes only. */
+/** Creates the counters over the database; addresses of clients and mailboxes are stored as keyed hashes only. */
 export function createAttempts({ database, random, key }: AttemptsOptions): Attempts {
   function nameBuckets({ kind, slug, clientAddress }: Attempt): Buckets {
     const limits = ATTEMPT_LIMITS[kind];
@@ -62,7 +63,7 @@ export function createAttempts({ database, random, key }: AttemptsOptions): Atte
   return {
     admit: async (attempt) => {
       const buckets = nameBuckets(attempt);
-      // Looked at before the write lock is asked for: refusing must stay cheap under a flood.
+      // Checked before taking the write lock: refusing must stay cheap under a flood.
       const early = await refusal(database, buckets, attempt.now);
       if (early.retryAfterMs !== null) return { isAdmitted: false, retryAfterMs: early.retryAfterMs };
       return database.transaction(async (tx): Promise<Admission> => {
@@ -94,7 +95,7 @@ export function createAttempts({ database, random, key }: AttemptsOptions): Atte
   };
 }
 
-/** Tries older than the window count no more. */
+/** Deletes attempts older than the window. */
 export async function forgetAttempts(tx: Writer, until: EpochMs): Promise<void> {
   await tx.run('DELETE FROM access_attempt WHERE at <= ?', [until]);
 }
@@ -103,7 +104,7 @@ type Buckets =
   | { readonly client: null; readonly unknown: Bucket }
   | { readonly client: Bucket; readonly everywhere: Bucket; readonly firsts: Bucket; readonly repeats: Bucket };
 
-/** Which counters a try adds to, and the longest wait that one of them asks for. */
+/** The counters that an attempt adds to, and the longest wait that any of them requires. */
 async function refusal(
   reader: Reader,
   buckets: Buckets,
@@ -125,9 +126,9 @@ async function bucketsToCount(reader: Reader, buckets: Buckets, now: EpochMs): P
   return [client, everywhere, isFirst ? firsts : repeats];
 }
 
-/** Null while there is room, else how long until there is (at least a second). */
+/** Null while there is room, else the time until there is (at least a second). */
 async function waitBefore(reader: Reader, { name, limit }: Bucket, now: EpochMs): Promise<number | null> {
-  // The limit-th try counted from the newest: when it leaves the window, there is room again.
+  // Once the `limit`-th newest attempt leaves the window, there is room again.
   const rows = await reader.all(
     'SELECT at FROM access_attempt WHERE bucket = ? AND at > ? ORDER BY at DESC LIMIT 1 OFFSET ?',
     [name, now - ATTEMPT_WINDOW_MS, limit - 1],

@@ -1,17 +1,20 @@
-/** Who sends a request, where proxies stand in front. By hand: proxy-addr trusts addresses, and operators know a number. */
+/**
+ * Finds the client's address behind proxies. By hand: proxy-addr is configured with trusted addresses, but operators
+ * know the number of proxies.
+ */
 
 import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 
 /**
- * The address of the client, counted from the right of X-Forwarded-For by the number of proxies that are ours: each of
- * them appends whom it heard from. What stands further left was written by whoever likes to. An entry that is no
- * address makes the nearest address we can trust the answer.
+ * The address of the client, counted from the right of X-Forwarded-For by the number of our own proxies, because each
+ * of them appends the address it received the request from. Anything further left can be forged. If an entry is not an
+ * address, the nearest trusted address is returned.
  *
  * @param remoteAddress of the socket
  * @param xForwardedFor the header as node gives it; several lines count as one list
- * @param trustedHops how many proxies in front append to the header; 0: the header is not looked at
- * @returns an IP address in its shortest form, IPv4 where it is one inside IPv6; '' when there is none
+ * @param trustedHops number of our proxies that append to the header; 0: ignore the header
+ * @returns an IP address in its shortest form, IPv4 if embedded in IPv6; '' if there is none
  */
 export function clientAddressOf(
   remoteAddress: string | undefined,
@@ -29,7 +32,10 @@ export function clientAddressOf(
   return client;
 }
 
-/** Whether a proxy sent a request, as far as can be told: it says so, or somebody on this machine asks for another host. */
+/**
+ * Whether a request seems to come from a proxy: it has a proxy's header, or it comes from this machine but for another
+ * host.
+ */
 export function isForwarded({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
   if (FORWARDING.some((name) => headers[name] !== undefined)) return true;
   return LOOPBACK.test(socket.remoteAddress ?? '') && !LOOPBACK_HOST.test(headers.host ?? '');
@@ -39,7 +45,7 @@ const FORWARDING = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'];
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 const LOOPBACK_HOST = /^(?:localhost|127\.[\d.]+|\[::1\])\.?(?::\d+)?$/i;
 
-/** The network that tries are counted for: an IPv6 client commands at least a /64 of addresses. */
+/** The network whose attempts are counted together: an IPv6 client usually controls a whole /64. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   return `${splitGroups(address).slice(0, 4).join(':')}::/64`;
@@ -49,7 +55,7 @@ function plainAddress(text: string): string | null {
   const bare = /^\[([0-9a-f:.]+)\](?::\d{1,5})?$/i.exec(text)?.[1] ?? /^([0-9.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
   const family = isIP(bare);
   if (family === 4) return bare;
-  // A zone (`%eth0`) is a name of this machine's, not part of the address.
+  // A zone (`%eth0`) is local to this machine, not part of the address.
   if (family !== 6 || bare.includes('%')) return null;
   const { address } = new SocketAddress({ address: bare, family: 'ipv6' });
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address;

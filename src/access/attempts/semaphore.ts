@@ -1,9 +1,9 @@
-/** Lets a few in at once and a bounded number wait. */
+/** Limits concurrent tasks, and how many may wait. */
 
 import pLimit from 'p-limit';
 
 export interface Semaphore {
-  /** Runs `task` in its turn; null when too many wait already. */
+  /** Runs `task` when a slot is free; null if too many are waiting already. */
   readonly run: <T>(task: () => Promise<T>) => Promise<T | null>;
 }
 

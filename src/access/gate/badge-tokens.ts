@@ -1,4 +1,4 @@
-/** Tokens that open the badges of a gated page, and nothing else, to a README or a dashboard. */
+/** Tokens that open the badges of a gated page, and nothing else, for a README or a dashboard. */
 
 import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -6,18 +6,18 @@ import type { Database } from '../../store/database.ts';
 import { digest, isToken, newToken, type RandomBytes, systemRandom } from '../digest.ts';
 
 interface BadgeToken {
-  /** Names it in lists and to revoke it; opens nothing. */
+  /** For lists and for revoking; opens nothing. */
   readonly id: string;
   readonly page: PageKey;
   readonly createdAt: EpochMs;
 }
 
 interface BadgeTokens {
-  /** Makes a token of 256 bits; `token` is shown this once and stored as a hash only. */
+  /** Creates a token of 256 bits. `token` is returned only here; the store keeps its hash. */
   readonly create: (page: PageKey, now: EpochMs) => Promise<BadgeToken & { readonly token: string }>;
   /** Oldest first; of one page, or of all. */
   readonly list: (page?: PageKey) => Promise<readonly BadgeToken[]>;
-  /** Revokes by id or by the token itself, or every token of the page; returns how many went. */
+  /** Revokes a token by its id or its value, or all tokens of the page; returns how many were revoked. */
   readonly revoke: (page: PageKey, which?: string) => Promise<number>;
   readonly allows: (page: PageKey, token: string) => Promise<boolean>;
 }

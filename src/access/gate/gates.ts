@@ -1,4 +1,4 @@
-/** The gates as configured: in memory for decisions, and in the store for what must outlive a restart. */
+/** The configured gates: in memory for decisions, and in the store for what must survive a restart. */
 
 import { createHmac } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
@@ -15,7 +15,7 @@ interface KnownPage {
   readonly gated: GatedPage;
 }
 
-/** A page as it is known here, and its gate as the store has it; null: the store has none. */
+/** A page as known here, with its stored gate; null: none is stored. */
 interface CurrentPage extends KnownPage {
   readonly stored: StoredGate | null;
 }
@@ -26,18 +26,17 @@ export interface Gates {
   /** @see Access.setPages */
   readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
   readonly find: (slug: string) => KnownPage | null;
-  /** What is kept for the page of a slug is under this; for one that is unknown, nothing is. */
+  /** The key under which data of a slug's page is stored; a key without data if the page is unknown. */
   readonly keyOf: (slug: string) => PageKey;
-  /** Null: no such page is known. */
+  /** Null: the page is unknown. */
   readonly slugOf: (page: PageKey) => string | null;
   readonly isEmpty: () => boolean;
-  /** Whether the store has a gate of the page, whichever. */
+  /** Whether any gate is stored for the page. */
   readonly isStored: (slug: string) => Promise<boolean>;
   /**
-   * The page as `find` gives it, after asking the store for its gate. Another node whose configuration was older, or a
-   * backup that was put back, may have forgotten the gate or given it another version; where the store has the same
-   * password or domains its version is taken over, where it has none it is told. A gate of another password or other
-   * domains stays closed here.
+   * Like `find`, but compares the gate with the stored one first. Another node with an older configuration, or a
+   * restored backup, may have lost the gate or given it another version. If the stored gate has the same password or
+   * domains, its version is taken over; if none is stored, ours is written. If they differ, the page stays closed here.
    */
   readonly current: (slug: string) => Promise<CurrentPage | null>;
   /** The kinds of gate that at least one page of the site has. */
@@ -53,25 +52,25 @@ export interface GateKinds {
   readonly hasOidc: boolean;
 }
 
-/** @param onError  told of a gate that stays closed because it cannot be recorded */
+/** @param onError  called for a gate that stays closed because it cannot be stored */
 export function createGates(
   database: Database,
   random: RandomBytes,
   onError: (error: unknown, where: string) => void,
 ): Gates {
-  // Tells whether a gate changed without keeping its password; worthless outside this process.
+  // Key for detecting changed gates without keeping their passwords; useless outside this process.
   const key = Buffer.from(random(32));
   const pages = new Map<string, KnownPage>();
-  /** Fingerprint by slug of gates whose version is known. */
+  /** Fingerprints of gates whose version is known, by slug. */
   const settled = new Map<string, string>();
-  /** Gates in the store that are not what a page has here, so that a password is not compared with them again. */
+  /** Stored gates known to differ from ours, so that their passwords are not compared again. */
   const foreign = new Map<string, { readonly page: AccessPage; readonly version: string }>();
   let kinds: GateKinds = { hasPassword: false, hasEmail: false, hasOidc: false };
   const inTurn = pLimit(1);
 
   const fingerprint = (page: AccessPage): string => keyedFingerprint(key, page);
 
-  /** Shows the pages at once; whatever is behind a new or changed gate is closed until its version is known. */
+  /** Takes over the pages at once; pages with a new or changed gate stay closed until its version is known. */
   function announce(wanted: readonly AccessPage[]): void {
     const slugs = new Set(wanted.map(({ slug }) => slug));
     for (const slug of [...pages.keys()].filter((known) => !slugs.has(known))) {
@@ -93,19 +92,19 @@ export function createGates(
     const gated = wanted.filter(({ access }) => access !== 'public');
     const keys = new Set(gated.map((page) => page.key));
     if (!database.isReadOnly) await forgetOtherGates(database, keys, waiting);
-    // A password takes a tenth of a second of one core.
+    // Hashing a password takes one core a tenth of a second.
     await pLimit(HASHES_AT_ONCE).map(gated, settleOne);
   }
 
   async function settleOne(page: AccessPage): Promise<void> {
     const { slug, access } = page;
-    // A later call may have replaced or removed it while this one waited.
+    // A later call may have replaced or removed it in the meantime.
     if (access === 'public' || pages.get(slug)?.page !== page || settled.has(slug)) return;
     if (database.isReadOnly) await agree(slug);
     else take(page, await recordGate(database, page, random));
   }
 
-  /** The version of a page's gate is known, unless another gate took its place meanwhile. */
+  /** Opens a gate with its version, unless it was replaced in the meantime. */
   function take(page: AccessPage, version: string): void {
     const { slug, access } = page;
     if (access === 'public' || pages.get(slug)?.page !== page) return;
@@ -114,8 +113,8 @@ export function createGates(
   }
 
   /**
-   * Only what is settled: a gate that is not is being told to the store, if the store takes anything. Gives the gate of
-   * the store.
+   * Compares the gate with the stored one and returns that. Skips gates that are still being written, if the store is
+   * writable.
    */
   async function agree(slug: string): Promise<StoredGate | null> {
     const known = pages.get(slug);
@@ -162,7 +161,7 @@ export function createGates(
   };
 }
 
-/** Of a version that nobody has a session for. */
+/** A gate with a new version, for which no session exists. */
 function newGate(page: AccessPage, random: RandomBytes): GatedPage {
   const { key, access } = page;
   return access === 'public' ? { key, gate: { kind: access } } : closedBy(page, access, newToken(random));
@@ -191,7 +190,7 @@ function gateKinds(pages: readonly AccessPage[]): GateKinds {
   return { hasPassword: has('password'), hasEmail: has('email-domain'), hasOidc: has('oidc') };
 }
 
-/** A page of which nothing is known but that it is public. */
+/** A page of which only its slug is known, and that it is public. */
 function publicPage(slug: string): AccessPage {
   return {
     key: noPageKey(slug),

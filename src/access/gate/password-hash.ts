@@ -1,4 +1,4 @@
-/** Passwords as argon2id strings in the usual PHC form, through node's own implementation. */
+/** Argon2id password hashes in the usual PHC format, computed by node. */
 
 import { argon2, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -12,13 +12,13 @@ interface Cost {
   readonly passes: number;
 }
 
-/** 93 ms of one core of the slow machine it was measured on; the least that OWASP advises (19 MiB, 2) takes 29 ms there. */
+/** 93 ms on one core of a slow machine; the OWASP minimum (19 MiB, 2 passes) takes 29 ms there. */
 const COST: Cost = { memory: 32_768, passes: 3 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-/** Compared with when there is no password to compare with, so that both take as long. Matches nothing. */
+/** Compared with if there is no password, so that the time is the same. Matches nothing. */
 export const DECOY_HASH = phc(COST, Buffer.alloc(SALT_BYTES, 0x5a), Buffer.alloc(TAG_BYTES));
 
 export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
@@ -26,7 +26,7 @@ export async function hashPassword(password: string, random: RandomBytes): Promi
   return phc(COST, salt, await deriveTag(password, salt, COST));
 }
 
-/** Whether `password` is the one that `hash` was made from; false for a string that is no such hash. */
+/** Whether `hash` was made from `password`; false if it is not a valid hash. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const match = PHC.exec(hash);
   if (match === null) return false;
@@ -35,7 +35,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return timingSafeEqual(await deriveTag(password, Buffer.from(salt, 'base64'), cost), Buffer.from(tag, 'base64'));
 }
 
-/** One password, however a keyboard composes it; nothing is cut off. */
+/** Normalises Unicode, so that keyboards don't matter; never truncates. */
 function deriveTag(password: string, salt: Uint8Array, { memory, passes }: Cost): Promise<Buffer> {
   return derive('argon2id', {
     message: password.normalize('NFKC'),

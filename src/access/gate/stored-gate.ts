@@ -1,4 +1,4 @@
-/** What the store knows of a gate: the hash of its password or its domains, and the version that sessions are bound to. */
+/** The stored gate of a page: the hash of its password or its domains, and the version that sessions are bound to. */
 
 import { domainToASCII } from 'node:url';
 import { type PageKey, readPageKey } from '../../model/slugs.ts';
@@ -10,7 +10,7 @@ import { hashPassword, verifyPassword } from './password-hash.ts';
 export interface StoredGate {
   /** @see gateKind */
   readonly kind: string;
-  /** argon2id string, or the sorted domains as JSON. */
+  /** argon2id hash, or the sorted domains as JSON. */
   readonly secret: string;
   readonly version: string;
 }
@@ -22,8 +22,8 @@ export async function readGate(reader: Reader, page: PageKey): Promise<StoredGat
 }
 
 /**
- * Updates the stored gate of a page and gives its version: the known one when the password or the domains are
- * those of last time, else a new one, and every session and badge token of the old one ends.
+ * Updates the stored gate of a page and returns its version: the known one if password and domains are unchanged;
+ * otherwise a new one, and all sessions and badge tokens of the old one end.
  */
 export async function recordGate(database: Database, page: AccessPage, random: RandomBytes): Promise<string> {
   for (;;) {
@@ -35,12 +35,12 @@ export async function recordGate(database: Database, page: AccessPage, random: R
       version: newToken(random),
     };
     const isRecorded = await database.transaction(async (tx) => {
-      // Another process may have recorded it meanwhile; then its version is the one.
+      // Another process may have written it in the meantime; its version is then used.
       const current = await readGate(tx, page.key);
       if (current?.version !== stored?.version) return false;
       await tx.run('DELETE FROM access_gate WHERE page = ?', [page.key]);
       await tx.run('DELETE FROM access_grant WHERE page = ?', [page.key]);
-      // Tokens made before the first gate wait for it.
+      // Tokens created before the first gate stay valid.
       if (stored !== null) await tx.run('DELETE FROM access_badge_token WHERE page = ?', [page.key]);
       await tx.run('INSERT INTO access_gate (page, kind, secret, version) VALUES (?, ?, ?, ?)', [
         page.key,
@@ -55,8 +55,8 @@ export async function recordGate(database: Database, page: AccessPage, random: R
 }
 
 /**
- * Forgets gates of pages that have none any more, so that a gate that comes back begins without sessions and tokens. Badge
- * tokens of a page that was removed stay with it: nothing else finds them.
+ * Deletes gates of pages that no longer have one, so that a gate that comes back begins without sessions and tokens.
+ * Badge tokens of a removed page are kept: no other page can find them.
  *
  * @param waiting  slugs of pages that are not known yet
  */
@@ -84,20 +84,20 @@ export async function forgetOtherGates(
   });
 }
 
-/** E-mail domains as compared: small letters, punycode, sorted; what is no domain name is left out. */
+/** Email domains normalised for comparison: lower case, punycode, sorted; invalid names are left out. */
 export function domainsOf(page: AccessPage): readonly string[] {
   return [
     ...new Set(page.emailDomains.map((domain) => domainToASCII(domain)).filter((domain) => domain !== '')),
   ].sort();
 }
 
-/** The kind of a page's gate, with whom it lets in from where: sessions end when these change. */
+/** Access type of the page and the people and addresses it lets in; sessions end when this changes. */
 export function gateKind({ access, oidc, addresses }: AccessPage): string {
   const lists = access === 'oidc' ? [oidc, addresses] : [addresses];
   return lists.every((list) => list === undefined) ? access : `${access} ${JSON.stringify(lists)}`;
 }
 
-/** Whether a stored gate has the password or the domains of `page`; a password takes a tenth of a second. */
+/** Whether a stored gate has the password or the domains of `page`; checking a password takes a tenth of a second. */
 export async function isUnchanged(stored: StoredGate, page: AccessPage): Promise<boolean> {
   if (stored.kind !== gateKind(page)) return false;
   if (page.access === 'password') return verifyPassword(passwordOf(page), stored.secret);
@@ -108,7 +108,7 @@ async function makeSecret(page: AccessPage, random: RandomBytes): Promise<string
   return page.access === 'password' ? hashPassword(passwordOf(page), random) : JSON.stringify(domainsOf(page));
 }
 
-/** A password page without a password opens to a random one, which is to nobody. */
+/** A password page without a password gets a random one, so that nobody can open it. */
 function passwordOf(page: AccessPage): string {
   return page.password?.reveal() ?? crypto.randomUUID();
 }

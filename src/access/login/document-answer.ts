@@ -1,10 +1,10 @@
-/** A document of the gates as an answer: kept by nobody, framed by nobody, and told of to nobody where its address is secret. */
+/** Sign-in documents as responses: never cached or framed, and without a referrer if their address is secret. */
 
 import { escapeMarkup } from '../../model/scalars.ts';
 import type { GateResponse } from '../access.ts';
 import type { LoginHtml } from './login-prompt.ts';
 
-/** Headers of every answer of the gates. */
+/** Headers of every response of the gates. */
 export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'cache-control': 'private, no-store',
   vary: 'Cookie',
@@ -12,17 +12,17 @@ export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
 
 interface DocumentAnswer {
   readonly status: number;
-  /** What stands in for what differs between requests, and what it is this time, as it came. */
+  /** Placeholders in the document, and the unescaped values to fill in. */
   readonly values: Readonly<Record<string, string>>;
-  /** Whether the address of the document carries a token. */
+  /** Whether the address of the document contains a token. */
   readonly hasSecretAddress: boolean;
   readonly retryAfterSeconds?: number | undefined;
   readonly cookies?: readonly string[] | undefined;
-  /** Where the browser goes on by itself. Default: nowhere. */
+  /** Where the browser continues automatically. Default: nowhere. */
   readonly next?: string;
 }
 
-/** Fills a document in; every value is escaped. */
+/** Fills in a document; every value is escaped. */
 export function documentAnswer({ html, csp }: LoginHtml, answer: DocumentAnswer): GateResponse {
   const { status, values, hasSecretAddress, retryAfterSeconds, cookies, next = '' } = answer;
   const places = new RegExp(Object.keys(values).join('|'), 'g');
@@ -31,10 +31,10 @@ export function documentAnswer({ html, csp }: LoginHtml, answer: DocumentAnswer)
     headers: {
       ...GATE_HEADERS,
       'content-type': 'text/html; charset=utf-8',
-      // A document cannot say itself who may frame it.
+      // frame-ancestors only works as a header, not inside a document.
       'content-security-policy': `${csp.replace(/;?\s*frame-ancestors[^;]*/, '')};frame-ancestors 'none'`,
       'cross-origin-resource-policy': 'same-origin',
-      // A form of a page without a referrer posts `Origin: null`; only the page with a token in its address hides it.
+      // Without a referrer, forms post `Origin: null`; so it is hidden only for pages with a token in their address.
       'referrer-policy': hasSecretAddress ? 'no-referrer' : 'same-origin',
       'x-robots-tag': 'noindex',
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),

@@ -1,4 +1,6 @@
-/** Documents of the gates as answers. Each is drawn once and filled in, so that answering takes the same time always. */
+/**
+ * Sign-in documents as responses. Each is rendered once and then filled in, so that every response takes the same time.
+ */
 
 import type { LoginPrompt } from '../../model/access.ts';
 import type { GateResponse } from '../access.ts';
@@ -7,7 +9,10 @@ import { documentAnswer } from './document-answer.ts';
 import type { LoginHtml, RenderLogin } from './login-prompt.ts';
 import { plainLogin } from './plain-login.ts';
 
-/** Stand in for what differs between requests; letters and dashes survive any escaping. None begins another. */
+/**
+ * Placeholders for values that differ between requests: letters and dashes, which no escaping changes. None is a prefix
+ * of another.
+ */
 const PLACES = {
   base: '/place-of-base/',
   home: '/place-of-home/',
@@ -31,7 +36,7 @@ export interface LoginDocuments {
   readonly answer: (init: LoginAnswerInit) => Promise<GateResponse>;
 }
 
-/** @param localeOf  the language of an address, one of few; null: that of the site */
+/** @param localeOf  the language of an address, one of few; null: the site's */
 export function createLoginDocuments(
   render: RenderLogin,
   onError: (error: unknown, where: string) => void,
@@ -39,7 +44,7 @@ export function createLoginDocuments(
 ): LoginDocuments {
   const drawn = new Map<string, Promise<LoginHtml>>();
 
-  /** A document that cannot be drawn is plain for once, and tried again. */
+  /** If rendering fails, the plain document is used once, and the next request tries again. */
   async function draw(prompt: LoginPrompt, key: string): Promise<LoginHtml> {
     try {
       const document = await render(prompt);
@@ -78,12 +83,12 @@ export function createLoginDocuments(
   };
 }
 
-/** The site’s own address, of which every page is a folder. */
+/** The address of the site, one folder above the page. */
 function homeAbove(base: string): string {
   return base.replace(/[^/]+\/$/, '');
 }
 
-/** What password managers file a password under: the path of the page as the visitor sees it. */
+/** User name for password managers: the path of the page as the visitor sees it. */
 function usernameOf(base: string): string {
   return base === '/' ? 'status' : base.replace(/^\/|\/$/g, '');
 }

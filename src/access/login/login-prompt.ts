@@ -1,8 +1,8 @@
-/** What draws the documents of the gates. */
+/** Renders the sign-in documents. */
 
 import type { LoginPrompt } from '../../model/access.ts';
 
-/** A drawn document, with the policy that its inline styles and scripts need. */
+/** A rendered document, with the content security policy for its inline styles and scripts. */
 export interface LoginHtml {
   readonly html: string;
   readonly csp: string;

@@ -1,4 +1,4 @@
-/** The documents of the gates without any theme: what is shown when the renderer cannot draw its own. */
+/** Plain sign-in documents, shown when rendering the themed ones fails. */
 
 import { createHash } from 'node:crypto';
 import type { LoginFault, LoginPrompt } from '../../model/access.ts';

@@ -1,6 +1,7 @@
 /**
- * Who is signed in by an identity provider, kept sealed, so that a copy of the database tells of nobody. What the provider says
- * is read again when it is older than an hour; a session that it ends is over at once. While it is away, sessions go on.
+ * Identities signed in with an identity provider, encrypted, so that a copy of the database reveals nobody. They are
+ * checked again with the provider every hour; sessions that the provider ended end here at once. While it cannot be
+ * reached, sessions continue.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -19,21 +20,21 @@ import {
   signOutUrl,
 } from './provider.ts';
 
-/** How long what a provider said is believed. */
+/** How long the provider's answer is valid. */
 const BELIEVED_MS = HOUR_MS;
-/** Meanwhile another process may be asking, or the provider is away. */
+/** Time before another attempt, because another process may be asking, or the provider is unreachable. */
 const ASK_AGAIN_MS = MINUTE_MS;
 const ASKING_MAX = 10_000;
 
 export interface Identities {
-  /** Keeps somebody; the id under which `current` knows them. */
+  /** Stores an identity; returns the id for `current`. */
   readonly keep: (tx: Writer, client: OidcClient, identified: Identified, now: EpochMs) => Promise<string>;
-  /** Who it is, as the provider said within the hour; null: their session is over. */
+  /** The person, as confirmed by the provider within the last hour; null: their session is over. */
   readonly current: (client: OidcClient | null, id: string, now: EpochMs) => Promise<Person | null>;
   readonly end: (id: string) => Promise<void>;
-  /** Where the browser signs out at the provider; null: nowhere, or it is away. */
+  /** Where to sign out at the provider; null: nowhere, or it is unreachable. */
   readonly signOutUrl: (client: OidcClient, id: string, returnTo: string) => Promise<string | null>;
-  /** Ends what a logout token is about. False: it is none of this provider's. */
+  /** Ends the sessions that a logout token names. False: the token is not valid. */
   readonly endByToken: (client: OidcClient, token: string) => Promise<boolean>;
 }
 
@@ -53,7 +54,7 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
   const seal = createSeal(key, 'identities', random);
   const hashAccount = ({ issuer, client_id: id }: OidcClient, kind: 'subject' | 'sid', text: string): string =>
     keyedDigest(key, kind, issuer, id, text);
-  /** Two who ask at once wait for one answer. */
+  /** Requests in progress, so that concurrent callers share one. */
   const asking = new LRUCache<string, Promise<Person | null>>({ max: ASKING_MAX });
 
   async function read(client: OidcClient, id: string): Promise<Kept | null> {
@@ -70,14 +71,14 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
     await database.transaction((tx) => tx.run('DELETE FROM access_identity WHERE id = ?', [id]));
   };
 
-  /** Only one process asks: the one whose claim is written. The others go on with what is known for a minute. */
+  /** Only the process that writes its claim asks the provider. The others use the known answer for another minute. */
   async function refresh(client: OidcClient, id: string, kept: Kept, now: EpochMs): Promise<Person | null> {
     const { refreshToken, person, readAt } = kept;
     if (refreshToken === null || database.isReadOnly) return null;
     if (!(await claim(database, id, readAt, now))) return (await read(client, id))?.person ?? null;
     try {
       const identified = await askAgain(await discover(client, fetch), refreshToken, person.subject);
-      // Signing out needs the token of the first answer where a later one has none.
+      // Signing out needs the first answer's token if later answers have none.
       const facts = { ...identified, idToken: identified.idToken ?? kept.idToken, sid: identified.sid ?? kept.sid };
       const written = await database.transaction((tx) =>
         tx.run('UPDATE access_identity SET facts = ?, read_at = ? WHERE id = ?', [
@@ -171,11 +172,11 @@ async function insert(tx: Writer, { id, client, subjectHash, sidHash, facts, now
 interface Ended {
   readonly bySid: string | null;
   readonly bySubject: string | null;
-  /** Seconds since 1970. A token that comes again ends nothing that began since. */
+  /** Seconds since 1970. Later sessions are unaffected, so replaying a token ends nothing new. */
   readonly issuedAt: number;
 }
 
-/** One session at the provider where it names one, else every session of the account. */
+/** Ends one session at the provider if the token names it, else every session of the account. */
 async function endAll(tx: Writer, { bySid, bySubject, issuedAt }: Ended): Promise<void> {
   const before = (issuedAt + 1) * 1_000;
   if (bySid !== null)
@@ -185,7 +186,7 @@ async function endAll(tx: Writer, { bySid, bySubject, issuedAt }: Ended): Promis
   await tx.run(`DELETE FROM access_identity WHERE subject_hash = ? AND created_at < ? ${which}`, [bySubject, before]);
 }
 
-/** Forgets who has no session any more. */
+/** Deletes identities without a session. */
 export async function forgetIdentities(tx: Writer): Promise<void> {
   await tx.run(
     `DELETE FROM access_identity WHERE

@@ -1,6 +1,6 @@
 /**
- * Signing in by identity providers, for visitors and operators alike: the browser is sent there with a sealed cookie, and comes
- * back to `/-/oidc/callback` with a code that is worth nothing without that cookie.
+ * Sign-in with identity providers, for visitors and operators alike. The browser is sent to the provider with an
+ * encrypted cookie, and returns to `/-/oidc/callback` with a code that is useless without that cookie.
  */
 
 import { parseEmailAddress } from '../../mail/mail.ts';
@@ -21,18 +21,18 @@ import {
   type SignInChecks,
 } from './provider.ts';
 
-/** Below `/-/`: where providers send browsers back, and where they say whose session they ended. */
+/** Below `/-/`: where providers send browsers back, and where they report ended sessions. */
 export const CALLBACK_PATH = 'oidc/callback';
 export const LOGOUT_PATH = 'oidc/backchannel-logout';
 
-/** The address that is registered at providers, by the address of the site or of a page's own domain. */
+/** The redirect address registered at providers, on the site's host or a page's own domain. */
 export function callbackAt(root: string): string {
   return `${root.replace(/\/$/, '')}/-/${CALLBACK_PATH}`;
 }
 
 type Purpose = 'visitors' | 'operators';
 
-/** Where somebody signs in, and gets to afterwards. */
+/** Where a sign-in began, and where to go afterwards. */
 interface SignInPlace {
   readonly purpose: Purpose;
   readonly slug: string;
@@ -57,15 +57,15 @@ export interface Oidc {
   readonly identities: Identities;
   /** Null: none is configured. */
   readonly client: (purpose: Purpose) => OidcClient | null;
-  /** @throws ProviderFault when the provider is away */
+  /** @throws ProviderFault if the provider is unreachable */
   readonly begin: (
     client: OidcClient,
     place: SignInPlace,
     browser: Omit<Browser, 'cookie'> & { readonly redirectUri: string },
   ) => Promise<{ readonly url: string; readonly cookie: string }>;
-  /** Where a browser that comes back began to sign in; null: nowhere, or too long ago. */
+  /** The pending sign-in of a returning browser; null: none, or it has expired. */
   readonly pending: (browser: Browser) => Pending | null;
-  /** @throws ProviderFault when the provider is away, or what came back must not be believed */
+  /** @throws ProviderFault if the provider is unreachable, or its answer is invalid */
   readonly finish: (pending: Pending, query: URLSearchParams) => Promise<Identified & { readonly client: OidcClient }>;
 }
 
@@ -104,7 +104,7 @@ export function createOidc({ clients, identities, key, random, fetch }: OidcOpti
   };
 }
 
-/** Whether somebody is on one of the lists. An address counts only if the provider has verified it. */
+/** Whether a person is on one of the lists. An email address counts only if the provider has verified it. */
 export function isListed({ emails, domains, groups }: NonNullable<PageDefinition['oidc']>, person: Person): boolean {
   const email = person.email === null ? null : parseEmailAddress(person.email);
   return (

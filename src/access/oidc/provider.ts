@@ -1,13 +1,13 @@
 /**
- * Speaks OpenID Connect with an identity provider: authorization code with PKCE, state and nonce. What is checked of its answers
- * (issuer, audience, signature, times, nonce, subject) is checked by the libraries.
+ * OpenID Connect client: authorization code with PKCE, state and nonce. The libraries validate the provider's answers
+ * (issuer, audience, signature, times, nonce, subject).
  */
 
 import { createRemoteJWKSet, jwtVerify, customFetch as keysFetch } from 'jose';
 import * as oidc from 'openid-client';
 import type { Revealing } from '../digest.ts';
 
-/** Pharos as it is registered at a provider. */
+/** The registration of Pharos at a provider. */
 export interface OidcClient {
   readonly issuer: string;
   readonly client_id: string;
@@ -15,27 +15,27 @@ export interface OidcClient {
   readonly scopes: readonly string[];
 }
 
-/** What the provider says of somebody who signed in. */
+/** A person as the provider describes them. */
 export interface Person {
   readonly subject: string;
-  /** For people: what the provider calls the account. */
+  /** Display name of the account. */
   readonly name: string;
-  /** Null: none that the provider has verified. */
+  /** Null: no verified address. */
   readonly email: string | null;
   readonly groups: readonly string[];
 }
 
 export interface Identified {
   readonly person: Person;
-  /** The session at the provider; null: it names none. */
+  /** Session id at the provider; null: not given. */
   readonly sid: string | null;
-  /** Null: what it says can't be read again without signing in. */
+  /** Null: the person can't be checked again without signing in. */
   readonly refreshToken: string | null;
-  /** For signing out there; null: it sent none. */
+  /** Needed to sign out at the provider; null: not given. */
   readonly idToken: string | null;
 }
 
-/** What must come back from the browser that began. */
+/** Values of a pending sign-in that must match when the browser returns. */
 export interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -43,7 +43,7 @@ export interface SignInChecks {
   readonly redirectUri: string;
 }
 
-/** `away`: it can't be asked now. `refused`: it said no, or said something that must not be believed. */
+/** `away`: the provider can't be reached. `refused`: it refused, or its answer is invalid. */
 export class ProviderFault extends Error {
   readonly kind: 'away' | 'refused';
 
@@ -57,17 +57,17 @@ export class ProviderFault extends Error {
 export type ProviderFetch = oidc.CustomFetch;
 
 const TIMEOUT_S = 5;
-/** Seconds that clocks may differ by. */
+/** Tolerated clock difference, in seconds. */
 const CLOCK_TOLERANCE_S = 30;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** Logout tokens older than this are refused. */
+/** Older logout tokens are refused. */
 const LOGOUT_AGE_MAX = '2 minutes';
 
-/** Many visitors who ask at once wait for one answer, so that a flood of them is none for the provider. */
+/** Concurrent visitors share one request, so a flood of visitors does not reach the provider. */
 const discovering = new WeakMap<OidcClient, Promise<Provider>>();
 
 /**
- * Reads what the provider publishes of itself. Nothing is kept, so new keys and addresses count at once.
+ * Reads the provider's metadata. Not cached, so new keys and addresses apply at once.
  *
  * @throws ProviderFault
  */
@@ -78,7 +78,7 @@ export function discover(client: OidcClient, fetch: ProviderFetch): Promise<Prov
 }
 
 function askFor(client: OidcClient, fetch: ProviderFetch): Promise<Provider> {
-  // Whatever it answers here, it says nothing of a person.
+  // Errors here concern the provider, never a person.
   return asked(async () => {
     const { issuer, client_id: id, client_secret: secret } = client;
     const metadata = { client_secret: secret.reveal(), [oidc.clockTolerance]: CLOCK_TOLERANCE_S };
@@ -89,19 +89,20 @@ function askFor(client: OidcClient, fetch: ProviderFetch): Promise<Provider> {
     return oidc.discovery(new URL(issuer), id, metadata, chosen, {
       [oidc.customFetch]: fetch,
       timeout: TIMEOUT_S,
-      // Signatures are checked though the token comes from the provider itself; http is for a provider on this machine.
+      // Signatures are checked although tokens come directly from the provider. http is allowed for a provider on this
+      // machine.
       execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
     });
   }, 'away');
 }
 
-/** A provider as it says that it is. */
+/** A provider with its metadata. */
 export type Provider = oidc.Configuration;
 
 /**
- * Presents a code that the provider never gave.
+ * Presents a code that the provider never issued.
  *
- * @returns its word for what is wrong: `invalid_grant` if it knows us and our secret; null: it could not be asked
+ * @returns its error code: `invalid_grant` if it accepts our id and secret; null: unreachable
  */
 export async function tryCode(provider: Provider, redirectUri: string): Promise<string | null> {
   try {
@@ -115,7 +116,7 @@ export async function tryCode(provider: Provider, redirectUri: string): Promise<
   }
 }
 
-/** Where the browser goes to sign in, and what must come back. */
+/** The address to sign in at, and the values that must match on return. */
 export async function beginSignIn(
   provider: Provider,
   { scopes, redirectUri }: { readonly scopes: readonly string[]; readonly redirectUri: string },
@@ -138,9 +139,9 @@ export async function beginSignIn(
 }
 
 /**
- * Who came back.
+ * Finishes a sign-in and returns the person.
  *
- * @param query as the provider sent the browser back with
+ * @param query of the address that the provider sent the browser to
  *
  * @throws ProviderFault
  */
@@ -161,7 +162,7 @@ export function finishSignIn(
 }
 
 /**
- * What the provider says now of somebody who signed in before.
+ * Asks the provider again about a person who signed in earlier.
  *
  * @throws ProviderFault
  */
@@ -184,7 +185,7 @@ async function identify(provider: Provider, tokens: Tokens, subject: string): Pr
   const more: Readonly<Record<string, unknown>> = hasMore
     ? await oidc.fetchUserInfo(provider, tokens.access_token, subject)
     : {};
-  // An address and whether it is verified are believed together only.
+  // An address and its verification must come from the same answer.
   const { email, email_verified: isVerified } = more['email'] === undefined ? told : more;
   const groups = more['groups'] ?? told['groups'];
   const name = more['preferred_username'] ?? told['preferred_username'] ?? email ?? subject;
@@ -202,7 +203,7 @@ async function identify(provider: Provider, tokens: Tokens, subject: string): Pr
   };
 }
 
-/** Where the browser goes to sign out there too; null: the provider has no such address. */
+/** The address to sign out at the provider; null: it has none. */
 export function signOutUrl(
   provider: Provider,
   { idToken, returnTo }: { readonly idToken: string | null; readonly returnTo: string },
@@ -212,7 +213,7 @@ export function signOutUrl(
   return oidc.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnTo, ...hint }).href;
 }
 
-/** Whose sessions a provider ended. */
+/** A provider's notice of ended sessions. */
 interface LogoutNotice {
   readonly subject: string | null;
   readonly sid: string | null;
@@ -221,7 +222,7 @@ interface LogoutNotice {
 }
 
 /**
- * What a provider's logout token says.
+ * Validates a provider's logout token.
  *
  * @throws ProviderFault
  */
@@ -255,7 +256,7 @@ async function asked<T>(ask: () => Promise<T>, kind?: ProviderFault['kind']): Pr
   }
 }
 
-/** Errors of the other side, or of Pharos' own registration: nothing is said of the person. */
+/** Errors of the provider, or of our registration: they say nothing about the person. */
 const AWAY = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -276,12 +277,12 @@ function isAway(error: unknown): boolean {
   return isAway(error.cause);
 }
 
-/** Whether it refuses Pharos' own id and secret. With `Bearer`, it refuses a token of somebody instead. */
+/** Whether the provider rejects Pharos' own id and secret. With `Bearer`, it rejects a person's token instead. */
 function isClientRefused({ cause }: { readonly cause?: unknown }): boolean {
   return Array.isArray(cause) && cause.some(({ scheme }: { readonly scheme?: unknown }) => scheme !== 'bearer');
 }
 
-/** For the log: no text of the provider's but its own error words. */
+/** For the log: only error codes, never the provider's text. */
 function reasonOf(error: unknown): string {
   const { message, error: word, cause } = error as { message?: string; error?: unknown; cause?: unknown };
   const inner = cause instanceof Error ? `: ${cause.message}` : '';

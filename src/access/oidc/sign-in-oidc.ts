@@ -1,4 +1,4 @@
-/** Signs visitors in by the identity provider of the site. */
+/** Signs visitors in with the site's identity provider. */
 
 import { parseEmailAddress } from '../../mail/mail.ts';
 import type { AccessPage, GateRequest, GateResponse } from '../access.ts';
@@ -18,7 +18,7 @@ import {
 import { callbackAt, isListed, type Oidc, type Pending } from './oidc.ts';
 import { type Person, ProviderFault } from './provider.ts';
 
-/** Sends the browser to the provider, whichever page is asked for. */
+/** Redirects the browser to the provider, whichever page is requested. */
 export async function askProvider(visit: Visit): Promise<GateResponse> {
   const { request, parts, base, to } = visit;
   const { slug, isSecure, now } = request;
@@ -38,7 +38,7 @@ export async function askProvider(visit: Visit): Promise<GateResponse> {
   }
 }
 
-/** The address that is registered at the provider: of the page's own domain where the visitor is there. */
+/** The redirect address registered at the provider; on the page's own domain if the visitor is there. */
 export function chooseCallback({ request, parts }: Visit): string {
   const page = parts.gates.find(request.slug)?.page;
   const own = page === undefined ? null : URL.parse(page.url);
@@ -47,7 +47,7 @@ export function chooseCallback({ request, parts }: Visit): string {
   return callbackAt(isThere && own.hostname !== new URL(site).hostname ? own.origin : site);
 }
 
-/** Ends what `askProvider` began: lets in whoever is on the page's lists. */
+/** Completes a sign-in begun by `askProvider`: lets in people on the page's lists. */
 export async function returnFromProvider(request: GateRequest, parts: GateParts, oidc: Oidc): Promise<GateResponse> {
   const pending = oidc.pending(request);
   if (pending === null) return refuse(visitOf(request, parts), null);
@@ -63,7 +63,7 @@ async function signIn(visit: Visit, pending: Pending, oidc: Oidc): Promise<GateR
   if (!admission.isAdmitted) return refuse(visit, null);
   try {
     const { client, ...identified } = await oidc.finish(pending, request.query);
-    // Whoever has an account has not guessed, on the lists or not.
+    // Anyone with an account was not guessing, whether on the lists or not.
     await parts.attempts.forgive(admission.attempt);
     const known = await parts.gates.current(slug);
     const gate = known?.gated.gate;
@@ -80,13 +80,13 @@ async function signIn(visit: Visit, pending: Pending, oidc: Oidc): Promise<GateR
     const forget = setCookie({ role: 'provider', isSecure, value: '', maxAgeSeconds: 0 });
     return goTo(visit, to, [sessionCookie(visit, id), forget]);
   } catch (error) {
-    // Nor has anybody while the provider can't say.
+    // The attempt does not count either while the provider is unreachable.
     if (error instanceof ProviderFault && error.kind === 'away') await parts.attempts.forgive(admission.attempt);
     return refuse(visit, error);
   }
 }
 
-/** Whether a page lets somebody in, as the provider says who they are. */
+/** Whether a page lets a person in. */
 export function isAllowed(page: AccessPage, person: Person): boolean {
   if (page.oidc === undefined || !isListed(page.oidc, person)) return false;
   if (page.emailDomains.length === 0) return true;

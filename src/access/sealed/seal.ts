@@ -1,6 +1,6 @@
 /**
- * A page as one file that only its password opens, for hosts where nobody can be asked: encrypted here, decrypted by
- * the visitor's browser. docs/gates.md says what this keeps and what it does not.
+ * A page as one encrypted file that only its password opens, for hosts without a server: encrypted here, decrypted in
+ * the visitor's browser. docs/gates.md says what this protects and what it does not.
  */
 
 import { hash, webcrypto } from 'node:crypto';
@@ -10,11 +10,11 @@ import type { SealWords } from '../../model/access.ts';
 import { escapeMarkup } from '../../model/scalars.ts';
 import { type RandomBytes, systemRandom } from '../digest.ts';
 
-/** What opens a sealed page in the visitor's browser: its whole script and style, as they stand in the file. */
+/** The whole script and style of a sealed page, exactly as they appear in the file. */
 
 /**
- * Checks for what it needs, derives the key, decrypts, and writes the page over itself. Writing keeps the document's
- * policy, so that the page inside may do no more than the file allows.
+ * Checks that the browser can decrypt, derives the key, decrypts, and replaces the document. The document's policy
+ * stays in force, so the page inside may do no more than the file allows.
  */
 
 const OPENER = `(() => {
@@ -62,11 +62,11 @@ const SEAL_STYLE =
   'h1{font-size:1.25rem}label{display:block;margin:1rem 0 .25rem}input,button{font:inherit;padding:.5rem .75rem;box-sizing:border-box}' +
   'input{width:100%}button{margin-top:.75rem}';
 
-/** The least that OWASP advises for PBKDF2 with SHA-256. */
+/** The OWASP minimum for PBKDF2 with SHA-256. */
 export const SEAL_ROUNDS = 600_000;
 const SALT_BYTES = 16;
 const IV_BYTES = 12;
-/** Sizes are rounded up to this, so that they tell little. */
+/** Sizes are rounded up to this, to hide the real size. */
 const PADDING_BYTES = 8_192;
 const INLINE = /<(style|script)\b([^>]*)>([\s\S]*?)<\/\1>/g;
 const POLICY = /<meta\s+http-equiv="?Content-Security-Policy"?\s+content="([^"]*)"\s*\/?>/i;
@@ -77,11 +77,11 @@ interface SealOptions {
 }
 
 /**
- * Encrypts a drawn page: AES-256-GCM under a key that PBKDF2 makes of the password, 600,000 rounds of SHA-256.
+ * Encrypts a rendered page: AES-256-GCM with a key derived from the password by PBKDF2, 600,000 rounds of SHA-256.
  *
- * Styles and scripts inside work if the page's own policy allows them by hash, and nothing else does.
+ * Only styles and scripts that the page's own policy allows by hash work inside.
  *
- * @returns one HTML document that needs no other file and asks no server
+ * @returns one HTML document that needs no other file and no server
  */
 export async function sealPage(html: string, password: string, options: SealOptions): Promise<string> {
   const { words, random = systemRandom } = options;
@@ -121,8 +121,8 @@ interface OwnPolicy {
 }
 
 /**
- * The policy of the page has to stand outside, where everybody reads it. So that its hashes give no hint of what is
- * inside, each style and script that the page allows ends with a comment nobody can guess.
+ * The page's policy must be outside, where everybody can read it. A random comment is appended to each allowed style
+ * and script, so that its hash reveals nothing about it.
  */
 function withOwnPolicy(html: string, random: RandomBytes): OwnPolicy {
   const allowed = new Set(POLICY.exec(html)?.[1]?.match(/sha256-[\w+/=]+/g));

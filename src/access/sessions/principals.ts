@@ -1,4 +1,7 @@
-/** Who a Cookie header stands for. While the store cannot be asked, who was in stays in, and nobody new gets in. */
+/**
+ * Finds the principal of a request. While the store is unavailable, known sessions stay valid, and nobody new is let
+ * in.
+ */
 
 import { LRUCache } from 'lru-cache';
 import type { PageKey } from '../../model/slugs.ts';
@@ -12,10 +15,13 @@ import type { Oidc } from '../oidc/oidc.ts';
 import { isAllowed } from '../oidc/sign-in-oidc.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
 
-/** The longest that a session is believed without the store; by the instants handed in, since a cache reads a clock of its own. */
+/**
+ * How long a session stays valid without the store, by the instants passed in, because the cache has a clock of its
+ * own.
+ */
 const BELIEVED_MS_MAX = 15 * 60_000;
 const SESSIONS_MAX = 10_000;
-/** Many times what a process takes to hear of what another one did. */
+/** Many times longer than a change takes to reach all processes. */
 const CLOSED_ELSEWHERE_MS = 5_000;
 
 interface PrincipalsOptions {
@@ -35,7 +41,10 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
     max: SESSIONS_MAX,
   });
 
-  /** Since when the store has no gate of a page: another process closed it, and this one hears of it soon, or forgot the gate. */
+  /**
+   * When a page's gate was first found missing in the store: another process removed it, which this one will learn
+   * soon, or the store lost it.
+   */
   const missing = new WeakMap<GatedPage, EpochMs>();
 
   function note(id: string, granted: Principal['sessions'], at: EpochMs): void {
@@ -43,13 +52,13 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
     else seen.set(id, { granted, at });
   }
 
-  /** What was last known of a session, unless that is too long ago. */
+  /** The last known grants of a session, unless they are too old. */
   function recall(id: string, now: EpochMs): Principal['sessions'] {
     const known = seen.get(id);
     return known === undefined || now - known.at > BELIEVED_MS_MAX ? NOBODY.sessions : known.granted;
   }
 
-  /** A session of the store's gate that this process does not know: begun on another node, or after a restore. */
+  /** Whether a session's gate version is unknown to this process: from another node, or after a restore. */
   function isOfAnotherVersion(slug: string, version: string): boolean {
     const gate = gates.find(slug)?.gated.gate;
     return gate !== undefined && gate.kind !== 'public' && gate.version !== version;
@@ -62,7 +71,7 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
     return person !== null && known !== null && isAllowed(known.page, person);
   }
 
-  /** The page, if its gate asks for no more than this address, and the store has that gate too. */
+  /** The page, if this address is enough for its gate and for the stored gate. */
   async function openedByAddress(slug: string, address: string, at: EpochMs): Promise<Principal['sessions']> {
     const known = gates.find(slug)?.gated;
     if (known === undefined || !isEnough(known, address)) return NOBODY.sessions;

@@ -1,4 +1,4 @@
-/** Sessions in the store: one random id in one cookie stands for every page a browser has signed in to. */
+/** Sessions in the store: one random id in one cookie covers every page a browser has signed in to. */
 
 import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -6,7 +6,7 @@ import type { Database, Writer } from '../../store/database.ts';
 import { digest, isToken, newToken, type RandomBytes } from '../digest.ts';
 import { SESSION_MAX_MS, SESSION_TOUCH_MS } from '../limits.ts';
 
-/** The cookie as it came: its value, and whether it had the `__Host-` name. */
+/** The cookie's value, and whether it had the `__Host-` name. */
 export interface PresentedSession {
   readonly id: string | null;
   readonly isSecure: boolean;
@@ -14,14 +14,14 @@ export interface PresentedSession {
 
 interface Grant {
   readonly version: string;
-  /** Of whoever signed in by an identity provider; null: nobody vouches for them. */
+  /** Identity from an identity provider; null: signed in otherwise. */
   readonly identity: string | null;
 }
 
 export interface Sessions {
-  /** Of the pages that a session is signed in to, where gate and store still agree. */
+  /** The pages that a session is signed in to, where gate and store still agree. */
   readonly findGrants: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, Grant>>;
-  /** Begins a session under a new id, takes over what the old one could see, and ends the old one. */
+  /** Begins a session with a new id that takes over the old one's pages, and ends the old one. */
   readonly begin: (
     tx: Writer,
     init: {
@@ -31,16 +31,16 @@ export interface Sessions {
     },
   ) => Promise<string>;
   readonly end: (presented: PresentedSession) => Promise<void>;
-  /** Forgets sessions that idled out and grants that ended. */
+  /** Deletes idle sessions and expired grants. */
   readonly forgetExpired: (tx: Writer, now: EpochMs) => Promise<void>;
 }
 
 interface SessionOptions {
   readonly database: Database;
   readonly random: RandomBytes;
-  /** A session that is not used for so long ends. */
+  /** A session unused for this long ends. */
   readonly idleMs: number;
-  /** For work that nobody waits for. */
+  /** For errors in background work. */
   readonly onError: (error: unknown, where: string) => void;
 }
 
@@ -116,7 +116,7 @@ interface Takeover {
   readonly idleMs: number;
 }
 
-/** Grants keep the end they had: signing in to one page does not prolong another. */
+/** Grants keep their end: signing in to one page does not extend another. */
 async function takeOver(tx: Writer, { from, to, presented, now, idleMs }: Takeover): Promise<void> {
   await tx.run(
     `UPDATE access_grant SET session = ? WHERE session IN
