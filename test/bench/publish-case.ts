@@ -71,8 +71,9 @@ export interface PublishFigures {
 
 /** Between two changes on the clock of the site: so little that no page is due for its heartbeat meanwhile. */
 const STEP_MS = 10;
-/** More than the pictures and the list of 1,000 pages take. */
+/** More than the pictures and the list of 1,000 pages take; and than eight languages' pictures and figures. */
 const SETTLE_MS_MAX = 300;
+const SETTLE_LANGUAGES_MS_MAX = 3_000;
 
 async function measure(task: PublishCase): Promise<PublishFigures> {
   // Threads of the pool, which begin later, have less than the one that publishes.
@@ -171,7 +172,8 @@ async function changeOne(task: PublishCase, { site, marks, index }: Going): Prom
   if (published?.kind !== 'published' || currentNumber(site.folders, slug) === before)
     throw new Error(`${slug} was ${published?.kind ?? 'not'} published`);
   // The next change does not wait for the pictures of this one, nor for a list of pages that takes long and so is drawn less often.
-  await Promise.race([site.publisher.settled(), sleep(SETTLE_MS_MAX)]);
+  const settleMsMax = task.locales === undefined ? SETTLE_MS_MAX : SETTLE_LANGUAGES_MS_MAX;
+  await Promise.race([site.publisher.settled(), sleep(settleMsMax)]);
   return { ...marks.steps(), afterMs: ended - marks.switchedAt(), filesDrawn: published.filesDrawn };
 }
 

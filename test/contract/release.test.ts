@@ -360,6 +360,20 @@ describe('releases', () => {
     expect(served('components/b/index.html')).toContain('two b');
   });
 
+  it('leave folders that they share to the next look when they are urgent, and no file beside changed ones', async () => {
+    const first = await publish(wholeFiles('one'));
+    const shared = join(filesFolder(folders, 'acme', first.number), 'components/b/index.html');
+    writeFileSync(shared, 'short');
+    const files = wholeFiles('two').map((file) => (file.path.startsWith('components/') ? kept(file.path) : file));
+    const urgent = await publish(files, { over: { isUrgent: true } });
+    expect(served('index.html')).toContain('two');
+    await expect(publish(files)).rejects.toBeInstanceOf(DamagedReleaseError);
+    const next = wholeFiles('three').map((file) => (file.path === 'index.html' ? file : kept(file.path)));
+    const beside = next.find(({ path, drawn }) => drawn === null && !path.includes('/'))?.path ?? '';
+    writeFileSync(join(filesFolder(folders, 'acme', urgent.number), beside), 'short');
+    await expect(publish(next, { over: { isUrgent: true } })).rejects.toBeInstanceOf(DamagedReleaseError);
+  });
+
   it('have a number that only one of two writers can claim', async () => {
     await publish(wholeFiles('one'));
     const previous = currentManifest(folders, 'acme');

@@ -67,7 +67,7 @@ export async function createRedrawing(): Promise<Redrawing> {
         drawnPaths.push(entry.path);
         return truth.get(entry.path) ?? entry.draw(options.renderer);
       };
-      return { ...entry, draw };
+      return Object.create(entry, { draw: { value: draw } }) as FileEntry;
     });
     const { files, filesDrawn } = await drawFiles(entries, before?.manifest ?? null, options);
     const written = files.filter(({ drawn }) => drawn !== null).map(({ path }) => path);

@@ -28,7 +28,9 @@ const SITE = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC',
 function list(): FileEntry[] {
   const { model, badge } = sceneOf(eventful());
   const files = pageFiles(model, { badges: true, badge }).filter(({ priority }) => priority !== PRIORITIES.at(-1));
-  const ofSite = listSiteFiles({ site: SITE, pages: [] }).map((entry) => ({ ...entry, path: `_site/${entry.path}` }));
+  const ofSite = listSiteFiles({ site: SITE, pages: [] }).map(
+    (entry): FileEntry => Object.create(entry, { path: { value: `_site/${entry.path}` } }),
+  );
   return [...files, ...ofSite];
 }
 

@@ -1,6 +1,5 @@
 /** One file of a status page: its path, its kind, and its inputs. Nothing is computed before it is needed. */
 
-import { once } from '../../once.ts';
 import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
 import type { Drawn, FileKind, PageRenderer } from './kinds.ts';
 
@@ -20,6 +19,8 @@ export interface FileEntry {
   readonly inputs: object;
   /** Digest of the inputs. */
   readonly fingerprint: string;
+  /** Digest of what of its inputs is in a language, where finding that out is cheaper than the whole. */
+  readonly words?: (() => string) | undefined;
   draw(renderer: PageRenderer): Promise<Drawn>;
 }
 
@@ -28,20 +29,48 @@ export interface FileEntryInit<Inputs> {
   readonly inputs: () => Inputs;
   /** Default: `immediate`. */
   readonly priority?: Priority;
+  /** As in the entry. Default: it is not cheaper. */
+  readonly words?: () => string;
 }
 
-/** The same entry below a folder, which ends with a slash. */
-export function inFolder(folder: string, entry: FileEntry): FileEntry {
-  const { kind, priority, draw } = entry;
-  return {
-    ...{ path: folder + entry.path, kind, priority, draw },
-    get inputs() {
-      return entry.inputs;
-    },
-    get fingerprint() {
-      return entry.fingerprint;
-    },
-  };
+/** A class, because a page has thousands, and a literal with getters takes twice as long to make. */
+class OwnEntry<Inputs extends object> implements FileEntry {
+  readonly path: string;
+  readonly kind: FileKind<Inputs>;
+  private readonly init: FileEntryInit<Inputs>;
+  private made: Inputs | null = null;
+  private digest: string | null = null;
+
+  constructor(kind: FileKind<Inputs>, path: string, init: FileEntryInit<Inputs>) {
+    this.path = path;
+    this.kind = kind;
+    this.init = init;
+  }
+
+  get priority(): Priority {
+    return this.init.priority ?? 'immediate';
+  }
+
+  get inputs(): Inputs {
+    this.made ??= this.init.inputs();
+    return this.made;
+  }
+
+  get fingerprint(): string {
+    this.digest ??= partsFingerprint(this.inputs);
+    return this.digest;
+  }
+
+  get words(): FileEntry['words'] {
+    return this.init.words;
+  }
+
+  draw(renderer: PageRenderer): Promise<Drawn> {
+    const { inputs } = this;
+    // The inputs of a large page take hundreds of megabytes, and aren't needed once the file is rendered.
+    this.made = null;
+    return this.kind.draw(inputs, renderer);
+  }
 }
 
 /** A file that can only show its inputs, because its kind gets nothing else. */
@@ -50,28 +79,30 @@ export function fileEntry<Inputs extends object>(
   path: string,
   init: FileEntryInit<Inputs>,
 ): FileEntry {
-  let made: Inputs | null = null;
-  const inputs = (): Inputs => {
-    made ??= init.inputs();
-    return made;
-  };
-  const fingerprint = once(() => partsFingerprint(inputs()));
+  return new OwnEntry(kind, path, init);
+}
+
+/** Characters of a digest, of six bits each: more than enough to tell two apart. */
+const HALF = 22;
+
+/**
+ * A file of a page in another language, below a folder with a slash at its end.
+ *
+ * @param original  the same file in the default language, which shows the same but for words. Default: it isn't known
+ */
+export function inFolder(folder: string, entry: FileEntry, original?: FileEntry): FileEntry {
   return {
-    path,
-    kind,
-    priority: init.priority ?? 'immediate',
+    path: folder + entry.path,
+    kind: entry.kind,
+    priority: entry.priority,
     get inputs() {
-      return inputs();
+      return entry.inputs;
     },
     get fingerprint() {
-      return fingerprint();
+      if (entry.words === undefined || original === undefined) return entry.fingerprint;
+      return original.fingerprint.slice(0, HALF) + entry.words().slice(0, HALF);
     },
-    draw: (renderer) => {
-      const drawn = inputs();
-      // The inputs of a large page take hundreds of megabytes, and aren't needed once the file is rendered.
-      made = null;
-      return kind.draw(drawn, renderer);
-    },
+    draw: (renderer) => entry.draw(renderer),
   };
 }
 

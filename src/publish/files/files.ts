@@ -92,24 +92,30 @@ export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] 
     ...htmlFiles(facts, badge),
     ...machineFiles(facts, options.logo),
     ...(options.badges ? badgeFiles(model, badge) : []),
-    ...(model.others ?? []).flatMap((other) => otherFiles(other, badge, options)),
     ...scriptFiles(model),
     ...iconFiles(options.icon ?? null),
     ...logoFiles(options.logo ?? []),
   ];
+  const originals = once(() => new Map(files.map((file) => [file.path, file])));
+  for (const other of model.others ?? [])
+    files.push(...otherFiles(other, badge, { ...options, originals: originals() }));
   return [...files, ...redirectFiles(options.redirects ?? {}, { pageUrl: model.settings.url, files })];
 }
 
 /** Files of a page in its other languages: everything with words, except JSON. */
-function otherFiles(model: PageModel, badge: PageBadges, options: FilesOptions): FileEntry[] {
+function otherFiles(
+  model: PageModel,
+  badge: PageBadges,
+  options: FilesOptions & { readonly originals: ReadonlyMap<string, FileEntry> },
+): FileEntry[] {
   const facts = pageFacts(model);
   const { locale, languages } = model.settings;
   const files = [
     ...htmlFiles(facts, badge),
-    ...wordedFiles(model, options.logo),
+    ...wordedFiles(facts, options.logo),
     ...(options.badges ? badgeFiles(model, { ...badge, options: { ...badge.options, locale } }) : []),
   ];
-  return files.map((file) => inFolder(languages?.path ?? '', file));
+  return files.map((file) => inFolder(languages?.path ?? '', file, options.originals.get(file.path)));
 }
 
 /** Pages behind a gate have theirs in them. */
@@ -152,7 +158,10 @@ function htmlFiles(facts: PageFacts, { named }: PageBadges): FileEntry[] {
       htmlFile(MAINTENANCE, maintenancePath(one.slug), { inputs: () => facts.maintenance(one) }),
     ),
     ...model.components.map((one) =>
-      htmlFile(COMPONENT, componentPath(one.definition.id), { inputs: () => facts.component(one) }),
+      htmlFile(COMPONENT, componentPath(one.definition.id), {
+        inputs: () => facts.component(one),
+        words: () => facts.componentWords(one),
+      }),
     ),
     htmlFile(UPTIME_CALENDAR, UPTIME_PATH, { priority: 'deferred', inputs: facts.uptimeCalendar }),
     htmlFile(REPORT_INDEX, REPORTS_PATH, {
@@ -260,13 +269,13 @@ export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = [])
       ? [fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) })]
       : []),
     ...indexFiles(model),
-    ...wordedFiles(model, logo),
+    ...wordedFiles(facts, logo),
   ];
 }
 
 /** Files with words, which exist in each language of a page: feeds, calendars and the social image. */
-function wordedFiles(model: PageModel, logo: readonly SocialLogo[] = []): FileEntry[] {
-  return [...socialFiles(model, logo), ...feedFiles(model)];
+function wordedFiles(facts: PageFacts, logo: readonly SocialLogo[] = []): FileEntry[] {
+  return [...socialFiles(facts.model, logo), ...feedFiles(facts)];
 }
 
 function v2Files(model: PageModel): FileEntry[] {
@@ -314,16 +323,17 @@ function jsonFile(path: string, inputs: () => object, priority: Priority = 'imme
   return fileEntry(JSON_FILE, path, { inputs, priority });
 }
 
-function feedFiles(model: PageModel): FileEntry[] {
+function feedFiles({ model, componentWords }: PageFacts): FileEntry[] {
   const feeds = once(() => feedInputs(model));
   const filesFor = (component?: ComponentModel): FileEntry[] => {
     const folder = component === undefined ? '' : componentPath(component.definition.id);
-    const feed = { inputs: once(() => feeds().of(component)) };
+    const words = component === undefined ? {} : { words: () => componentWords(component) };
+    const feed = { inputs: once(() => feeds().of(component)), ...words };
     return [
       fileEntry(ATOM, `${folder}feed.atom`, feed),
       fileEntry(RSS, `${folder}feed.rss`, feed),
       fileEntry(JSON_FEED, `${folder}feed.json`, feed),
-      fileEntry(CALENDAR, `${folder}maintenance.ics`, { inputs: () => calendarView(model, component) }),
+      fileEntry(CALENDAR, `${folder}maintenance.ics`, { inputs: () => calendarView(model, component), ...words }),
     ];
   };
   return [filesFor(), historyFeeds(feeds), ...model.components.map(filesFor)].flat();

@@ -19,6 +19,7 @@ import { type PageAge, type PageFrame, type Settled, toAge, toFrame } from '../.
 import { isOpen, settledAt, touches } from '../../views/incident/events.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
+import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
 import type {
   CalendarInputs,
   ComponentInputs,
@@ -39,6 +40,8 @@ export interface PageFacts {
   readonly incident: (incident: PageIncident) => IncidentInputs;
   readonly maintenance: (maintenance: PageMaintenance) => MaintenanceInputs;
   readonly component: (component: ComponentModel) => ComponentInputs;
+  /** Digest of everything in the page's language that files about a component show. */
+  readonly componentWords: (component: ComponentModel) => string;
   /** Null: the current month, as `history/` itself shows. */
   readonly history: (month: string | null) => HistoryInputs;
   readonly uptimeCalendar: () => CalendarInputs;
@@ -99,13 +102,24 @@ interface SharedParts {
 function componentFacts(
   model: PageModel,
   { heartbeat, atHeartbeat, frame, age, heartbeatAge }: SharedParts,
-): Pick<PageFacts, 'component'> {
+): Pick<PageFacts, 'component' | 'componentWords'> {
   const withNews = once(() => componentsWithNews(model, heartbeat));
   const before = once(() => new Map(atHeartbeat().components.map((one) => [one.definition.id, one])));
   const incidents = once(() => groupedBy(model.incidents, ({ componentIds }) => componentIds));
   const maintenances = once(() => groupedBy(model.maintenances, ({ componentIds }) => componentIds));
   const corrected = once(() => Map.groupBy(model.log?.corrected ?? [], ({ component }) => component));
+  const { title, description } = model.definition;
+  const pageWords = once(() => fingerprintOf([fingerprintOf(frame()), title, description]));
+  const digests = new Map<ComponentModel, string>();
   return {
+    componentWords: (component) =>
+      digests.getOrInsertComputed(component, ({ name, plainName, lang, definition: { id } }) =>
+        partsFingerprint({
+          ...{ page: pageWords(), name, plainName, lang },
+          incidents: incidents().get(id) ?? [],
+          maintenances: maintenances().get(id) ?? [],
+        }),
+      ),
     component: (component) => {
       const { id } = component.definition;
       const hasNews = withNews().has(id);

@@ -252,7 +252,9 @@ export async function prepareRelease(
     const completes = isNew ? null : (previous?.number ?? null);
     const all =
       log === undefined ? files : await withLogFiles(logDeps(deps, previous), { files, previous, release: log });
-    const manifest = await writeRelease(deps, { ...rest, completes, files: all, data: data() }, previous);
+    // Only news that leaves figures for the run after it, which looks at everything.
+    const isUrgent = draw.priorities.join() === 'immediate';
+    const manifest = await writeRelease(deps, { ...rest, completes, isUrgent, files: all, data: data() }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {
     if (!(error instanceof DamagedReleaseError)) throw error;

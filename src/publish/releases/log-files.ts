@@ -71,14 +71,14 @@ export async function withLogFiles(
 
 /** As `sha256sum` writes it. Files that lead elsewhere are left out: hosts answer them differently. */
 function listSums(files: readonly ReleaseFile[], previous: Manifest | null): string {
-  return files
-    .flatMap(({ path, drawn }) => {
-      const before = previous?.files[path];
-      if ((drawn ?? before)?.location !== undefined) return [];
-      return [[path, (drawn ?? before)?.sha256 ?? ''] as const];
-    })
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, sha256]) => `${sha256}  ${path}\n`)
+  const sums = new Map<string, string>();
+  for (const { path, drawn } of files) {
+    const { location, sha256 = '' } = drawn ?? previous?.files[path] ?? {};
+    if (location === undefined) sums.set(path, sha256);
+  }
+  return [...sums.keys()]
+    .sort()
+    .map((path) => `${sums.get(path)}  ${path}\n`)
     .join('');
 }
 

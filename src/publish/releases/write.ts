@@ -51,6 +51,8 @@ export interface ReleaseInput {
   readonly completes?: number | null;
   /** The earlier release whose files it has, if an operator brought that back. Default: null. */
   readonly restores?: number | null;
+  /** True: folders that it shares as a whole are left for the release after it to look at. Default: false. */
+  readonly isUrgent?: boolean;
   readonly files: readonly ReleaseFile[];
   /** JSON for what the server draws on demand. */
   readonly data: string;
@@ -229,8 +231,7 @@ function childCounts(manifest: Manifest): ReadonlyMap<string, number> {
 }
 
 function parentFolder(path: string): string {
-  const folder = dirname(path);
-  return folder === '.' ? '' : folder;
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
@@ -297,13 +298,18 @@ function keptRecord(previous: Manifest | null, { path, key }: KeptFile): FileRec
 /**
  * Reads back the files that this release wrote. For shared files, which an earlier release has read back, the size is enough.
  */
-function verify({ folders, input, number }: Writing, manifest: Manifest): void {
-  const root = filesFolder(folders, input.slug, number);
+function verify({ folders, input, previous, number }: Writing, manifest: Manifest): void {
   if (!Object.hasOwn(manifest.files, 'index.html')) throw new Error('the release has no index.html');
   const kept = new Set(input.files.filter(({ drawn }) => drawn === null).map(({ path }) => path));
+  const placeOf = filePlaces(folders, manifest);
+  const isShared = (path: string): boolean => {
+    const folder = parentFolder(path);
+    return folder !== '' && manifest.folders[folder] === previous?.folders[folder];
+  };
   for (const [path, record] of Object.entries(manifest.files)) {
-    const file = `${root}/${path}`;
+    const file = placeOf(path);
     if (kept.has(path)) {
+      if (input.isUrgent === true && isShared(path)) continue;
       if (fileSize(file) !== record.bytes) throw new DamagedReleaseError(path, null);
     } else if (digestBytes(readFileSync(file)) !== record.sha256) {
       throw new Error(`${path} does not match its manifest`);

@@ -1,5 +1,7 @@
 /** The days of a bar as a handful of SVG lines: a run of like days is one dashed line, so weight follows change, not length. */
 
+import { LRUCache } from 'lru-cache';
+
 /** A month of days as cells of a grid, a row a week. Each state has a shape of its own, so that colour need not tell them apart. */
 
 export const CELL = 16;
@@ -60,7 +62,13 @@ const BRIEF = 'b';
  * Lines by letter. Days that are well are one line as far as it is not interrupted by days of no data, and trouble is drawn
  * over it, taller: so a page weighs what was not well. A day of no data is three short marks, never a block.
  */
-export function barPaths(letters: string): BarPath[] {
+export function barPaths(letters: string): readonly BarPath[] {
+  return known.memo(letters);
+}
+
+const known = new LRUCache<string, readonly BarPath[]>({ max: 500, memoMethod: linesOf });
+
+function linesOf(letters: string): readonly BarPath[] {
   const lower = letters.toLowerCase();
   const byLetter = new Map<string, string>();
   const draw = (letter: string, line: string) => byLetter.set(letter, (byLetter.get(letter) ?? '') + line);

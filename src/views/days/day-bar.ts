@@ -63,7 +63,14 @@ export function barCells(
 
 /** The days alone: what is to be said of them stands on the page of the component. */
 export function buildBriefBar(cells: readonly DayCell[]): DayBarView {
-  return { letters: cells.map(cellLetter).join(''), runs: [] };
+  return { letters: cellLetters(cells), runs: [] };
+}
+
+const letters = new WeakMap<readonly DayCell[], string>();
+
+/** The same in every language of a page. */
+function cellLetters(cells: readonly DayCell[]): string {
+  return letters.getOrInsertComputed(cells, () => cells.map(cellLetter).join(''));
 }
 
 /** @param incidents  those that are about the component */
@@ -73,7 +80,7 @@ export function buildDayBar(
   cells: readonly DayCell[],
   incidents: readonly IncidentHead[],
 ): DayBarView {
-  const letters = cells.map(cellLetter).join('');
+  const letters = cellLetters(cells);
   const details = cells.map((cell): DayDetail => {
     const spans = packSpans(timeline, cell, settings.timezone);
     const told = incidentsOn(cell, incidents);

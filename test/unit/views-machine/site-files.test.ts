@@ -29,7 +29,10 @@ const PAGES: readonly SitePage[] = [
 ];
 
 async function siteTexts(): Promise<Record<string, string>> {
-  const entries = siteIndexFiles(SITE, PAGES).map(async ({ path, draw }) => [path, String((await draw(noHtml)).body)]);
+  const entries = siteIndexFiles(SITE, PAGES).map(async (entry) => [
+    entry.path,
+    String((await entry.draw(noHtml)).body),
+  ]);
   return Object.fromEntries(await Promise.all(entries));
 }
 
@@ -61,7 +64,7 @@ describe('the index of sitemaps', () => {
     const own = PAGES.filter(({ definition }) => definition.slug !== 'open');
     const texts = Object.fromEntries(
       await Promise.all(
-        siteIndexFiles(SITE, own).map(async ({ path, draw }) => [path, String((await draw(noHtml)).body)]),
+        siteIndexFiles(SITE, own).map(async (entry) => [entry.path, String((await entry.draw(noHtml)).body)]),
       ),
     );
     expect(Object.keys(texts)).toEqual(['robots.txt', 'llms.txt']);
