@@ -49,12 +49,6 @@ interface BadgeFile {
   readonly contentType: string;
 }
 
-/** Which badge of a subject, and as what. */
-interface BadgeFileRequest {
-  readonly kind: BadgeKind;
-  readonly format: BadgeFormat;
-}
-
 const SVG = 'image/svg+xml; charset=utf-8';
 
 const SCHEMES: Readonly<Partial<Record<BadgeFormat, BadgeScheme>>> = { '-light.svg': 'light', '-dark.svg': 'dark' };
@@ -65,7 +59,7 @@ const SCHEMES: Readonly<Partial<Record<BadgeFormat, BadgeScheme>>> = { '-light.s
  */
 export function badgeFile(
   subject: BadgeSubject,
-  { kind, format }: BadgeFileRequest,
+  { kind, format }: { readonly kind: BadgeKind; readonly format: BadgeFormat },
   options: BadgeOptions = {},
 ): Promise<BadgeFile> {
   return drawBadge(badgeInputs(subject, kind, options), format);

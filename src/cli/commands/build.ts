@@ -16,17 +16,14 @@ import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
 import { paragraph, plain } from '../terminal/table.ts';
-import { print, requireConfig, unknownName } from './common.ts';
+import { type CommonOptions, print, requireConfig, unknownName } from './common.ts';
 
-export interface BuildOptions {
-  readonly config?: string;
+export interface BuildOptions extends CommonOptions {
   /** Folder to use instead of the configured output. */
   readonly out?: string;
   readonly offline?: boolean;
   /** Write each password page as one encrypted file. */
   readonly sealed?: boolean;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** The default output folder. */
@@ -104,11 +101,8 @@ function targetLines(report: TargetReport): string[] {
   ];
 }
 
-interface SyncOptions {
-  readonly config?: string;
+interface SyncOptions extends CommonOptions {
   readonly upstream?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** Syncs once and prints the report. */

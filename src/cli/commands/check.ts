@@ -33,12 +33,9 @@ import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
 import { paint, paragraph, plain, table } from '../terminal/table.ts';
-import { openToRead, print, requireConfig, unknownName } from './common.ts';
+import { type CommonOptions, openToRead, print, requireConfig, unknownName } from './common.ts';
 
-export interface CheckOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+export interface CheckOptions extends CommonOptions {
   /** Contact nothing: check the file itself, and stored data. */
   readonly offline?: boolean;
 }
@@ -263,13 +260,8 @@ function rowsText(rows: readonly ProbeRow[]): string {
   return [lines, ...warnings].join('\n');
 }
 
-interface ChecksRunOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Runs checks once and prints the results; nothing is stored. Fails if something is down or couldn't be checked. */
-export async function checksRun(names: readonly string[], options: ChecksRunOptions): Promise<number> {
+export async function checksRun(names: readonly string[], options: CommonOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using base = await openToRead(config);
   const all = checksHere(base, await listChecks(base));

@@ -14,6 +14,13 @@ import { latestVersion } from '../../store/migrations.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { UsageError } from '../terminal/exit.ts';
 
+/** Options that most commands have. */
+export interface CommonOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
 /** Loads the configuration of a command; null if none was given and there is no pharos.yaml here. */
 export function loadConfig(named: string | undefined): Config | null {
   const source = findConfig(named, process.cwd());

@@ -26,12 +26,9 @@ import {
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
-import { loadConfig, openQuietly, openToRead, print } from './common.ts';
+import { type CommonOptions, loadConfig, openQuietly, openToRead, print } from './common.ts';
 
-export interface DoctorOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+export interface DoctorOptions extends CommonOptions {
   /** False: contact nothing outside this machine. */
   readonly network: boolean;
 }

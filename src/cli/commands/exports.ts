@@ -6,17 +6,15 @@ import { counted } from '../../schema/counted.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig } from './common.ts';
+import { type CommonOptions, openQuietly, openToRead, print, requireConfig } from './common.ts';
 
-export interface ExportsOptions {
-  readonly config?: string;
+export interface ExportsOptions extends CommonOptions {
   /** Queue and send everything that is due. */
   readonly send?: boolean;
   /** Queue parked events again before sending. */
   readonly retry?: boolean;
   /** Show what would be queued, and change nothing. */
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 const EVENTS_SHOWN = 50;

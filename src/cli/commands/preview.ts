@@ -21,12 +21,10 @@ import { createProgress } from '../terminal/progress.ts';
 import { runProgress } from '../terminal/report-text.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { paint, paragraph, plain } from '../terminal/table.ts';
-import { openToRead, print, requireConfig } from './common.ts';
+import { type CommonOptions, openToRead, print, requireConfig } from './common.ts';
 
-export interface PreviewOptions {
-  readonly config?: string;
+export interface PreviewOptions extends CommonOptions {
   readonly port?: number;
-  readonly quiet?: boolean;
 }
 
 const LOOK_EVERY_MS = 1_000;
@@ -133,10 +131,7 @@ function foldersFingerprint(paths: readonly string[]): string {
   return facts.join('\n');
 }
 
-interface DiffOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+interface DiffOptions extends CommonOptions {
   /** List every file by path. */
   readonly files?: boolean;
 }

@@ -4,14 +4,11 @@ import { askServer, findServer } from '../server-client.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runText } from '../terminal/report-text.ts';
-import { loadConfig, print, requireConfig } from './common.ts';
+import { type CommonOptions, loadConfig, print, requireConfig } from './common.ts';
 
-export interface RebuildOptions {
-  readonly config?: string;
+export interface RebuildOptions extends CommonOptions {
   readonly page?: string;
   readonly url?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
 }
 
 /** The server always responds earlier than this. */

@@ -5,13 +5,11 @@ import type { Config } from '../../config/load.ts';
 import { createReload, onHangUp, type ReloadOptions } from '../reload.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { drain, untilStopped } from '../terminal/signals.ts';
-import { loadConfig, requireConfig } from './common.ts';
+import { type CommonOptions, loadConfig, requireConfig } from './common.ts';
 
-export interface ServeOptions {
-  readonly config?: string;
+export interface ServeOptions extends CommonOptions {
   readonly port?: number;
   readonly host?: string;
-  readonly quiet?: boolean;
 }
 
 /** Serves the published pages until stopped, without syncing. */

@@ -21,15 +21,13 @@ import { createReload, onHangUp } from '../reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { drain, untilStopped } from '../terminal/signals.ts';
 import { wrapText } from '../terminal/table.ts';
-import { loadConfig } from './common.ts';
+import { type CommonOptions, loadConfig } from './common.ts';
 import { deliverAll } from './exports.ts';
 import { web } from './serve.ts';
 
-export interface StartOptions {
-  readonly config?: string;
+export interface StartOptions extends CommonOptions {
   readonly port?: number;
   readonly host?: string;
-  readonly quiet?: boolean;
   /** `sync`: serves no visitors. `web`: only serves what other nodes rendered. Default: `all`. */
   readonly role?: 'all' | 'sync' | 'web';
   /** Continue although subscribers' addresses were encrypted with another key. */
@@ -208,12 +206,8 @@ function welcome(url: string, sandbox: Sandbox | null): string {
   );
 }
 
-interface SandboxCommandOptions {
-  readonly port: number;
-}
-
 /** Runs local upstreams until stopped, and prints a configuration for them. */
-export async function sandbox(options: SandboxCommandOptions): Promise<number> {
+export async function sandbox(options: { readonly port: number }): Promise<number> {
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const upstreams = await startSandbox({ port: options.port, now, log: (line) => process.stderr.write(`${line}\n`) });
   const exports = Object.entries(upstreams.environment()).map(([name, value]) => `export ${name}='${value}'`);

@@ -129,11 +129,6 @@ export function textWidth(text: string): number {
 
 // How wide output may be.
 
-interface Sized {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-}
-
 const COLUMNS_DEFAULT = 80;
 
 /**
@@ -141,7 +136,7 @@ const COLUMNS_DEFAULT = 80;
  * Some pseudo-terminals say that they have no columns.
  */
 export function terminalColumns(
-  stream: Sized = process.stdout,
+  stream: { readonly isTTY?: boolean; readonly columns?: number } = process.stdout,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): number | undefined {
   const wanted = Number(environment['COLUMNS']);

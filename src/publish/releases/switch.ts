@@ -12,20 +12,13 @@ import type { Disk } from './disk.ts';
 import { filesFolder, type ReleaseFolders } from './folders.ts';
 import { chooseModes } from './modes.ts';
 
-/** What a link should point to. */
-interface Switch {
-  readonly slug: string;
-  readonly number: number;
-  readonly isPublic: boolean;
-}
-
 /**
  * Serves a release. When a page becomes private, the public link is removed first, so that nothing stays reachable. When it
  * becomes public, the private link is removed last.
  */
 export async function switchTo(
   { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  { slug, number, isPublic }: Switch,
+  { slug, number, isPublic }: { readonly slug: string; readonly number: number; readonly isPublic: boolean },
 ): Promise<void> {
   const [site, otherSite] = isPublic
     ? [folders.publicSite, folders.privateSite]

@@ -73,7 +73,7 @@ interface FeedUpdateView {
 export interface FeedInputs {
   readonly page: FeedPage;
   /** Null: the whole page. */
-  readonly component: FeedComponent | null;
+  readonly component: { readonly id: string; readonly name: string } | null;
   readonly description: string;
   /** Of the history feed: each story is one item. */
   readonly isHistory: boolean;
@@ -91,11 +91,6 @@ interface FeedPage {
   readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
   /** Of the tree of its language below the page; empty: that of the default. */
   readonly tree: string;
-}
-
-interface FeedComponent {
-  readonly id: string;
-  readonly name: string;
 }
 
 /** An incident or a maintenance, and the names of the components it is about. */

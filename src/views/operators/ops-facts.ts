@@ -87,13 +87,16 @@ export interface OpsPageFacts {
   readonly others: readonly { readonly number: number; readonly asOf: EpochMs }[];
 }
 
-export interface ExportFacts {
-  readonly id: string;
+interface SentFacts {
   readonly queued: number;
   readonly sent: number;
   readonly rejected: number;
   readonly parked: number;
   readonly lastError: string | null;
+}
+
+export interface ExportFacts extends SentFacts {
+  readonly id: string;
 }
 
 interface TargetFacts {
@@ -120,13 +123,8 @@ interface SubscriberFacts {
   readonly pending: number;
 }
 
-interface NoticeFacts {
+interface NoticeFacts extends SentFacts {
   readonly channel: string;
-  readonly queued: number;
-  readonly sent: number;
-  readonly rejected: number;
-  readonly parked: number;
-  readonly lastError: string | null;
 }
 
 interface AuditFacts {

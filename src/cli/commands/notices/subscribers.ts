@@ -25,11 +25,9 @@ import { counted } from '../../../schema/counted.ts';
 import { keyOfSlug, pageNames } from '../../../store/pages.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
+import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
 
-export interface SubscriberOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface SubscriberOptions extends CommonOptions {
   readonly page?: string;
 }
 

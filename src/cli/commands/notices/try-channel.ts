@@ -12,18 +12,13 @@ import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { upstreamProgress } from '../../terminal/report-text.ts';
 import { paint, plain } from '../../terminal/table.ts';
-import { openQuietly, print, requireConfig, unknownName } from '../common.ts';
-
-export interface NotifyTestOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import { type CommonOptions, openQuietly, print, requireConfig, unknownName } from '../common.ts';
 
 /** Kinds that open an alert, which must be closed again. */
 const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 'grafana_oncall']);
 
 /** Sends a test notice to a channel and prints the result. */
-export async function notifyTest(id: string, options: NotifyTestOptions): Promise<number> {
+export async function notifyTest(id: string, options: CommonOptions): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
   const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();

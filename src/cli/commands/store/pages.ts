@@ -15,15 +15,10 @@ import type { Database } from '../../../store/database.ts';
 import { adoptPage, readPages, type StoredPage } from '../../../store/pages.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
-
-export interface PagesOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
 
 /** `pharos pages list`: all current and former pages, with their stored data. */
-export async function pagesList(options: PagesOptions): Promise<number> {
+export async function pagesList(options: CommonOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database } = pharos.store;
   const counts = await keptCounts(database);
@@ -48,7 +43,7 @@ export async function pagesList(options: PagesOptions): Promise<number> {
 }
 
 /** `pharos pages adopt OLD NEW`. */
-export async function pagesAdopt(old: string, slug: string, options: PagesOptions): Promise<number> {
+export async function pagesAdopt(old: string, slug: string, options: CommonOptions): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
   const { database } = pharos.store;
   const pages = await readPages(database, 'all');
@@ -112,9 +107,7 @@ function kept(counts: Kept): string {
   return KEPT.map((kind) => counted(counts[kind], kind)).join(', ');
 }
 
-export interface RollbackOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface RollbackOptions extends CommonOptions {
   readonly hold?: boolean;
   readonly release?: boolean;
 }

@@ -13,15 +13,10 @@ import { copySqlite } from '../../../store/sqlite/sqlite.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { table } from '../../terminal/table.ts';
-import { loadConfig, openToRead, print, requireConfig } from '../common.ts';
-
-export interface StoreOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
 
 /** Upgrades the database after making a copy, like `pharos start`. */
-export async function storeMigrate(options: StoreOptions): Promise<number> {
+export async function storeMigrate(options: CommonOptions): Promise<number> {
   const config = requireConfig(options.config);
   const place = storePlace(config);
   const before = await versionBefore(place);
@@ -67,7 +62,7 @@ async function versionBefore(place: StorePlace): Promise<number> {
   }
 }
 
-export interface StoreCopyOptions extends StoreOptions {
+export interface StoreCopyOptions extends CommonOptions {
   /** The configuration with the database to copy into. */
   readonly to: string;
 }
@@ -126,12 +121,8 @@ function spoken(place: StorePlace): string {
   return `Postgres at ${host}${pathname}`;
 }
 
-export interface BackupOptions {
-  readonly config?: string;
-}
-
 /** Writes a consistent copy of the database, also while the server runs. */
-export async function backup(file: string, options: BackupOptions): Promise<number> {
+export async function backup(file: string, options: CommonOptions): Promise<number> {
   const config = requireConfig(options.config);
   if (config.store !== undefined) {
     throw new UsageError(
@@ -158,11 +149,9 @@ export async function backup(file: string, options: BackupOptions): Promise<numb
   return EXIT_DONE;
 }
 
-interface AuditOptions {
-  readonly config?: string;
+interface AuditOptions extends CommonOptions {
   readonly limit: number;
   readonly days: number;
-  readonly json?: boolean;
 }
 
 /** Prints who triggered what, when, from where and with which result; sign-ins as totals. */

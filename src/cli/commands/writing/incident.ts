@@ -15,15 +15,13 @@ import { authorPage } from '../../../incidents/writer.ts';
 import { toIso } from '../../../model/time.ts';
 import { askServer, findServer, type OperatedServer } from '../../server-client.ts';
 import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
-import { openQuietly, print, slugsOf, unknownName } from '../common.ts';
+import { type CommonOptions, openQuietly, print, slugsOf, unknownName } from '../common.ts';
 
-interface ApiOptions {
-  readonly config?: string;
+interface ApiOptions extends CommonOptions {
   readonly folder?: string;
   readonly page?: readonly string[];
   readonly monitor?: readonly string[];
   readonly url?: string;
-  readonly json?: boolean;
 }
 
 interface DeclareOptions extends ApiOptions {

@@ -25,7 +25,7 @@ import {
 } from '../../../sync/connectors/markdown/written.ts';
 import { oneOf } from '../../command-options.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
-import { loadConfig, openToRead, print, requireConfig } from '../common.ts';
+import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
 import { appendUpdate, choosePlace, declareIncident, sendUpdate, type UpdateOptions } from './incident.ts';
 
 /** A resolved incident needs an end, which its author adds with the last update. */
@@ -182,10 +182,8 @@ function duration(option: string, text: string | undefined): number {
 
 // `pharos posts export`: writes the posts of the store as files for a markdown upstream.
 
-interface PostsExportOptions {
-  readonly config?: string;
+interface PostsExportOptions extends CommonOptions {
   readonly out: string;
-  readonly json?: boolean;
 }
 
 /** Writes every post. Existing files are never overwritten. */
@@ -222,13 +220,8 @@ export async function postsExport(options: PostsExportOptions): Promise<number> 
 
 // `pharos components export`: prints components made over the API as configuration.
 
-interface ComponentsExportOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Prints them; nothing is changed. */
-export async function componentsExport(options: ComponentsExportOptions): Promise<number> {
+export async function componentsExport(options: CommonOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const made = await readPlaced(pharos.store.database);
   const pages = [...Map.groupBy(made, ({ slug }) => slug)].map(([slug, those]) => ({

@@ -15,14 +15,9 @@ import { keyOfSlug, pageNames } from '../../../store/pages.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
 import { table } from '../../terminal/table.ts';
-import { openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
+import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
 
-export interface TokenOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
-export interface TokenCreateOptions extends TokenOptions {
+export interface TokenCreateOptions extends CommonOptions {
   readonly scope: readonly string[];
   readonly page: string;
   readonly name?: string;
@@ -68,7 +63,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
 }
 
 /** `pharos tokens list`. */
-export async function tokensList(options: TokenOptions): Promise<number> {
+export async function tokensList(options: CommonOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const at = now();
   const tokens = await createApiTokens(pharos.store.database).list();
@@ -86,7 +81,7 @@ export async function tokensList(options: TokenOptions): Promise<number> {
 }
 
 /** `pharos tokens revoke ID`. */
-export async function tokensRevoke(id: string, options: TokenOptions): Promise<number> {
+export async function tokensRevoke(id: string, options: CommonOptions): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
   const tokens = createApiTokens(pharos.store.database);
   const token = (await tokens.list()).find((known) => known.id === id);

@@ -9,6 +9,7 @@ import {
   type Incident,
   type IncidentStatus,
   isOverStatus,
+  type Learned,
   type Maintenance,
   type MonitorId,
   type Problem,
@@ -45,16 +46,8 @@ interface Origin {
   readonly isOwn?: boolean;
 }
 
-export interface Projected {
-  readonly incidents: readonly Incident[];
-  readonly maintenances: readonly Maintenance[];
-  readonly announcements: readonly Announcement[];
-  readonly problems: readonly Problem[];
-  readonly stale: readonly SnapshotPart[];
-  /** Of incidents and maintenances, where every file of theirs can be read. */
-  readonly complete: readonly CompleteList[];
-  readonly itemsTotal: number;
-}
+type PostParts = 'incidents' | 'maintenances' | 'announcements' | 'problems' | 'stale' | 'complete' | 'itemsTotal';
+export type Projected = Pick<Learned, PostParts>;
 
 /** Which part of the snapshot a faulty file would have been in; another file's facts are taken all the same. */
 const PART_OF_TYPE: Readonly<Record<string, SnapshotPart>> = {

@@ -74,19 +74,17 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const monitors = isDoubted ? withoutWellness(projected.monitors) : projected.monitors;
   const windows = yield* readMaintenances(options, context, origin);
   const { details, backfilled } = yield* readDetails(options, context, { origin, monitors, found });
+  const { isContradicted: _, isWhole: __, ...learned } = found;
   return {
     ...NOTHING_LEARNED,
+    ...learned,
     monitors,
-    incidents: found.incidents,
     maintenances: windows.maintenances,
     details,
     problems: [...projected.problems, ...states.problems, ...found.problems, ...windows.problems],
     itemsTotal: states.items.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
     complete: [...found.complete, ...windows.complete],
-    gone: found.gone,
-    readAgain: found.readAgain,
-    isBackfilled: found.isBackfilled,
     backfilled,
   };
 }

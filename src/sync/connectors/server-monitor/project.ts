@@ -4,13 +4,13 @@ import { z } from 'zod';
 import {
   type CompleteList,
   type Incident,
+  type Learned,
   type Maintenance,
   type MonitorDetail,
   type MonitorId,
   type MonitorObservation,
   type Problem,
   type ResponseTime,
-  type SnapshotPart,
   toMonitorId,
   type UpstreamUptime,
 } from '../../../model/observation.ts';
@@ -287,18 +287,19 @@ const WHOLE_AGE_MIN_MS = DAY_MS;
 /** The same naive time may have been another instant before clocks changed. */
 const CLOCK_CHANGE_MS = 2 * HOUR_MS;
 
-export interface Found {
-  readonly incidents: readonly Incident[];
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-  readonly stale: readonly SnapshotPart[];
-  readonly isBackfilled: boolean;
+type FoundParts =
+  | 'incidents'
+  | 'problems'
+  | 'itemsTotal'
+  | 'stale'
+  | 'isBackfilled'
+  | 'complete'
+  | 'gone'
+  | 'readAgain';
+
+export interface Found extends Pick<Learned, FoundParts> {
   /** Whether every incident of the past is in `incidents`. */
   readonly isWhole: boolean;
-  /** As in what is learned. */
-  readonly complete: readonly CompleteList[];
-  readonly gone: readonly string[];
-  readonly readAgain: readonly string[];
   /** The summary names an open incident that is not to be found. */
   readonly isContradicted: boolean;
 }

@@ -15,7 +15,6 @@ import { isStatusError, StatusError } from '../../../errors.ts';
 import {
   type Learned,
   type MonitorObservation,
-  NOTHING_LEARNED,
   type NotificationChannel,
   type Problem,
   toMonitorId,
@@ -111,18 +110,20 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const answers = yield* readMonitorsOrPages(options, context);
   const { monitors, problems, itemsTotal } = projectMonitors(answers.pages, context.upstreamId);
   const reason = explainPartial(answers);
-  const found =
-    (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context, monitors) : NOTHING_FOUND;
+  const {
+    days,
+    backfilled,
+    isStale: isPagesStale,
+    ...found
+  } = (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context, monitors) : NOTHING_FOUND;
   const outages = (options.outages ?? isPreset) ? yield* readOutages(options, context, monitors) : NOTHING_FOUND;
-  const details = yield* readSummaries(options, context, { monitors, days: found.days });
+  const details = yield* readSummaries(options, context, { monitors, days });
   const channels = isPreset ? yield* readChannels(options, context) : { channels: null, problems: [] };
-  const isStale = found.isStale || outages.isStale;
+  const isStale = isPagesStale || outages.isStale;
   return {
-    ...NOTHING_LEARNED,
+    ...found,
     monitors,
     incidents: [...found.incidents, ...outages.incidents],
-    maintenances: found.maintenances,
-    pages: found.pages,
     details,
     ...(channels.channels === null ? {} : { channels: channels.channels }),
     problems: [
@@ -136,13 +137,11 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     stale: [
       ...(answers.kind === 'shifting' ? (['monitors'] as const) : []),
       ...(isStale ? (['incidents'] as const) : []),
-      ...(found.isStale ? (['maintenances', 'pages'] as const) : []),
+      ...(isPagesStale ? (['maintenances', 'pages'] as const) : []),
     ],
     complete: [...found.complete, ...outages.complete],
-    gone: found.gone,
-    readAgain: found.readAgain,
     isBackfilled: context.memory.isBackfilled || found.isBackfilled,
-    backfilled: found.backfilled,
+    backfilled,
   };
 }
 

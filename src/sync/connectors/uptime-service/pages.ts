@@ -3,10 +3,10 @@
 import {
   type CompleteList,
   type Incident,
-  type Maintenance,
+  type Learned,
   type MonitorId,
   type MonitorObservation,
-  type PageDefinition,
+  NOTHING_LEARNED,
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
@@ -156,36 +156,20 @@ function* readGate(options: Options, id: string): Pull<Answer<Overview>> {
 /** The documented most of GetPageComponentDailySummary. */
 const DAYS_OF_PAST = 45;
 
-export interface Found {
-  readonly pages: readonly PageDefinition[];
-  readonly incidents: readonly Incident[];
-  readonly maintenances: readonly Maintenance[];
+/** What one part of a pull found. */
+export interface Found extends Learned {
   readonly days: ReadonlyMap<string, readonly ReportedDay[]>;
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-  /** True: something could not be read this time, and what is known stays. */
+  /** True: something couldn't be read this time, and what is known stays. */
   readonly isStale: boolean;
-  readonly isBackfilled: boolean;
-  /** As in `Learned`. */
   readonly backfilled: readonly MonitorId[];
-  readonly complete: readonly CompleteList[];
-  readonly gone: readonly string[];
-  readonly readAgain: readonly string[];
 }
 
 export const NOTHING_FOUND: Found = {
-  pages: [],
-  incidents: [],
-  maintenances: [],
+  ...NOTHING_LEARNED,
   days: new Map(),
-  problems: [],
-  itemsTotal: 0,
   isStale: false,
   isBackfilled: true,
   backfilled: [],
-  complete: [],
-  gone: [],
-  readAgain: [],
 };
 
 /** The status pages, sorted by id. */
@@ -225,6 +209,7 @@ export function* readPagesAndReports(
     { idField: ID_FIELD, taken: listIds(reports.incidents, 'report-'), open: listOpen(context, 'report-') },
   );
   return {
+    ...NOTHING_FOUND,
     pages,
     incidents: reports.incidents,
     maintenances: windows.flatMap((window) => window.maintenances),
