@@ -7,11 +7,11 @@ export interface SiteAddresses {
   readonly siteHost: string;
   /** Path of site.url with a trailing slash, `/` for most. */
   readonly basePath: string;
-  /** Slug of the page that the root is an address of; null: the root is the index of pages. */
+  /** Slug of the page at the root; null: the index of pages is there. */
   readonly home: string | null;
-  /** Languages of that page that have folders of their own; absent: none. */
+  /** Languages of the home page that have their own folders; absent: none. */
   readonly homeLocales?: ReadonlySet<string>;
-  /** Paths of files that the operator serves at the root. */
+  /** Paths of the operator's own files at the root. */
   readonly publicFiles: ReadonlySet<string>;
   /** Slug by custom domain. */
   readonly customDomains: ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ export interface SiteAddresses {
 
 export type Address =
   | { readonly kind: 'refused'; readonly status: 400 | 421 }
-  /** The server's own addresses, below `/-/`; `isSite`: not by the domain of one page. */
+  /** The server's own addresses below `/-/`. `isSite`: false on the domain of a single page. */
   | { readonly kind: 'own'; readonly path: string; readonly isSite: boolean }
   /** A file of the site itself: the index of pages, robots.txt … */
   | { readonly kind: 'site'; readonly path: string }
@@ -29,17 +29,17 @@ export type Address =
       readonly slug: string;
       readonly path: string;
       readonly base: string;
-      /** A form of the page: to sign in or out, or to subscribe. Null: a file. */
+      /** A form of the page: sign-in and sign-out, or subscribing. Null: a file. */
       readonly form: 'gate' | 'subscribe' | null;
-      /** Null: it is no badge's address. */
+      /** Null: not the address of a badge. */
       readonly badge: BadgeAddress | null;
-      /** The same address as one of the home page, for when no page of this slug has it. Absent: there is none. */
+      /** The same address on the home page, in case no page has this slug. Absent: none. */
       readonly orHome?: Address & { readonly kind: 'page' };
     }
   | { readonly kind: 'redirect'; readonly location: string };
 
 export interface BadgeAddress {
-  /** Of the tree that it is in; null: that of the page's default language. */
+  /** Language tree of the badge; null: the page's default language. */
   readonly locale: string | null;
   readonly scope: 'page' | 'components' | 'groups';
   /** Of the component or group; null for the page. */
@@ -49,11 +49,11 @@ export interface BadgeAddress {
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Addresses kept at most; then all are forgotten. */
+/** Maximum number of cached addresses; when it is reached, the cache is cleared. */
 const KEPT_MAX = 4_096;
 const LENGTH_MAX = 512;
 
-/** Makes what resolves addresses and keeps those asked for lately, since a crowd asks for few. */
+/** Creates a caching resolver, because most visitors request the same few addresses. */
 export function createAddressBook(): typeof resolveAddress {
   let keptFor: SiteAddresses | null = null;
   let count = 0;
@@ -95,7 +95,7 @@ export function resolveAddress(host: string | undefined, target: string, site: S
 }
 
 function siteAddress(path: string, site: SiteAddresses): Address {
-  // The same files are found behind a proxy that strips the base path and behind one that keeps it.
+  // With or without the base path, because some proxies strip it.
   const local = path.startsWith(site.basePath) ? path.slice(site.basePath.length) : path.slice(1);
   if (site.publicFiles.has(local)) return { kind: 'site', path: local };
   const slash = local.indexOf('/');
@@ -134,7 +134,7 @@ function formAt(path: string): 'gate' | 'subscribe' | null {
 
 const BADGE = /^(?:(components|groups)\/([A-Za-z0-9_-]{1,128})\/)?badges\/([a-z0-9-]{1,80}\.(?:svg|json|png))$/;
 
-/** The badge that a path below a page asks for; null when it is no badge's address. */
+/** The badge at a path below a page; null if there is none. */
 export function badgeAddressOf(path: string): BadgeAddress | null {
   if (!path.includes('badges/')) return null;
   const { locale, rest } = splitLocale(path);

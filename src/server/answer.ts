@@ -9,10 +9,10 @@ export interface OwnRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly clientAddress: string;
-  /** Trace id of the caller, 32 hexadecimal digits (W3C `traceparent`); null: it sent none. */
+  /** Trace id of the caller, 32 hexadecimal digits (W3C `traceparent`); null: not sent. */
   readonly trace: string | null;
   readonly isSecure: boolean;
-  /** Whether it was sent to the site's own host or came from this machine, and not to the domain of a page. */
+  /** Whether it was sent to the site's own host or came from this machine, rather than to a page's domain. */
   readonly isSiteHost: boolean;
   /** Reads the body, at most 64 kB. */
   readonly body: () => Promise<Buffer>;
@@ -23,16 +23,16 @@ export interface Answer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: string | Uint8Array | null;
-  /** The body once more, a character for each byte: Node sends it in one piece with the head. */
+  /** The body again, one character per byte, so that Node sends it in one piece with the head. */
   readonly text?: string | undefined;
   /** Keeps the response open (server-sent events) instead of sending `body`. */
   readonly stream?: (response: ServerResponse) => void;
 }
 
-/** Above it, one piece is no faster than two. */
+/** Above this size, one piece is no faster than two. */
 const ONE_PIECE_MAX = 4_096;
 
-/** `text` of an answer that is sent often; undefined: it is too long. */
+/** `text` for a response that is sent often; undefined: too long. */
 export function onePiece(body: Buffer): string | undefined {
   return body.length <= ONE_PIECE_MAX ? body.toString('latin1') : undefined;
 }

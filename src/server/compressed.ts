@@ -13,7 +13,7 @@ import { negotiate } from './visitors/release-reader.ts';
 const KEPT_MAX = 16;
 const variants = new LRUCache<string, Promise<readonly Variant[]>>({ max: KEPT_MAX });
 
-/** The answer as smallest for whoever asks with this `Accept-Encoding`. */
+/** The response in the smallest encoding that `Accept-Encoding` allows. */
 export async function compressed(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
   const { body, headers } = answer;
   if (typeof body !== 'string') return answer;

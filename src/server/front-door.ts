@@ -18,7 +18,7 @@ import { missing, type PageDeps, pageAnswer, siteAnswer } from './visitors/page-
 import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer.ts';
 
 export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
-  /** The same object as long as nothing of it changed. */
+  /** Returns the same object until something in it changes. */
   readonly addresses: () => SiteAddresses;
   /** Answers requests below `/-/`; null: not found. */
   readonly own: (request: OwnRequest) => Promise<Answer | null>;
@@ -30,11 +30,11 @@ export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
   readonly isStopping?: () => boolean;
   /** Called for every response when it was sent completely, or when the client has left (499). */
   readonly onAnswered?: (status: number, seconds: number) => void;
-  /** The same with everything for the access log; null: there is none. */
+  /** The same with all details for the access log; null: there is no log. */
   readonly accessLog?: () => ((request: AnsweredRequest) => void) | null;
 }
 
-/** Makes the server; the caller listens and closes. */
+/** Creates the server; the caller listens and closes. */
 export function createFrontDoor(options: FrontDoorOptions): Server {
   const server = createServer(
     {
@@ -66,7 +66,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
   return server;
 }
 
-/** One request on its way. */
+/** A request in progress. */
 interface Visit {
   readonly options: FrontDoorOptions;
   readonly request: IncomingMessage;
@@ -74,7 +74,7 @@ interface Visit {
   readonly head: RequestHead;
   readonly address: Address;
   readonly startedAt: number;
-  /** Writes it to the access log; null: there is none. */
+  /** Writes the access log; null: there is none. */
   readonly facts: ((status: number, seconds: number) => void) | null;
 }
 
@@ -127,7 +127,7 @@ function fail(visit: Visit, error: unknown): void {
   );
 }
 
-/** Decides in this order: is the request well formed, what is at its address, may it be changed, may it be seen. */
+/** Decides in this order: is the request well formed, what is at the address, is the method allowed, may it be seen. */
 function answer({ options, request, head, address }: Visit): Answer | Promise<Answer> {
   if (head.isAmbiguous) return plain(400, 'A header that may appear only once was sent twice.');
   if (address.kind === 'refused')
@@ -143,7 +143,7 @@ function answer({ options, request, head, address }: Visit): Answer | Promise<An
     };
   if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
   if (method !== 'GET' && method !== 'HEAD') return notAllowed();
-  // Whatever page it is about, so that the time it takes tells nothing of any.
+  // For any page, so that the response time reveals nothing.
   const catchingUp = isReturning(head) ? options.catchUp?.() : null;
   if (address.kind === 'site')
     return catchingUp ? catchingUp.then(() => siteAnswer(options, address, head)) : siteAnswer(options, address, head);
@@ -182,7 +182,7 @@ const OPEN_TO_SCRIPTS = { 'access-control-allow-origin': '*' };
 
 const ALLOW = { allow: 'GET, HEAD, OPTIONS' };
 const PREFLIGHT_CLOSED: Answer = { status: 204, headers: ALLOW, body: null };
-/** Any header may be sent: none decides what a public answer says, and `*` never covers credentials. */
+/** Any header is allowed: none affects a public response, and `*` never covers credentials. */
 const PREFLIGHT_OPEN: Answer = {
   status: 204,
   headers: {
@@ -225,7 +225,10 @@ function traceOf(header: string | string[] | undefined): string | null {
   return /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(String(header))?.[1] ?? null;
 }
 
-/** Empty if the request came by a proxy that isn't configured: it may be anybody's, and nobody is locked out for others. */
+/**
+ * Empty if the request came through a proxy that isn't configured: the client is then unknown, and nobody is locked out
+ * because of others.
+ */
 function clientAddress(options: FrontDoorOptions, request: IncomingMessage): string {
   const isUnknown = options.trustedProxyHops === 0 && isForwarded(request);
   return isUnknown ? '' : socketOrForwarded(options, request);

@@ -1,4 +1,4 @@
-/** `/-/oidc/…`: where identity providers send browsers back, and where they say whose sessions they ended. */
+/** `/-/oidc/…`: where identity providers send browsers back, and where they report ended sessions. */
 
 import type { Access } from '../access/access.ts';
 import { CALLBACK_PATH, LOGOUT_PATH, type Oidc } from '../access/oidc/oidc.ts';
@@ -10,16 +10,16 @@ import { gateReply, returnRequest, signInResultOf } from './visitors/gate-answer
 interface OidcRoutesOptions {
   readonly oidc: Oidc;
   readonly access: Pick<Access, 'returned'>;
-  /** Answers an operator's browser. */
+  /** Handles the browser of an operator. */
   readonly returned: (request: OwnRequest) => Promise<Answer>;
-  /** Every try to get into a page, whether there is such a page or not. */
+  /** Called for every sign-in attempt, even if the page doesn't exist. */
   readonly onSignIn: (slug: string, result: SignInResult) => void;
-  /** Path of the site, with a slash at the end. */
+  /** Path of the site, with a trailing slash. */
   readonly sitePath: () => string;
   readonly now: () => EpochMs;
 }
 
-/** Null: there is no such address. */
+/** Null: not found. */
 export function createOidcRoutes(options: OidcRoutesOptions) {
   return async (request: OwnRequest): Promise<Answer | null> => {
     const { oidc } = options;

@@ -35,7 +35,7 @@ interface OwnRoutesOptions {
   readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
   /** Messages of alerting systems. */
   readonly intake: (request: OwnRequest, id: string) => Promise<Answer>;
-  /** Where identity providers send browsers back, and say whose sessions they ended; `rest` is the path behind `oidc`. */
+  /** Requests from identity providers, see `oidc-routes.ts`; `rest` is the path behind `oidc`. */
   readonly oidc: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
   /** The API; `rest` is the path behind `v1`. */
   readonly api: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
@@ -46,7 +46,7 @@ const WAIT_MS = 9 * 60_000;
 
 const RebuildSchema = z.strictObject({ page: z.string().max(256).optional() });
 
-/** Makes the handler of `/-/…`; null where there is no such address. */
+/** Creates the handler of `/-/…`; null: not found. */
 export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest) => Promise<Answer | null> {
   return async (request) => {
     const [name = '', ...rest] = request.path.split('/');
@@ -145,7 +145,7 @@ function servesOnly(): Answer {
   });
 }
 
-/** Whose token the request carries, if they see everything; else why it is refused. */
+/** The operator behind the request's token, if they may see everything; otherwise the refusal. */
 function askedBy({ guard, now }: OwnRoutesOptions, request: OwnRequest): Operator | Answer {
   const given = bearerFrom(request.headers.authorization);
   // No token was sent, so nothing is counted.

@@ -10,7 +10,7 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** The whole body, at most 64 kB; a larger one throws BodyTooLargeError and the rest is not read. */
+/** Reads the whole body, at most 64 kB. A larger one throws BodyTooLargeError, and the rest is not read. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw new BodyTooLargeError();
   const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * The headers of a request that decide what a visitor is answered, read as they came: the object that Node makes of all headers
- * costs more than finding the answer.
+ * Reads only the request headers that a response to visitors depends on, straight from Node's raw list: building Node's
+ * headers object costs more than finding the response.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -13,13 +13,13 @@ export interface RequestHead {
   readonly cookie: string | null;
   readonly cacheControl: string | undefined;
   readonly fetchSite: string | undefined;
-  /** True: a header that decides about access was sent twice. Node takes the first, and a proxy may take the last. */
+  /** True: a header that affects access was sent twice. Node uses the first, but a proxy may use the last. */
   readonly isAmbiguous: boolean;
 }
 
 type Field = Exclude<keyof RequestHead, 'isAmbiguous'> | null;
 
-/** By name: the field it is read into, and whether it may come only once. */
+/** By name: the field to read it into, and whether it may only be sent once. */
 const HEADERS: Readonly<Record<string, { readonly field: Field; readonly isSingle: boolean }>> = {
   host: { field: 'host', isSingle: true },
   authorization: { field: null, isSingle: true },
@@ -33,7 +33,7 @@ const HEADERS: Readonly<Record<string, { readonly field: Field; readonly isSingl
   'cache-control': { field: 'cacheControl', isSingle: false },
 };
 const NAMES = Object.keys(HEADERS);
-/** The same with a number of its own, under the two spellings that nearly everybody uses. */
+/** By name in its two usual spellings, with a bit for each header that may only be sent once. */
 const KNOWN = new Map(
   NAMES.flatMap((name, index) => {
     const header = { field: HEADERS[name]?.field ?? null, once: HEADERS[name]?.isSingle === true ? 1 << index : 0 };
@@ -42,7 +42,7 @@ const KNOWN = new Map(
     );
   }),
 );
-/** Most headers are none of these, which the length of their name tells. */
+/** Lengths of these names, to skip most other headers quickly. */
 const HAS_LENGTH = Array.from({ length: 1 + Math.max(...NAMES.map(({ length }) => length)) }, (_, length) =>
   NAMES.some((name) => name.length === length),
 );
@@ -69,7 +69,7 @@ export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): R
     seen |= once;
     if (field === null) continue;
     const value = rawHeaders[index + 1] ?? '';
-    // Lines of one header are one list (RFC 9110, 5.3), those of a cookie are joined as it is written (RFC 9113, 8.2.3).
+    // Repeated headers form one list (RFC 9110, 5.3), cookies are joined with `;` (RFC 9113, 8.2.3).
     const before = head[field] ?? null;
     head[field] = before === null ? value : `${before}${field === 'cookie' ? ';' : ','} ${value}`;
   }
@@ -77,8 +77,8 @@ export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): R
 }
 
 /**
- * Whether whoever asks may have been answered before, maybe by another node: a reload or a check of a known copy, a link or a
- * script of the same site, a session. Public pages set no cookie that could say it.
+ * Whether the visitor may have been here before, maybe on another node: a reload, a revalidation, a link or script of
+ * the same site, or a session. Public pages set no cookie that would tell.
  */
 export function isReturning({ ifNoneMatch, cacheControl, fetchSite, cookie }: RequestHead): boolean {
   return (

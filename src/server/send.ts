@@ -13,7 +13,7 @@ import { EVERY_ANSWER, HSTS } from '../publish/releases/manifest.ts';
 import type { Answer } from './answer.ts';
 import { SOCKET_LIMITS } from './sockets.ts';
 
-/** A request that was answered, for the access log. Without its query, which may carry a token. */
+/** A response for the access log. Without the query, which may contain a token. */
 export interface AnsweredRequest {
   readonly at: EpochMs;
   readonly clientAddress: string;
@@ -21,9 +21,9 @@ export interface AnsweredRequest {
   readonly host: string;
   readonly path: string;
   readonly agent: string;
-  /** 499: the client was gone before it had all. */
+  /** 499: the client disconnected before it had everything. */
   readonly status: number;
-  /** With headers. */
+  /** Including headers. */
   readonly bytes: number;
   readonly seconds: number;
 }
@@ -44,9 +44,10 @@ interface Sending {
 /**
  * Sends a response. If its headers were already sent, it is ended.
  *
- * @param now  of its date
- * @param isLast  whether the connection ends with it
- * @returns whether the system has taken every byte, as of most: such a response needs no timers and no event. Streams go on
+ * @param now  the time for its `Date` header
+ * @param isLast  whether to close the connection afterwards
+ * @returns true if the system has taken every byte, as usual: then no timers and no event are needed. Streams return
+ * false
  */
 export function send(
   response: ServerResponse,
@@ -69,8 +70,8 @@ export function send(
 }
 
 /**
- * Node checks and joins the lines of a head for every response, which takes a sixth of all the time of a small one. A finished head
- * takes the place of what it would make (`_header`), where nothing of it depends on the connection.
+ * Node validates and joins the header lines of every response, a sixth of the time of a small one. Where nothing
+ * depends on the connection, a finished head replaces Node's own (`_header`).
  */
 function beginAnswer(
   response: ServerResponse & { _header?: string | null },
@@ -87,7 +88,7 @@ function beginAnswer(
 /** How long a connection without a request stays open. */
 export const KEEP_ALIVE_MS = 65_000;
 
-/** As Node ends the head of each response in this second. */
+/** The last header lines, as Node writes them, cached for a second. */
 function lastLines(now: EpochMs): string {
   const second = Math.floor(now / SECOND_MS);
   if (second !== lately.second) {
@@ -113,19 +114,22 @@ function bePatient(response: ServerResponse): void {
   response.once('close', () => clearTimeout(tooLong));
 }
 
-/** The head of responses of one status with the same headers, made once: the headers of a file are the same object each time. */
+/**
+ * The head of responses with the same status and headers, built once, because a file's headers are always the same
+ * object.
+ */
 interface Head {
   readonly status: number;
-  /** Names and values in turns. */
+  /** Alternating names and values. */
   readonly lines: string[];
-  /** The same as they are sent; null: Node has to say how the body ends. */
+  /** The same as sent; null: only Node knows how the body ends. */
   readonly text: string | null;
 }
 
 const headsOverHttp = new WeakMap<OutgoingHttpHeaders, Head>();
 const headsOverHttps = new WeakMap<OutgoingHttpHeaders, Head>();
 
-/** Adds the headers that every response has. Throws when one cannot be sent. */
+/** Adds the headers that every response has. Throws if one of them is invalid. */
 export function finishHead({ status, headers }: Pick<Answer, 'status' | 'headers'>, isHttpsSite: boolean): Head {
   const known = isHttpsSite ? headsOverHttps : headsOverHttp;
   const found = known.get(headers);

@@ -184,7 +184,7 @@ export function refusalAnswer({ status, message, issues }: Refusal, headers: Out
   return json(status, { error, issues, message: error.join('; ') }, headers);
 }
 
-/** Bodies of requests: JSON, or a form whose names are paths, as in `incident[components][abc]=major_outage`. */
+/** Maximum depth of a form's paths, such as `incident[components][abc]`. */
 const PARTS_MAX = 4;
 const FIELDS_MAX = 2_000;
 

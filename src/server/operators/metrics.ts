@@ -47,14 +47,14 @@ export interface Gauges {
   }[];
   /** Readiness. */
   readonly isReady: boolean;
-  /** Whether what is served is up to date. */
+  /** Whether the served pages are up to date. */
   readonly isFresh: boolean;
   readonly pagesDefined: number;
   readonly pagesPublished: number;
   readonly runsWaiting: number;
   readonly mailsWaiting: number;
   readonly exports: readonly { readonly id: string; readonly state: string; readonly count: number }[];
-  /** Of public pages only. */
+  /** On public pages only. */
   readonly components: readonly { readonly page: string; readonly component: string; readonly state: string }[];
 }
 
@@ -88,7 +88,7 @@ export function createMetrics(version: string): Metrics {
   };
 }
 
-/** What is counted as it happens. */
+/** Counters, incremented as things happen. */
 function createCounts(registers: Registry[]): Omit<Metrics, 'requestAnswered' | 'text' | 'contentType'> {
   const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
     new Counter({ name, help, labelNames, registers });
@@ -192,18 +192,18 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
 }
 
 /**
- * How long answers took, by the class of their status. Counted in plain numbers, since a server under load does little else,
- * and made a histogram when somebody asks.
+ * Response times by status class. Counted in plain numbers, because a busy server does this constantly, and converted
+ * to a histogram on request.
  */
 const NAME = 'pharos_http_request_seconds';
 const BUCKETS_S = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 const CLASSES_MAX = 10;
-/** Of each class: how many took at most as long as each bucket and longer than the one before, then those that took longer. */
+/** Counts per class: one for each bucket, without those of smaller buckets, and one for longer times. */
 const WIDTH = BUCKETS_S.length + 1;
 
 interface RequestTimes {
   readonly count: (status: number, seconds: number) => void;
-  /** For a registry; it has what a registry asks for, and nothing else of a metric. */
+  /** To register: implements only what a registry calls. */
   readonly metric: Metric;
 }
 

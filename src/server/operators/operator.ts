@@ -90,8 +90,9 @@ export function personOperator({ roles }: Operators, person: Person): Operator |
 }
 
 /**
- * Compares secrets of operators and of programs that write, and counts wrong ones. All of it happens in memory, so that health
- * checks and metrics are answered while the database hangs, and a right secret never waits for the count of the wrong ones.
+ * Compares the secrets of operators and of programs that write, and counts wrong ones. Everything is in memory, so that
+ * health checks and metrics work while the database hangs, and a correct secret never waits for the counting of wrong
+ * ones.
  */
 type SecretVerdict =
   | { readonly kind: 'right' }
@@ -125,11 +126,11 @@ export interface OperatorGuard {
 const OF_CLIENT = { max: 10, windowMs: 15 * MINUTE_MS };
 /** Limit for all unknown clients together. They can't be told apart, so this slows guessing down and locks nobody out for long. */
 const OF_UNKNOWN = { max: 100, windowMs: MINUTE_MS };
-/** Clients that are counted at most; beyond, those seen longest ago are forgotten. */
+/** Maximum number of clients counted; above it, the least recently seen are forgotten. */
 const CLIENTS_MAX = 10_000;
 
 export function createOperatorGuard(tokens: () => readonly OperatorToken[]): OperatorGuard {
-  /** Times of wrong secrets, oldest first, as many as are allowed at most. */
+  /** Times of wrong secrets, oldest first, at most as many as allowed. */
   const wrong = new LRUCache<string, EpochMs[]>({ max: CLIENTS_MAX, memoMethod: () => [] });
 
   function judge(kind: SecretKind, { address, now }: Client, isRight: () => boolean): SecretVerdict {
@@ -172,7 +173,7 @@ export function bearerFrom(header: string | undefined): string {
   return typeof header === 'string' ? (/^Bearer ([^\s,]+)$/i.exec(header)?.[1] ?? '') : '';
 }
 
-// Who may use the API: whoever has a token of one page with its scopes, or one of the configuration with its role.
+// Who may use the API: holders of an API token, with the scopes of its page, or of a configured token, with its role.
 
 /** Requests per minute for one token; a client that needs more has a bug. */
 const REQUESTS_PER_MINUTE = 120;
@@ -231,7 +232,7 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
   };
 }
 
-/** The token of an Authorization header, after `Bearer` or, as Statuspage has it, `OAuth` or nothing; empty: there is none. */
+/** The token of an Authorization header, after `Bearer`, after `OAuth` as with Statuspage, or alone; empty: none. */
 function credentialsIn(header: string | undefined): string {
   return /^(?:(?:Bearer|OAuth) )?([^\s,]{1,200})$/i.exec(header ?? '')?.[1] ?? '';
 }

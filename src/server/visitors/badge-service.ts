@@ -1,6 +1,6 @@
 /**
- * Badges drawn on demand from the data of a release. A badge that does not exist, one of a page that does not exist and
- * one that is not for whoever asks are the same grey badge, byte for byte.
+ * Draws badges on demand from the data of a release. A badge that doesn't exist, one of a page that doesn't exist, and
+ * one that the visitor may not see are the same grey badge, byte for byte.
  */
 
 import { hash } from 'node:crypto';
@@ -25,7 +25,7 @@ import { onePiece } from '../answer.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
-/** Header names in small letters, as the front door writes them: two spellings of one name would be sent twice. */
+/** Header names in lower case, as the front door writes them: two spellings of a name would both be sent. */
 function small(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -34,30 +34,30 @@ const PUBLIC_HEADERS = small(BADGE_HEADERS);
 const SESSION_HEADERS = small(SESSION_BADGE_HEADERS);
 const MISSING_HEADERS = small(NOT_FOUND_BADGE_HEADERS);
 
-/** Drawn badges kept: some thousand addresses, each a few kilobytes. */
+/** Drawn badges kept in memory: some thousand addresses, each a few kilobytes. */
 const DRAWN_MAX = 4_096;
 interface BadgeRequest {
   readonly address: BadgeAddress;
   readonly query: URLSearchParams;
   readonly now: EpochMs;
-  /** Whether caches between us and the visitor may keep it. */
+  /** Whether shared caches may store it. */
   readonly isPublic: boolean;
   readonly ifNoneMatch: string | undefined;
 }
 
 export interface BadgeService {
-  /** Draws a badge of an open release; the missing one when there is none of that name. */
+  /** Draws a badge of an open release, or the grey badge if there is none of that name. */
   readonly draw: (release: OpenRelease, request: BadgeRequest) => FileAnswer | Promise<FileAnswer>;
-  /** The one answer for what does not exist and for what may not be seen. */
+  /** The response for a badge that doesn't exist or may not be seen. */
   readonly missing: () => FileAnswer;
 }
 
-/** Makes the service. What it draws is kept under the release it was drawn from. */
+/** Creates the service. Drawn badges are cached per release. */
 export function createBadgeService(): BadgeService {
-  /** A promise is a badge that is being drawn, so that two who ask at once wait for one drawing. */
+  /** A promise is a badge being drawn, so that concurrent requests share it. */
   const kept = new LRUCache<string, Drawn | Promise<Drawn>>({ max: DRAWN_MAX });
   const parsed = new WeakMap<OpenRelease, Opened>();
-  /** What an address was answered with last: addresses that are asked for often are the same objects. */
+  /** The last response for an address. Works because frequently requested addresses are cached objects. */
   const latest = new WeakMap<BadgeAddress, Latest>();
   let openedCount = 0;
   const readOpened = (release: OpenRelease): Opened => {
@@ -88,7 +88,7 @@ export function createBadgeService(): BadgeService {
       const isStale = request.now > data.staleAfter;
       const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
       const asked = options === PLAIN ? '' : JSON.stringify(options);
-      // No part but the last has a space in it.
+      // Only the last part can contain spaces.
       const key = `${id} ${isStale} ${address.locale ?? ''} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
       const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, { address, options, isStale }));
       if (drawn instanceof Promise) return drawn.then((one) => answerOf(one, request));
@@ -99,18 +99,21 @@ export function createBadgeService(): BadgeService {
   };
 }
 
-/** Whether a page has a tree of the language of an address. */
+/** Whether the page has a tree in the language of the address. */
 function isSpoken({ manifest }: OpenRelease, { locale }: BadgeAddress): boolean {
   return locale === null || (manifest.locales ?? []).indexOf(locale) > 0;
 }
 
-/** What most ask: a badge as the page has it. */
+/** No options, as in most requests. */
 const PLAIN = parseBadgeQuery(new URLSearchParams());
 
-/** Data of a release, and a number of its own: those of releases begin anew when a page was withdrawn and comes back. */
+/**
+ * Data of a release, with an id for cache keys. Release numbers won't do: they start again when a withdrawn page comes
+ * back.
+ */
 interface Opened {
   readonly id: number;
-  /** Null: an older version wrote the release. */
+  /** Null: the release was written by an older version. */
   readonly data: BadgeData | null;
 }
 
@@ -121,7 +124,7 @@ interface Latest {
   readonly staleAfter: EpochMs;
 }
 
-/** A badge with every answer that it can be: made once, since thousands are given. */
+/** A badge with all of its possible responses, created once. */
 interface Drawn {
   /** Null: there is no such badge. */
   readonly etag: string | null;
@@ -177,7 +180,7 @@ function answerOf(drawn: Drawn, { isPublic, ifNoneMatch }: BadgeRequest): FileAn
   return isNotModified(ifNoneMatch, drawn.etag) ? drawn.notModified : drawn.whole;
 }
 
-/** Drawn when it is first asked for: most processes never need it. */
+/** Drawn on first use, because most processes never need it. */
 const missing = once((): FileAnswer => {
   const body = Buffer.from(notFoundBadge());
   return {

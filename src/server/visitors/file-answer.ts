@@ -1,4 +1,4 @@
-/** One file of a release as an HTTP answer: encodings, conditions, ranges and the headers that go with its kind. */
+/** Serves one file of a release over HTTP: encodings, conditional requests, ranges and headers. */
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import fresh from 'fresh';
@@ -21,7 +21,7 @@ export interface FileAnswer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: Buffer | null;
-  /** As of an `Answer`. */
+  /** As in `Answer`. */
   readonly text?: string | undefined;
 }
 
@@ -31,12 +31,12 @@ export interface FileRequest {
   readonly head: Partial<Pick<RequestHead, 'acceptEncoding' | 'ifNoneMatch' | 'range'>>;
 }
 
-/** Answers with a file of an open release; null when it has no such file. */
+/** Responds with a file of an open release; null if it has no such file. */
 export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileRequest): FileAnswer | null {
   const record = Object.hasOwn(release.manifest.files, path) ? release.manifest.files[path] : undefined;
   if (record === undefined) return null;
   const { range, acceptEncoding } = head;
-  // Ranges are of the file as it is: a range of a variant would mean something else to a client that decodes.
+  // Ranges refer to the uncompressed file: a client that decodes would misread a range of a compressed variant.
   const encoding = range === undefined ? negotiate(record, acceptEncoding) : null;
   const made = fileHead(record, { path, isPublic, locales: release.manifest.locales }, encoding);
   if (isNotModified(head.ifNoneMatch, made.etag)) return made.notModified;
@@ -44,12 +44,12 @@ export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileR
   try {
     body = release.read(path, encoding);
   } catch (error) {
-    // A variant that is damaged is not needed.
+    // If a compressed variant is damaged, the file itself is sent.
     if (encoding === null) throw error;
     return fileAnswer(release, { path, isPublic, head: { ...head, acceptEncoding: undefined } });
   }
   if (range !== undefined) return rangeAnswer(range, body, made.headers);
-  // A variant may be replaced by a smaller one meanwhile.
+  // The variant may have been replaced by a smaller one in the meantime.
   if (made.whole['content-length'] !== body.length) {
     made.whole = { ...made.headers, 'content-length': body.length };
     made.text = onePiece(body);
@@ -58,28 +58,33 @@ export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileR
 }
 
 /**
- * Whether a client has already what would be sent.
+ * Whether the client already has the response.
  *
- * @param ifNoneMatch  the header as it came
- * @param etag  of what would be sent; null: it is private and never stored anywhere, so nobody has it already
+ * @param ifNoneMatch  the received header
+ * @param etag  of the response; null: it is private and never stored, so no client has it
  */
 export function isNotModified(ifNoneMatch: string | undefined, etag: string | null): boolean {
   if (ifNoneMatch === undefined || etag === null) return false;
   return ifNoneMatch === etag || ifNoneMatch === '*' || fresh({ 'if-none-match': ifNoneMatch }, { etag });
 }
 
-/** What answers with one file in one encoding have in common, made once: the same objects each time. */
+/**
+ * The shared parts of responses with one file in one encoding, created once, so that they are the same objects each
+ * time.
+ */
 interface Head {
   readonly etag: string | null;
   readonly headers: OutgoingHttpHeaders;
   readonly notModified: FileAnswer;
-  /** With the length of the file as it was sent the last time. */
+  /** With the length of the file when it was last sent. */
   whole: OutgoingHttpHeaders;
-  /** Of that file, where it is short. */
+  /** The text of that file, if it is short. */
   text: string | undefined;
 }
 
-/** Of the files asked for lately, by encoding, public and gated; about two kilobytes each. A record is that of one path. */
+/**
+ * Heads of recently requested files, by encoding and access; about two kilobytes each. Each record belongs to one path.
+ */
 const heads = new LRUCache<FileRecord, (Head | undefined)[]>({ max: 2_048, memoMethod: () => [] });
 
 function fileHead(record: FileRecord, place: FilePlace, encoding: Compression | null): Head {
@@ -128,19 +133,19 @@ function fileHeaders(
   };
 }
 
-/** Where a file is, of a page in these languages; undefined: in one. */
+/** The place of a file; `locales`: languages of the page, undefined if it has one. */
 interface FilePlace extends Pick<FileRequest, 'path' | 'isPublic'> {
   readonly locales: readonly string[] | undefined;
 }
 
-/** What is there once for all languages. */
+/** Whether the file is the same in all languages. */
 function isWordless({ contentType }: FileRecord): boolean {
   return /^(?:application\/(?:manifest\+)?json|image\/|text\/(?:plain|csv|javascript)|application\/xml)/.test(
     contentType,
   );
 }
 
-/** The language of the tree that a path below a page is in. */
+/** The language of a path below a page. */
 function localeAt(path: string, locales: readonly string[]): string | undefined {
   const { locale } = splitLocale(path);
   return locales.find((one) => one === locale) ?? locales[0];
@@ -154,11 +159,14 @@ function isData(contentType: string): boolean {
   return !contentType.startsWith('text/html');
 }
 
-/** Read by hand: range-parser says 416 to the last 2,000 bytes of a shorter file, which are all of it (RFC 9110, 14.1.2). */
+/**
+ * By hand: range-parser answers 416 to a request for the last 2,000 bytes of a shorter file, which should be all of it
+ * (RFC 9110, 14.1.2).
+ */
 function rangeAnswer(range: string, body: Buffer, headers: OutgoingHttpHeaders): FileAnswer {
   const whole = { status: 200, headers: { ...headers, 'content-length': body.length }, body };
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
-  // Several ranges or another unit: the whole file is a correct answer.
+  // For several ranges or another unit, the whole file is a correct response.
   if (match === null || (match[1] === '' && match[2] === '')) return whole;
   const [, first = '', last = ''] = match;
   const from = first === '' ? Math.max(0, body.length - Number(last)) : Number(first);

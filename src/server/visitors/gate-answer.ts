@@ -1,4 +1,4 @@
-/** The addresses by which visitors sign in and out. */
+/** The addresses where visitors sign in and out. */
 
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Access, GateRequest, GateResponse } from '../../access/access.ts';
@@ -10,10 +10,10 @@ import { readBody } from '../request-body.ts';
 
 export interface GateDeps {
   readonly access: Access;
-  /** Whether site.url is https: cookies and HSTS follow it, never a header a client can send. */
+  /** Whether site.url is https. Cookies and HSTS depend on this, never on a header that clients can forge. */
   readonly isHttpsSite: boolean;
   readonly now: () => EpochMs;
-  /** Every try to get into a page, whether there is such a page or not. */
+  /** Called for every sign-in attempt, even if the page doesn't exist. */
   readonly onSignIn?: (slug: string, result: SignInResult) => void;
 }
 
@@ -38,7 +38,7 @@ export async function gateAnswer(
   return gateReply(result);
 }
 
-/** A request stripped to what gates and forms need, its body read. */
+/** Reads a request's body and reduces it to what gates and forms need. */
 export async function gateRequestOf(
   deps: GateDeps,
   request: IncomingMessage,
@@ -64,7 +64,7 @@ export async function gateRequestOf(
   };
 }
 
-/** A browser that an identity provider sent back, as a request to a gate. */
+/** The request of a browser returning from an identity provider, as a gate request. */
 export function returnRequest(request: OwnRequest, now: EpochMs): GateRequest {
   return {
     method: 'GET',
@@ -83,7 +83,7 @@ export function returnRequest(request: OwnRequest, now: EpochMs): GateRequest {
   };
 }
 
-/** How a try to get in ended, by what it is answered; null: no try, or none that is decided yet. */
+/** The result of a sign-in attempt, from its response; null: not an attempt, or not decided yet. */
 export function signInResultOf(path: string, { status, headers }: GateResponse): SignInResult | null {
   if (!path.startsWith('login')) return null;
   if (status === 429) return 'limited';

@@ -1,4 +1,4 @@
-/** `api/now.json` of a page, out of memory: which release is served, and when its upstreams were heard from last. */
+/** `api/now.json` of a page, from memory: the release being served, and when its upstreams last answered. */
 
 import type { SourceFreshness } from '../../model/page.ts';
 import { INERT_CSP, NOW_CACHE } from '../../publish/releases/manifest.ts';
@@ -15,10 +15,10 @@ const GATED_HEADERS = {
   vary: 'Cookie',
 };
 
-/** Read once for each release. */
+/** Cached per release. */
 const factsByRelease = new WeakMap<OpenRelease, NowFacts | null>();
 
-/** Null: an older version wrote the release, which does not tell. */
+/** Null: the release was written by an older version, without this data. */
 export function nowAnswer(
   release: OpenRelease,
   { sources, isPublic }: { readonly sources: readonly SourceFreshness[]; readonly isPublic: boolean },

@@ -1,4 +1,4 @@
-/** Which file of which release an address gets, and what stands in where there is none to be seen. */
+/** Decides which file of which release an address gets, and what is shown if there is none or it may not be seen. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Access, canView, type GatedPage, NOBODY } from '../../access/access.ts';
@@ -23,18 +23,21 @@ import { singleAnswer } from './single-answer.ts';
 export interface PageDeps {
   readonly reader: ReleaseReader;
   readonly access: Access;
-  /** Draws badges from the data of a release. */
+  /** Draws badges from a release's data. */
   readonly badges: BadgeService;
-  /** Brings here what an address of a page needs, where releases are taken from elsewhere; null: it is all here. */
+  /** On nodes that fetch releases from elsewhere: fetches what an address needs; null: it is already here. */
   readonly ensure?: ((slug: string, path: string) => Promise<void> | null) | undefined;
-  /** How fresh each upstream is by now. */
+  /** Current age of each upstream's data. */
   readonly sources: () => readonly SourceFreshness[];
-  /** Of the site. */
+  /** Language of the site. */
   readonly locale: () => string;
   readonly now: () => EpochMs;
 }
 
-/** What browsers ask for beside documents that name no icon, such as JSON. The site has none; pages have one of their state. */
+/**
+ * Browsers request this for documents without an icon, such as JSON. The site has none; pages have one that shows their
+ * state.
+ */
 const ICON_PATH = 'favicon.ico';
 const NO_ICON: Answer = { status: 204, headers: { 'cache-control': 'public, max-age=86400' }, body: null };
 
@@ -45,11 +48,11 @@ interface Asked {
   readonly address: PageAddress;
   readonly query: URLSearchParams;
   readonly head: RequestHead;
-  /** Asked only where the page has a gate. */
+  /** Called only if the page has a gate. */
   readonly clientAddress: () => string;
 }
 
-/** Answers with a file of the site itself, for everybody. */
+/** Responds with a file of the site itself, which everybody may see. */
 export function siteAnswer(
   deps: PageDeps,
   { path }: Address & { kind: 'site' },
@@ -63,7 +66,7 @@ export function siteAnswer(
   });
 }
 
-/** Answers with a file of a page, whoever asks and whatever they may see; a public file without waiting. */
+/** Responds with a file of a page, according to its gate. Public files are returned synchronously. */
 export function pageAnswer(deps: PageDeps, asked: Asked): Answer | Promise<Answer> {
   return orAgain(() => {
     const { slug, path } = asked.address;
@@ -74,7 +77,7 @@ export function pageAnswer(deps: PageDeps, asked: Asked): Answer | Promise<Answe
   });
 }
 
-/** A process that had to wait for its turn may find that what it opened was replaced twice and cleared away. */
+/** Tries again if files vanish: after a long wait, an opened release may have been replaced twice and deleted. */
 function orAgain(answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
   const again = async (error: unknown): Promise<Answer> => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -89,7 +92,7 @@ function orAgain(answer: () => Answer | Promise<Answer>): Answer | Promise<Answe
   }
 }
 
-/** Asked for pages that do not exist too, so that the time it takes tells nothing. */
+/** Also for pages that don't exist, so that the response time reveals nothing. */
 async function gatedFile(deps: PageDeps, asked: Asked, coming: Promise<void> | null): Promise<Answer> {
   const { slug, path, badge } = asked.address;
   const { cookie } = asked.head;
@@ -98,11 +101,11 @@ async function gatedFile(deps: PageDeps, asked: Asked, coming: Promise<void> | n
   const hasToken = badge !== null && (await hasBadgeToken(deps, asked));
   const isSeen = (): boolean => canView(principal, deps.access.pageOf(slug)) || hasToken;
   await (coming ?? (isSeen() ? deps.ensure?.(slug, path) : null));
-  // Asked again, because the page may have closed while this waited.
+  // Checked again, because the page may have been closed in the meantime.
   return isSeen() ? pageFile(deps, asked, deps.access.pageOf(slug)) : hiddenFile(deps, asked, false);
 }
 
-/** What is at an address of a page, for somebody who may see the page. */
+/** The response for a visitor who may see the page. */
 function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer | Promise<Answer> {
   const { address, query, head } = asked;
   const { path, badge } = address;
@@ -121,36 +124,36 @@ function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer 
   if (path.startsWith('api/') && isSinglePath(path))
     return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
   const file = fileAnswer(release, { path: path === ICON_PATH ? 'favicon.svg' : path, isPublic, head });
-  // At another digest is what a page of another version asks for: nobody is to keep it as that.
+  // With another digest, it is the script of another version of the page, which must not be cached under that address.
   const isScript = isPublic && query.size > 0 && PAGE_SCRIPTS.some((name) => name === path);
   if (file !== null && isScript && query.has(release.manifest.files[path]?.sha256.slice(0, 8) ?? ''))
     return { ...file, headers: { ...file.headers, 'cache-control': SCRIPT_CACHE } };
   return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
 }
 
-/** What is at an address of a page that isn't for whoever asks, or has no release. */
+/** The response if the visitor may not see the page, or if it has no release. */
 function hiddenFile(deps: PageDeps, asked: Asked, isSeen: boolean): Answer | Promise<Answer> {
   return asked.address.badge === null ? withoutRelease(deps, asked, isSeen) : deps.badges.missing();
 }
 
-/** What a page has no file for. */
+/** The response if the page has no such file. */
 async function elsewhere(deps: PageDeps, asked: Asked, { manifest }: OpenRelease): Promise<Answer> {
   return (
     directoryRedirect(manifest.files, asked.address) ?? (await oldAddress(deps, asked)) ?? missing(deps, asked.head)
   );
 }
 
-/** Of a page that is not published, does not exist, or is not for whoever asks. */
+/** The response for a page that isn't published, doesn't exist, or may not be seen. */
 function withoutRelease(deps: PageDeps, asked: Asked, isSeen: boolean): Answer | Promise<Answer> {
   const { slug, path } = asked.address;
-  // One that was never published is no secret for whoever may see it.
+  // A page that was never published is no secret to those who may see it.
   if (isSeen && ownRelease(deps.reader, slug, deps.access.pageOf(slug)) === null) return preparing(path, deps.locale());
-  // Before anything is known each may be one that is coming. All of them are told so, which tells nothing of any.
+  // Before any pages are known, every address gets this response, so it reveals nothing.
   if (!deps.access.knowsPages() && deps.reader.open(SITE_SLUG) === null) return preparing(path, deps.locale());
   return denied(deps, asked);
 }
 
-/** What no page has may be an address that the home page had before, which the configuration leads on. */
+/** A former address of the home page, which its configuration redirects. */
 async function oldAddress(deps: PageDeps, asked: Asked): Promise<Answer | null> {
   const { orHome } = asked.address;
   if (orHome === undefined) return null;
@@ -159,8 +162,8 @@ async function oldAddress(deps: PageDeps, asked: Asked): Promise<Answer | null> 
 }
 
 /**
- * A release that went behind a gate in another process is not shown while this one still takes the page for public, and a
- * release of the page that had the slug before is none.
+ * Hides a release that another process put behind a gate while this process still thinks the page is public, and
+ * releases of the page that had the slug before.
  */
 function openSeen(reader: ReleaseReader, slug: string, page: GatedPage | null): OpenRelease | null {
   const release = ownRelease(reader, slug, page);
@@ -170,17 +173,17 @@ function openSeen(reader: ReleaseReader, slug: string, page: GatedPage | null): 
 function ownRelease(reader: ReleaseReader, slug: string, page: GatedPage | null): OpenRelease | null {
   const release = reader.open(slug);
   if (release === null || page === null || releasePage(release.manifest) === page.key) return release;
-  // Before anything could be read, pages are served as they were published last, by their slugs alone.
+  // Before the configuration and upstreams were read, the last published pages are served by slug.
   return page.key === noPageKey(slug) ? release : null;
 }
 
-/** Badges of a gated page also open for a token that the operator gave out; asked for every page, so that it tells nothing. */
+/** Badges of a gated page can also be opened with a badge token. Checked for every page, so that it reveals nothing. */
 async function hasBadgeToken(deps: PageDeps, { address, query }: Asked): Promise<boolean> {
   const token = query.get('token');
   return token !== null && deps.access.allowsBadge(address.slug, token);
 }
 
-/** Where a redirect of the page leads. */
+/** The target of one of the page's redirects. */
 function redirected(files: OpenRelease['manifest']['files'], { path, base }: PageAddress): Answer | null {
   const location = Object.hasOwn(files, path) ? files[path]?.location : undefined;
   return location === undefined ? null : movedTo(`${base}${location}`);
@@ -190,15 +193,15 @@ function movedTo(location: string): Answer {
   return { status: 301, headers: { location, 'cache-control': 'no-store' }, body: null };
 }
 
-/** `/acme/history` is the folder `/acme/history/`, as static hosts have it. */
+/** Redirects `/acme/history` to `/acme/history/`, as static hosts do. */
 function directoryRedirect(files: Readonly<Record<string, unknown>>, { path, base }: PageAddress): Answer | null {
   if (!Object.hasOwn(files, `${path}/index.html`)) return null;
   return movedTo(`${base}${path}/`);
 }
 
-/** The one answer for a page that does not exist and for one that is not for whoever asks. */
+/** The same response whether the page doesn't exist or may not be seen. */
 async function denied(deps: PageDeps, asked: Asked): Promise<Answer> {
-  // Before the gate, which asks whoever comes for a name that no page has.
+  // Before the gate, which would ask for a sign-in at addresses that no page has.
   const old = await oldAddress(deps, asked);
   if (old !== null) return old;
   const { base, path } = asked.address;
@@ -206,7 +209,7 @@ async function denied(deps: PageDeps, asked: Asked): Promise<Answer> {
   return answered === null ? missing(deps, asked.head) : gateReply(answered);
 }
 
-/** What is not there, on the site or on a page that whoever asks may see. */
+/** The 404 page, for the site or a page that the visitor may see. */
 export function missing(deps: Pick<PageDeps, 'reader'>, { acceptEncoding }: RequestHead): Answer {
   const release = deps.reader.open(SITE_SLUG);
   const page =

@@ -1,4 +1,4 @@
-/** What stands in for a page that was never published: it says so, and loads itself again until it is there. */
+/** The placeholder for a page that was never published. It reloads itself until the page is there. */
 
 import { hash } from 'node:crypto';
 import { escapeMarkup } from '../../model/scalars.ts';
@@ -6,12 +6,12 @@ import { findWords, localeDirection } from '../../views/words/index.ts';
 import { type Answer, NEVER_CACHED, plain } from '../answer.ts';
 
 const RETRY_SECONDS = 2;
-/** In the faces of the page that comes (`layouts/tokens.css`). */
+/** In the typefaces of the page (`layouts/tokens.css`). */
 const STYLE =
   'body{font:1rem/1.5 -apple-system,"Segoe UI",Roboto,Ubuntu,"Noto Sans","Helvetica Neue",Arial,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}h1{font-size:1.8rem;line-height:1.15;margin:0 0 .5rem}p{margin:0}';
 const CSP = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** @param path below the page: only a document reloads itself */
+/** @param path below the page: only documents reload themselves */
 export function preparing(path: string, locale: string): Answer {
   const words = findWords(locale);
   const headers = { 'retry-after': String(RETRY_SECONDS) };

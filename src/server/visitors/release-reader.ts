@@ -1,6 +1,6 @@
 /**
- * Reads files of the releases being served. The link on disk decides, so a switch by any process is seen at once; what is
- * kept in memory is kept by what it is and not by where it was, and no byte is handed out that the manifest does not name.
+ * Reads files of the releases being served. The link on disk decides which release that is, so a switch by any process
+ * takes effect at once. Files are cached by content, not by path, and only bytes that match the manifest are returned.
  */
 
 import { hash } from 'node:crypto';
@@ -31,26 +31,26 @@ import { type ReleaseData, readNamedData } from '../../publish/releases/release-
 
 /** Bytes of file contents kept in memory. */
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
-/** How soon it is seen that a release was replaced by one of the same number, which no process of ours does. */
+/** How soon we notice that a release was replaced by another with the same number, which Pharos itself never does. */
 const COMPARE_EVERY_MS = 100;
 
 export interface OpenRelease {
   readonly slug: string;
-  /** Of its manifest. */
+  /** Digest of the manifest. */
   readonly digest: string;
   readonly manifest: Manifest;
   /**
-   * The bytes of a file in an encoding that its record lists, or as it is.
+   * The bytes of a file, in an encoding that its record lists or uncompressed.
    *
-   * @throws DamagedFileError when what is on disk is not what the manifest names
+   * @throws DamagedFileError if the file on disk doesn't match the manifest
    */
   readonly read: (path: string, encoding: Compression | null) => Buffer;
-  /** What is drawn on demand from. Throws when it cannot be read, or is not what the manifest names. */
+  /** Data for drawing on demand. Throws if it can't be read, or doesn't match the manifest. */
   readonly data: () => ReleaseData;
 }
 
 export interface ReleaseReader {
-  /** The release of a page that is being served; null when there is none. */
+  /** The release of a page that is being served; null if there is none. */
   readonly open: (slug: string) => OpenRelease | null;
 }
 
@@ -61,7 +61,7 @@ export class DamagedFileError extends Error {
   }
 }
 
-/** Makes the reader over a data folder; files that are asked for often stay in memory, least recently used go first. */
+/** Creates the reader over a data folder, with an LRU cache of files. */
 export function createReleaseReader(folders: ReleaseFolders): ReleaseReader {
   const releases = new Map<string, Opened>();
   const cached = createMemoryCache();
@@ -111,7 +111,7 @@ export function createReleaseReader(folders: ReleaseFolders): ReleaseReader {
   }
 }
 
-/** Whether bytes are the file that a record names, or unpack to it. */
+/** Whether the bytes, decompressed if necessary, are the file in the record. */
 function isNamed(bytes: Buffer, encoding: Compression | null, { sha256, bytes: length }: FileRecord): boolean {
   try {
     const body = encoding === null ? bytes : UNPACK[encoding](bytes, { maxOutputLength: length });
@@ -127,21 +127,21 @@ const UNPACK: Readonly<Record<Compression, (bytes: Buffer, limits: { readonly ma
   zstd: zstdDecompressSync,
 };
 
-/** A release with what it was opened by. */
+/** An open release, with the facts that show whether it is still current. */
 interface Opened {
-  /** Of its page, on the public side and behind the gate. */
+  /** Paths of the page's links, on the public and the private side. */
   readonly places: readonly string[];
-  /** Where these led, up to the first that led anywhere. */
+  /** Targets of these links, up to the first that exists. */
   readonly links: readonly (string | null)[];
   readonly manifestFile: string;
   /** Undefined: there was none. */
   readonly manifest: Stats | undefined;
-  /** When it was last compared, in milliseconds of the process. */
+  /** When it was last compared, in milliseconds since the process started. */
   comparedAt: number;
   readonly release: OpenRelease;
 }
 
-/** Whether it is still what is served. */
+/** Whether it is still the release being served. */
 function isServed(opened: Opened): boolean {
   const { places, links } = opened;
   for (let index = 0; index < links.length; index += 1) if (linkAt(places[index] ?? '') !== links[index]) return false;
@@ -151,7 +151,7 @@ function isServed(opened: Opened): boolean {
   return isSameManifest(opened);
 }
 
-/** A data folder that was put back from elsewhere may have another release of this number. */
+/** A restored data folder may have another release with this number. */
 function isSameManifest({ manifestFile, manifest }: Opened): boolean {
   const file = statSync(manifestFile, QUIETLY);
   return file?.ino === manifest?.ino && file?.mtimeMs === manifest?.mtimeMs && file?.size === manifest?.size;
@@ -180,12 +180,12 @@ const QUIETLY = { throwIfNoEntry: false } as const;
 
 const { nodeTiming } = performance;
 
-/** Requests that came together, in one turn of the event loop, share one look at the disk; the next turn looks again. */
+/** Requests within one turn of the event loop share one look at the disk. */
 function oncePerTurn<Value>(look: (key: string) => Value): (key: string) => Value {
   const seen = new Map<string, { readonly value: Value }>();
   let seenIn = -1;
   return (key) => {
-    // The loop's own count, since whatever is told at the end of a turn makes one more turn.
+    // The loop's own counter, because a callback at the end of a turn would add another turn.
     const turn = nodeTiming.uvMetricsInfo.loopCount;
     if (turn !== seenIn) {
       seen.clear();
@@ -199,7 +199,10 @@ function oncePerTurn<Value>(look: (key: string) => Value): (key: string) => Valu
   };
 }
 
-/** The manifest of the release being served. Should it be damaged: of the newest one before it on the same side of the gate. */
+/**
+ * The manifest of the release being served; if it is damaged, that of the newest older release with the same side of
+ * the gate.
+ */
 function readableManifest(folders: ReleaseFolders, slug: string, served: ServedRelease): IdentifiedManifest | null {
   const older = releaseNumbers(folders, slug).filter((number) => number < served.number);
   for (const number of [served.number, ...older.toReversed()]) {
@@ -215,12 +218,12 @@ function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
 
 type Bodies = Partial<Record<Compression | 'identity', Buffer>>;
 
-/** Keeps what was read by its content; what is large beside the whole is read each time. */
+/** Caches files by content; very large ones are read each time. */
 function createMemoryCache(): (sha256: string, encoding: keyof Bodies, read: () => Buffer) => Buffer {
   const files = new LRUCache<string, Bodies>({
     maxSize: CACHE_BYTES_MAX,
     maxEntrySize: Math.ceil(CACHE_BYTES_MAX / 8),
-    // An empty file is kept too.
+    // Not 0, so that empty files can be cached.
     sizeCalculation: (bodies) => Object.values(bodies).reduce((sum, body) => sum + body.length, 1),
   });
   return (sha256, encoding, read) => {
@@ -233,7 +236,7 @@ function createMemoryCache(): (sha256: string, encoding: keyof Bodies, read: () 
   };
 }
 
-/** The best variant of a file for an Accept-Encoding header; null: as it is. */
+/** The best variant of a file for an Accept-Encoding header; null: uncompressed. */
 export function negotiate(
   record: Pick<FileRecord, 'variants'>,
   acceptEncoding: string | undefined,
@@ -248,13 +251,16 @@ export function negotiate(
   return null;
 }
 
-/** Most requests are of one kind of browser. */
+/** Most consecutive requests have the same header. */
 let last: { readonly acceptEncoding: string; readonly liked: readonly (Compression | 'identity')[] } = {
   acceptEncoding: '',
   liked: [],
 };
 
-/** What is accepted, liked best first; of what is liked alike, ours first. Kept, since browsers send a handful of headers. */
+/**
+ * Accepted encodings, best first; equally good ones in our order. Cached, because browsers send a handful of different
+ * headers.
+ */
 const preferences = new LRUCache<string, readonly (Compression | 'identity')[]>({
   max: 64,
   memoMethod: (acceptEncoding) =>

@@ -1,4 +1,4 @@
-/** One component or one incident in the v2 shape, out of the lists of the release being served. */
+/** One component or one incident in the v2 format, taken from the lists of the release being served. */
 
 import { hash } from 'node:crypto';
 import { jsonText } from '../../publish/files/feed-text.ts';
@@ -7,14 +7,14 @@ import { singleDocuments, type V2Single } from '../../views/v2/documents.ts';
 import { type FileAnswer, type FileRequest, fileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
-/** Of each release that was asked for one: its documents, and those given out, as releases of that one file. */
+/** Per release: the documents, and those requested so far, each as a release with that one file. */
 interface Singles {
   readonly documents: ReadonlyMap<string, V2Single>;
   readonly given: Map<string, OpenRelease>;
 }
 const singlesByRelease = new WeakMap<OpenRelease, Singles>();
 
-/** Null: the release lists no such thing. */
+/** Null: the lists don't contain it. */
 export function singleAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
   const { documents, given } = singlesByRelease.getOrInsertComputed(release, singlesOf);
   const document = documents.get(request.path);

@@ -1,4 +1,4 @@
-/** The addresses by which visitors subscribe to a page. */
+/** The addresses where visitors subscribe to a page. */
 
 import type { IncomingMessage } from 'node:http';
 import { canView } from '../../access/access.ts';
@@ -7,11 +7,11 @@ import type { Answer } from '../answer.ts';
 import { type GateDeps, type GateQuestion, gateReply, gateRequestOf } from './gate-answer.ts';
 
 export interface SubscribeDeps extends GateDeps {
-  /** Absent: nobody can subscribe. */
+  /** Absent: subscriptions are off. */
   readonly subscriptions?: Subscriptions;
 }
 
-/** Null: nothing is there for whoever asks, as on any page that is not there. */
+/** Null: respond as for a page that doesn't exist. */
 export async function subscribeAnswer(
   deps: SubscribeDeps,
   request: IncomingMessage,
@@ -20,7 +20,7 @@ export async function subscribeAnswer(
   if (deps.subscriptions === undefined) return null;
   const asked = await gateRequestOf(deps, request, question);
   const page = deps.access.pageOf(asked.slug);
-  // Asked for pages that do not exist too, so that the time it takes tells nothing.
+  // For pages that don't exist too, so that the response time reveals nothing.
   const principal = await deps.access.principalOf(asked);
   const result = await deps.subscriptions.handle(asked, canView(principal, page));
   return result === null ? null : gateReply(result);
