@@ -197,11 +197,13 @@ export async function commitDays(
 ): Promise<void> {
   const through = lastClosedDay(asOf);
   const shown = closedDays(components, asOf);
-  const digest = hash('sha256', JSON.stringify([through, shown, components.map(({ definition }) => definition.id)]));
+  const ids = components.map(({ definition }) => definition.id);
+  const days = shown.map(({ component, day, figures }) => `${component} ${day} ${figures}`);
+  const digest = hash('sha256', [through, ...ids, '', ...days].join('\n'));
   if (log?.days === digest) return;
   await deps.commitDays({
     ...{ ...place, through, shown, digest, seen: readSeen(logDeps(deps, previous)) },
-    components: components.map(({ definition }) => definition.id),
+    components: ids,
   });
 }
 
