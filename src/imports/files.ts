@@ -1,4 +1,4 @@
-/** What an import writes: a file for each post, and the page as a part of a configuration. */
+/** The files of an import: one for each post, and the page as a fragment of a configuration. */
 
 import { hash } from 'node:crypto';
 import { stringify } from 'yaml';
@@ -27,7 +27,7 @@ interface ImportFiles {
   readonly notes: readonly ImportNote[];
 }
 
-/** The files of an import. A post that the markdown upstream could not read is told and left out. */
+/** Makes the files of an import. Posts that the markdown upstream couldn't read are reported and left out. */
 export function importFiles(site: ImportedSite, options: FragmentOptions): ImportFiles {
   const notes: ImportNote[] = [];
   const names = new Set<string>();
@@ -67,12 +67,12 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
   };
 }
 
-/** An id of somebody else's as a name in a folder, which it must not lead out of. */
+/** Turns a foreign id into a safe file name. */
 function fileName(name: string): string {
   return /^[a-z0-9][a-z0-9_-]{0,150}$/.test(name) ? name : `${toSlug(name)}-${hash('sha256', name, 'hex').slice(0, 8)}`;
 }
 
-/** What was told elsewhere is news to nobody here. */
+/** Subscribers have already been notified elsewhere. */
 function silent(post: ImportedPost['post']): ImportedPost['post'] {
   return post.type === 'incident' || post.type === 'maintenance' ? { ...post, deliver_notifications: false } : post;
 }
@@ -99,7 +99,7 @@ function listRedirects(
   return Object.fromEntries(all.filter(isKept));
 }
 
-/** Where a page has a post: an id of an upstream as a part of an address (`createSlugger`). */
+/** The address of a post on the page, as `createSlugger` makes it. */
 function postAddress(upstreamId: string, name: string, type: string): string {
   const slug = `${upstreamId}/${name}`
     .toLowerCase()
@@ -109,12 +109,12 @@ function postAddress(upstreamId: string, name: string, type: string): string {
   return `/${type === 'maintenance' ? 'maintenance' : 'incidents'}/${slug}/`;
 }
 
-// The page of an import as a part of a configuration.
+// The imported page as a fragment of a configuration.
 
 interface FragmentOptions extends ImportContext {
-  /** Id of the upstream that the posts are read by. */
+  /** Id of the upstream that reads the posts. */
   readonly upstreamId: string;
-  /** Its folder, as it stands in the configuration. */
+  /** Its folder, as written in the configuration. */
   readonly folder: string;
 }
 
@@ -126,18 +126,18 @@ interface Fragment {
   readonly notes: readonly ImportNote[];
 }
 
-/** As the schema of the configuration has them. */
+/** The limits of the configuration's schema. */
 const NAME_MAX = 256;
 const DESCRIPTION_MAX = 1_024;
 
-/** The part, with what of it is not as it was. */
+/** Makes the fragment, with notes on what changed. */
 function buildFragment(
   { title, description, settings, groups, components, upstream, posts: shown }: ImportedSite,
   redirects: Readonly<Record<string, string>>,
   { page, upstreamId, folder, now }: FragmentOptions,
 ): Fragment {
   const notes: ImportNote[] = [];
-  /** One line, as long as it may be; null: nothing is left. */
+  /** Cuts a text to one line of the allowed length; null if nothing is left. */
   const cut = (text: string | null, max: number, place: string): string | null => {
     const line = toLine(text ?? '', max);
     if (line !== null && line.length < lineLength(text ?? ''))
@@ -178,12 +178,12 @@ function buildFragment(
   return { config, notes, fragment: head + stringify(config, { lineWidth: 0 }) };
 }
 
-/** How long a page shows what is over, unless its configuration says otherwise. */
+/** The default retention. */
 const RETENTION_DAYS = 400;
-/** For how long the oldest post stays on the page. */
+/** How many more years the oldest post should stay on the page. */
 const YEARS_AHEAD = 5;
 
-/** How much has to be kept for the oldest post to show; a whole number of years, so that it is the same tomorrow. Null: no more than usual. */
+/** The retention needed to show the oldest post, in whole years so that it is the same tomorrow. Null: the default is enough. */
 function neededRetention(posts: readonly ImportedPost[], now: EpochMs): number | null {
   const oldest = Math.min(...posts.flatMap(({ post }) => postBegin(post) ?? []));
   const days = (now - oldest) / DAY_MS;

@@ -1,4 +1,4 @@
-/** What is taken over from another status page: components, groups, and everything that was written on it, as posts. */
+/** The data imported from another status page: components, groups, and everything written on it, as posts. */
 
 import type { z } from 'zod';
 import { isStatusError } from '../errors.ts';
@@ -7,14 +7,14 @@ import type { EpochMs } from '../model/time.ts';
 import type { PostSchema } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenFile } from '../sync/connectors/markdown/written.ts';
 
-/** What an importer is told beside what it reads. */
+/** Settings of an import. */
 export interface ImportContext {
-  /** Slug that the page has here. */
+  /** Slug of the page here. */
   readonly page: string;
   /** Time zone (IANA) of times without an offset. */
   readonly zone: string;
   readonly now: EpochMs;
-  /** Whether Pharos is to make the checks itself, so that the other program isn't needed any more. */
+  /** Whether Pharos should run the checks itself, so that the other program is no longer needed. */
   readonly makesChecks?: boolean;
 }
 
@@ -22,15 +22,15 @@ export interface ImportedSite {
   /** Null: it has none. */
   readonly title: string | null;
   readonly description: string | null;
-  /** Settings of the page by their names in the configuration. */
+  /** Settings of the page by their key in the configuration. */
   readonly settings?: Readonly<Record<string, string | boolean>>;
   /** In the order of the page. */
   readonly groups: readonly ImportedGroup[];
   readonly components: readonly ImportedComponent[];
-  /** What its components are watched by, as an entry of `upstreams`; null: it watches nothing that can be asked from here. */
+  /** The upstream of its components, as an entry of `upstreams`; null: there is none that Pharos can query. */
   readonly upstream: (Readonly<Record<string, unknown>> & { readonly id: string; readonly kind: string }) | null;
   readonly posts: readonly ImportedPost[];
-  /** Addresses of what is no post, and what they lead to here, both below the page. */
+  /** Redirects for everything that isn't a post, below the page. */
   readonly redirects: Readonly<Record<string, string>>;
   readonly notes: readonly ImportNote[];
 }
@@ -38,7 +38,7 @@ export interface ImportedSite {
 export interface ImportedGroup {
   readonly id: string;
   readonly name: string;
-  /** Undefined: it does not say. */
+  /** Undefined: not given. */
   readonly defaultOpen?: boolean;
 }
 
@@ -53,35 +53,35 @@ export interface ImportedComponent {
 }
 
 export interface ImportedPost extends Pick<WrittenFile, 'opening' | 'updates'> {
-  /** Of its file, without the ending: the same at every import. */
+  /** File name without extension, the same at every import. */
   readonly name: string;
   readonly post: z.input<typeof PostSchema>;
-  /** Addresses that it had there, below the page. */
+  /** Its former addresses, below the page. */
   readonly addresses: readonly string[];
 }
 
-/** What is not here as it was there. `dropped`: something is missing; `changed`: it is here in another form. */
+/** A difference to the original. `dropped`: something is missing. `changed`: something has another form. */
 export interface ImportNote {
   readonly kind: 'dropped' | 'changed';
-  /** What it is about: a file, an item with its id. */
+  /** What it is about: a file, or an item with its id. */
   readonly place: string;
   readonly message: string;
 }
 
-/** Says what is missing. */
+/** Notes that something is missing. */
 export function dropped(place: string, message: string): ImportNote {
   return { kind: 'dropped', place, message };
 }
 
-/** Says what is here in another form. */
+/** Notes that something has another form. */
 export function changed(place: string, message: string): ImportNote {
   return { kind: 'changed', place, message };
 }
 
-/** The JSON at a path. @throws a StatusError where there is none */
+/** Requests the JSON at a path. @throws a StatusError */
 export type Ask = (path: string) => Promise<unknown>;
 
-/** The same where an answer may be missing: null, or what was thrown where `tell` wants to know it. */
+/** The same for optional answers: null on failure, and `tell` gets the error. */
 export async function askOptional(
   ask: Ask,
   path: string,
@@ -96,7 +96,7 @@ export async function askOptional(
   }
 }
 
-/** A file below the folder that the operator named: `content/issues/2024-api.md`. */
+/** A file below the given folder: `content/issues/2024-api.md`. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -108,7 +108,7 @@ export type Select = (
   parameters?: readonly (string | number | null)[],
 ) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-// Keys of a source that an import doesn't read, so that nothing is lost without a word.
+// Reports keys of a source that an import doesn't read, so that nothing is lost silently.
 
 /** Why a key is not taken, by its path (`params.brand`, `sites[].icon`); null: nothing on a page follows from it, so it isn't reported. */
 export type Reasons = Readonly<Record<string, string | null>>;
@@ -174,18 +174,18 @@ export function createIds(kind: string): (name: string, key: string) => string {
   };
 }
 
-/** A heading; null: nothing is left of it. */
+/** A clean title; null if nothing is left. */
 export function toTitle(text: string): string | null {
   return toLine(text, TITLE_CHARS_MAX);
 }
 
-/** One line of text, no longer than it may be; null: nothing is left. */
+/** A text cut to one line of at most `max` characters; null if nothing is left. */
 export function toLine(text: string, max: number): string | null {
   const line = oneLine(text).slice(0, max).trim();
   return line === '' ? null : line;
 }
 
-/** How long a text is as one line. */
+/** The length of a text as one line. */
 export function lineLength(text: string): number {
   return oneLine(text).length;
 }
@@ -194,7 +194,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
 }
 
-/** A value of others in a message: short, without control characters. */
+/** A foreign value for a message: short, without control characters. */
 export function quoted(value: unknown): string {
   const line = (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')).replaceAll(
     /[\p{Cc}\p{Cf}]+/gu,

@@ -1,4 +1,4 @@
-/** Requests as posts: what a new one becomes, and what a change makes of one that is there. Pure. */
+/** Turns requests into posts, and applies changes to existing posts. Pure. */
 
 import { type IncidentImpact, isOverStatus } from '../model/observation.ts';
 import { isWorse, type State } from '../model/state.ts';
@@ -17,7 +17,7 @@ import {
 } from './requests.ts';
 import { componentRef, type WritingPage } from './writing-page.ts';
 
-/** What a change is seen from. */
+/** The page and the time of a change. */
 interface ChangeContext {
   readonly writing: WritingPage;
   readonly now: EpochMs;
@@ -31,7 +31,7 @@ const IMPACT_OF_STATE: Partial<Readonly<Record<State, IncidentImpact>>> = {
   degraded: 'minor',
 };
 
-/** A new incident or, where it is scheduled, a new maintenance. @throws Refusal 422 with the path of what is wrong */
+/** Makes a new incident or, if it is scheduled, a new maintenance. @throws Refusal 422 with the path of the error */
 export function newPost(request: NewIncidentRequest, context: ChangeContext): WrittenPost {
   const isScheduled = (request.scheduled_for ?? null) !== null || (request.scheduled_until ?? null) !== null;
   return isScheduled ? newMaintenance(request, context) : newIncident(request, context);
@@ -68,7 +68,7 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
   };
 }
 
-/** When an incident of the past was. */
+/** Reads the times of a past incident. */
 function readPast(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; endedAt: EpochMs } {
   const { started_at: started, resolved_at: resolved, backfill_date: day, status } = request;
   if (status !== undefined && status !== 'resolved' && status !== 'postmortem')
@@ -114,7 +114,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
   };
 }
 
-/** What a change makes of a post. @throws Refusal 422 with the path of what is wrong */
+/** Applies a change to a post. @throws Refusal 422 with the path of the error */
 export function applyChange(document: WrittenPost, request: IncidentRequest, context: ChangeContext): WrittenPost {
   const { post } = document;
   if (post.type === 'maintenance') return applyToMaintenance({ ...document, post }, request, context);
@@ -192,7 +192,7 @@ function applyToMaintenance(
   };
 }
 
-/** An update with other words, or told to others than it was. @throws Refusal 409 where nobody wrote it */
+/** Changes the text or the notification of an update. @throws Refusal 409 if nobody wrote it */
 export function editUpdate(
   document: WrittenPost,
   { at, isFirst }: { readonly at: EpochMs; readonly isFirst: boolean },
@@ -221,7 +221,7 @@ export function editUpdate(
   };
 }
 
-/** The text of a postmortem that is published, or of its draft. */
+/** The published postmortem and its draft. */
 export function findPostmortem({ updates, postmortem }: WrittenPost): {
   readonly draft: WrittenPost['postmortem'];
   readonly published: WrittenUpdate | undefined;
@@ -229,7 +229,7 @@ export function findPostmortem({ updates, postmortem }: WrittenPost): {
   return { draft: postmortem, published: updates.findLast(({ status }) => status === 'postmortem') };
 }
 
-/** The draft is what is told from now on. @throws Refusal 422 where there is none, or the incident is open */
+/** Publishes the draft. @throws Refusal 422 if there is none, or the incident is open */
 export function publishPostmortem(document: WrittenPost, isTold: boolean, now: EpochMs): WrittenPost {
   const { post, updates, postmortem: draft, ...kept } = document;
   const { published } = findPostmortem(document);
@@ -245,7 +245,7 @@ export function publishPostmortem(document: WrittenPost, isTold: boolean, now: E
   return { ...kept, post, updates: [...updates, told] };
 }
 
-/** The postmortem is a draft again, or gone; what it ended stays over. */
+/** Turns the postmortem back into a draft, or removes it. The incident stays resolved. */
 export function revertPostmortem(document: WrittenPost, keeps: 'draft' | 'nothing', now: EpochMs): WrittenPost {
   const { post, updates, postmortem, ...kept } = document;
   const { draft, published } = findPostmortem(document);
@@ -277,7 +277,7 @@ function readWindow(request: IncidentRequest, post: MaintenancePost | null): Win
   return window;
 }
 
-/** A window that is begun or over before its time, since somebody says so. */
+/** Moves the start or end of a window to now if someone says that it began or ended early. */
 function moveWindow(
   status: MaintenanceWord | undefined,
   { starts, ends }: Window,
@@ -315,7 +315,7 @@ function maintenanceStatus(status: IncidentRequest['status']): MaintenanceWord |
   throw faultAt('incident.status', 'expected scheduled, in_progress, verifying or completed for a maintenance');
 }
 
-/** What is named by a request, and what of it is said to be in a state. */
+/** The components in a request, and the states that it declares for them. */
 function namedComponents(
   { component_ids: named = [], components = {} }: Pick<IncidentRequest, 'component_ids' | 'components'>,
   writing: WritingPage,
@@ -341,12 +341,12 @@ function keepComponents({ at, components }: Impacts[number], kept: readonly stri
   return left.length === 0 ? [] : [{ at, components: Object.fromEntries(left) }];
 }
 
-/** Whether its impact follows from what it declares of components; otherwise somebody chose it. */
+/** Whether the impact is derived from the declared states. Otherwise someone chose it. */
 export function hasOwnImpact({ impact, impacts = [] }: Pick<IncidentPost, 'impact' | 'impacts'>): boolean {
   return impact === worstImpact(impacts);
 }
 
-/** By the worst that was ever declared. */
+/** The impact of the worst state that was ever declared. */
 function worstImpact(impacts: Impacts): IncidentImpact {
   const states = impacts.flatMap(({ components }) => Object.values(components));
   const worst = states.reduce<State>((known, state) => (isWorse(state, known) ? state : known), 'operational');
@@ -357,13 +357,13 @@ function impactOverride({ impact_override: impact }: IncidentRequest): IncidentI
   return impact === undefined || impact === null || impact === 'maintenance' ? null : impact;
 }
 
-/** What goes with the text of an update. */
+/** Notification and translations of an update. */
 function readSaid(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
   const bodies = withBodies(undefined, request.translations ?? {});
   return { ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
 
-/** The texts of an update in other languages, with those that a request gives and without those that it takes away. */
+/** Merges the translations of an update with those that a request sets or removes. */
 function withBodies(
   bodies: WrittenUpdate['bodies'],
   translations: NonNullable<UpdateRequest['translations']>,
@@ -403,7 +403,7 @@ function readNotify(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
   return isTold ? {} : { notify: false };
 }
 
-/** Of the next update: never at or before the last, whatever the clock says. */
+/** The time of the next update, always after the last one, whatever the clock says. */
 function updateTime(updates: readonly WrittenUpdate[], startedAt: EpochMs, now: EpochMs): EpochMs {
   const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), startedAt);
   return later(now, toEpochMs(last + 1));

@@ -51,7 +51,7 @@ type Config = z.output<typeof ConfigSchema>;
 const LOOK = 'colours, logo and layout are set with `look` in Pharos';
 const DATES = 'Pharos formats times by the language of the page';
 const HUGO = null;
-/** Keys of the configuration that are not taken. */
+/** Keys of the configuration that aren't imported. */
 const CONFIG_KEYS: Reasons = {
   ...Object.fromEntries(
     ['theme', 'baseURL', 'buildFuture', 'enableGitInfo', 'preserveTaxonomyNames', 'taxonomies', 'outputs', 'mediaTypes']
@@ -77,7 +77,7 @@ const CONFIG_KEYS: Reasons = {
   'params.enableLastMod': null,
 };
 
-/** Keys of an issue's front matter that are not taken. */
+/** Keys of an issue's front matter that aren't imported. */
 const ISSUE_KEYS: Reasons = {
   pin: 'Pharos lists what is open first',
   lastmod: null,
@@ -88,7 +88,7 @@ const ISSUE_KEYS: Reasons = {
 };
 
 const CONFIG_FILE = /^(?:config|hugo)\.ya?ml$/;
-/** What it says; where it cannot be read, nothing, and a note. */
+/** Reads the configuration. If it can't be read, it is empty, and a note says why. */
 function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
   const empty: Config = { title: null, timeZone: null, params: null };
   const file = files.find(({ path }) => CONFIG_FILE.test(path));
@@ -112,7 +112,7 @@ function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
   return empty;
 }
 
-/** YAML as data; null: it is none. */
+/** Parses YAML; null if it is invalid. */
 function parseYaml(text: string): unknown {
   try {
     return parse(text);
@@ -140,7 +140,7 @@ const IssueSchema = z.object({
 });
 type Issue = z.output<typeof IssueSchema>;
 
-/** What it calls how bad an issue is. */
+/** Severities of issues. */
 const SEVERITIES = {
   down: { impact: 'critical', state: 'major_outage' },
   disrupted: { impact: 'minor', state: 'degraded' },
@@ -149,7 +149,7 @@ const SEVERITIES = {
 
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
-/** The site of a folder: its configuration and everything below `content`. Never throws. */
+/** Imports the site in a folder: its configuration and everything below `content`. Never throws. */
 export function cstateSite(files: readonly SourceFile[], context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [];
   const config = readConfig(files, notes);
@@ -199,7 +199,7 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
 interface Layout {
   readonly groups: readonly ImportedGroup[];
   readonly components: readonly ImportedComponent[];
-  /** Component by name of the system. */
+  /** Component ids by the name of the system. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
@@ -244,12 +244,12 @@ function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: Im
 interface ReadIssue {
   readonly path: string;
   readonly issue: Issue;
-  /** Its front matter as it stands, with the names of keys as Hugo compares them. */
+  /** The raw front matter, with its keys spelled as in the schema. */
   readonly matter: unknown;
   readonly body: string;
 }
 
-/** The issue in a file; nothing where it is another kind of page. */
+/** Reads the issue in a file; empty if it is another kind of page. */
 function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[] {
   if (/(?:^|\/)_index\.\w+$/.test(path)) return [];
   const isPlaced = path.split('/').includes('issues');
@@ -268,7 +268,7 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
   return [{ path, issue: parsed.data, matter, body: plain.slice(fence?.[0].length ?? 0) }];
 }
 
-/** Hugo doesn't tell capital letters in keys apart. */
+/** Keys are case-insensitive in Hugo. */
 function withKnownKeys(matter: unknown): unknown {
   if (typeof matter !== 'object' || matter === null || Array.isArray(matter)) return matter;
   const names = new Map(Object.keys(IssueSchema.shape).map((key) => [key.toLowerCase(), key]));
@@ -344,7 +344,7 @@ function readEnd(
   },
   notes: ImportNote[],
 ): EpochMs {
-  // It tells something and was never open.
+  // Informational issues are never open.
   if (informational === true) return startedAt;
   const said = readInstant(resolvedWhen, zone);
   const last = updates.map(({ at }) => at).reduce(later, startedAt);
@@ -368,7 +368,7 @@ function fileStem(path: string): string {
   return ['cstate', ...names].join('-').toLowerCase();
 }
 
-/** Where Hugo has it unless its configuration says otherwise, and where its front matter says that it was. */
+/** The default address in Hugo, and the aliases in the front matter. */
 function listAddresses(path: string, { url, slug, aliases }: Issue): string[] {
   const parts = path
     .replace(/^content\//, '')
@@ -379,7 +379,7 @@ function listAddresses(path: string, { url, slug, aliases }: Issue): string[] {
   return all.map((address) => (address.startsWith('/') ? address : `/issues/${address}`));
 }
 
-/** A name as Hugo writes it in addresses. */
+/** Converts a name as Hugo does for URLs. */
 function urlized(name: string): string {
   return name
     .trim()
@@ -401,7 +401,7 @@ const WORDS: Readonly<Record<string, IncidentStatus>> = {
   'post mortem': 'postmortem',
 };
 
-/** The status that a text begins with. */
+/** The status at the beginning of a text. */
 function statusIn(text: string): IncidentStatus | null {
   const [, , word = ''] = LEAD.exec(text) ?? [];
   const key = word.trim().toLowerCase();
@@ -429,7 +429,7 @@ function readBody(
     if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
     const [track, time = ''] = isCode ? [] : (TRACK.exec(line) ?? []);
     if (!isCode && /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/.test(line)) {
-      // A line between updates says nothing; one inside of a text does.
+      // A rule between updates separates them; inside a text it is part of it.
       flush();
       if (opening.some((one) => one.trim() !== '')) opening.push(line);
       continue;
@@ -458,7 +458,7 @@ function readBody(
   return { opening: words, updates: inOrder(updates) };
 }
 
-/** Oldest first; of one time as they stand, or the other way round where the newest stands first, as is usual there. */
+/** Oldest first. Updates with the same time keep their order, or are reversed if the file has the newest first, as usual. */
 function inOrder(updates: readonly PostUpdate[]): PostUpdate[] {
   const [first, last] = [updates[0], updates.at(-1)];
   const isNewestFirst =
@@ -468,7 +468,7 @@ function inOrder(updates: readonly PostUpdate[]): PostUpdate[] {
   return (isNewestFirst ? updates.toReversed() : updates).toSorted((a, b) => a.at - b.at);
 }
 
-/** As Hugo reads times: with an offset or in the zone of the site, also apart from the time, without its colon, and with hours of one digit. */
+/** Parses times like Hugo: with an offset or in the site's zone. Spaces, offsets without a colon and one-digit hours are accepted. */
 function readInstant(value: unknown, zone: string): EpochMs | null {
   if (typeof value !== 'string') return null;
   const text = value

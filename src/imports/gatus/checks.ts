@@ -1,4 +1,4 @@
-/** Endpoints of Gatus' configuration as checks, and what their conditions mean. */
+/** Turns endpoints of a Gatus configuration, with their conditions, into checks. */
 
 import { z } from 'zod';
 import { DAY_MS } from '../../model/time.ts';
@@ -16,7 +16,7 @@ const EndpointSchema = z.object({
   client: z.record(z.string(), z.unknown()).nullish(),
   dns: z.object({ 'query-name': z.string(), 'query-type': z.string() }).nullish(),
 });
-/** What says nothing of how an endpoint is checked, or is told otherwise. */
+/** Keys that don't affect how an endpoint is checked, or that are handled elsewhere. */
 const OTHER = new Set(['name', 'group', 'enabled', 'alerts', 'ui', 'maintenance-windows', 'extra-labels']);
 const RECORDS = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'];
 const INTERVAL = '60s';
@@ -64,7 +64,7 @@ const COMPARATORS: Readonly<Record<string, string>> = {
   '>=': 'gte',
 };
 
-/** Fields that say what the conditions do; those that none says are lost. */
+/** Turns conditions into assertions. Conditions without an equivalent are lost. */
 function toAssertions(
   conditions: readonly string[],
   { type, record }: { readonly type: 'http' | 'tcp' | 'dns'; readonly record: string | null },
@@ -89,11 +89,11 @@ function toAssertions(
   }
   if (type === 'tcp') return numbers;
   if (type === 'dns') {
-    // Where nothing is said of its records, any will do.
+    // Without a condition about records, any record is accepted.
     const any = record === 'A' || record === 'AAAA' ? [] : [{ comparator: 'contains', target: '' }];
     return { ...numbers, record_assertions: (texts.length > 0 ? texts : any).map((one) => ({ record, ...one })) };
   }
-  // Without a condition about it, any status is good there; but not here, where what decided instead can't be said.
+  // Without a condition about it, Gatus accepts any status. Here it isn't accepted if the deciding condition was lost.
   const others = lost.length > lostBefore ? [] : [{ comparator: 'gte', target: 100 }];
   return {
     ...numbers,
@@ -108,7 +108,7 @@ type Assertion = { readonly types?: readonly string[] } & (
   | { readonly numbers: Readonly<Record<string, number>> }
 );
 
-/** What one condition says; null: nothing that a check can. */
+/** Turns a condition into an assertion; null if there is no equivalent. */
 function toAssertion(subject: string, comparator: string, value: string): Assertion | null {
   const isEqual = comparator === 'eq';
   switch (subject) {

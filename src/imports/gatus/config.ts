@@ -1,22 +1,22 @@
-/** What a place tells of a Gatus, and its configuration as such a place. */
+/** The parts of a Gatus that a source describes, and its configuration as such a source. */
 
 import { z } from 'zod';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import { dropped, type ImportNote, quoted, type Reasons, unreadKeys } from '../site.ts';
 
-/** What one place tells; several add up. */
+/** What one source contains. Several sources are merged. */
 export interface GatusPart {
-  /** What to call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
-  /** Address of Gatus; null: the place is none. */
+  /** Address of Gatus; null if the source isn't an address. */
   readonly url: string | null;
   readonly endpoints: readonly GatusEndpoint[];
-  /** As they stand in the configuration or come from the API. */
+  /** As in the configuration or from the API. */
   readonly announcements: readonly unknown[];
-  /** Of everything, and of one endpoint by its key. */
+  /** For everything (null), or for an endpoint by its key. */
   readonly maintenance: readonly { readonly key: string | null; readonly value: unknown }[];
   readonly notes: readonly ImportNote[];
 }
@@ -24,17 +24,17 @@ export interface GatusPart {
 export interface GatusEndpoint {
   readonly key: string;
   readonly name: string;
-  /** Empty: in none. */
+  /** Empty: none. */
   readonly group: string;
-  /** Changes of it that are remembered. */
+  /** Its recorded changes. */
   readonly events: readonly { readonly type: string; readonly at: EpochMs }[];
-  /** How it is checked. Absent: the place does not say. */
+  /** How it is checked. Absent: the source doesn't say. */
   readonly config?: object | undefined;
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS };
 
-/** `1h30m` as Go reads it, in ms; null: it is none. */
+/** Parses a Go duration such as `1h30m` to ms; null if it is invalid. */
 export function parseLength(text: string): number | null {
   if (!/^(?:\d{1,6}(?:\.\d{1,3})?[hms])+$/.test(text)) return null;
   const ms = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)].reduce(
@@ -64,14 +64,14 @@ const ConfigSchema = z.object({
     .catch(null),
 });
 
-/** Lists with the shape of their items, to find keys that nobody reads. */
+/** With the shape of list items, to find keys that aren't imported. */
 const DocumentSchema = ConfigSchema.extend({
   endpoints: z.array(EndpointSchema),
   'external-endpoints': z.array(EndpointSchema),
 });
 
 const CHECKED = null;
-/** Keys of the configuration that are not taken. Gatus goes on checking, so what it checks stays there. */
+/** Keys of the configuration that aren't imported. Gatus continues to check, so its checks stay there. */
 const KEYS: Reasons = {
   ...Object.fromEntries(
     [
@@ -131,7 +131,7 @@ const KEYS: Reasons = {
   ),
 };
 
-/** As Gatus makes a key of a group and a name. */
+/** Makes a key from group and name like Gatus. */
 function gatusKey(group: string, name: string): string {
   const [first, last] = [group, name].map((text) =>
     text
@@ -142,7 +142,7 @@ function gatusKey(group: string, name: string): string {
   return `${first}_${last}`;
 }
 
-/** What a configuration says, a YAML file as data. */
+/** Reads a configuration, a parsed YAML file. */
 export function gatusConfig(name: string, value: unknown): GatusPart {
   const parsed = ConfigSchema.safeParse(value);
   const empty = { name, title: null, description: null, url: null, endpoints: [], announcements: [], maintenance: [] };

@@ -55,7 +55,7 @@ interface RepeatedWindow {
   readonly timezone: string;
 }
 
-/** The first window of this year and its rule; null: it is switched off; a text: why it cannot be read. */
+/** The first window of this year and its rule; null if it is disabled; a text says why it can't be read. */
 function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string | null {
   if ((value as { enabled?: unknown } | null)?.enabled === false) return null;
   const parsed = check(WindowSchema, value);
@@ -77,7 +77,7 @@ function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string |
   };
 }
 
-/** Id of the upstream that goes on reading what Gatus checks. */
+/** Id of the upstream that reads Gatus from now on. */
 const UPSTREAM_ID = 'gatus';
 
 const AnnouncementSchema = z.object({
@@ -87,7 +87,7 @@ const AnnouncementSchema = z.object({
   archived: z.boolean().nullish().catch(null),
 });
 
-/** What it calls announcements. */
+/** Types of announcements. */
 const TYPES = {
   outage: { level: 'warning', impact: 'major' },
   warning: { level: 'warning', impact: 'minor' },
@@ -96,7 +96,7 @@ const TYPES = {
   none: { level: 'info', impact: 'none' },
 } as const;
 
-/** All parts together. Never throws. */
+/** Merges all parts. Never throws. */
 export function gatusSite(parts: readonly GatusPart[], context: ImportContext): ImportedSite {
   const notes = parts.flatMap((part) => part.notes);
   const endpoints = [
@@ -178,7 +178,7 @@ function toAnnouncement(item: unknown, index: number, { page }: ImportContext, n
   const { level, impact } = known ?? TYPES.none;
   const title = toTitle(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
   const shared = { name: `gatus-${fileStamp(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`, addresses: [] };
-  // One that is archived stands among what is over there.
+  // Archived announcements are past events in Gatus.
   if (archived !== true)
     return [
       {
@@ -279,7 +279,7 @@ function listOutages(
   return posts;
 }
 
-/** As many endpoints as Gatus gives at once. */
+/** The maximum number of endpoints per request. */
 const PAGE_SIZE = 100;
 
 const StatusesSchema = z.array(
@@ -292,7 +292,7 @@ const ConfigSchema = z.object({ announcements: ListSchema });
 
 const NO_TITLE = { title: null, description: null, maintenance: [] };
 
-/** What a Gatus tells over its API; maintenance is not part of it. @throws a StatusError */
+/** Reads the API of Gatus, which has no maintenance. @throws a StatusError */
 export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
   const notes: ImportNote[] = [
     dropped('maintenance, title', 'the API doesn’t provide them; import the configuration too'),
@@ -313,7 +313,7 @@ export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
   return { ...NO_TITLE, name: url, url, endpoints, announcements, notes };
 }
 
-/** What its database remembers: endpoints and their last changes. */
+/** Reads endpoints and their last changes from the database. */
 export async function gatusFromDatabase(select: Select, name: string): Promise<GatusPart> {
   const rows = await select(
     'SELECT endpoint_id, endpoint_key, endpoint_name, endpoint_group FROM endpoints ORDER BY endpoint_id',

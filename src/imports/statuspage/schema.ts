@@ -1,4 +1,4 @@
-/** What is read of the documents of Statuspage's public API, and of the incidents of its manage API. */
+/** Schemas of Statuspage's public API, and of incidents in its manage API. */
 
 import { z } from 'zod';
 import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
@@ -60,18 +60,18 @@ export const EventSchema = z.object({
 });
 export type Event = z.output<typeof EventSchema>;
 
-/** What the import reads of events with their updates, to find keys that nobody reads. */
+/** All keys that the import reads, to find those that it doesn't. */
 export const ReadEventsSchema = z.array(EventSchema.extend({ incident_updates: z.array(UpdateSchema).nullish() }));
 
 const IDS = ['id', 'page_id', 'created_at', 'updated_at', 'shortlink', 'monitoring_at', 'object', 'incident_id'];
 const MAILS = 'visitors subscribe again, and what was sent is not sent twice';
-/** Keys of components that are not taken. */
+/** Keys of components that aren't imported. */
 export const COMPONENT_KEYS: Reasons = {
   ...Object.fromEntries([...IDS, 'status', 'start_date', 'components', 'position'].map((key) => [key, null])),
   showcase: 'Pharos shows the uptime of each component; see `show_uptime`',
   automation_email: 'set `intake` in pharos.yaml',
 };
-/** Keys of incidents and maintenance that are not taken. */
+/** Keys of incidents and maintenance that aren't imported. */
 export const EVENT_KEYS: Reasons = {
   ...Object.fromEntries(
     IDS.flatMap((key) => [

@@ -39,13 +39,13 @@ import {
   UpdateSchema,
 } from './schema.ts';
 
-/** A document as it was read, and what to call it. */
+/** A document, and its name in messages. */
 interface NamedDocument {
   readonly name: string;
   readonly value: unknown;
 }
 
-/** Everything that the documents have. Never throws. */
+/** Imports everything in the documents. Never throws. */
 export function statuspageSite(documents: readonly NamedDocument[], context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [];
   const lists = documents.flatMap((document) => readLists(document, notes));
@@ -109,7 +109,7 @@ function readLists({ name, value }: NamedDocument, notes: ImportNote[]): Lists[]
     const events = [...incidents, ...maintenances].map((item) => ({ place: name, item }));
     return [{ page, components, events }];
   }
-  // One incident by itself.
+  // A single incident.
   if (EventSchema.safeParse(value).success)
     return [{ page: null, components: [], events: [{ place: name, item: value }] }];
   notes.push(dropped(name, 'it has no incidents, scheduled_maintenances or components'));
@@ -140,7 +140,7 @@ function uniqueComponents(items: readonly unknown[]): Component[] {
 interface Layout {
   readonly groups: readonly ImportedGroup[];
   readonly components: readonly ImportedComponent[];
-  /** Ours by theirs. */
+  /** Our ids by their ids. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
@@ -250,7 +250,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/<a\s[^<>]*?href="(https?:\/\/[^"<>\s()]*)"[^<>]*>([^<>[\]]*)<\/a>/gi, '[$2]($1)'],
 ];
 
-/** Text with a little HTML in it as Markdown, in which markup means nothing. */
+/** Converts text with simple HTML to Markdown, which doesn't support HTML here. */
 function toMarkdown(text: string): string {
   if (!/<\/?[a-z]/i.test(text)) return text;
   return RULES.reduce((words, [pattern, to]) => words.replace(pattern, to), text)
@@ -266,13 +266,13 @@ const STATES: Readonly<Record<string, Declared>> = STATE_WORDS;
 interface UpdatesContext {
   /** Slug of the page. */
   readonly page: string;
-  /** Ours by theirs. */
+  /** Our ids by their ids. */
   readonly ids: ReadonlyMap<string, string>;
   readonly tell: (message: string) => void;
   readonly lose: (message: string) => void;
 }
 
-/** The updates of an incident or a maintenance. */
+/** Reads the updates of an incident or a maintenance. */
 function readUpdates(event: Event, words: readonly PostUpdate['status'][], context: UpdatesContext) {
   const { tell, lose, ids, page } = context;
   const codes = new Set<string>();
@@ -306,7 +306,7 @@ function readUpdates(event: Event, words: readonly PostUpdate['status'][], conte
   }
   const byTime = Map.groupBy(states, ({ at }) => at);
   return {
-    // Theirs stand newest first.
+    // Statuspage lists the newest first.
     updates: updates.toReversed().toSorted((a, b) => a.at - b.at),
     impacts: [...byTime]
       .toSorted(([a], [b]) => a - b)
@@ -321,7 +321,7 @@ function readUpdates(event: Event, words: readonly PostUpdate['status'][], conte
   };
 }
 
-/** A word of theirs in a message. */
+/** A foreign word for a message. */
 function wordText(word: unknown): string {
   return typeof word === 'string' ? quoted(word) : typeof word;
 }
@@ -330,9 +330,9 @@ function wordText(word: unknown): string {
 // older by the archive that Statuspage's own pages read. The archive is not documented; a page without it has nothing
 // older to give.
 
-/** What the lists of the API hold at most. */
+/** Maximum length of the API's lists. */
 const LISTED_MAX = 50;
-/** A page of the archive is three months; so many without an incident are before the first. */
+/** A page of the archive covers three months. After so many without incidents, there are no older ones. */
 const EMPTY_PAGES_MAX = 8;
 /** A hundred years. */
 const PAGES_MAX = 400;
@@ -345,7 +345,7 @@ const HistorySchema = z.object({
   months: z.array(z.object({ incidents: z.array(z.object({ code: z.string().regex(/^[\w-]{1,100}$/) })).nullish() })),
 });
 
-/** All documents of a page. @throws a StatusError where it does not speak the API */
+/** Requests all documents of a page. @throws a StatusError if it doesn't have the API */
 export async function readStatuspage(ask: Ask) {
   const documents: NamedDocument[] = [];
   const notes: ImportNote[] = [];
@@ -353,7 +353,7 @@ export async function readStatuspage(ask: Ask) {
   let isFull = false;
   for (const name of ['summary', 'components', 'incidents', 'scheduled-maintenances']) {
     const path = `/api/v2/${name}.json`;
-    // Every page has the first; some leave out one of the others.
+    // Every page has the summary; some lack one of the others.
     const value =
       name === 'summary'
         ? await ask(path)

@@ -1,4 +1,4 @@
-/** Issues of GitHub with their comments: by its API, or as its command line writes them. */
+/** Reads GitHub issues with comments, from the API or from the output of its command line. */
 
 import { z } from 'zod';
 import type { EpochMs } from '../../model/time.ts';
@@ -54,7 +54,7 @@ export interface UpptimeIssues {
   readonly notes: readonly ImportNote[];
 }
 
-/** Issues and comments as lists of GitHub's API. */
+/** Reads lists of issues and comments from GitHub's API. */
 export function issuesFromApi(items: readonly unknown[], comments: readonly unknown[]): UpptimeIssues {
   const notes: ImportNote[] = [];
   const read = readAll(RestCommentSchema, comments, 'comment', notes);
@@ -68,7 +68,7 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
   return { issues, notes };
 }
 
-/** Issues as the command line of GitHub writes them to a file. */
+/** Reads a file of issues from GitHub's command line. */
 export function issuesFromFile(value: unknown): UpptimeIssues {
   if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is not a list of issues')] };
   const notes: ImportNote[] = [];
@@ -104,10 +104,10 @@ function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: strin
 // Asks GitHub for the issues of a repository and what was said of them: two lists, a hundred at a time.
 
 const PAGE_SIZE = 100;
-/** A hundred thousand issues. */
+/** 100,000 issues. */
 const PAGES_MAX = 1_000;
 
-/** All issues, with their comments. @throws a StatusError; without a key GitHub takes 60 questions an hour */
+/** Requests all issues with comments. Without a key, GitHub allows 60 requests an hour. @throws a StatusError */
 export async function readIssues(
   ask: Ask,
   { owner, repo }: { readonly owner: string; readonly repo: string },

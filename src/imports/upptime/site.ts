@@ -61,7 +61,7 @@ const SummarySchema = z.array(
 
 const CHECKS = 'how sites are checked is set in the upstream that monitors them from now on';
 const LOOK = 'set `look` of the page instead';
-/** Keys of the configuration that are not taken. */
+/** Keys of the configuration that aren't imported. */
 const KEYS: Reasons = {
   ...Object.fromEntries(
     ['assignees', 'user-agent', 'secrets', 'workflowSchedule', 'commitMessages', 'commitPrefixStatusUp', 'runner']
@@ -96,7 +96,7 @@ const KEYS: Reasons = {
   customStatusWebsitePackage: null,
 };
 
-/** The configuration of a repository; null: there is none that can be read. */
+/** The configuration of a repository; null if it is missing or can't be read. */
 export function upptimeConfig(
   files: readonly SourceFile[],
   notes: ImportNote[] = [],
@@ -114,7 +114,7 @@ export function upptimeConfig(
   }
 }
 
-/** What the website's configuration says of the page itself. A page that asked not to be indexed still does. */
+/** Settings of the page from the website's configuration. A page that wasn't indexed stays that way. */
 function pageSettings(website: UpptimeConfig['status-website']): Record<string, string | boolean> {
   const { cname, robotsText, favicon } = website ?? {};
   return {
@@ -124,7 +124,7 @@ function pageSettings(website: UpptimeConfig['status-website']): Record<string, 
   };
 }
 
-/** The site of a repository. Never throws. */
+/** Imports the site of a repository. Never throws. */
 export function upptimeSite(
   files: readonly SourceFile[],
   { issues, notes: told }: UpptimeIssues,
@@ -166,7 +166,7 @@ export function upptimeSite(
 }
 
 interface Site {
-  /** By which Upptime knows it. */
+  /** Its slug in Upptime. */
   readonly slug: string;
   readonly component: ImportedComponent;
 }
@@ -314,7 +314,7 @@ interface Plan {
   readonly slugs: readonly string[];
 }
 
-/** What the comment in a maintenance says. */
+/** Reads the comment in a maintenance issue. */
 function readPlan({ body }: Issue): Plan | null {
   const [, inside = ''] = PLAN.exec(body) ?? [];
   const fields = new Map(
@@ -345,9 +345,9 @@ const SiteSchema = z.object({
   __dangerous__body_down: z.string().nullish(),
   __dangerous__body_down_if_text_missing: z.string().nullish(),
 });
-/** What says nothing of how a site is checked. */
+/** Keys that don't affect how a site is checked. */
 const OTHER = new Set(['name', 'slug', 'icon', 'assignees', 'tags', 'verbose', 'type']);
-/** GitHub runs its workflow this often unless it is told otherwise. */
+/** The default schedule of the workflow. */
 const USUAL_MS = 5 * MINUTE_MS;
 
 /** @param schedule  cron expression of the workflow that checks */

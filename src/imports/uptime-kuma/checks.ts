@@ -1,4 +1,4 @@
-/** Monitors of Uptime Kuma's database as checks. */
+/** Turns monitors in Uptime Kuma's database into checks. */
 
 import { z } from 'zod';
 import { SECOND_MS } from '../../model/time.ts';
@@ -42,7 +42,7 @@ export function kumaCheck(row: Readonly<Record<string, unknown>>): CheckDraft | 
   const parsed = check(MonitorSchema, row);
   if (!parsed.success) return faultText(parsed.faults[0]);
   const monitor = parsed.data;
-  // Nobody else's text may become a variable of ours.
+  // Foreign text must not become a reference to our variables.
   if (Object.values(monitor).some((value) => String(value).includes('${')))
     return 'it contains ${, which pharos.yaml would replace';
   if (monitor.upside_down === true) return 'it is upside down: for it, a failure is good';
@@ -110,7 +110,7 @@ function dnsFields(monitor: Monitor, lost: string[]): Readonly<Record<string, un
   if (record === 'A' || record === 'AAAA') return { ...shared, ip_version: record === 'A' ? 4 : 6 };
   if (record == null || !['CNAME', 'MX', 'TXT'].includes(record))
     return `Pharos has no check of records ${record ?? '?'}`;
-  // Any record will do.
+  // Any record is accepted.
   return { ...shared, record_assertions: [{ record, comparator: 'contains', target: '' }] };
 }
 

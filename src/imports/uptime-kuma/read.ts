@@ -1,4 +1,4 @@
-/** Reads a status page of Uptime Kuma: from its database (versions 1.18 to 2), or as its public page is told. */
+/** Reads a status page of Uptime Kuma from its database (versions 1.18 to 2), or from its public API. */
 
 import { z } from 'zod';
 import { itemKey } from '../../sync/connectors/items.ts';
@@ -18,10 +18,10 @@ import type { KumaGroup, KumaPage } from './site.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Which page is meant cannot be told, or there is none. */
+/** There is no such page, or several and none was chosen. */
 export class NoKumaPageError extends Error {}
 
-/** A page of the database. @throws NoKumaPageError, and whatever a database that is not Kuma's throws */
+/** Reads a page from the database. @throws NoKumaPageError, and database errors if it isn't a database of Uptime Kuma */
 export async function kumaFromDatabase(select: Select, wanted: string | undefined): Promise<KumaPage> {
   const pages = await select('SELECT * FROM status_page ORDER BY id');
   const page = wanted === undefined && pages.length === 1 ? pages[0] : pages.find(({ slug }) => slug === wanted);
@@ -87,7 +87,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
   };
 }
 
-/** Whether a column says more than its default. */
+/** Whether a column differs from its default. */
 function isSet(value: unknown): boolean {
   return value !== null && value !== '' && value !== 0;
 }
@@ -100,7 +100,7 @@ const RowSchema = z.object({
   password: TextSchema,
 });
 const LOOK = 'set `look` of the page instead';
-/** What a page has at Uptime Kuma that is not taken: columns of the database, fields of the API. */
+/** Columns and API fields of a page that aren't imported. */
 const PAGE_KEYS: Reasons = {
   ...Object.fromEntries(
     [
@@ -176,10 +176,10 @@ const HistorySchema = z.object({
   hasMore: z.boolean().catch(false),
   nextCursor: z.string().nullish().catch(null),
 });
-/** A page of the history holds ten. */
+/** A page of the history has ten entries. */
 const PAGES_MAX = 1_000;
 
-/** A page as visitors see it. @throws a StatusError, or NoKumaPageError where the answer is another's */
+/** Reads a page as visitors see it. @throws a StatusError, or NoKumaPageError if another program answers */
 export async function kumaFromApi(
   ask: Ask,
   { url, slug }: { readonly url: string; readonly slug: string },
@@ -241,7 +241,7 @@ async function readHistory(ask: Ask, path: string, notes: ImportNote[]): Promise
   return items;
 }
 
-/** What a page is told of a maintenance, under the names of the database. */
+/** Renames the API's fields of a maintenance to those of the database. */
 function asRow(item: unknown): unknown {
   const { dateRange, timeRange, timezone } = (item ?? {}) as {
     readonly dateRange?: readonly unknown[];

@@ -24,19 +24,19 @@ import {
 } from '../site.ts';
 import { kumaCheck } from './checks.ts';
 
-/** Id of the upstream that goes on watching what Uptime Kuma watches. */
+/** Id of the upstream that reads Uptime Kuma from now on. */
 const UPSTREAM_ID = 'kuma';
 
-/** What is read of a page, from wherever. */
+/** The data of a page, whatever its source. */
 export interface KumaPage {
   readonly slug: string;
   readonly title: string;
   readonly description: string | null;
-  /** Address of Uptime Kuma; null: it is not known. */
+  /** Address of Uptime Kuma; null: unknown. */
   readonly url: string | null;
   readonly settings?: ImportedSite['settings'];
   readonly groups: readonly KumaGroup[];
-  /** Rows of incidents, with the names that the API gives their fields. */
+  /** Rows of incidents, with the API's field names. */
   readonly incidents: readonly unknown[];
   readonly maintenances: readonly unknown[];
   readonly notes: readonly ImportNote[];
@@ -51,7 +51,7 @@ export interface KumaGroup {
 interface KumaMonitor {
   readonly id: string;
   readonly name: string;
-  /** How it is checked, as the database has it. Absent: the source doesn't say. */
+  /** Its row in the database, which says how it is checked. Absent: the source has none. */
   readonly row?: Readonly<Record<string, unknown>>;
 }
 
@@ -62,7 +62,7 @@ const RowSchema = IncidentSchema.extend({
   lastUpdatedDate: WhenSchema,
 });
 
-/** The page as posts and components. Never throws. */
+/** Imports the page as posts and components. Never throws. */
 export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [...page.notes];
   const shown = new Map<string, KumaMonitor & { readonly groupId: string }>();
@@ -131,7 +131,7 @@ function toIncident(row: unknown, index: number, { page }: ImportContext, notes:
   const isOver = active === false || pin === false;
   const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
   const endedAt = isOver ? later(createdDate, changedAt ?? createdDate) : null;
-  // What was taken off the page without being resolved has no time at which that was.
+  // Incidents that were unpinned without being resolved have no end time.
   if (isOver && (active !== false || changedAt === null))
     notes.push(changed(place, `it is over, but its end is unknown; it ends at ${toIso(endedAt ?? createdDate)}`));
   return [
@@ -193,12 +193,12 @@ function rowId(row: unknown, index: number): string {
   return IdSchema.safeParse((row as { id?: unknown } | null)?.id).data ?? `at place ${index + 1}`;
 }
 
-/** Numbers, unless somebody else answers. */
+/** Ids are numbers, unless another program answers. */
 function idOfMonitor(id: string): string {
   return `monitor-${toSlug(id)}`;
 }
 
-// When a maintenance of Uptime Kuma is: one window, or the first of many and the rule by which it comes back.
+// The time of a maintenance in Uptime Kuma: one window, or the first of many with its rule.
 
 const MaintenanceSchema = z.object({
   id: IdSchema,
@@ -206,9 +206,9 @@ const MaintenanceSchema = z.object({
   description: TextSchema,
   strategy: z.string(),
   active: FlagSchema.nullish().catch(null),
-  /** IANA, or a word for that of the server. */
+  /** IANA name, or a word for the server's zone. */
   timezone: z.string().nullish().catch(null),
-  /** Naive, in that zone. */
+  /** Local time in that zone. */
   startDate: WhenSchema,
   endDate: WhenSchema,
   /** `02:00`, `02:00:00`. */
@@ -228,13 +228,13 @@ interface KumaWindows {
     readonly repeat?: string;
     readonly timezone?: string;
   };
-  /** What is not as it was. */
+  /** Notes on differences. */
   readonly told: readonly string[];
 }
 
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
-/** The windows, or why there are none. */
+/** The windows, or the reason why there are none. */
 function listWindows(
   maintenance: KumaMaintenance,
   { zone, now }: { readonly zone: string; readonly now: EpochMs },
@@ -307,7 +307,7 @@ function parseMinutes(text: string | null | undefined): number | null {
   return Number(hours) * 60 + Number(minutes);
 }
 
-/** As the rules of posts write an end: in the clock that they keep to. */
+/** The end of a rule, in local time as posts write it. */
 function wallTime(at: EpochMs, clock: string): string {
   const wall = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(clock).toPlainDateTime();
   return `${wall.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')}Z`;

@@ -14,7 +14,7 @@ import { type Check, checkHeldMs, checkPeriodMs, checkTarget } from './check.ts'
 import { compareIds, note } from './items.ts';
 import { createDetail } from './measurements.ts';
 
-/** The place of a node that has no name for its own. It makes all checks, whatever places they name. */
+/** The place of a node without a configured place. It runs all checks, whatever places they name. */
 export const ONLY_PLACE = 'local';
 
 const InstantSchema = z.number() as unknown as z.ZodType<EpochMs>;
@@ -38,10 +38,10 @@ const StoredSchema = z.object({
   places: z.array(z.string()),
 });
 
-/** What the database knows of an upstream's checks: their last results, and the places that some node checks from now. */
+/** The last results of an upstream's checks, and the places that nodes currently check from. */
 type StoredChecks = z.output<typeof StoredSchema>;
 
-/** Asks the database for the last results of an upstream's checks. */
+/** Reads the last results of an upstream's checks from the database. */
 export function* readResults(upstreamId: string): Pull<StoredChecks> {
   const question: Question<StoredChecks> = {
     name: 'read results of checks',
@@ -54,7 +54,7 @@ export function* readResults(upstreamId: string): Pull<StoredChecks> {
   return (yield* ask(question)).payload;
 }
 
-/** Places that checks name and no node has. */
+/** Places named by checks that no node has. */
 export function missingPlaces(checks: readonly Check[], places: readonly string[]): Problem[] {
   const named = new Set(checks.flatMap(({ active, regions = [] }) => (active ? regions : [])));
   return [...named]
@@ -70,7 +70,7 @@ export function missingPlaces(checks: readonly Check[], places: readonly string[
 
 interface Combined {
   readonly state: State;
-  /** Null: it isn't known since when. */
+  /** Null: not known. */
   readonly since: EpochMs | null;
   /** Absent: it was known at once. */
   readonly foundAt?: EpochMs;
@@ -81,7 +81,7 @@ function isOfPlace({ regions = [] }: Check, place: string): boolean {
   return regions.length === 0 || regions.includes(place) || place === ONLY_PLACE;
 }
 
-/** The state that the places agree on. Results that no longer hold, and those of a place without a network, count for nothing. */
+/** Combines the results of all places. Outdated results, and those of places without a network, are ignored. */
 export function combinePlaces(check: Check, results: readonly CheckResult[], now: EpochMs): Combined {
   const ours = results.filter(({ place }) => isOfPlace(check, place));
   const answers = ours.filter(({ at, state }) => state !== 'unknown' && now - at <= checkHeldMs(check));
@@ -99,7 +99,7 @@ export function combinePlaces(check: Check, results: readonly CheckResult[], now
   const half = Math.floor(total / 2);
   const combined = (state: State, decisive: CheckResult | undefined): Combined =>
     decisive === undefined ? { state, since: null } : { state, since: decisive.since, foundAt: decisive.foundAt };
-  // Since the place after the first half has said so, it is more than half.
+  // The state began when more than half of the places reported it.
   if (down.length > half) return combined('major_outage', down[half]);
   if (down.length > 0 || troubled.length > half) return combined('degraded', down[0] ?? troubled[half]);
   return combined('operational', those(['operational']).at(-1));
@@ -110,11 +110,11 @@ function latest(instants: readonly EpochMs[]): [EpochMs, EpochMs] {
   return [last, last];
 }
 
-/** Details of checks without news are written this seldom. */
+/** How often details of checks without news are written. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
-/** A result may be stored so long after it was found, and after a pass that did not see it. */
+/** A result may be stored this long after it was found, so a pass may have missed it. */
 const WRITTEN_WITHIN_MS = 5 * SECOND_MS;
-/** What a place answered before is no longer listed: it may be gone. */
+/** Older answers of a place aren't listed, because it may be gone. */
 const ANSWER_AGE_MAX_MS = DAY_MS;
 
 interface Projected {
@@ -126,7 +126,7 @@ interface Projected {
   readonly problems: readonly Problem[];
 }
 
-/** Checks as monitors, each with its last answers by place; sorted by id. */
+/** Turns checks into monitors with their last answers by place, sorted by id. */
 export function projectChecks(
   checks: readonly Check[],
   { results, places }: StoredChecks,
@@ -188,7 +188,7 @@ function toDetail(
         .map(({ place, at, state, totalMs }) => ({ place, at, state, responseTimeMs: totalMs })),
       ...(ends.length === 0 ? {} : { certificateEndsAt: toEpochMs(Math.min(...ends)) }),
     },
-    // Results of other places may be stored after a pass that was later.
+    // Results of other places may be stored after a later pass.
     responseTimes: results
       .flatMap(({ recent }) => recent)
       .filter(({ at }) => at > fetchedAt - MINUTE_MS && at <= now)

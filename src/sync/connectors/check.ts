@@ -26,14 +26,14 @@ export type Comparator = (typeof TEXT)[number];
 
 const TIMEOUT_DEFAULT_MS = 45_000;
 const CERTIFICATE_DAYS = 14;
-/** Headers that the connection decides about. */
+/** Headers that are set by the connection. */
 const OWN_HEADERS = ['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade'];
 
-/** It may be a secret, so nothing prints it. */
+/** It may be a secret, so it is never printed. */
 const HiddenSchema = SecretSchema.transform((value) => new Secret(value));
 
 const ms = NumberSchema.pipe(z.number().min(0).max(120_000));
-/** Names of places, as `checks.place` of a node has them. */
+/** Names of places, as in `checks.place` of a node. */
 export const PlaceSchema = z
   .string()
   .regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'expected the name of a place: at most 64 letters, digits, - and _');
@@ -64,7 +64,7 @@ const COMMON = {
     .describe('Only this version of IP. Default: whichever connects first.'),
 };
 
-/** `empty` and `not_empty` compare with nothing. */
+/** `empty` and `not_empty` have no target. */
 const textAssertion = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object({ ...shape, target: z.string().default(''), comparator: z.enum(TEXT) });
 
@@ -123,7 +123,7 @@ const HttpSchema = z.strictObject({
 });
 
 const HOST_PORT = /^(?:\[[0-9a-f:.%\w]+\]|[^\s:/[\]]+):(\d{1,5})$/i;
-/** A host, or an address in brackets where it has colons, and a port. */
+/** Host and port; IPv6 addresses are in brackets. */
 export const HostPortSchema = z
   .string()
   .max(2_048)
@@ -173,17 +173,17 @@ export const CheckSchema = z
 
 const FIELDS = { http: HttpSchema.shape, tcp: TcpSchema.shape, dns: DnsSchema.shape };
 
-/** Whether checks of a type have a field of this name. */
+/** Whether checks of a type have this field. */
 export function isCheckField(type: keyof typeof FIELDS, name: string): boolean {
   return Object.hasOwn(FIELDS[type], name);
 }
 
-/** One check, as configured. */
+/** A configured check. */
 export type Check = z.output<typeof CheckSchema>;
 export type HttpCheck = Extract<Check, { type: 'http' }>;
 export type DnsCheck = Extract<Check, { type: 'dns' }>;
 
-/** What a check is about, for people. */
+/** The target of a check, as text. */
 export function checkTarget(check: Check): string {
   return check.type === 'http' ? check.url : check.uri;
 }
@@ -192,7 +192,7 @@ export function checkPeriodMs({ periodicity }: Pick<Check, 'periodicity'>): numb
   return PERIOD_MS[periodicity];
 }
 
-/** How long a result holds: until the next would have come, one left out, and the slowest try. */
+/** How long a result is valid: two periods, plus the longest try. */
 export function checkHeldMs(check: Check): number {
   return 2 * checkPeriodMs(check) + check.timeout + 5 * SECOND_MS;
 }

@@ -1,9 +1,9 @@
-/** Incidents and maintenance windows as connectors make them: what an upstream doesn't say has one default here. */
+/** Creates incidents and maintenance windows for connectors, with defaults for everything that an upstream doesn't say. */
 
 import type { Incident, Maintenance } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
 
-/** An incident that is open and of minor impact, about no state and on every page of its monitors, unless `known` says otherwise. */
+/** Creates an incident. Default: open, minor impact, no state, and on every page of its monitors. */
 export function createIncident(
   known: Pick<Incident, 'id' | 'title' | 'startedAt' | 'monitors'> & Partial<Incident>,
 ): Incident {

@@ -39,7 +39,7 @@ export const CONNECTORS: readonly AnyConnector[] = [
   erased(ownChecks),
 ];
 
-/** The connector of a kind that the configuration let pass. */
+/** The connector of a kind from the configuration. */
 export function connectorOf(kind: string): AnyConnector {
   const found = CONNECTORS.find((connector) => connector.kind === kind);
   if (found === undefined) throw new Error(`there is no connector of the kind ${kind}`);

@@ -1,4 +1,4 @@
-/** Lists of items as upstreams send them: each item read by itself, named by its id, and counted once. */
+/** Reads lists of items: each item on its own, identified by its id, and counted once. */
 
 import type { z } from 'zod';
 import {
@@ -12,7 +12,7 @@ import { check } from '../../schema/issue-words.ts';
 import type { PullContext } from '../connector.ts';
 import { IdSchema, NameSchema } from './wire.ts';
 
-/** Parses a list item by item: bad ones are left out and told as problems; never throws. */
+/** Parses a list item by item. Invalid items are left out and reported as problems. Never throws. */
 export function parseItems<T>(
   schema: z.ZodType<T>,
   items: readonly unknown[],
@@ -25,7 +25,7 @@ export function parseItems<T>(
   };
 }
 
-/** One item, or what is wrong with it. */
+/** Parses an item. Returns the item, or the problem. */
 export function parseItem<T>(
   schema: z.ZodType<T>,
   item: unknown,
@@ -37,24 +37,24 @@ export function parseItem<T>(
   return { problem: { kind: 'dropped', place: path === '' ? place : `${place}.${path}`, message } };
 }
 
-/** What stands in a field of an item; undefined: nothing, or the item is no object. */
+/** The value of a field; undefined if there is none, or the item isn't an object. */
 function readField(item: unknown, field: string): unknown {
   return typeof item === 'object' && item !== null && Object.hasOwn(item, field)
     ? (item as Readonly<Record<string, unknown>>)[field]
     : undefined;
 }
 
-/** The id in `idField` of an item; null: there is none that can be read. */
+/** The id in `idField` of an item; null if it is missing or can't be read. */
 export function idIn(item: unknown, idField: string): string | null {
   return IdSchema.safeParse(readField(item, idField)).data ?? null;
 }
 
-/** The id of an item, or something that no other item has. */
+/** The id of an item, or a unique substitute. */
 export function itemKey(item: unknown, idField: string): string {
   return idIn(item, idField) ?? JSON.stringify(item);
 }
 
-/** A monitor of which nothing is known but that it is there. */
+/** A monitor of which nothing is known except that it exists. */
 export function unknownMonitor(upstreamId: string, externalId: string, kind: string): MonitorObservation {
   return {
     id: toMonitorId(upstreamId, externalId),
@@ -68,18 +68,18 @@ export function unknownMonitor(upstreamId: string, externalId: string, kind: str
   };
 }
 
-/** One list of monitors as it came. */
+/** A list of monitors as received. */
 interface MonitorList<T> {
   readonly place: string;
   readonly items: readonly unknown[];
   readonly schema: z.ZodType<T>;
-  /** As the connector declares it. */
+  /** The connector's `idField`. */
   readonly idField: string;
   readonly project: (
     item: T,
     place: string,
   ) => { readonly monitor: MonitorObservation; readonly problems: readonly Problem[] };
-  /** What to show in place of an item that cannot be read but has an id; its name is added where that can be read. */
+  /** Makes a placeholder for an unreadable item with an id. Its name is added if that can be read. */
   readonly placeholder: (externalId: string) => MonitorObservation;
 }
 
@@ -115,7 +115,7 @@ function salvage<T>(item: unknown, { idField, placeholder }: MonitorList<T>): Mo
   return { ...placeholder(id), name: NameSchema.safeParse(readField(item, 'name')).data ?? id };
 }
 
-/** Sorted by id with numbers in their order, each id once; where two disagree the monitor is `unknown`. */
+/** Sorts by id, with numbers by value, and keeps each id once. If two variants differ, the monitor is `unknown`. */
 export function uniqueMonitors(monitors: readonly MonitorObservation[]): {
   monitors: MonitorObservation[];
   problems: Problem[];
@@ -203,12 +203,12 @@ export function newDetails(details: readonly MonitorDetail[], context: PullConte
     });
 }
 
-/** What is told of something without being wrong in itself. */
+/** A remark about something that isn't an error. */
 export function note(place: string, message: string): Problem {
   return { kind: 'note', place, message };
 }
 
-/** Problems as the lines of `pharos check`. */
+/** Problems as warnings for `pharos check`. */
 export function toWarnings(problems: readonly Problem[]): string[] {
   return problems.map(({ place, message }) => `${place}: ${message}`);
 }

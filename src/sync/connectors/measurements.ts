@@ -1,4 +1,4 @@
-/** Single measurements as some upstreams list them: what they say of now, as long as they are new, and of the past. */
+/** Derives the current state and the past from lists of single measurements. */
 
 import type { MonitorDetail, MonitorId } from '../../model/observation.ts';
 import type { Span } from '../../model/overlap.ts';
@@ -8,25 +8,25 @@ import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts'
 export interface Measurement {
   readonly at: EpochMs;
   readonly state: State;
-  /** Null: it is not told, or there was no answer. */
+  /** Null: not given, or there was no answer. */
   readonly responseTimeMs: number | null;
-  /** True: it failed and is tried again sooner than usual. */
+  /** True: it failed and is retried sooner than usual. */
   readonly isRetried?: boolean;
 }
 
-/** A measurement holds for as many intervals as this, and where they are longer than a day for one and a half … */
+/** A measurement is valid for this many intervals, or for one and a half if they are longer than a day … */
 const INTERVALS_MAX = 3;
 const LONG_INTERVALS_MAX = 1.5;
-/** … and for what its answer may be kept on its way to us. */
+/** … plus the time that responses may be cached. */
 const KEPT_MS = 3 * MINUTE_MS;
-/** Where one measurement tells no interval: it holds for about an hour. */
+/** If there is only one measurement, it is valid for about an hour. */
 const INTERVAL_DEFAULT_MS = 20 * MINUTE_MS;
-/** A longer one cannot be told from a monitor that stopped. */
+/** Longer intervals can't be distinguished from a monitor that stopped. */
 const INTERVAL_MAX_MS = 8 * DAY_MS;
-/** One further ahead is of another zone or of a wrong clock. */
+/** Measurements further in the future come from another time zone or a wrong clock. */
 const AHEAD_MAX_MS = 5 * MINUTE_MS;
 
-/** Oldest first, whatever order they came in. */
+/** Sorts measurements, oldest first. */
 export function inOrder(measurements: readonly Measurement[]): Measurement[] {
   return measurements.toSorted((a, b) => a.at - b.at);
 }
@@ -48,14 +48,14 @@ function heldMs(intervalMs: number): number {
   return intervalMs * (intervalMs > DAY_MS ? LONG_INTERVALS_MAX : INTERVALS_MAX);
 }
 
-/** When the state of the newest began; null: no other is known before it. @param measurements  oldest first */
+/** When the current state began; null: no other state is known before. @param measurements  oldest first */
 export function lastChangeAt(measurements: readonly Measurement[]): EpochMs | null {
   const state = measurements.at(-1)?.state;
   const before = measurements.findLastIndex((one) => one.state !== state);
   return before === -1 ? null : (measurements[before + 1]?.at ?? null);
 }
 
-/** The usual time between two of them: the middle one of the last twenty, without the shorter ones before a retry. */
+/** The usual interval: the median of the last twenty, without the shorter ones before a retry. */
 function medianInterval(measurements: readonly Measurement[]): number {
   const gaps = measurements
     .flatMap(({ at, isRetried = false }, index) => {
@@ -90,7 +90,7 @@ export function projectPast(id: MonitorId, measurements: readonly Measurement[],
   });
 }
 
-/** Pieces of time, oldest first and not overlapping, as spans: equal neighbours are one, and unknown and empty ones go. */
+/** Turns disjoint pieces, oldest first, into spans. Merges equal neighbours, and drops unknown and empty ones. */
 export function toSpans(pieces: readonly Span[]): Span[] {
   const spans: Span[] = [];
   for (const piece of pieces) {
@@ -102,7 +102,7 @@ export function toSpans(pieces: readonly Span[]): Span[] {
   return spans;
 }
 
-/** A detail of which only some parts are known. */
+/** Creates a detail with only some parts known. */
 export function createDetail(id: MonitorId, fetchedAt: EpochMs, known: Partial<MonitorDetail> = {}): MonitorDetail {
   return { id, fetchedAt, uptime: null, responseTimes: [], reportedSpans: [], reportedDays: [], ...known };
 }

@@ -1,4 +1,4 @@
-/** Words of status-page and monitor resources, which the uptime service and its infrastructure files share. */
+/** Words of status-page and monitor resources, shared by the uptime service and its Terraform files. */
 
 import type {
   AccessType,
@@ -27,7 +27,7 @@ export const ACCESS_WORDS: Readonly<Record<string, AccessType>> = {
   password_protected: 'password',
   'email-domain': 'email-domain',
   authenticated: 'email-domain',
-  // There is no gate by address here, so nobody gets in.
+  // Access by address isn't supported here, so nobody can see the page.
   ip: 'closed',
   'ip-restriction': 'closed',
   ip_restricted: 'closed',
@@ -35,28 +35,28 @@ export const ACCESS_WORDS: Readonly<Record<string, AccessType>> = {
 
 export const THEME_WORDS: Readonly<Record<string, Theme>> = { system: 'system', light: 'light', dark: 'dark' };
 
-/** What a service says of how a page is drawn; undefined: nothing. */
+/** The presentation of a page by its service; undefined if it says nothing. */
 export function toPresentation(said: PagePresentation): PagePresentation | undefined {
   return Object.values(said).every((value) => value === undefined) ? undefined : said;
 }
 
-/** A language tag as it is written canonically; undefined: it is none. */
+/** The canonical form of a language tag; undefined if it is invalid. */
 export function toLocale(tag: string | null): string | undefined {
   return tag !== null && isLocale(tag) ? Intl.getCanonicalLocales(tag)[0] : undefined;
 }
 
-/** What `word` means; undefined: it is not in the table. */
+/** Looks up a word; undefined if it isn't in the table. */
 export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
   return typeof word === 'string' && Object.hasOwn(words, word) ? words[word] : undefined;
 }
 
-/** The slug as it stands in addresses; null: it could not. */
+/** The slug as used in URLs; null if it isn't valid. */
 export function toSlug(slug: string): string | null {
   const lower = slug.toLowerCase();
   return SLUG.test(lower) ? lower : null;
 }
 
-/** Groups have no order of their own there: each stands where the first of its components does. */
+/** Groups have no order of their own; each is placed at its first component. */
 export function placeGroups(
   groups: readonly Omit<GroupDefinition, 'order'>[],
   components: readonly ComponentDefinition[],
@@ -69,7 +69,7 @@ export function placeGroups(
     .toSorted((a, b) => a.order - b.order || compareIds(a.id, b.id));
 }
 
-/** Components in their order, each in a group that exists or in none. */
+/** Components in order, each in an existing group or in none. */
 export function placeComponents(
   components: readonly ComponentDefinition[],
   groups: readonly { readonly id: string }[],

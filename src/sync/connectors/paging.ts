@@ -1,4 +1,4 @@
-/** Reading lists that come in pages, with a ceiling, and noticing when they shift under the reader. */
+/** Reads paged lists, up to a limit, and detects when they change in the meantime. */
 
 import type { StatusError } from '../../errors.ts';
 import { type Answer, ask, attemptOne, type Pull, type Question } from '../connector.ts';
@@ -6,11 +6,11 @@ import { type Answer, ask, attemptOne, type Pull, type Question } from '../conne
 /** A list that comes in pages. */
 export interface Listing<Page> {
   readonly first: Question<Page>;
-  /** The question after the page that was read as number `index` (from 0); null: that was the last. */
+  /** The question after page `index` (from 0); null after the last page. */
   readonly next: (page: Page, index: number) => Question<Page> | null;
-  /** Never more than this many pages, whatever the upstream says. */
+  /** Maximum number of pages, whatever the upstream says. */
   readonly pagesMax: number;
-  /** True: the list must be read, and a failure is thrown. False: it comes back as `failed` or `skipped`. */
+  /** True: failures are thrown. False: they are returned as `failed` or `skipped`. */
   readonly isNeeded: boolean;
 }
 
@@ -22,9 +22,9 @@ export type Reading<Page> =
   | { readonly kind: 'ok' | 'cut' | 'skipped' | 'shifting'; readonly pages: readonly Page[] }
   | { readonly kind: 'failed'; readonly pages: readonly Page[]; readonly error: StatusError };
 
-/** What a page says of the whole list, and the ids on it. */
+/** What a page says about the whole list, and the ids on it. */
 export interface ListPageFacts {
-  /** Items in the whole list; null: it does not say. */
+  /** Number of items in the whole list; null: not given. */
   readonly total: number | null;
   readonly ids: readonly string[];
 }
@@ -119,7 +119,7 @@ function isConsistent(pages: readonly ListPageFacts[], again: ListPageFacts | nu
   );
 }
 
-/** Why a list is not whole, in a few words; null when it is. */
+/** Why a list is incomplete, in a few words; null if it is complete. */
 export function explainPartial(reading: Reading<unknown>): string | null {
   if (reading.kind === 'ok') return null;
   if (reading.kind === 'failed') return reading.error.message;
