@@ -122,7 +122,8 @@ function tick(): void {
   for (const open of document.querySelectorAll<HTMLElement>('[data-since]')) {
     const from = Date.parse(open.dataset['since'] ?? '');
     if (!length || !(from < now)) continue;
-    const text = (open.dataset['before'] ?? '') + writeDuration(length, now - from);
+    const { before = '', after = '' } = open.dataset;
+    const text = before + writeDuration(length, now - from) + after;
     if (open.textContent !== text) open.textContent = text;
   }
 }

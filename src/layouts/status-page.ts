@@ -33,19 +33,21 @@ function openRemembered(): void {
 
 document.addEventListener('click', ({ target }) => {
   const group = (target as Element).closest('.group > summary')?.parentElement as HTMLDetailsElement | undefined;
-  if (!group || wanted) return;
+  if (!group || typed) return;
   try {
     // The group is toggled after its click.
     localStorage.setItem(key, JSON.stringify({ ...remembered(), [groupName(group)]: !group.open }));
   } catch {}
 });
 
-/** What is typed in the filter. Kept here, since a refresh puts another box in its place. */
-let wanted = '';
+/** What is typed in the filter. Kept here, since a refresh puts another box in its place, and for who comes back to the page. */
+let typed = '';
 /** Groups as they were before. */
 let isOpen = new Map<string, boolean>();
+const readOpen = () => new Map(all<HTMLDetailsElement>('.group').map((group) => [groupName(group), group.open]));
 
 function filter(): void {
+  const wanted = typed.trim().toLocaleLowerCase(root.lang);
   const matches = (element: Element) => (element.textContent ?? '').toLocaleLowerCase(root.lang).includes(wanted);
   let found = 0;
   for (const row of all<HTMLElement>('.row')) {
@@ -67,15 +69,21 @@ function filter(): void {
 document.addEventListener('input', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.id !== 'filter') return;
   // What is opened to show what was found is folded again afterwards.
-  if (!wanted) isOpen = new Map(all<HTMLDetailsElement>('.group').map((group) => [groupName(group), group.open]));
-  wanted = target.value.trim().toLocaleLowerCase(root.lang);
+  if (!typed) isOpen = readOpen();
+  typed = target.value;
+  history.replaceState({ filter: typed }, '');
   filter();
 });
 
-openRemembered();
-document.addEventListener('pharos:refresh', () => {
+function filterAgain(): void {
   const [box] = all<HTMLInputElement>('#filter');
-  if (!box || !wanted) return;
-  box.value = wanted;
+  if (!box || !typed) return;
+  box.value = typed;
   filter();
-});
+}
+
+openRemembered();
+isOpen = readOpen();
+typed = history.state?.filter ?? '';
+filterAgain();
+document.addEventListener('pharos:refresh', filterAgain);

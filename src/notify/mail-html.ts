@@ -136,7 +136,7 @@ function writeSection({ label, heading, href, facts, text, time }: MailSection):
     label === null ? '' : writeLabel(label),
     heading === '' ? '' : row('ink heading', `<h1>${title}</h1>`),
     ...facts.map((fact) => row('quiet fact', escapeMarkup(fact))),
-    text === '' ? '' : row('ink text', escapeMarkup(text).replaceAll('\n', '<br>')),
+    text === '' ? '' : row('ink text', escapeMarkup(text).replaceAll('\n', '<br>'), ' dir="auto"'),
     time === '' ? '' : row('quiet fact', escapeMarkup(time)),
     `${row('end', '&nbsp;')}</table>`,
   ].join('');

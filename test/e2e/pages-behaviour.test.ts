@@ -95,7 +95,9 @@ describe('with script', () => {
     const asOf = page.locator('.as-of');
     const at = (ms: number) => page.clock.pauseAt(AS_OF + ms);
     await page.getByText(/^Checked 2\d seconds ago$/).waitFor();
-    expect(await asOf.innerText()).toMatch(/^Partial outage since \d\d:17 GMT-3:30 · 45 min Checked 2\d seconds ago$/);
+    expect(await asOf.innerText()).toMatch(
+      /^Partial outage since \d\d:17 GMT-3:30 \(45 min\) Checked 2\d seconds ago$/,
+    );
     expect(await asOf.locator('[data-checked]').getAttribute('aria-live')).toBe('off');
     await at(95_000);
     await page.getByText(/^Checked 5\d seconds ago$/).waitFor();

@@ -147,9 +147,9 @@ describe('the time zone', () => {
   it('is the page’s or the visitor’s, remembered, and said', async () => {
     const page = await open('');
     expect(await event(page)).toContain('Nov 21, 02:44 EST');
-    expect(await page.locator('.as-of').innerText()).toContain('Partial outage since 02:47 EST · 45 min');
+    expect(await page.locator('.as-of').innerText()).toContain('Partial outage since 02:47 EST (45 min)');
     expect(await page.locator('.row', { hasText: 'API' }).innerText()).toMatch(
-      /Major outage · 48 min\s+since 02:44 EST/,
+      /Major outage \(48 min\)\s+since 02:44 EST/,
     );
     expect(await page.locator('footer').innerText()).toContain('All times are in America/New York.');
     await page.goto(`${site.url}incidents/api-down/`);

@@ -86,6 +86,19 @@ describe('a page of 300 components', () => {
     expect(await visibleRows(page)).toEqual(['Payments 7']);
   });
 
+  it('keeps the filter for who comes back, also where the browser keeps no pages', async () => {
+    const page = await open('');
+    await groupOf(page, 'Region 2').locator('summary').click();
+    await page.getByRole('searchbox').fill('Payments 7 ');
+    await page.goto('about:blank');
+    await page.goBack();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('Payments 7 ');
+    expect(await visibleRows(page)).toEqual(['Payments 7']);
+    await page.getByRole('searchbox').fill('');
+    expect(await isOpen(page, 'Region 2')).toBe(true);
+    expect(await isOpen(page, 'Region 30')).toBe(false);
+  });
+
   it('has no box that does nothing where there is no script', async () => {
     const page = await open('', { javaScriptEnabled: false });
     expect(await page.getByRole('searchbox').count()).toBe(0);

@@ -32,7 +32,9 @@ export function writeSpans(
     // Within a minute one time is enough; of a sum, and of what began before, there is none.
     const when = from === '' ? (length > 0 ? '' : ongoing) : timeAt(Number(from)) + (unit ? '' : ` – ${end}`);
     const long = length > 0 ? duration((length * MINUTE_MS) / (unit ? 60 : 1)) : '';
-    return [isNamed ? '' : stateWord(letter), when, when && long ? `(${long})` : long].filter(Boolean).join(' ');
+    return [isNamed ? '' : stateWord(letter), when, when && long ? `(${long})`.replace(/ (?=\p{L})/gu, '\u{a0}') : long]
+      .filter(Boolean)
+      .join(' ');
   };
   return spans.map(write).join(', ');
 }

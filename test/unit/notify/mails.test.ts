@@ -45,6 +45,12 @@ const resolved = noticeOf({
 });
 
 describe('a mail about an incident', () => {
+  it('lets what people wrote read in its own direction', async () => {
+    const { html } = await mailOf([resolved], { locale: 'ar' });
+    expect(html).toMatch(/^<!doctype html><html lang="ar" dir="rtl">/);
+    expect(html).toMatch(/<td class="ink text" dir="auto"[^>]*>All is well again\./);
+  });
+
   it('says its state once, in its colour, with one button and no bare address', async () => {
     const { subject, shown, links, html } = await mailOf([resolved]);
     expect(subject).toBe('[Acme] Resolved: Errors at the API');

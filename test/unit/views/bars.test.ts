@@ -49,7 +49,7 @@ describe('ninety days', () => {
         days: 'Nov 20',
         state: 'major_outage',
         stateWord: 'Major outage',
-        text: '03:31 – 04:31 (1 h)',
+        text: '03:31 – 04:31 (1\u{a0}h)',
         incidents: [{ href: 'incidents/a~20~fire/', text: 'Fire' }],
       },
     ]);
@@ -61,7 +61,7 @@ describe('ninety days', () => {
       { state: 'degraded', startedAgoMs: 28 * HOUR_MS, forMs: HOUR_MS },
     ]);
     expect(rows.map(({ stateWord, text }) => [stateWord, text])).toEqual([
-      ['Major outage', 'Major outage 03:31 – 04:31 (1 h), Degraded 05:31 – 06:31 (1 h)'],
+      ['Major outage', 'Major outage 03:31 – 04:31 (1\u{a0}h), Degraded 05:31 – 06:31 (1\u{a0}h)'],
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('ninety days', () => {
       { state: 'degraded', startedAgoMs: 3 * HOUR_MS, forMs: 30 * SECOND_MS },
       { state: 'major_outage', startedAgoMs: 2 * HOUR_MS },
     ];
-    expect(text(twice)).toBe('Degraded 06:31 (30 s), Major outage 07:31 – ongoing');
+    expect(text(twice)).toBe('Degraded 06:31 (30\u{a0}s), Major outage 07:31 – ongoing');
   });
 
   it('say of many short spells how long they were together', () => {
@@ -90,7 +90,7 @@ describe('ninety days', () => {
     const startedAgoMs = ago(0) - Date.parse('2026-10-25T00:30:00Z');
     const { rows, runs } = barWith([{ state: 'major_outage', startedAgoMs, forMs: 2 * HOUR_MS }]);
     expect(packNotes(runs)).toBe('62\tm150-210+120');
-    expect(rows[0]?.text).toBe('02:30 – 03:30 (2 h)');
+    expect(rows[0]?.text).toBe('02:30 – 03:30 (2\u{a0}h)');
   });
 
   it('say of many days of which the same is to be said only once what it is', () => {
@@ -116,10 +116,10 @@ describe('ninety days', () => {
     ]);
     expect(letters.replace(/o+/g, 'o')).toBe('odotttto');
     expect(rows.map(({ days, stateWord, text }) => [days, stateWord, text])).toEqual([
-      ['Nov 4', 'Maintenance', '00:00 – 09:31 (9 h 31 min)'],
+      ['Nov 4', 'Maintenance', '00:00 – 09:31 (9\u{a0}h 31\u{a0}min)'],
       ['Nov 2 – Nov 3', 'Maintenance', ''],
-      ['Nov 1', 'Maintenance', '09:31 – 00:00 (14 h 29 min)'],
-      ['Oct 2', 'Degraded', '10:31 – 11:31 (1 h)'],
+      ['Nov 1', 'Maintenance', '09:31 – 00:00 (14\u{a0}h 29\u{a0}min)'],
+      ['Oct 2', 'Degraded', '10:31 – 11:31 (1\u{a0}h)'],
     ]);
   });
 
