@@ -84,7 +84,7 @@ function sessionHeaders(session: Session, tenant?: Tenant): Record<string, strin
   };
 }
 
-/** A fresh token; what is wrong with the credentials is told in the service's own words, without the credentials. */
+/** Logs in and returns a token. Errors quote the service, but never the credentials. */
 function* logIn(options: Options): Pull<string> {
   const { payload, status } = yield* ask({
     name: 'log in',
@@ -107,7 +107,7 @@ function* logIn(options: Options): Pull<string> {
   });
 }
 
-/** Asks with the token of the pass; a 401 is answered by one more log in per pass. */
+/** Requests with the token of the pass. After a 401, logs in again, once per pass. */
 function* askInside<T>(options: Options, session: Session, asked: Asked<T>): Pull<T> {
   try {
     return (yield* ask(question(options, session, asked))).payload;
@@ -119,7 +119,7 @@ function* askInside<T>(options: Options, session: Session, asked: Asked<T>): Pul
   return (yield* ask(question(options, session, asked))).payload;
 }
 
-/** Runs `task` between log in and log out; a log out that fails changes nothing, the token ends by itself. */
+/** Runs `task` between login and logout. A failed logout doesn't matter, because the token expires. */
 function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): Pull<R> {
   const session: Session = { token: yield* logIn(options), isRenewed: false };
   try {
@@ -138,7 +138,7 @@ function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): P
   }
 }
 
-/** The configured tenants among those that are ACTIVE; a configured one that is not listed is told. */
+/** The configured tenants that are ACTIVE. Configured tenants that aren't listed are reported. */
 function* readTenants(options: Options, session: Session): Pull<{ tenants: Tenant[]; problems: Problem[] }> {
   const me = yield* askInside(options, session, { name: 'who am I', path: '/auth/me', schema: PrincipalSchema });
   const listed = parseItems(TenantSchema, me.data.tenants, 'tenants');
@@ -195,7 +195,7 @@ function* readStorageTargets(options: Options, session: Session, tenant: Tenant)
     : [];
 }
 
-/** Pings the stored credentials of cpanel sources; the service refuses every other kind. */
+/** Tests the stored credentials of cpanel sources; the service rejects other kinds. */
 function* testConnections(
   options: Options,
   session: Session,

@@ -8,7 +8,7 @@ import type { MonitorObservation, Problem } from '../../../model/observation.ts'
 import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
 import { IdSchema, NameSchema, type StateWords, stateFromWord } from '../wire.ts';
 
-/** What a refusal says; its shape is not documented, so the usual ones are tried. */
+/** The message of a rejection. Its shape isn't documented, so the usual ones are tried. */
 const RefusalSchema = z
   .object({
     message: z.string().optional().catch(undefined),
@@ -37,7 +37,7 @@ export const TenantSchema = z.object({
 });
 export type Tenant = z.output<typeof TenantSchema>;
 
-/** Names a source in its list. */
+/** The field that identifies a source. */
 export const ID_FIELD = 'id';
 
 /** Lists are plain arrays. */
@@ -51,7 +51,7 @@ export const SourceSchema = z.object({
 });
 type Source = z.output<typeof SourceSchema>;
 
-/** Field rules of a storage target, as far as a record that is read back shows them. */
+/** The rules for fields of a storage target, as far as they can be checked. */
 const StorageTargetSchema = z
   .object({
     id: IdSchema,
@@ -66,7 +66,7 @@ const StorageTargetSchema = z
     error: 'b2 and wasabi need their region',
   });
 
-/** 200 with the outcome, or 422: not of type cpanel, or no credentials. */
+/** 200 with the result, or 422 if it isn't of type cpanel or has no credentials. */
 export const TestAnswerSchema = z.union([
   z.object({ ok: z.boolean() }),
   RefusalSchema.transform((refusal) => ({ refusal })),
@@ -74,10 +74,10 @@ export const TestAnswerSchema = z.union([
 
 export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
 
-/** Outcomes of connection tests by source id; false: the stored credentials did not answer. */
+/** Results of connection tests by source id; false: the stored credentials failed. */
 type Outcomes = ReadonlyMap<string, boolean>;
 
-/** Sources of all tenants as monitors, sorted by id. Never throws. */
+/** Turns the sources of all tenants into monitors, sorted by id. Never throws. */
 export function projectSources(
   lists: readonly { readonly tenant: string; readonly items: readonly unknown[] }[],
   { upstreamId, outcomes }: { upstreamId: string; outcomes: Outcomes },
@@ -99,7 +99,7 @@ export function projectSources(
   );
 }
 
-/** Storage targets have no state to show; one that breaks a rule of its fields is told. */
+/** Storage targets have no state. Those with invalid fields are reported. */
 export function projectStorageTargets(items: readonly unknown[], tenant: string): Problem[] {
   const { problems } = parseItems(StorageTargetSchema, items, `${tenant}.storage-targets`);
   return problems.map((problem) => ({ ...problem, kind: 'note' }));

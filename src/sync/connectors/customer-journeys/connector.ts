@@ -28,7 +28,7 @@ const OptionsSchema = z.strictObject({
 });
 type Options = z.output<typeof OptionsSchema>;
 
-/** A ceiling on what may be endless: thousands of journeys at any usual page size. */
+/** A limit for endless lists: thousands of journeys at any usual page size. */
 const PAGES_MAX = 100;
 
 function pageQuestion(options: Options, page: number): Question<JourneysAnswer> {
@@ -47,7 +47,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const seen = new Set<string>();
   const take = (answer: JourneysAnswer): number => {
     const fresh = answer.data.filter((item) => !seen.has(itemKey(item, ID_FIELD)));
-    // Variants inside one page are kept, so that they are told.
+    // Variants within one page are kept, so that they are reported.
     for (const item of answer.data) seen.add(itemKey(item, ID_FIELD));
     items.push(...fresh);
     return fresh.length;

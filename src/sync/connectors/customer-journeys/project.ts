@@ -9,13 +9,13 @@ import type { State } from '../../../model/state.ts';
 import { projectMonitorLists, unknownMonitor } from '../items.ts';
 import { IdSchema, NameSchema, parseInstant, unknownWord } from '../wire.ts';
 
-/** Names a journey in its list. */
+/** The field that identifies a journey. */
 export const ID_FIELD = 'id';
 
 export const JourneysAnswerSchema = z.object({ data: z.array(z.unknown()) });
 export type JourneysAnswer = z.output<typeof JourneysAnswerSchema>;
 
-/** The shape of the segment relation is not documented: its name is read where there is one. */
+/** The shape of the segment isn't documented, so its name is read if there is one. */
 const SegmentSchema = z
   .object({ name: NameSchema })
   .nullish()
@@ -32,7 +32,7 @@ const JourneySchema = z.object({
 });
 type Journey = z.output<typeof JourneySchema>;
 
-/** Journeys as monitors, sorted by id; one that is listed on two pages counts once. Never throws. */
+/** Turns journeys into monitors, sorted by id. Journeys on two pages count once. Never throws. */
 export function projectJourneys(
   items: readonly unknown[],
   upstreamId: string,
@@ -47,7 +47,7 @@ export function projectJourneys(
       placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'journey'),
     },
   ]);
-  // The list is ordered by its last change, so pages overlap whenever one is edited.
+  // The list is sorted by last change, so pages overlap when a journey is edited.
   return { monitors, problems: problems.filter((problem) => problem.kind !== 'note') };
 }
 
@@ -70,7 +70,7 @@ function projectJourney(
   };
 }
 
-/** Only such journeys enrol customers; which other words there are is not documented, and none of them runs. */
+/** Only active journeys enrol customers. Other words aren't documented; journeys with them don't run. */
 export const RUNNING = 'active';
 
 function stateOfJourney(word: unknown): State {

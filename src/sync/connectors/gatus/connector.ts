@@ -29,7 +29,7 @@ const OptionsSchema = z.strictObject({
 });
 type Options = z.output<typeof OptionsSchema>;
 
-/** Results of each endpoint: as many as Gatus keeps unless told otherwise, and as many as it gives. */
+/** Results per endpoint: as many as Gatus keeps by default, and its default page size. */
 const RESULTS_FIRST = 100;
 const RESULTS_USUAL = 20;
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;

@@ -11,7 +11,7 @@ import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
 import { inOrder, lastChangeAt, type Measurement, presentState, projectPast } from '../measurements.ts';
 import { IdSchema, InstantSchema, NameSchema, NumberSchema, TextSchema, unknownWord } from '../wire.ts';
 
-/** Names an endpoint in its list: group and name. */
+/** The field that identifies an endpoint, made from group and name. */
 export const ID_FIELD = 'key';
 
 export const StatusesSchema = z.array(z.unknown());
@@ -27,7 +27,7 @@ type Endpoint = z.output<typeof EndpointSchema>;
 const ResultSchema = z.object({
   success: z.unknown().optional(),
   timestamp: InstantSchema,
-  /** Nanoseconds. */
+  /** In nanoseconds. */
   duration: NumberSchema.nullish().catch(null),
 });
 
@@ -46,7 +46,7 @@ function toId({ key, name }: Endpoint): string {
   return plain(key).endsWith(plain(name)) ? key : `${key}/${name}`;
 }
 
-/** Endpoints as monitors, sorted by id; those of one name carry their group. Never throws. */
+/** Turns endpoints into monitors, sorted by id. Endpoints with the same name get their group as a prefix. Never throws. */
 export function projectStatuses(
   items: readonly unknown[],
   { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
@@ -75,7 +75,7 @@ export function projectStatuses(
     const monitor: MonitorObservation = {
       ...unknownMonitor(upstreamId, toId(endpoint), 'endpoint'),
       name: hasNamesake && group !== null ? `${group} - ${name}` : name,
-      // The newest may be among those that cannot be read.
+      // The newest result may be an unreadable one.
       state: problems.length > 0 ? 'unknown' : presentState(measurements, now),
     };
     details.set(monitor.id, projectPast(monitor.id, measurements, now));

@@ -37,7 +37,7 @@ const OptionsSchema = z.strictObject({
 type Options = z.output<typeof OptionsSchema>;
 
 const PAST_SECONDS = (90 * DAY_MS) / SECOND_MS;
-/** Pasts asked for in one pass. */
+/** Maximum number of pasts requested in one pass. */
 const PASTS_MAX = 10;
 
 function question<T>(
@@ -74,7 +74,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
 }
 
-/** The pasts of some of those that are due. */
+/** Reads the past of some of the checks that are due. */
 function* readPasts(
   options: Options,
   due: Learned['monitors'],

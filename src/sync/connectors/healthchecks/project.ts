@@ -1,4 +1,4 @@
-/** What checks mean, and what their flips tell of the past. Addresses to ping are not named here, so they are never kept. */
+/** Turns checks into monitors, and flips into their past. Ping addresses aren't in the schemas, so they are never stored. */
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { projectMonitorLists, unknownMonitor } from '../items.ts';
 import { createDetail, toSpans } from '../measurements.ts';
 import { FlagSchema, IdSchema, InstantSchema, type StateWords, stateFromWord, TextSchema } from '../wire.ts';
 
-/** Names a check in its list; not the part of its address to ping. */
+/** The field that identifies a check; it isn't part of the ping address. */
 export const ID_FIELD = 'unique_key';
 
 export const ChecksSchema = z.object({
@@ -26,7 +26,7 @@ const CheckSchema = z.object({
 });
 type Check = z.output<typeof CheckSchema>;
 
-/** The documentation shows a bare list, and the program answers an object that has it; newest first, seconds cut. */
+/** The documentation shows a plain list, but the program returns an object with it; newest first, without fractions of seconds. */
 export const FlipsSchema = z.preprocess(
   (answer) => (Array.isArray(answer) ? { flips: answer } : answer),
   z
@@ -49,7 +49,7 @@ function withUniqueKey(item: unknown): unknown {
   return { ...rest, [ID_FIELD]: createHash('sha1').update(digits.slice(0, 16)).digest('hex') };
 }
 
-/** In grace: it is late, and not given up yet. */
+/** In grace: late, but not down yet. */
 export const STATE_WORDS: StateWords = {
   up: 'operational',
   grace: 'degraded',
@@ -58,7 +58,7 @@ export const STATE_WORDS: StateWords = {
   new: 'unknown',
 };
 
-/** Checks as monitors, sorted by id. Never throws. */
+/** Turns checks into monitors, sorted by id. Never throws. */
 export function projectChecks(
   items: readonly unknown[],
   upstreamId: string,
@@ -92,7 +92,7 @@ export function projectChecks(
  */
 export function projectFlips({ id, state: stateNow }: MonitorObservation, flips: Flips, now: EpochMs): MonitorDetail {
   const isOldestFirst = (flips[0]?.timestamp ?? 0) < (flips.at(-1)?.timestamp ?? 0);
-  // Sorting keeps the order of those within one second.
+  // Sorting is stable, so flips within a second keep their order.
   const ordered = (isOldestFirst ? flips : flips.toReversed())
     .filter(({ timestamp }) => timestamp < now)
     .toSorted((a, b) => a.timestamp - b.timestamp);

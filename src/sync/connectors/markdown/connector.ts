@@ -69,9 +69,9 @@ export const markdown: Connector<Options> = {
   questions: [{ key: 'path', words: 'Folder of posts', suggestion: './posts' }],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
-  // Of a file in its folder.
+  // The name of a file in the folder.
   idField: 'name',
-  // Front matter is checked word by word: a post with another word is told and changes nothing.
+  // Front matter is validated. A post with an unknown word is reported and ignored.
   words: {},
   fileOption: 'path',
   previewOptions: { drafts: true },

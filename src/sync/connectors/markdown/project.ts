@@ -1,4 +1,4 @@
-/** What posts mean: incidents, maintenance windows and announcements. */
+/** Turns posts into incidents, maintenance windows and announcements. */
 
 import rrule from 'rrule';
 import {
@@ -37,19 +37,19 @@ import {
 
 interface Origin {
   readonly upstreamId: string;
-  /** Zone of times without an offset. */
+  /** Time zone of times without an offset. */
   readonly zone: string;
   readonly now: EpochMs;
-  /** Whether posts that are marked as drafts are taken too. Default: they are as good as not there. */
+  /** Whether drafts are included. Default: they are ignored. */
   readonly hasDrafts?: boolean;
-  /** Whether the posts are from our own store, where what is gone is gone. Default: from a folder that may be half copied. */
+  /** Whether the posts are from our own store, where missing posts are gone. Default: from a folder, which may be half copied. */
   readonly isOwn?: boolean;
 }
 
 type PostParts = 'incidents' | 'maintenances' | 'announcements' | 'problems' | 'stale' | 'complete' | 'itemsTotal';
 export type Projected = Pick<Learned, PostParts>;
 
-/** Which part of the snapshot a faulty file would have been in; another file's facts are taken all the same. */
+/** The part of the snapshot that an invalid file belongs to. Other files aren't affected. */
 const PART_OF_TYPE: Readonly<Record<string, SnapshotPart>> = {
   incident: 'incidents',
   maintenance: 'maintenances',
@@ -70,13 +70,13 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
   );
 }
 
-/** One post under the name that faults of it are told with, or what is wrong with it. */
+/** A post with its name for messages, or its errors. */
 interface NamedPost {
   readonly name: string;
   readonly read: ReadPost | readonly PostFault[];
 }
 
-/** The same of posts that were read already. */
+/** The same for posts that are already parsed. */
 export function projectRead(named: readonly NamedPost[], origin: Origin): Projected {
   const problems: Problem[] = [];
   const stale = new Set<SnapshotPart>();
@@ -114,7 +114,7 @@ export function projectRead(named: readonly NamedPost[], origin: Origin): Projec
   };
 }
 
-/** The folder holds every post there is, also those of which nothing is told now. */
+/** The folder contains all posts, including those that aren't shown now. */
 function wholeList(
   part: CompleteList['part'],
   posts: readonly ReadPost[],
@@ -133,7 +133,7 @@ function staleParts({ type }: PostFault): readonly SnapshotPart[] {
   return part === undefined ? ALL_PARTS : [part];
 }
 
-/** Rules between fields, which need the zone. */
+/** Checks fields that depend on each other and need the time zone. */
 function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   const { type } = post;
   if (post.type === 'maintenance') {
@@ -204,7 +204,7 @@ function toUpdate({ at, status, body, bodies, notify }: PostUpdate, index: numbe
   return { id: `${toIso(at)}-${index}`, at, status, body, ...translated, ...(notify === false ? SILENT : {}) };
 }
 
-/** What each of its components is said to be in at an instant. */
+/** The declared state of each component at an instant. */
 function readImpacts(post: IncidentPost, zone: string, at: EpochMs): AffectedComponent[] {
   const said = (post.impacts ?? [])
     .map((impact) => ({ ...impact, at: checkedInstant(impact.at, zone) }))
@@ -231,7 +231,7 @@ function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone,
   });
 }
 
-/** Where an incident has got to by `now`, and when it was or will be over; what is dated later has not been said yet. */
+/** The progress of an incident at `now`, and its end. Updates with later dates don't count yet. */
 function readCourse(
   post: IncidentPost,
   updates: readonly PostUpdate[],
@@ -241,7 +241,7 @@ function readCourse(
   const said = post.status ?? lastStatus(heard, () => true) ?? 'investigating';
   const ended = post.ended === undefined ? null : checkedInstant(post.ended, zone);
   const closedAt = isOverStatus(said) ? (closingUpdate(heard) ?? closingUpdate(updates))?.at : undefined;
-  // The word that it is over counts more than an end that was foreseen for later.
+  // A status that ends it takes precedence over a planned end.
   const isForeseen = ended !== null && ended > now && closedAt !== undefined && closedAt <= now;
   const endsAt = isForeseen ? closedAt : (ended ?? closedAt ?? null);
   const isOver = endsAt !== null && endsAt <= now;
@@ -283,7 +283,7 @@ function toDefinition(component: string): string {
   return component.split('/').length > 2 ? component : `config/${component}`;
 }
 
-/** Null: it repeats, and no window of it is near enough to be told. */
+/** Null: it repeats, and no window is near enough to be shown. */
 function projectMaintenance(
   read: ReadPost,
   post: MaintenancePost,
@@ -322,23 +322,23 @@ function projectAnnouncement(read: ReadPost, post: AnnouncementPost, { upstreamI
   };
 }
 
-// The windows of a maintenance post, and how they come back.
+// The windows of a maintenance post, and how they repeat.
 
-/** Repeated windows are told this far back and ahead; the store keeps what is older. */
+/** How far back and ahead repeated windows are listed; the store keeps older ones. */
 const WINDOWS_BEFORE_MS = 90 * DAY_MS;
 const WINDOWS_AHEAD_MS = 90 * DAY_MS;
-/** A daily window over the whole stretch, with some to spare. */
+/** Enough for a daily window over the whole period. */
 const WINDOWS_MAX = 250;
-/** A rule may have no window in the stretch; within this it has one, or never. */
+/** A rule without a window in this period never has one. */
 const NEXT_WITHIN_MS = 10 * 366 * DAY_MS;
 
-/** The window, or the first of them. */
+/** The window, or the first one. */
 function firstWindow(post: MaintenancePost, zone: string): Interval {
   const clock = post.timezone ?? zone;
   return { from: checkedInstant(post.starts, clock), to: checkedInstant(post.ends, clock) };
 }
 
-/** Checked when the front matter was. */
+/** The front matter was validated, so it can be parsed. */
 function checkedInstant(text: string, zone: string): EpochMs {
   return parseInstant(text, zone) ?? toEpochMs(0);
 }
@@ -363,7 +363,7 @@ function readRecurrence(post: MaintenancePost, zone: string, now: EpochMs): Recu
   return windows.length === 0 ? null : { rule: post.repeat ?? '', ...inWords(rule), windows };
 }
 
-/** Whether the rule of a post gives any window at all. */
+/** Whether the rule of a post has any window. */
 function hasAnyWindow(post: MaintenancePost, zone: string): boolean {
   const { from } = firstWindow(post, zone);
   const read = readRule(post, zone);
@@ -372,7 +372,7 @@ function hasAnyWindow(post: MaintenancePost, zone: string): boolean {
 
 interface ReadRule {
   readonly rule: InstanceType<typeof rrule.RRule>;
-  /** A repeated window keeps to the clock of its zone: 02:00 stays 02:00 when clocks change, and lasts as long as the first. */
+  /** A repeated window follows local time: 02:00 stays 02:00 when clocks change. It is as long as the first one. */
   readonly windowOf: (wall: Date) => Interval;
 }
 
@@ -404,7 +404,7 @@ function startsBetween(rule: ReadRule['rule'], { from, to }: Interval, max: numb
   return rule.between(new Date(from - DAY_MS), new Date(to + DAY_MS), true, (_, index) => index < max);
 }
 
-/** By the number that the library gives frequencies. */
+/** Indexed by the library's numbers for frequencies. */
 const EVERY: readonly Recurrence['every'][] = ['year', 'month', 'week', 'day'];
 
 function inWords({ options, origOptions }: ReadRule['rule']): Pick<Recurrence, 'every' | 'interval' | 'weekdays'> {

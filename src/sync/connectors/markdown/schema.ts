@@ -45,7 +45,7 @@ const translationsField = z
   .optional()
   .describe('By language: { de: { title: …, body: … } }. body is the text before the first update.');
 
-/** Titles and texts by language, as observations have them. */
+/** Translations of titles and texts, in the form of observations. */
 export function readTranslations({ translations = {} }: { readonly translations?: Translations | undefined }): {
   readonly titles?: Translated;
   readonly bodies?: Translated;
@@ -75,9 +75,9 @@ const SUBJECT_MISSING = {
   error: 'set at least one of monitors, components or pages; otherwise it appears nowhere',
 };
 
-/** The states an operator may put components into. */
+/** States that operators can declare for components. */
 export const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as const;
-/** What they may say of one component: also that it is well again, and that somebody works on it. */
+/** States that can be declared for a single component, including operational and maintenance. */
 const DECLARED_STATES = ['operational', ...AFFECTED_STATES, 'maintenance'] as const;
 
 const ImpactSchema = z.strictObject({
@@ -136,7 +136,7 @@ const DAYS_OF_MONTH = [
   `BYSETPOS=${RULE_PARTS.places}`,
   'BYMONTHDAY=-?([1-9]|[12]\\d|3[01])(,-?([1-9]|[12]\\d|3[01]))*',
 ].join('|');
-/** Rules that a window may come back by. */
+/** Recurrence rules of a window. */
 export const REPEAT_RULE = new RegExp(
   `^FREQ=(${[
     `DAILY(;(${RULE_PARTS.any}))*`,
@@ -203,26 +203,26 @@ export function postJsonSchema(): unknown {
   return z.toJSONSchema(PostSchema, { io: 'input' });
 }
 
-/** A folder as the runner reads it. */
+/** A folder as read by the runner. */
 /** `fault`: why the file was not opened. */
 export const FolderSchema = z.array(z.object({ name: z.string(), text: z.string(), fault: z.string().optional() }));
 export type PostFile = z.output<typeof FolderSchema>[number];
 
-/** Front matter is some ten lines; aliases that unfold beyond this are an attack or an accident. */
+/** Front matter has about ten lines. More aliases are an attack or an accident. */
 const ALIASES_MAX = 20;
 
 export interface PostUpdate {
   readonly at: EpochMs;
-  /** The body in other languages. */
+  /** Translations of the body. */
   readonly bodies?: Translated | undefined;
   readonly status: IncidentStatus | MaintenanceStatus | null;
   readonly body: string;
-  /** False: nobody is to be told of it. */
+  /** False: nobody is notified. */
   readonly notify?: boolean | undefined;
 }
 
 export interface ReadPost {
-  /** File name without its ending; part of the post's id. */
+  /** File name without extension; part of the post's id. */
   readonly name: string;
   readonly post: Post;
   /** The text before the first update. */
@@ -231,22 +231,22 @@ export interface ReadPost {
   readonly updates: readonly PostUpdate[];
 }
 
-/** What is wrong with a file: the field (empty: the file itself) and what was expected. */
+/** An error in a file: the field (empty: the file itself) and what was expected. */
 export interface PostFault {
   readonly field: string;
   readonly message: string;
-  /** What the file says it is, where that can be read. */
+  /** The type in the file, if it can be read. */
   readonly type: string | null;
 }
 
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
-/** What an update may say of its parent. */
+/** The statuses of updates. */
 export const STATUSES = { incident: INCIDENT_STATUSES, maintenance: MAINTENANCE_STATUSES } as const;
 /** `## 2026-11-21T08:10:00Z identified`, and after it the same in another language: `## 2026-11-21T08:10:00Z {lang=de}` */
 export const UPDATE_HEADING =
   /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z_]+))?(?:[ \t]+\{lang=([A-Za-z0-9-]+)\})?[ \t]*$/;
 
-/** The post in a file, or every fault in it. */
+/** Parses a post. Returns the post, or all errors. */
 export function readPost(file: PostFile, zone: string): ReadPost | readonly PostFault[] {
   if (file.fault !== undefined) return [{ field: '', message: file.fault, type: null }];
   const text = file.text.replace(/^\uFEFF/, '');
@@ -324,7 +324,7 @@ function joinLines(lines: readonly string[]): string {
   return lines.join('\n').trim();
 }
 
-/** `2026-11-21-api.md` without its ending. */
+/** The file name without extension. */
 function fileStem(name: string): string {
   return name.replace(/\.(md|markdown)$/i, '');
 }

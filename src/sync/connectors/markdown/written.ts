@@ -37,7 +37,7 @@ import {
   UPDATE_HEADING,
 } from './schema.ts';
 
-/** Instants of written posts say their offset. */
+/** Times in stored posts have an offset. */
 const ZONE = 'UTC';
 
 const InstantSchema = z.string().transform((text, context): EpochMs => {
@@ -51,16 +51,16 @@ const UpdateSchema = z.strictObject({
   status: z.enum([...STATUSES.incident, ...STATUSES.maintenance]).nullable(),
   body: z.string(),
   bodies: z.record(z.string(), z.string()).optional(),
-  /** False: whoever wrote it wants nobody to be notified of it. */
+  /** False: its author doesn't want anyone to be notified. */
   notify: z.boolean().optional(),
 });
 
-/** A post as it is stored. */
+/** A stored post. */
 const WrittenPostSchema = z.strictObject({
   post: PostSchema,
   opening: z.string(),
   updates: z.array(UpdateSchema),
-  /** For operators; shown to nobody else. */
+  /** For operators only. */
   note: z.string().optional(),
   /** Draft of a postmortem. */
   postmortem: z.strictObject({ body: z.string(), at: InstantSchema }).optional(),
@@ -70,13 +70,13 @@ export type WrittenUpdate = PostUpdate;
 export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
   /** Oldest first. */
   readonly updates: readonly WrittenUpdate[];
-  /** For operators; shown to nobody else. */
+  /** For operators only. */
   readonly note?: string | undefined;
-  /** Draft of a postmortem; nobody sees it. */
+  /** Draft of a postmortem, which isn't shown. */
   readonly postmortem?: { readonly body: string; readonly at: EpochMs } | undefined;
 }
 
-/** As the store keeps it. */
+/** A post as text for the store. */
 export function writtenText({ post, opening, updates, note, postmortem }: WrittenPost): string {
   return JSON.stringify({
     post,
@@ -87,7 +87,7 @@ export function writtenText({ post, opening, updates, note, postmortem }: Writte
   });
 }
 
-/** What the store kept; null: it cannot be read. */
+/** Parses a stored post; null if it can't be read. */
 export function parseWritten(text: string): WrittenPost | null {
   const parsed = WrittenPostSchema.safeParse(parseJsonText(text));
   return parsed.success ? parsed.data : null;
@@ -113,11 +113,11 @@ const StoredSchema = z.array(
 type StoredPost = z.output<typeof StoredSchema>[number];
 
 interface WrittenOptions {
-  /** Whether drafts are told too, as in a preview. */
+  /** Whether drafts are included, as in a preview. */
   readonly drafts: boolean;
 }
 
-/** What posts mean by `now`, as the pass over them learns it. */
+/** Turns posts into observations at `now`. */
 export function projectWritten(
   stored: readonly StoredPost[],
   { now, drafts }: WrittenOptions & { readonly now: EpochMs },
@@ -163,7 +163,7 @@ function* probe(): Pull<Probe> {
   return { summary: `${payload.length} written here`, warnings: [], monitorsTotal: null };
 }
 
-/** As much of a connector as is bound. */
+/** The parts of a connector that the built-in upstream needs. */
 export const written: Pick<Connector<WrittenOptions>, 'kind' | 'limits' | 'pull' | 'probe'> = {
   kind: WRITTEN_ID,
   limits: NO_LIMITS,
@@ -183,7 +183,7 @@ export interface NewFile {
 
 interface Subject {
   readonly title: string;
-  /** At least one of these names what it is about, or it shows nowhere. */
+  /** At least one of these must be given, or the post isn't shown anywhere. */
   readonly monitors?: readonly string[];
   readonly components?: readonly string[];
   readonly pages?: readonly string[];
@@ -193,7 +193,7 @@ interface Subject {
 
 interface NewIncident extends Subject {
   readonly startedAt: EpochMs;
-  /** Of an incident that begins; one that is over needs its end too. */
+  /** The status of a new incident; a resolved one would also need an end. */
   readonly status?: Exclude<IncidentStatus, 'resolved' | 'postmortem'>;
   readonly impact?: IncidentImpact;
   readonly state?: (typeof AFFECTED_STATES)[number];
@@ -269,16 +269,16 @@ function writeMatter(matter: Readonly<Record<string, unknown>> & { title: string
   };
 }
 
-/** What a file says. */
+/** The contents of a file. */
 export interface WrittenFile {
-  /** Its front matter; what is left out has its default. */
+  /** Its front matter; missing fields have their defaults. */
   readonly post: z.input<typeof PostSchema>;
   /** Markdown before the first update. */
   readonly opening: string;
   readonly updates: readonly PostUpdate[];
 }
 
-/** The file of a post; its name is the post's id. */
+/** Makes the file of a post, named after the post's id. */
 export function writtenFile(id: string, { post, opening, updates }: WrittenFile): NewFile {
   const parts = [
     escaped(opening),
@@ -294,7 +294,7 @@ export function writtenFile(id: string, { post, opening, updates }: WrittenFile)
   };
 }
 
-/** A line of text that looks like the heading of an update is not to become one. */
+/** Escapes lines that look like the heading of an update. */
 function escaped(body: string): string {
   return body
     .split(/\r?\n/)

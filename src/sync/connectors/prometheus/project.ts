@@ -27,22 +27,22 @@ import {
   SeriesSchema,
 } from './schema.ts';
 
-/** One monitor of the configuration. */
+/** A configured monitor. */
 export interface Rule {
   readonly id: string;
   readonly name: string;
-  /** It is up while this holds. */
+  /** It is operational while this is true. */
   readonly up: Condition;
-  /** And degraded while this holds as well; null: it never is. */
+  /** It is degraded while this is also true; null: never. */
   readonly degraded: Condition | null;
 }
 
 export const RESULT_TYPES = ['vector', 'scalar', 'matrix'] as const;
 
-/** Evaluated longer ago than Prometheus itself looks back for a sample: somebody kept the answer. */
+/** Prometheus looks back this far for a sample. Older answers come from a cache. */
 const AGE_MAX_MS = 5 * MINUTE_MS;
 
-/** No number, no state. */
+/** Without a number, there is no state. */
 function judgeValue({ up, degraded }: Rule, value: number): State {
   if (!Number.isFinite(value)) return 'unknown';
   if (!up(value)) return 'major_outage';
@@ -94,7 +94,7 @@ export function projectQuery(
   };
 }
 
-/** A monitor of which nothing is known yet. */
+/** A monitor without a known state. */
 export function toMonitor({ id, name }: Pick<Rule, 'id' | 'name'>, upstreamId: string): MonitorObservation {
   return { ...unknownMonitor(upstreamId, id, 'query'), name };
 }
@@ -131,7 +131,7 @@ export function projectRange(
   return toSpans(pieces);
 }
 
-/** Muted alerts are not shown. */
+/** Muted alerts aren't shown. */
 const SUPPRESSED = 'suppressed';
 export const ALERT_STATES = ['active', 'unprocessed', SUPPRESSED] as const;
 
@@ -192,7 +192,7 @@ export function projectAlerts(
   };
 }
 
-/** The same labels fire again and again; each time is a story of its own. */
+/** Alerts with the same labels fire repeatedly; each time is an incident of its own. */
 function alertId({ fingerprint, startsAt }: Alert): string {
   return `alert/${fingerprint}/${startsAt}`;
 }

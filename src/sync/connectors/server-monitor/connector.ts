@@ -55,9 +55,9 @@ import {
   withoutWellness,
 } from './schema.ts';
 
-/** Details asked in one pass at most: below the documented 60 a minute together with the lists. */
+/** Maximum number of details per pass: together with the lists, below the documented 60 requests a minute. */
 const DETAILS_PER_PASS = 50;
-/** A detail younger than this is not asked again: its figures cover days. */
+/** Newer details aren't requested again, because their figures cover days. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
 /** `/status`, `/monitors`, open and recent `/incidents`. */
 const QUIET_PASS_CALLS = 4;
@@ -106,11 +106,11 @@ function* readMaintenances(options: Options, { now }: PullContext, origin: Origi
     const prefix = `${origin.upstreamId}/maintenance-`;
     const ids = items.map((item) => idIn(item, ID_FIELD));
     const isTold = ids.every((id) => id !== null);
-    // Whether it lists those that are over is not documented.
+    // It isn't documented whether the list contains past windows.
     const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
     return { ...projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
   }
-  // Missing or of another shape: there is none. Anything else may pass, and what is known stays.
+  // If the address is missing or has another shape, there is no maintenance. After other errors, known data stays.
   const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
   return {
     maintenances: [],
@@ -120,7 +120,7 @@ function* readMaintenances(options: Options, { now }: PullContext, origin: Origi
   };
 }
 
-/** Uptime and logs of the monitors that were not asked for longest. */
+/** Reads uptime and logs, first of the monitors with the oldest details. */
 function* readDetails(
   options: Options,
   context: PullContext,
@@ -145,7 +145,7 @@ function* readDetails(
     const id = due[index];
     if (answer.kind !== 'ok' || id === undefined) continue;
     const past = yield* readPastOutages(options, { context, origin, found, id, answer: answer.payload });
-    // Its past is asked for again with its next details.
+    // Its past is requested again with its next details.
     if (past !== 'later') backfilled.push(toMonitorId(context.upstreamId, id));
     details.push(
       projectDetail(answer.payload, origin, { fetchedAt: answer.at, outages: past === 'later' ? null : past }),

@@ -1,4 +1,4 @@
-/** What the server-monitor API's answers mean. Naive times are wall clock times in `zone`. */
+/** Turns answers of the server-monitor API into observations. Times without an offset are local times in `zone`. */
 
 import { z } from 'zod';
 import {
@@ -53,10 +53,10 @@ import {
   type Uptime,
 } from './schema.ts';
 
-/** Where the answers come from and what their times mean. */
+/** The upstream of the answers, and the time zone of their times. */
 export interface Origin {
   readonly upstreamId: string;
-  /** IANA name or offset of times that carry none. */
+  /** IANA name or offset of times without one. */
   readonly zone: string;
 }
 
@@ -67,7 +67,7 @@ export const STATE_WORDS: StateWords = {
   paused: 'paused',
 };
 
-/** Monitors with their states, sorted by id; never throws. */
+/** Turns monitors into observations, sorted by id. Never throws. */
 export function projectMonitors(
   items: readonly unknown[],
   origin: Origin,
@@ -108,7 +108,7 @@ function projectMonitor(
   };
 }
 
-/** Incidents as outages, sorted by id; an item seen on two pages counts once. Never throws. */
+/** Turns incidents into outages, sorted by id. Items on two pages count once. Never throws. */
 export function projectIncidents(
   items: readonly unknown[],
   origin: Origin,
@@ -121,7 +121,7 @@ export function projectIncidents(
       problems.push({ kind: 'dropped', place: `incidents.${item.id}`, message: 'its times are unreadable' });
     return incident ?? [];
   });
-  // The same incident may come from two lists at slightly different times: the one that knows its end is later.
+  // The same incident may come from two lists at slightly different times. The one with an end is newer.
   const settled = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
     const ended = variants.filter((variant) => variant.endedAt !== null);
     return ended.length > 0 ? ended : variants;
@@ -152,7 +152,7 @@ function projectIncident(item: IncidentItem, { upstreamId, zone }: Origin): Inci
       { id: 'start', at: startedAt, status: 'investigating', body: item.description ?? '' },
       ...(end === null ? [] : [{ id: 'end', at: end, status: 'resolved', body: '' }]),
     ],
-    // By its digits: what instant they mean changes where the zone is only known as the offset of today.
+    // Parsed as UTC, because the instant would change if the zone is only known as today's offset.
     ...bornAt(item),
   });
 }
@@ -162,7 +162,7 @@ function bornAt({ started_at: startedAt }: IncidentItem): Pick<Incident, 'bornAt
   return at === null ? {} : { bornAt: at };
 }
 
-/** Maintenance windows of an address that is not documented; what cannot be read is noted, never counted as bad. */
+/** Maintenance windows from an undocumented address. Unreadable items are only noted. */
 export function projectMaintenances(
   items: readonly unknown[],
   origin: Origin,
@@ -188,13 +188,13 @@ export function projectMaintenances(
   return { maintenances: uniqueById(maintenances).items, problems };
 }
 
-/** Everything that one answer of `/monitors/{id}` says of its monitor. */
+/** Everything in an answer of `/monitors/{id}`. */
 export function projectDetail(
   answer: MonitorAnswer,
   origin: Origin,
   facts: {
     readonly fetchedAt: EpochMs;
-    /** Every outage of this monitor in the window of its uptime figures; null: its past has been told before. */
+    /** All outages of this monitor in the period of its uptime figures; null: its past is already known. */
     readonly outages: readonly Interval[] | null;
   },
 ): MonitorDetail {
@@ -202,7 +202,7 @@ export function projectDetail(
   const uptime = monitor.uptime ?? null;
   const createdAt = typeof monitor.created_at === 'string' ? parseInstant(monitor.created_at, origin.zone) : null;
   return createDetail(toMonitorId(origin.upstreamId, monitor.id), facts.fetchedAt, {
-    // Of no checks at all the figures are zeros that mean nothing.
+    // Without any checks, the figures are meaningless zeros.
     uptime: uptime === null || uptime.total_checks === 0 ? null : projectUptime(uptime),
     responseTimes: projectLogs(monitor.logs ?? answer.data.logs ?? [], origin.zone),
     reportedSpans:
@@ -222,7 +222,7 @@ function projectUptime(uptime: Uptime): UpstreamUptime {
   };
 }
 
-/** Response times out of log records of a shape that is not documented; milliseconds, oldest first. */
+/** Response times from log records, whose shape isn't documented; in milliseconds, oldest first. */
 function projectLogs(logs: readonly unknown[], zone: string): ResponseTime[] {
   const byInstant = new Map<EpochMs, number>();
   for (const log of logs) {
@@ -280,11 +280,11 @@ export function findOutages(incidents: readonly Incident[], id: MonitorId, now: 
 const PER_PAGE = 100;
 /** 20,000 incidents; a total beyond that is a mistake of the upstream. */
 const PAGES_MAX = 200;
-/** How far before the last look recent incidents are read again: an incident may be entered late. */
+/** How far before the last look incidents are read again, because they may be entered late. */
 const RECENT_MARGIN_MS = DAY_MS;
-/** How often the whole past is read again, since old incidents are edited and deleted too. */
+/** How often the whole past is read again, because old incidents can be edited and deleted. */
 const WHOLE_AGE_MIN_MS = DAY_MS;
-/** The same naive time may have been another instant before clocks changed. */
+/** The same local time may have been another instant before clocks changed. */
 const CLOCK_CHANGE_MS = 2 * HOUR_MS;
 
 type FoundParts =
@@ -300,7 +300,7 @@ type FoundParts =
 export interface Found extends Pick<Learned, FoundParts> {
   /** Whether every incident of the past is in `incidents`. */
   readonly isWhole: boolean;
-  /** The summary names an open incident that is not to be found. */
+  /** The summary names an open incident that can't be found. */
   readonly isContradicted: boolean;
 }
 
@@ -324,7 +324,7 @@ export function* readIncidents(
   const items = [...active.items, ...past.items];
   const listed = projectIncidents(items, origin);
   const seen = new Set(listed.incidents.map((incident) => externalIdOf(incident.id)));
-  // Without the list, nothing is missing from it.
+  // If the list couldn't be read, nothing is missing from it.
   const told = (active.kind === 'ok' ? summary : [])
     .flatMap((item) => idIn(item, ID_FIELD) ?? [])
     .filter((id) => !seen.has(id));
@@ -341,7 +341,7 @@ export function* readIncidents(
   );
   const changedItems = changed.flatMap((answer) => (answer.kind === 'ok' ? [answer.payload.data.incident] : []));
   const asked = projectIncidents(changedItems, origin);
-  // A refused id was deleted there. Any other failure keeps what is known.
+  // A rejected id was deleted upstream. After other errors, known data stays.
   const refused = missing.filter((_, index) => {
     const answer = changed[index];
     return answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
@@ -373,7 +373,7 @@ export function* readIncidents(
     ],
     itemsTotal: items.length + asked.incidents.length,
     stale: isStale ? ['incidents'] : [],
-    // Beyond the ceiling there is nothing to wait for.
+    // If the list was cut at the limit, waiting doesn't help.
     isBackfilled: context.memory.isBackfilled || past.kind === 'ok' || past.kind === 'cut',
     isWhole: !context.memory.isBackfilled && past.kind === 'ok' && active.kind === 'ok',
     complete: completeList([...past.items, ...active.items], past.since, context),
@@ -383,7 +383,7 @@ export function* readIncidents(
   };
 }
 
-/** None where the list was not whole, or somebody in it cannot be told. */
+/** Empty if the list is incomplete, or an item has no readable id. */
 function completeList(
   items: readonly unknown[],
   since: EpochMs | null | undefined,
@@ -407,15 +407,15 @@ interface IncidentQuery {
   readonly query: Readonly<Record<string, string | number>>;
 }
 
-/** The past, as far as it is read this time. */
+/** The past as read this time. */
 interface Past extends Listed {
-  /** From when on the list is whole; null: as far back as there is anything; undefined: it is not. */
+  /** The time from which the list is complete; null: all of it; undefined: it isn't. */
   readonly since: EpochMs | null | undefined;
-  /** Ids there of those whose age as known starts anew. */
+  /** Upstream ids of items that were read again. */
   readonly readAgain: readonly string[];
 }
 
-/** All of it at first and then once a day, as the quota allows; otherwise what is recent. */
+/** Reads everything at first and then once a day, if the quota allows; otherwise recent incidents. */
 function* readPast(options: Options, context: PullContext, origin: Origin): Pull<Past> {
   const { memory, now } = context;
   const [oldest = now] = memory.incidentsReadAt.values();
@@ -502,7 +502,7 @@ function readStarts(page: IncidentsAnswer, origin: Origin): { isNewestFirst: boo
   return { isNewestFirst, oldest: Math.min(...starts) };
 }
 
-/** NaN where it cannot be read. */
+/** NaN if it can't be read. */
 function readStart(item: unknown, { zone }: Origin): number {
   const parsed = z.object({ started_at: z.string() }).safeParse(item);
   return parsed.success ? (parseInstant(parsed.data.started_at, zone) ?? Number.NaN) : Number.NaN;

@@ -25,7 +25,7 @@ export const STATE_WORDS = {
   degraded_performance: 'degraded',
   partial_outage: 'partial_outage',
   major_outage: 'major_outage',
-  // As incident.io writes it.
+  // incident.io's word.
   full_outage: 'major_outage',
   under_maintenance: 'maintenance',
 } as const satisfies StateWords;
@@ -38,7 +38,7 @@ interface ComponentsOptions {
   readonly upstreamId: string;
   /** Names (alone, or `Group - Name`) or ids; undefined: all. */
   readonly wanted: readonly string[] | undefined;
-  /** The open incidents, as they came. */
+  /** The open incidents as received. */
   readonly incidents: readonly unknown[];
 }
 
@@ -140,7 +140,7 @@ export const IMPACT_WORDS: readonly string[] = Object.keys(IMPACTS);
 
 interface EventsOptions {
   readonly upstreamId: string;
-  /** The monitors that are taken from this page. */
+  /** The monitors of this page. */
   readonly monitors: ReadonlySet<MonitorId>;
 }
 
@@ -173,7 +173,7 @@ export function projectIncidents(
   return { incidents: items, problems };
 }
 
-/** Maintenances about one of the monitors, as incidents are. Never throws. */
+/** Maintenance of the monitors, in the same way. Never throws. */
 export function projectMaintenances(
   lists: Readonly<Record<string, readonly unknown[]>>,
   options: EventsOptions,
@@ -195,7 +195,7 @@ export function projectMaintenances(
       endsAt: endedAt > startsAt && endedAt < until ? endedAt : until,
       monitors,
       updates: projectUpdates(event, place, { words: MAINTENANCE_STATUSES, told }),
-      // A component that is under maintenance says so itself.
+      // Components in maintenance report that themselves.
       covers: false,
     });
   });
@@ -237,7 +237,7 @@ function affectedMonitors(
   return [...monitors].filter((id) => named.has(id));
 }
 
-/** A status that nobody knows is not over. */
+/** Unknown statuses count as open. */
 function incidentStatus(word: unknown, place: string, told: Problem[]): IncidentStatus {
   const known = INCIDENT_STATUSES.find((status) => status === word);
   if (known === undefined) told.push(unknownWord(`${place}.status`, word));
