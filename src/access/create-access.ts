@@ -76,8 +76,8 @@ export function createAccess(options: AccessOptions): Access {
     onError,
   });
   const attempts = createAttempts({ database, random, key: options.key });
-  const { sendMail, writeMail, renderLogin } = options;
-  const signInLane = createSignInLane({ database, gates, random, now, sendMail, writeMail });
+  const { sendMail, writeMail, renderLogin, localeOf = () => null } = options;
+  const signInLane = createSignInLane({ database, gates, random, now, sendMail, writeMail, localeOf });
   const mails = createSender({
     database,
     now,
@@ -86,7 +86,7 @@ export function createAccess(options: AccessOptions): Access {
     onError: (error) => onError(error, 'sign-in mail'),
     claimMs: MAIL_CLAIM_MS,
   });
-  const documents = createLoginDocuments(renderLogin, onError, options.localeOf);
+  const documents = createLoginDocuments(renderLogin, onError, localeOf);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const turns = new LRUCache<string, Semaphore>({
     max: TURNS_MAX,

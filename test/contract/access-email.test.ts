@@ -62,6 +62,14 @@ describe('a page for an e-mail domain', () => {
     expect(await visitor.sees('vault')).toBe(false);
   });
 
+  it('is in the language of the tree that somebody wanted to see, and so is what its link opens', async () => {
+    const mail = await askFor('a@corp.example', visitor, 'de/history/');
+    expect(mail.subject).toMatch(/^Anmeldung: /);
+    expect(mail.text).toMatch(/\/team\/login\/link\/\?token=[\w-]+&to=de%2Fhistory%2F\s/);
+    expect(await open(mail)).toMatchObject({ headers: { location: '/team/de/history/' } });
+    expect((await askFor('b@corp.example', new Visitor(site), 'fr/')).subject).not.toMatch(/^Anmeldung: /);
+  });
+
   it('opens by the code in the mail, however its digits are grouped', async () => {
     for (const write of [
       (code: string) => code,

@@ -106,6 +106,7 @@ export function siteFolder(): SiteFolder {
           siteUrl: () => ORIGIN,
           sessionHours: 12,
           renderLogin: plainLogin,
+          localeOf: (to) => (to.startsWith('de/') ? 'de' : null),
           writeMail: loginMail,
           onError: (error) => errors.push(error),
           tendIntervalMs: null,

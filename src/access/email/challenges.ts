@@ -116,12 +116,14 @@ interface OwedMail {
   readonly version: string;
   readonly address: string;
   readonly expiresAt: EpochMs;
+  /** As in the request. */
+  readonly to: string;
 }
 
 /** Reads what the email of a request needs; null: there is none to send, or its link was used or has expired. */
 export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Promise<OwedMail | null> {
   const [row] = await reader.all(
-    `SELECT page, version, address, expires_at FROM access_challenge
+    `SELECT page, version, address, expires_at, return_to FROM access_challenge
      WHERE id = ? AND address IS NOT NULL AND used_at IS NULL AND expires_at > ?`,
     [id, now],
   );
@@ -131,6 +133,7 @@ export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Pr
     version: String(row['version']),
     address: String(row['address']),
     expiresAt: toEpochMs(Number(row['expires_at'])),
+    to: String(row['return_to']),
   };
 }
 

@@ -20,6 +20,8 @@ interface SignInMailOptions {
   readonly now: () => EpochMs;
   readonly sendMail: SendMail;
   readonly writeMail: WriteMail;
+  /** The language of an address below a page; null: that of the page. */
+  readonly localeOf: (to: string) => string | null;
 }
 
 const MAILS_AT_ONCE = 8;
@@ -44,13 +46,15 @@ export function createSignInLane(options: SignInMailOptions): Lane {
     const mine = secrets.get(id)?.secrets ?? newMailSecrets(options.random);
     secrets.set(id, { secrets: mine, expiresAt: owed.expiresAt });
     await database.transaction((tx) => armChallenge(tx, id, mine));
-    const { title, locale, url } = known.page;
-    const link = `${url}login/link/?token=${mine.token}`;
+    const { title, url } = known.page;
+    const spoken = options.localeOf(owed.to);
+    const to = spoken === null ? '' : `&to=${encodeURIComponent(owed.to)}`;
+    const link = `${url}login/link/?token=${mine.token}${to}`;
     const code = mine.code.replace(/(\d{4})(?=\d)/g, '$1 ');
     try {
       await options.sendMail({
         to: owed.address,
-        ...options.writeMail({ locale, title: oneLine(title), link, code, minutes }),
+        ...options.writeMail({ locale: spoken ?? known.page.locale, title: oneLine(title), link, code, minutes }),
       });
       return { outcome: 'delivered' };
     } catch (error) {

@@ -192,9 +192,15 @@ function fill(tip: HTMLElement, element: HTMLElement, letter: string): void {
     .split(' ')
     .filter(Boolean)
     .map((slug) => {
-      const [textContent = slug, lang = ''] = titles.get(slug) ?? [];
       const href = `${tip.dataset['base']}${slug}/`;
-      return Object.assign(document.createElement('a'), { href, textContent, lang, dir: 'auto' });
+      const link = Object.assign(document.createElement('a'), { href, dir: 'auto' });
+      const said = titles.get(slug) ?? [slug];
+      // Pieces of a title, each followed by its language where that is not the page's.
+      for (let piece = 0; piece < said.length; piece += 2) {
+        const [textContent = '', lang = ''] = said.slice(piece);
+        link.append(lang ? Object.assign(document.createElement('span'), { textContent, lang }) : textContent);
+      }
+      return link;
     });
   list.replaceChildren(
     ...links.map((link) => {

@@ -1,11 +1,11 @@
 /** What days say beyond their state: as runs of days alike, packed for the script that shows them, and as rows of a table. */
 
 import { LOOKS, stateOfLetter } from '../../looks/states.ts';
-import { type Day, type PageIncident, STATES, type State } from '../../model/index.ts';
+import { type Day, type PageIncident, type Pieces, STATES, type State } from '../../model/index.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
 import { type LinkView, linkToStory, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, pathSegment } from '../text/addresses.ts';
-import { cleanLine } from '../text/plain-text.ts';
+import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 
@@ -97,7 +97,7 @@ export interface DayTipView {
   readonly base: string;
   readonly words: readonly { readonly letter: string; readonly state: State; readonly word: string }[];
   readonly ongoing: string;
-  /** A line for each: its segment, its title and, where that is not the page's, its language. */
+  /** A line for each: its segment, and the pieces of its title, each followed by its language where that is not the page's. */
   readonly incidents: readonly string[];
 }
 
@@ -114,8 +114,15 @@ export function dayTip(
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     ongoing: words.badgeOngoing,
-    incidents: [...told.values()].map(({ slug, title, lang = [] }) =>
-      [pathSegment(slug), cleanLine(title)].concat(lang).join('\t'),
-    ),
+    incidents: [...told.values()].map(({ slug, title, lang, pieces }) => {
+      const text = cleanLine(title);
+      const said = pieces ?? [lang === undefined ? text : { text, lang }];
+      return [pathSegment(slug), ...said.flatMap(packPiece)].join('\t').trimEnd();
+    }),
   };
+}
+
+function packPiece(piece: Pieces[number]): [text: string, lang: string] {
+  const { text, lang = '' } = typeof piece === 'string' ? { text: piece } : piece;
+  return [cleanText(text).replace(/\s+/g, ' '), lang];
 }
