@@ -1,29 +1,29 @@
-/** Checks of other programs in our words. What can't be said in them is named, and secrets are left to variables. */
+/** Converts checks of other programs to ours. Unsupported settings are reported, and secrets become variables. */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import { check, faultText } from '../schema/issue-words.ts';
 import { CheckSchema, checkPeriodMs, PERIODS } from '../sync/connectors/check.ts';
 import { changed, createIds, dropped, type ImportedSite, type ImportNote } from './site.ts';
 
-/** A check as another program has it. */
+/** A check of another program. */
 export interface CheckDraft {
   readonly everyMs: number;
-  /** Fields of a check but for its name and period. */
+  /** Fields of our check, except its name and period. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** What of it can't be said in our words, by its names there. */
+  /** Settings without an equivalent here, by their original names. */
   readonly lost: readonly string[];
 }
 
 export interface CheckList {
-  /** Adds a check, and returns the name of its monitor; null: there can be none, and a note says why. */
+  /** Adds a check and returns the id of its monitor; null: not possible, and a note says why. */
   readonly add: (place: string, name: string, draft: CheckDraft | string) => string | null;
-  /** What makes them, as an entry of `upstreams`; null: there are none. */
+  /** The `upstreams` entry with all checks; null: there are none. */
   readonly upstream: () => ImportedSite['upstream'];
 }
 
 const UPSTREAM_ID = 'checks';
 const SECRET_HEADER = /auth|cookie|key|passw|secret|signature|token/i;
-/** What the configuration would replace by more than a variable. */
+/** A `${…}` that is not just a variable name, but would still be replaced in the configuration. */
 const FOREIGN_REFERENCE = /\$\{(?![A-Za-z_]\w*\})/;
 
 export function createCheckList(notes: ImportNote[]): CheckList {
@@ -44,7 +44,7 @@ export function createCheckList(notes: ImportNote[]): CheckList {
           ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
         ),
       );
-      // A variable may hold anything, so an address that is one is taken as good.
+      // An address that begins with a variable can't be checked, so it is accepted.
       const url = withoutVariables(plain['url']);
       const tried = check(CheckSchema, { name, periodicity, ...plain, ...(url === undefined ? {} : { url }) });
       if (!tried.success) return refuse(faultText(tried.faults[0]));
@@ -67,7 +67,7 @@ function withoutVariables(url: unknown): unknown {
   return typeof url === 'string' && url.startsWith('${') ? 'https://example.com' : url;
 }
 
-/** Secrets that stand in the open as variables of the environment. */
+/** Replaces clear-text secrets with environment variables. */
 function withoutSecrets(
   fields: Readonly<Record<string, unknown>>,
   prefix: string,
@@ -116,10 +116,13 @@ interface StatusAssertion {
   readonly target: number;
 }
 
-/** As many as a check has. */
+/** The maximum per check. */
 const ASSERTIONS_MAX = 10;
 
-/** Statuses of several ranges as assertions that all have to be met; null: they can't be said so. Empty: 2xx, which is the default. */
+/**
+ * Assertions, all of which must hold, that accept exactly these ranges of status codes. Null: not possible. Empty: 2xx,
+ * the default.
+ */
 export function statusAssertions(ranges: readonly (readonly [from: number, to: number])[]): StatusAssertion[] | null {
   const wanted = new Set(
     ranges.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)),

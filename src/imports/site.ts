@@ -11,7 +11,7 @@ import type { WrittenFile } from '../sync/connectors/markdown/written.ts';
 export interface ImportContext {
   /** Slug of the page here. */
   readonly page: string;
-  /** Time zone (IANA) of times without an offset. */
+  /** Time zone (IANA) for times without an offset. */
   readonly zone: string;
   readonly now: EpochMs;
   /** Whether Pharos should run the checks itself, so that the other program is no longer needed. */
@@ -48,7 +48,7 @@ export interface ImportedComponent {
   readonly name: string;
   readonly description: string | null;
   readonly groupId: string | null;
-  /** `<upstream id>/<external id>`; null: nothing watches it. */
+  /** `<upstream id>/<external id>`; null: not monitored. */
   readonly monitor: string | null;
 }
 
@@ -102,7 +102,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Rows of the database of another program. */
+/** Queries another program's database. */
 export type Select = (
   sql: string,
   parameters?: readonly (string | number | null)[],
@@ -110,12 +110,18 @@ export type Select = (
 
 // Reports keys of a source that an import doesn't read, so that nothing is lost silently.
 
-/** Why a key is not taken, by its path (`params.brand`, `sites[].icon`); null: nothing on a page follows from it, so it isn't reported. */
+/**
+ * Why keys are not imported, by path (`params.brand`, `sites[].icon`). Null: not reported, because it has no effect on
+ * a page.
+ */
 export type Reasons = Readonly<Record<string, string | null>>;
 
 const UNKNOWN_KEY = 'the import doesn’t know this key';
 
-/** A note for each reason, with the paths of the keys that `schema` doesn't name. A key of `reasons` covers what is below it. */
+/**
+ * Creates a note for each reason, with the paths of keys that `schema` doesn't contain. A key of `reasons` covers
+ * everything below it.
+ */
 export function unreadKeys(place: string, document: unknown, schema: z.ZodType, reasons: Reasons): ImportNote[] {
   const paths = new Set<string>();
   collectUnread(document, schema, '', paths);
@@ -143,20 +149,20 @@ function collectUnread(value: unknown, schema: z.ZodType, path: string, unread: 
   }
 }
 
-/** The schema of the value itself: without defaults, transforms and permission to be absent. */
+/** The innermost schema, without defaults, transforms and optionality. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const { innerType, in: input } = schema.def as unknown as { innerType?: z.ZodType; in?: z.ZodType };
   const next = innerType ?? input;
   return next === undefined ? schema : unwrap(next);
 }
 
-// Names of others as ids and titles of ours.
+// Turns foreign names into our ids and titles.
 
 const TITLE_CHARS_MAX = 256;
 
 /**
- * Gives out ids made from names, each once. Where a name gives none, or two give the same, the key that the other page knows
- * the thing by is part of it, so that the order of the list does not matter to the first of them.
+ * Creates unique ids from names. If a name gives no id, or one already taken, the source's key is appended, so that ids
+ * don't depend on the order of the list.
  */
 export function createIds(kind: string): (name: string, key: string) => string {
   const taken = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * cState: a Hugo site with a file for each issue. Systems and categories stand in its configuration; an issue's updates are
- * paragraphs that end in a `track` with their time.
+ * Imports cState, a Hugo site with one file per issue. Systems and categories are in its configuration. An issue's
+ * updates are paragraphs that end with a `track` shortcode and a time.
  */
 
 import { parse } from 'yaml';
@@ -319,7 +319,7 @@ function toPost({ path, issue, body }: ReadIssue, context: PostContext, notes: I
     {
       ...shared,
       post: { type: 'incident', ...about, impact, state: components.length === 0 ? 'none' : state, ...times },
-      // The front matter says whether it is over.
+      // Whether it is resolved comes from the front matter.
       updates: isPostmortem
         ? [...updates, { at: endedAt, status: 'postmortem', body: opening }]
         : isOver
@@ -359,7 +359,10 @@ function readEnd(
   return later(startedAt, said);
 }
 
-/** `content/issues/2024-api.md` is 2024-api, and so is `content/issues/2024-api/index.md`. */
+/**
+ * The name of an issue's file: both `content/issues/2024-api.md` and `content/issues/2024-api/index.md` give
+ * `cstate-2024-api`.
+ */
 function fileStem(path: string): string {
   const parts = path.split('/');
   const last = parts.at(-1)?.replace(/\.\w+$/, '') ?? '';
@@ -389,7 +392,7 @@ function urlized(name: string): string {
     .replaceAll(/-{2,}/g, '-');
 }
 
-// The body of an issue of cState: paragraphs that end in a `track` with their time.
+// The body of an issue: paragraphs that end with a `track` shortcode and a time.
 
 const TRACK = /\{\{[<%]\s*track\s+["'`]?([^"'`>%]+?)["'`]?\s*[>%]\}\}/;
 /** `*Investigating* - ` */
@@ -409,8 +412,8 @@ function statusIn(text: string): IncidentStatus | null {
 }
 
 /**
- * A body as updates, oldest first: what stands before a `track`, as far as the one before it or a line. What has no time is
- * the opening.
+ * Splits a body into updates, oldest first: each is the text before a `track`, back to the previous `track` or a
+ * horizontal rule. Text without a time is the opening.
  */
 function readBody(
   body: string,

@@ -1,6 +1,6 @@
 /**
- * Gatus: endpoints, announcements and maintenance of its configuration, and the outages that its database or its API remember
- * of each endpoint. It has no incidents with updates; an announcement is one text.
+ * Imports Gatus: endpoints, announcements and maintenance from its configuration, and past outages from its database or
+ * API. It has no incidents with updates; an announcement is a single text.
  */
 
 import { hash } from 'node:crypto';
@@ -28,7 +28,7 @@ import {
 import { gatusCheck } from './checks.ts';
 import { type GatusEndpoint, type GatusPart, parseLength } from './config.ts';
 
-// A maintenance of Gatus: a time of the day and how long it lasts, on some days of the week or on all.
+// A maintenance of Gatus: a time of day and a duration, on all or some weekdays.
 
 const WEEKDAYS: Readonly<Record<string, string>> = {
   Sunday: 'SU',
@@ -154,7 +154,7 @@ function addCheck(checks: CheckList, { name, config }: Pick<GatusEndpoint, 'name
   return checks.add(`endpoint ${quoted(name)}`, name, draft);
 }
 
-/** `2026-08-18T10:00:00Z`; as Go writes times into a database: `2026-08-18 10:00:00.123456789 +0000 UTC`. */
+/** `2026-08-18T10:00:00Z`, or Go's format in databases: `2026-08-18 10:00:00.123456789 +0000 UTC`. */
 function goInstant(text: string): EpochMs | null {
   const [, day, time, offset = '+00', minutes = '00'] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?\s*(?:Z|([+-]\d\d):?(\d\d))?/.exec(text.trim()) ??

@@ -6,7 +6,7 @@ import type { Reasons } from '../site.ts';
 
 const WhenSchema = InstantSchema.nullish().catch(null);
 
-/** Lists that a document may have; the manage API sends its lists as they are. */
+/** Lists that a document may contain; the manage API returns plain lists. */
 export const DocumentSchema = z.object({
   page: z
     .object({ name: NameSchema, page_description: TextSchema.catch(null) })

@@ -1,6 +1,6 @@
 /**
- * Statuspage and what speaks its API: the documents of its public API (v2), and incidents as its manage API lists them. One
- * source may be several documents.
+ * Imports Statuspage, and services with the same API: documents of the public API (v2), and lists of incidents from the
+ * manage API. One source may consist of several documents.
  */
 
 import { z } from 'zod';
@@ -96,7 +96,7 @@ interface Lists {
 }
 
 function readLists({ name, value }: NamedDocument, notes: ImportNote[]): Lists[] {
-  // A list of incidents or components, or of pages of such lists.
+  // A list of incidents or components, or a list of such lists.
   if (Array.isArray(value)) {
     const isNested = value.some((item) => Array.isArray(item) || isDocument(item));
     if (isNested) return value.flatMap((item, index) => readLists({ name: `${name}[${index}]`, value: item }, notes));
@@ -260,7 +260,7 @@ function toMarkdown(text: string): string {
 
 type Declared = NonNullable<IncidentPost['impacts']>[number]['components'][string];
 
-/** States of components, and what a post calls them. */
+/** States of components, and their names in posts. */
 const STATES: Readonly<Record<string, Declared>> = STATE_WORDS;
 
 interface UpdatesContext {
@@ -326,9 +326,8 @@ function wordText(word: unknown): string {
   return typeof word === 'string' ? quoted(word) : typeof word;
 }
 
-// Asks a page for everything it has: the documents of its public API, whose lists end at the 50 newest, and what is
-// older by the archive that Statuspage's own pages read. The archive is not documented; a page without it has nothing
-// older to give.
+// Downloads everything from a page: the documents of the public API, whose lists contain the 50 newest, and older
+// incidents from the undocumented archive that Statuspage's own pages use. Pages without an archive have nothing older.
 
 /** Maximum length of the API's lists. */
 const LISTED_MAX = 50;

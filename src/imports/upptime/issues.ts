@@ -10,7 +10,7 @@ import { dropped, type ImportNote } from '../site.ts';
 const WhenSchema = InstantSchema.nullish().catch(null);
 const LabelsSchema = z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]));
 
-/** An issue as GitHub's API sends it. */
+/** An issue in GitHub's API. */
 const RestIssueSchema = z.object({
   number: z.int(),
   title: NameSchema,
@@ -22,7 +22,7 @@ const RestIssueSchema = z.object({
 });
 const RestCommentSchema = z.object({ issue_url: z.string(), body: TextSchema, created_at: InstantSchema });
 
-/** An issue with its comments as `gh issue list --json` writes it. */
+/** An issue with its comments, as written by `gh issue list --json`. */
 const GhIssueSchema = z.object({
   number: z.int(),
   title: NameSchema,
@@ -101,7 +101,7 @@ function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: strin
   });
 }
 
-// Asks GitHub for the issues of a repository and what was said of them: two lists, a hundred at a time.
+// Downloads the issues and comments of a repository: two lists, a hundred items per request.
 
 const PAGE_SIZE = 100;
 /** 100,000 issues. */

@@ -1,6 +1,6 @@
 /**
- * Upptime: a repository whose configuration names sites, and whose issues at GitHub are its incidents. The repository holds
- * the first and not the second, so issues come from GitHub's API or from a file of theirs.
+ * Imports Upptime: a repository with sites in its configuration and incidents in its GitHub issues. A clone doesn't
+ * contain issues, so they are read from GitHub's API or from a file.
  */
 
 import { parse } from 'yaml';
@@ -190,7 +190,7 @@ function listSites(
   });
 }
 
-/** Upptime separates the words of a name before it makes a slug of it: `GitHub` is `git-hub`, and `APIs` is `apis`. */
+/** Upptime splits words before making a slug: `GitHub` becomes `git-hub`, and `APIs` becomes `apis`. */
 function toUpptimeSlug(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -329,7 +329,7 @@ function readPlan({ body }: Issue): Plan | null {
   return { from, to, slugs: [...new Set(slugs.map((slug) => slug.trim()).filter(Boolean))] };
 }
 
-// Sites of Upptime as checks.
+// Converts sites to checks.
 
 const SiteSchema = z.object({
   url: z.string(),
@@ -350,7 +350,7 @@ const OTHER = new Set(['name', 'slug', 'icon', 'assignees', 'tags', 'verbose', '
 /** The default schedule of the workflow. */
 const USUAL_MS = 5 * MINUTE_MS;
 
-/** @param schedule  cron expression of the workflow that checks */
+/** @param schedule  cron expression of the checking workflow */
 function upptimeCheck(site: object, schedule: unknown): CheckDraft | string {
   const parsed = check(SiteSchema, site);
   if (!parsed.success) return faultText(parsed.faults[0]);
@@ -390,7 +390,7 @@ function upptimeCheck(site: object, schedule: unknown): CheckDraft | string {
   };
 }
 
-/** `$NAME` is a secret of the repository. */
+/** Replaces `$NAME`, a secret of the repository, with `${NAME}`. */
 function toReferences(text: string): string {
   return text.replaceAll(/\$([A-Z][A-Z0-9_]*)/g, '${$1}');
 }

@@ -123,7 +123,7 @@ function dataIn(text: string | null | undefined): object | null {
   }
 }
 
-/** `["200-299", "404"]`. */
+/** Parses `["200-299", "404"]`. */
 function rangesIn(text: string | null | undefined): [number, number][] {
   const codes = Object.values(dataIn(text ?? '["200-299"]') ?? {});
   return codes.flatMap((code): [number, number][] => {

@@ -1,6 +1,6 @@
 /**
- * Uptime Kuma: one of its status pages with groups and monitors, incidents and maintenance. The database has all of it, the
- * public API of the page what visitors see.
+ * Imports one status page of Uptime Kuma, with its groups, monitors, incidents and maintenance: everything from the
+ * database, or what visitors see from the public API.
  */
 
 import { z } from 'zod';
@@ -287,7 +287,7 @@ function toRule({ strategy, intervalDay, weekdays, daysOfMonth }: KumaMaintenanc
   return known.length === 0 ? null : `FREQ=MONTHLY;BYMONTHDAY=${[...new Set(known)].join(',')}`;
 }
 
-/** The window of the day it is in force from. What ends before it begins ends on the next day. */
+/** The window on the day of `from`. An end that isn't after the begin is on the next day. */
 function firstDay(
   { startTime, endTime }: KumaMaintenance,
   { clock, from }: { readonly clock: string; readonly from: EpochMs },
