@@ -1,4 +1,4 @@
-/** Responses in the format of Statuspage's manage API: the v2 JSON, and fields that only writers need. */
+/** Responses in the format of Statuspage's manage API: the v2 JSON, plus the fields that only writers need. */
 
 import { z } from 'zod';
 import type { GroupDefinition } from '../model/observation.ts';
@@ -79,7 +79,7 @@ export const PostmortemAnswerSchema = z.object({
   updated_at: z.string(),
 });
 
-/** Fields of Statuspage that are the same for every incident here. */
+/** Statuspage's fields with the same value for every incident here. */
 const SAME_OF_ALL = {
   postmortem_ignored: false,
   postmortem_notified_twitter: false,
@@ -130,7 +130,7 @@ export const IncidentAnswerSchema = z.object({
 export type IncidentAnswer = z.output<typeof IncidentAnswerSchema>;
 type ComponentAnswer = z.output<typeof ComponentAnswerSchema>;
 
-/** A story of the page. */
+/** The response for an incident or a maintenance of the page. */
 export function incidentAnswer(
   { model }: WritingPage,
   story: PageIncident | PageMaintenance,
@@ -174,7 +174,7 @@ function plainComponent({ components, ...rest }: V2Component): Omit<ComponentAns
 }
 
 type Story = PageIncident | PageMaintenance;
-/** The lists of incidents. */
+/** Statuspage's lists of incidents, by name: which entries each contains. */
 const LISTS = {
   all: () => true,
   unresolved: (story: Story) => !isMaintenance(story) && isOpen(story),
@@ -186,7 +186,7 @@ const LISTS = {
 export type ListName = keyof typeof LISTS;
 
 /**
- * Stories of the page, newest first.
+ * Incidents and maintenances in a list, newest first.
  *
  * @param query text in the name, the status or an update; empty: all
  */
@@ -200,7 +200,7 @@ export function findStories({ model }: WritingPage, name: ListName, query: strin
     .toSorted((a, b) => startOf(b) - startOf(a));
 }
 
-/** Each story as a response, with its post if it was written here. */
+/** The responses for a list, each with its post if it was written here. */
 export function incidentAnswers(writing: WritingPage, stories: readonly Story[]): readonly IncidentAnswer[] {
   const own = new Map(
     writing.written.flatMap((one) => {
@@ -211,7 +211,7 @@ export function incidentAnswers(writing: WritingPage, stories: readonly Story[])
   return stories.map((story) => incidentAnswer(writing, story, own.get(story) ?? null));
 }
 
-/** Components and groups in the order of the page, and after them groups without components. */
+/** Components and groups in the order of the page, followed by empty groups. */
 export function componentList(writing: WritingPage): readonly ComponentAnswer[] {
   const { model, made } = writing;
   const { all, byId } = v2ComponentSet(model);
@@ -240,7 +240,7 @@ function emptyGroup({ model, made }: WritingPage, { id, name }: GroupDefinition,
   };
 }
 
-/** Settings that are stored for a client and returned to it, and have no effect. */
+/** Settings that are stored and returned for clients, but have no effect. */
 function madeSettings(made: MadeComponent | undefined): Partial<ComponentAnswer> {
   if (made === undefined) return {};
   const { names, description, showcase, onlyIfDegraded, startDate } = made;

@@ -377,9 +377,9 @@ function withBodies(
 }
 
 /**
- * The titles in other languages that a request gives, over those that the post has, without those that it takes away.
+ * Merges the translated titles of a post with those in a request; null removes one.
  *
- * @param hasBodies  whether its text is no update, but what is said of a maintenance beforehand
+ * @param hasBodies  whether the text belongs to the post, as a maintenance's announcement does, and not to an update
  */
 function readTitles(
   { translations = {} }: IncidentRequest,

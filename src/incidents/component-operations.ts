@@ -1,4 +1,7 @@
-/** API operations on components and groups. The state of any can be declared; only those made over the API can be changed. */
+/**
+ * API operations on components and groups. Any component's state can be declared; only those created over the API can
+ * be changed.
+ */
 
 import { z } from 'zod';
 import type { ComponentDefinition } from '../model/observation.ts';
@@ -231,7 +234,7 @@ function applyChange(
   };
 }
 
-/** With the names in other languages that a request gives or takes away. */
+/** Merges the translated names with those in a request; null removes one. */
 function withNames({ names, ...made }: MadeComponent, request: Pick<ComponentRequest, 'names'>): MadeComponent {
   const kept = Object.entries({ ...names, ...request.names }).filter((one): one is [string, string] => one[1] !== null);
   return kept.length === 0 ? made : { ...made, names: Object.fromEntries(kept) };
@@ -362,7 +365,7 @@ function requireMembers(writing: WritingPage, ids: readonly string[]): readonly 
   });
 }
 
-/** Makes an id that no component of the page ever had. */
+/** Creates an id that no component of the page ever had. */
 async function freshId(tx: Writer, { page }: Author, name: string, suffix: string): Promise<string> {
   if ((await readMade(tx, page.key)).length >= MADE_MAX)
     throw new Refusal(409, `A page can have at most ${MADE_MAX} components and groups that were made over the API.`);
@@ -400,7 +403,7 @@ function refuseChanges(
     throw new Refusal(409, `It is defined by ${definedBy(writing)}. Change its ${changed[0]} there.`);
 }
 
-/** The names that a request changes, and what these are, for `refuseChanges`. */
+/** The names in a request and the current ones, for `refuseChanges`. */
 function namesAsked(
   { names: wanted }: Pick<ComponentRequest, 'names'>,
   known: Pick<ComponentDefinition, 'names'> | undefined,

@@ -1,4 +1,4 @@
-/** The view of the operators' form: open stories of a page, and the fields of the form. Pure. */
+/** The view of the operators' form: open posts of a page, and the fields of the form. Pure. */
 
 import type { IncidentTemplate } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
@@ -98,7 +98,7 @@ export function formParts(init: FormInit): FormParts {
   };
 }
 
-/** Title and text in each other language of the page. Visitors see the main language where one is empty. */
+/** Title and text in the page's other languages. Where one is empty, visitors see the main language. */
 function translationFields({ writing: { model }, own }: FormInit, field: MakeField): readonly FormField[] {
   const post = own?.document.post;
   const known = post?.type === 'incident' || post?.type === 'maintenance' ? post.translations : undefined;
@@ -217,7 +217,10 @@ function wallClock(text: string, { model }: WritingPage): string {
     .toString({ smallestUnit: 'minute' });
 }
 
-/** Open and unpublished posts, with links to change them; then open stories from elsewhere, read-only. */
+/**
+ * Open and unpublished posts, with links to change them; then open incidents and maintenances from elsewhere,
+ * read-only.
+ */
 export function openStories(writing: WritingPage, now: EpochMs): readonly OpenStory[] {
   const own = writing.written
     .filter((one) => isOpenPost(one, writing, now))

@@ -238,7 +238,7 @@ async function create(call: Call, writing: WritingPage, incident: NewIncidentReq
   return storyAnswer(...(await reloadStory(call, id)));
 }
 
-/** Continues a detected incident as a post. It names the same components, and therefore gets the same id. */
+/** Continues a detected incident as a post. Both have the same components, so the id stays the same. */
 function takeOver(
   call: Call,
   writing: WritingPage,

@@ -1,4 +1,4 @@
-/** Turns alerts into incidents: one for each key, however often and in whatever order its messages arrive. */
+/** Turns alerts into incidents: one per alert key, however often and in whatever order its messages arrive. */
 
 import type { IntakeConfig, TestMark } from '../config/intake.ts';
 import type { IncidentImpact } from '../model/observation.ts';
@@ -164,7 +164,7 @@ function alertComponent({ component }: Alert, { components }: IntakeConfig, writ
   return findComponent(writing, mapped) ?? byName?.definition.id ?? null;
 }
 
-/** What alerting systems send, by the mapping of their intake. Pure. */
+/** An alert, read from a payload with the mapping of its intake. Pure. */
 interface Alert {
   readonly key: string;
   /** `changed`: only its severity. */
@@ -186,9 +186,10 @@ const KEY_CHARS_MAX = 300;
 const NO_TIME_BEFORE = toEpochMs(Date.UTC(2000, 0, 1));
 
 /**
- * Reads the alerts of a payload, and whether it contains the sender's test message. Alerts with an unmapped status are skipped.
+ * Reads the alerts of a payload, and whether it contains the sender's test message. Alerts with an unmapped status are
+ * skipped.
  *
- * @throws Refusal 422 with the path of what every alert needs and one lacks
+ * @throws Refusal 422 with the path of a required field that is missing
  */
 export function readAlerts(
   payload: unknown,

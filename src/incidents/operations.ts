@@ -1,4 +1,7 @@
-/** Every operation of the API, and those of Statuspage that are missing. Routes and documents are made from this table. */
+/**
+ * All operations of the API, and those of Statuspage that are missing. Routes and documents are generated from this
+ * table.
+ */
 
 import { z } from 'zod';
 import { COMPONENT_OPERATIONS } from './component-operations.ts';
@@ -98,7 +101,7 @@ function matchPath(template: readonly string[], path: readonly string[]): Readon
   return params;
 }
 
-/** The OpenAPI document of the API, made from the same table and schemas that requests are answered by. */
+/** The OpenAPI document, generated from the same table and schemas that requests are validated with. */
 const FaultSchema = z.object({
   error: z.array(z.string()),
   message: z.string(),

@@ -1,4 +1,4 @@
-/** API operations on pages and their subscribers. A subscriber who is added here has to confirm, as on the page itself. */
+/** API operations on pages and their subscribers. */
 
 import { z } from 'zod';
 import { parseEmailAddress } from '../mail/mail.ts';
@@ -130,7 +130,7 @@ export const PAGE_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-/** Operations on the subscribers of a page. Whoever is added has to confirm, as on the page itself. */
+/** Operations on a page's subscribers. New ones have to confirm, as on the page itself. */
 const SubscriberAnswerSchema = z.object({
   id: z.string(),
   mode: z.literal('email'),
@@ -266,7 +266,7 @@ function subscribedPage({ pages, author }: Call): ResolvedPage {
   return found;
 }
 
-/** @throws Refusal 404 where the page has none of this id */
+/** @throws Refusal 404 if the page has no subscriber with this id */
 async function subscriberIn({ database, subscribers, author }: Call, id: string): Promise<ListedSubscriber> {
   const found = await subscriberById(database, id);
   if (found?.page !== author.page.key) throw notFound();

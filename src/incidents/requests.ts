@@ -1,6 +1,6 @@
 /**
- * Requests in the format of Statuspage's manage API, and refusals. Unknown keys are ignored, because its clients send many that
- * mean nothing here.
+ * Requests in the format of Statuspage's manage API, and refusals. Unknown keys are ignored, because clients send many
+ * that have no meaning here.
  */
 
 import { z } from 'zod';
@@ -13,10 +13,10 @@ import { LocaleSchema } from '../schema/scalars.ts';
 import { REPEAT_RULE } from '../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 
-/** About twenty screens. In the worst case, rendering Markdown takes time that grows with the square of its length. */
+/** About twenty screens. In the worst case, the time to render Markdown grows with the square of its length. */
 const BODY_CHARS_MAX = 10_000;
 const COMPONENTS_MAX = 500;
-/** Nobody can read quotes and lists that are nested deeper. */
+/** Deeper quotes and lists are unreadable. */
 const NESTED_MAX = 20;
 
 const COMPONENT_STATUSES = {
@@ -126,13 +126,13 @@ const IncidentFields = {
   ),
 };
 
-/** Of `POST incidents`. */
+/** `POST incidents`. */
 export const NewIncidentSchema = z.looseObject({
   incident: z.looseObject({ ...IncidentFields, name: NameSchema }),
 });
-/** Of `PATCH incidents/<id>`. */
+/** `PATCH incidents/<id>`. */
 export const IncidentChangeSchema = z.looseObject({ incident: z.looseObject(IncidentFields) });
-/** Of `PATCH incidents/<id>/incident_updates/<id>`. */
+/** `PATCH incidents/<id>/incident_updates/<id>`. */
 export const UpdateChangeSchema = z.looseObject({
   incident_update: z.looseObject({
     body: BodySchema.optional(),
@@ -141,13 +141,13 @@ export const UpdateChangeSchema = z.looseObject({
     display_at: InstantSchema.optional().describe('Only the time that the update has: it can’t be moved.'),
   }),
 });
-/** Of `PUT incidents/<id>/postmortem`. */
+/** `PUT incidents/<id>/postmortem`. */
 export const PostmortemSchema = z.looseObject({
   postmortem: z.looseObject({
     body_draft: BodySchema.min(1).describe('Markdown; nobody sees it until it is published.'),
   }),
 });
-/** Of `PUT incidents/<id>/postmortem/publish`. */
+/** `PUT incidents/<id>/postmortem/publish`. */
 export const PublishPostmortemSchema = z.looseObject({
   postmortem: z.looseObject({ notify_subscribers: FlagSchema.optional().describe('Default: false.') }).optional(),
 });
@@ -162,9 +162,9 @@ const ComponentFields = {
   only_show_if_degraded: FlagSchema.optional().describe('Returned; changes nothing.'),
   start_date: z.iso.date().optional().describe('Returned; changes nothing.'),
 };
-/** Of `POST components`. */
+/** `POST components`. */
 export const NewComponentSchema = z.looseObject({ component: z.looseObject({ ...ComponentFields, name: NameSchema }) });
-/** Of `PATCH components/<id>`. */
+/** `PATCH components/<id>`. */
 export const ComponentChangeSchema = z.looseObject({ component: z.looseObject(ComponentFields) });
 export type ComponentRequest = z.output<typeof ComponentChangeSchema>['component'];
 
@@ -174,18 +174,18 @@ const GroupFields = {
   description: DescriptionSchema.describe('Returned; pages don’t show it.'),
   components: ComponentIdsSchema.optional().describe('Ids of all components of the group.'),
 };
-/** Of `POST component-groups`. */
+/** `POST component-groups`. */
 export const NewGroupSchema = z.looseObject({
   description: DescriptionSchema,
   component_group: z.looseObject({ ...GroupFields, name: NameSchema }),
 });
-/** Of `PATCH component-groups/<id>`. */
+/** `PATCH component-groups/<id>`. */
 export const GroupChangeSchema = z.looseObject({
   description: DescriptionSchema,
   component_group: z.looseObject(GroupFields),
 });
 
-/** Of `POST subscribers`. */
+/** `POST subscribers`. */
 export const NewSubscriberSchema = z.looseObject({
   subscriber: z.looseObject({
     email: z.string().max(320),
@@ -195,9 +195,9 @@ export const NewSubscriberSchema = z.looseObject({
 });
 
 /**
- * The request in a body. Clients send what they don't set as null or as empty text.
+ * Parses a body. Clients send unset fields as null or as empty text.
  *
- * @param kept names of fields that null or empty text means something for
+ * @param kept names of fields for which null or empty text has a meaning
  * @throws Refusal 422
  */
 export function readRequest<Schema extends z.ZodType>(
@@ -262,12 +262,12 @@ export function instantIn(text: string): EpochMs {
   return at;
 }
 
-/** Whether a text from elsewhere may be the text of an update. */
+/** Whether a foreign text is accepted as the text of an update. */
 export function isValidBody(text: string): boolean {
   return BodySchema.safeParse(text).success;
 }
 
-/** Whether a text is nested so deeply that nobody can read it and rendering it is expensive. */
+/** Whether a text is nested so deeply that it is unreadable and expensive to render. */
 function isBomb(text: string): boolean {
   const quotes = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${NESTED_MAX + 1}}`, 'm');
   return quotes.test(text) || /\[{20}|!?\[(?:!?\[){20}|\({40}|[*_~`]{200}/.test(text);

@@ -1,4 +1,4 @@
-/** Reads the operators’ form into posts. The form has the same requests as the API, as fields. */
+/** Turns the operators’ form into posts. Its fields correspond to requests of the API. */
 
 import type { ANNOUNCEMENT_LEVELS } from '../model/observation.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
@@ -65,7 +65,7 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
     translations: Object.fromEntries(
       (writing.model.settings.languages?.all.slice(1) ?? []).map((tag) => [
         tag,
-        // What is emptied is taken away.
+        // An emptied field removes the translation.
         { title: text(`title.${tag}`) ?? null, body: text(`body.${tag}`) },
       ]),
     ),
@@ -91,7 +91,7 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
   return applyChange(own.document, incident, { writing, now });
 }
 
-/** The state that an incident last declared for each component, in the words of the form. */
+/** The latest state that an incident declared for each component, with the form's names. */
 export function lastDeclared(own: WrittenStory | null): ReadonlyMap<string, string> {
   const post = own?.document.post;
   if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();

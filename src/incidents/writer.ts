@@ -1,6 +1,6 @@
 /**
- * Writes posts of operators. The post, the record of the request and the audit entry are one transaction. The pass that follows
- * publishes it.
+ * Writes operators' posts. The post, the idempotency record and the audit entry form one transaction. The pass that
+ * follows publishes them.
  */
 
 import { type PageKey, toSlug } from '../model/slugs.ts';
@@ -19,7 +19,7 @@ import {
 import { parseWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { Refusal } from './requests.ts';
 
-/** The page that is written on. */
+/** The page of a post. */
 interface AuthorPage {
   readonly key: PageKey;
   readonly slug: string;
@@ -31,14 +31,13 @@ export function authorPage({ identity, definition }: ResolvedPage): AuthorPage {
   return { key: identity.key, slug: definition.slug, isPrivate: definition.access !== 'public' };
 }
 
-/** Who writes, on which page and when. */
+/** Who writes, on which page, and when. */
 export interface Author {
   /** As in the audit log: `token:deploys/k3f9a0bq2c`, `operator`. */
   readonly actor: string;
   /** Keyed hash of the client's address; null: this machine. */
   readonly client: string | null;
   readonly now: EpochMs;
-  /** The page that is written on. */
   readonly page: AuthorPage;
   /** Idempotency key and digest of the request; null: no key was sent. */
   readonly request: { readonly key: string; readonly digest: string } | null;
@@ -109,7 +108,7 @@ export async function changePost(tx: Writer, author: Author, { id, action, versi
   if (next === row.document) return;
   await saveWritten(tx, {
     ...row,
-    // What is added to a private post is as private as the post; what is added to a public one on a private page makes it private.
+    // Private once any part of it was written while the page was private.
     isPrivate: row.isPrivate || author.page.isPrivate,
     version: row.version + 1,
     document: next,
@@ -166,15 +165,15 @@ export function writeAudit(
   return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome });
 }
 
-/** Of the words in an address, beside a date or what tells two of them apart. */
+/** Of the words in an id, which also has a date or a suffix. */
 const WORDS_CHARS_MAX = 40;
 
-/** `2026-11-21-api-errors`: part of addresses, so that they can be read. */
+/** `2026-11-21-api-errors`: a readable part of addresses. */
 export function idWords(name: string, at: EpochMs): string {
   return [toIso(at).slice(0, 'YYYY-MM-DD'.length), slugWords(name)].filter((part) => part !== '').join('-');
 }
 
-/** `api-errors`; empty where nothing of a name can be part of an address. */
+/** `api-errors`; empty if the name has no usable characters. */
 export function slugWords(name: string): string {
   return toSlug(name, WORDS_CHARS_MAX);
 }

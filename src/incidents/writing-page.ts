@@ -1,4 +1,4 @@
-/** A page as its authors see it: the stored data with all posts on top, including drafts. */
+/** A page as its authors see it: the stored data with all posts, including drafts. */
 
 import { WRITTEN_ID } from '../model/observation.ts';
 import type { PageIncident, PageMaintenance, PageModel } from '../model/page.ts';
@@ -17,11 +17,11 @@ import { authorPage } from './writer.ts';
 
 export interface WritingPage {
   readonly page: ResolvedPage;
-  /** Computed up to now, independent of what is published. */
+  /** Computed for now, whatever is published. */
   readonly model: PageModel;
   /** Incidents, maintenances and overrides that were written on this page. */
   readonly written: readonly WrittenStory[];
-  /** Components and groups that were made over the API, by their id in addresses. */
+  /** Components and groups created over the API, by their id in addresses. */
   readonly made: ReadonlyMap<string, MadeComponent>;
 }
 
@@ -35,7 +35,10 @@ export interface WritingPageInit {
   readonly state: SiteState;
   readonly slug: string;
   readonly now: EpochMs;
-  /** For a preview: a post that is shown as if it were published; other drafts are left out. Default: all posts, with drafts. */
+  /**
+   * For a preview: a post to show as if it were published; other drafts are left out. Default: all posts, including
+   * drafts.
+   */
   readonly candidate?: { readonly id: string; readonly document: WrittenPost };
 }
 
@@ -86,7 +89,7 @@ export async function loadWritingPage(
   return { page, model, written: storiesIn(rows), made: new Map(made.map((one) => [one.id, one])) };
 }
 
-/** Replaces or adds the row of a candidate. */
+/** Replaces or adds the candidate's row. */
 function withCandidate(
   rows: readonly WrittenRow[],
   {
@@ -103,7 +106,7 @@ function withCandidate(
   return [...rows.filter((row) => row !== before), { ...facts, document: text, updatedAt: now }];
 }
 
-/** Parses the posts of rows; leaves out those that can’t be read. */
+/** Parses the posts of rows; leaves out unreadable ones. */
 export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] {
   return rows.flatMap((row) => {
     const document = parseWritten(row.document);
@@ -111,7 +114,7 @@ export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] 
   });
 }
 
-/** What the store recorded about a story. */
+/** The fields that the store adds to an incident or a maintenance. */
 function pickRecorded(stored: object | undefined): object {
   if (stored === undefined) return {};
   const { firstSeenAt, changedAt, sequence } = stored as Readonly<Record<string, unknown>>;
@@ -132,17 +135,16 @@ export function storyOf({ model }: WritingPage, id: string): PageIncident | Page
   );
 }
 
-/** Whether a story is a maintenance. */
 export function isMaintenance(story: PageIncident | PageMaintenance): story is PageMaintenance {
   return 'windows' in story;
 }
 
-/** A story's id in the v2 JSON of its page. */
+/** Id of an incident or a maintenance in the page's v2 JSON. */
 function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance): string {
   return isMaintenance(story) ? v2MaintenanceId(model, story) : v2IncidentId(model, story);
 }
 
-/** Finds the story with an id: one written here, one from elsewhere, or null. */
+/** Finds an incident or a maintenance by its id: one written here, one from elsewhere, or null. */
 export function findStory(
   writing: WritingPage,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Sends one notice to one channel, once. Checks where the address leads, limits time and response, and reports whether the
- * notice was taken, may be retried, or was rejected for good. Retrying is up to the caller.
+ * Sends one notice to one channel, once. Checks where the address leads, limits time and response size, and reports
+ * whether the notice was accepted, may be retried, or was rejected for good. The caller is responsible for retries.
  */
 
 import { hash } from 'node:crypto';
@@ -43,7 +43,7 @@ function recipientId(address: string): string {
   return hash('sha256', address).slice(0, 32);
 }
 
-/** The mail for one recipient, who doesn't see the others; null: the address is no longer configured. */
+/** The mail for one recipient, without the other addresses; null: the address is no longer configured. */
 export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, notice: Notice): Mail | null {
   const to = email.find((address) => recipientId(address) === recipient);
   if (to === undefined) return null;
@@ -138,7 +138,7 @@ function inLanguage(notice: Notice, language: string | undefined): Notice {
   return language === undefined ? notice : { ...notice, page: { ...notice.page, language } };
 }
 
-/** Whom a channel reaches, each by a message of its own. */
+/** The recipients of a channel; each gets a message of its own. */
 export function listRecipients(channel: Channel): readonly string[] {
   return channel.kind === 'email' ? emailRecipients(channel.settings) : [''];
 }
@@ -167,7 +167,7 @@ interface Sending {
   readonly isProxied: boolean;
   readonly limits: DeliverLimits;
   readonly now: () => EpochMs;
-  /** What must not appear in reasons. */
+  /** Values that must not appear in reasons. */
   readonly secrets: readonly string[];
 }
 
@@ -275,7 +275,7 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
 };
 
-/** Never the message of an error, because it may quote what was sent. */
+/** Never uses an error's message, because it may quote what was sent. */
 function networkWords(error: unknown): string {
   const code = String((error as { readonly code?: unknown }).code ?? '');
   const words = NETWORK_WORDS[code];

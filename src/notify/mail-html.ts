@@ -1,7 +1,7 @@
 /**
- * The HTML of a mail, as mail programs read it: tables, since Outlook for Windows lays out with Word; styles in the tags
- * (by css-inline), since Gmail drops style sheets in some accounts; no pictures, scripts or fonts. What is left of the style
- * sheet is for programs that know dark themes.
+ * The HTML of mails, as mail programs need it: tables, because Outlook for Windows lays out with Word; inline styles
+ * (by css-inline), because Gmail drops style sheets in some accounts; no pictures, scripts or fonts. What remains of
+ * the style sheet is for programs with dark themes.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -26,10 +26,10 @@ export interface MailSection {
   readonly heading: string;
   /** Link of the heading, besides the button; null: none. */
   readonly href: string | null;
-  /** Short facts, a line each. */
+  /** Short facts, one per line. */
   readonly facts: readonly string[];
   readonly text: string;
-  /** When it was written; empty: not said. */
+  /** When it was written; empty: not given. */
   readonly time: string;
 }
 

@@ -1,4 +1,4 @@
-/** Mails to subscribers: plain text, and the same as HTML that loads nothing, in the language of the page. */
+/** Mails to subscribers, in the language of the page: plain text, and HTML that loads nothing. */
 
 import { createHash } from 'node:crypto';
 import type { Revealing } from '../access/digest.ts';
@@ -71,7 +71,7 @@ const NAME_MAX = 100;
 interface NoticeMailInit {
   /** The same whenever the same notices are sent. */
   readonly batch: string;
-  /** At least one, in their order. */
+  /** At least one, in order. */
   readonly notices: readonly Notice[];
   readonly page: MailPage;
   readonly recipient: MailRecipient;
@@ -122,7 +122,7 @@ interface LinkMailInit {
   readonly link: string;
 }
 
-/** The link that begins a subscription, or that leads to the one there is. */
+/** A mail with a link, to confirm a subscription or to manage an existing one. */
 export async function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Promise<Mail> {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
@@ -143,7 +143,7 @@ export async function linkMail({ kind, id, page, recipient, link }: LinkMailInit
 interface SectionContext {
   readonly page: MailPage;
   readonly words: Words;
-  /** True: each heading is a link, since the button leads to the page. */
+  /** True: each heading links to its notice, because the button leads to the page. */
   readonly isDigest: boolean;
 }
 
@@ -184,11 +184,11 @@ function whenText({ startedAt, endsAt }: Notice['subject'], words: Words, format
   return `${from.text} – ${to.text}${endsAt > startedAt ? ` (${format.duration(endsAt - startedAt)})` : ''}`;
 }
 
-/** Returns as many sections as fit into a mail; at least one. */
+/** As many sections as fit into a mail; at least one. */
 function fitSections(sections: readonly MailSection[]): readonly MailSection[] {
   let bytes = 0;
   const end = sections.findIndex((section) => {
-    // Some 1,600 bytes are styles.
+    // About 1,600 bytes are styles.
     bytes += 1_600 + byteLength(escapeMarkup(JSON.stringify(section)));
     return bytes > SECTIONS_BYTES_MAX;
   });
@@ -221,7 +221,7 @@ async function writeBody(
       title: oneLine(title),
       sections,
       button,
-      // Before an address stands a colon, but not in a link.
+      // Addresses follow a colon in text, but not in a link.
       footer: footer.map((part) =>
         typeof part === 'string' ? part : { ...part, text: part.text.replace(/\s*[:：]$/, '') },
       ),
@@ -229,7 +229,7 @@ async function writeBody(
   };
 }
 
-/** A Message-ID that is always the same for one subject and recipient, in the domain of the links. */
+/** A Message-ID that is always the same for one incident and recipient, in the domain of the links. */
 function messageId(thing: string, recipient: MailRecipient): string {
   return `<${shortHash(thing)}.${shortHash(recipient.id)}@${linkHost(recipient)}>`;
 }

@@ -23,10 +23,10 @@ import { incidentPath, maintenancePath, shortId, stableUuid } from '../views/tex
 import { cleanLine } from '../views/text/plain-text.ts';
 import { textOfMarkdown } from '../views/text/safe-html.ts';
 
-/** Updates older than this cause no notices. */
+/** Older updates cause no notices. */
 export const TOLD_FOR_MS = DAY_MS;
 
-/** A notice, with what decides who gets it. */
+/** A notice, with the facts that decide who gets it. */
 export interface PageNotice {
   readonly notice: Notice;
   /** The same in the page's other languages, by tag. Absent: it has none. */
@@ -34,7 +34,7 @@ export interface PageNotice {
   /** Affected components of the page. */
   readonly componentIds: readonly string[];
   readonly monitors: readonly MonitorId[];
-  /** The list of an upstream that it comes from; null: none that is recorded. */
+  /** The upstream's list that it comes from; null: not a recorded one. */
   readonly origin: string | null;
   /** Its author asked for no notifications. */
   readonly isSilent: boolean;
@@ -44,7 +44,7 @@ export interface PageNotice {
 export interface NamedPart {
   readonly id: string;
   readonly name: string;
-  /** In the page's other languages, by tag, where somebody translated it. Absent: nobody did. */
+  /** Translations, by tag, for the page's other languages. Absent: none. */
   readonly names?: Translated | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface PageNews {
   })[];
   /** The page, and the lists of its upstreams that have been read. */
   readonly origins: readonly string[];
-  /** Every update of the last day, oldest first. */
+  /** All updates of the last day, oldest first. */
   readonly notices: readonly PageNotice[];
 }
 

@@ -1,4 +1,4 @@
-/** Records the notices of pages, puts them into the outbox (one row for each notice and recipient), and sends them. */
+/** Records the notices of pages, queues them in the outbox (one row per notice and recipient), and sends them. */
 
 import type { PageIdentity } from '../model/slugs.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
@@ -11,11 +11,11 @@ import { type Notice, noticeIn, type PageNews, type PageNotice, TOLD_FOR_MS } fr
 const SUBSCRIBERS = 'email';
 /** Messages that couldn’t be delivered for this long are parked. */
 const PARKED_AFTER_MS = 5 * DAY_MS;
-/** Longer than notices are sent, so that none is sent twice. */
+/** Longer than notices can take to send, so that none is sent twice. */
 const KEPT_MS = 7 * DAY_MS;
 /** Subscribers per transaction, so that nobody waits long for the database. */
 const STEP = 500;
-/** Rows of the outbox that are about subscribers and channels. */
+/** Rows of the outbox for subscribers and channels. */
 const OURS = `kind IN ('notice', 'confirm', 'known')`;
 
 interface ChannelScope {
@@ -39,7 +39,7 @@ export interface NoticeChannel extends ChannelScope {
   readonly deliver: (notice: Notice, recipient: string) => Promise<Handover>;
 }
 
-/** Queues the oldest new notice for some hundred subscribers. False: there is none. */
+/** Queues the oldest new notice for a few hundred subscribers. False: there is none. */
 function queueSome(
   database: Database,
   { channels, now }: { readonly channels: readonly NoticeChannel[]; readonly now: EpochMs },
@@ -98,7 +98,7 @@ function isTold(scope: ChannelScope, { notice, componentIds, monitors }: PageNot
   );
 }
 
-/** A notice that names none of the page's components is for everybody. */
+/** A notice without components of the page is for everybody. */
 function wants(subscriber: Row, { componentIds }: PageNotice): boolean {
   const chosen = JSON.parse(String(subscriber['components'])) as readonly string[];
   return chosen.length === 0 || componentIds.length === 0 || componentIds.some((id) => chosen.includes(id));
@@ -125,7 +125,7 @@ export async function readNotices(reader: Reader, ids: readonly string[]): Promi
   });
 }
 
-/** Parks messages that are too old, and forgets settled ones; how many were parked, by channel. */
+/** Parks messages that are too old and deletes settled ones. Returns how many were parked, by channel. */
 function tidyOutbox(database: Database, now: EpochMs): Promise<ReadonlyMap<string, number>> {
   return database.transaction(async (tx) => {
     const until = now - KEPT_MS;
@@ -148,7 +148,7 @@ interface ChannelCounts {
   readonly sent: number;
   readonly rejected: number;
   readonly parked: number;
-  /** Why the last attempt failed of what still waits; null: none failed. */
+  /** The last error of messages still waiting; null: none. */
   readonly lastError: string | null;
 }
 
@@ -198,7 +198,7 @@ export interface NoticeSenderOptions {
   /** Sends one message to a subscriber; null: there is no mail server, and mails wait. */
   readonly email: () => ((job: Job) => Promise<Handover>) | null;
   readonly channels: () => readonly NoticeChannel[];
-  /** Work of every run before anything is queued. */
+  /** Runs before anything is queued. */
   readonly prepare: () => Promise<void>;
   readonly onResult: (
     channel: string,
@@ -224,7 +224,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       }
     }
     await options.prepare();
-    // One step at a time, so that others can use the database in between.
+    // In steps, so that others can use the database in between.
     while (await queueSome(database, { channels: options.channels(), now: now() }));
   }
 
@@ -281,15 +281,16 @@ function parkedError(channel: string, count: number): Error {
   return new Error(`${messages} via ${channel} could not be delivered for five days and will not be sent.`);
 }
 
-// Records the notices of pages, each once, and which of them are not sent.
+// Records the notices of pages, each once, and which of them must not be sent.
 
 /**
- * Records the notices of a page. Known ones stay as they are, so several processes can record the same notices.
+ * Records the notices of a page. Known ones stay unchanged, so several processes can record the same notices.
  *
- * Not sent: what existed when its page or list was first seen (a first pass, a backfill, an import), what is older than a day,
- * and what its author wants to be silent. A notice that the page no longer has is withdrawn; what was not sent yet stays unsent.
+ * Not sent: updates that existed when their page or list was first seen (a first pass, a backfill, an import), those
+ * older than a day, and those that their author wants silent. If the page no longer has a notice, it is withdrawn, and
+ * not sent if still waiting.
  *
- * @returns how many notices are new and told
+ * @returns number of new notices to send
  */
 export function recordNews(database: Database, news: PageNews, now: EpochMs): Promise<number> {
   return database.transaction(async (tx) => {
@@ -312,7 +313,7 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs): Pr
   });
 }
 
-/** Returns the origins that are new, and records them. */
+/** Records new origins and returns them. */
 async function originsFirstSeen(tx: Writer, origins: readonly string[], now: EpochMs): Promise<ReadonlySet<string>> {
   const known = await readIn(tx, origins, (list) => ({
     sql: `SELECT origin FROM notice_origin WHERE origin IN (${list})`,
@@ -337,7 +338,7 @@ async function rememberComponents(tx: Writer, { page, components }: PageNews): P
 
 async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: EpochMs): Promise<void> {
   const current = new Set(notices.map(({ notice }) => notice.id));
-  // An hour less than a day, because a page is computed for a moment that is already past.
+  // An hour less than a day, because the page was computed a moment ago.
   const recent = await tx.all(`SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`, [
     page.key,
     now - TOLD_FOR_MS + 3_600_000,
@@ -348,7 +349,7 @@ async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: Epoc
   }
 }
 
-/** The components in the page's subscription form; none until it was published with its current gate. */
+/** The components for the page's subscription form; none until it was published with its current gate. */
 export async function readFormComponents(
   database: Pick<Database, 'all'>,
   page: PageIdentity,

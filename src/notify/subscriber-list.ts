@@ -28,12 +28,12 @@ export async function listSubscribers(
 export interface AddedSubscriber {
   readonly page: PageKey;
   readonly email: EmailAddress;
-  /** Ids; empty: all of the page. */
+  /** Ids; empty: the whole page. */
   readonly components: readonly string[];
   readonly gate: string;
-  /** Absent: that of the page. */
+  /** Absent: the page's. */
   readonly locale?: string | undefined;
-  /** True: they have agreed elsewhere. False: they get an email with a link to confirm, and nothing else until then. */
+  /** True: they agreed elsewhere. False: they get only an email with a link to confirm, until they do. */
   readonly isConfirmed: boolean;
 }
 
@@ -92,12 +92,12 @@ export async function removeAddress(
   return found.length;
 }
 
-/** One line of an imported list. */
+/** A line of an imported list. */
 interface ReadRow {
   readonly email: EmailAddress;
   /** Names or ids, as written in the file. */
   readonly components: readonly string[];
-  /** Empty: that of the page. */
+  /** Empty: the page's. */
   readonly locale: string;
 }
 

@@ -1,4 +1,4 @@
-/** Subscribers in the database: an encrypted address, and what its owner chose. */
+/** Subscribers in the database: an encrypted address, and its owner's choices. */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { AccessPage, GatedPage } from '../access/access.ts';
@@ -18,11 +18,11 @@ export interface Subscriber {
   /** Encrypted. */
   readonly address: string;
   readonly state: SubscriberState;
-  /** Ids of components; empty: all of the page. */
+  /** Ids of components; empty: the whole page. */
   readonly components: readonly string[];
-  /** Version of the password gate that it was subscribed behind; empty: none. */
+  /** Version of the password gate passed when subscribing; empty: none. */
   readonly gate: string;
-  /** The language in which its owner subscribed; absent: that of the page. */
+  /** The language used when subscribing; absent: the page's. */
   readonly locale?: string;
   readonly createdAt: EpochMs;
 }
@@ -117,7 +117,7 @@ export async function erasePending(tx: Writer, until: EpochMs): Promise<number> 
 }
 
 interface SubscriberCount {
-  /** Of the page that has it now. */
+  /** Slug of the page, as of now. */
   readonly slug: string;
   readonly state: SubscriberState;
   readonly count: number;
@@ -141,13 +141,13 @@ export interface SubscribablePage {
   readonly identity: PageIdentity;
   readonly page: AccessPage;
   readonly gated: GatedPage;
-  /** Its title in other languages; absent: nobody translated it. */
+  /** Translated titles; absent: none. */
   readonly titles?: Translated | undefined;
-  /** Languages in which it is there beside its default; absent: none. */
+  /** Languages besides the default; absent: none. */
   readonly locales?: readonly string[];
 }
 
-/** A text of a page as it is said in one of its languages; empty: the default. */
+/** A text of a page in one of its languages; empty: the default. */
 export function sayOn(
   { page }: Pick<SubscribablePage, 'page'>,
   locale: string,
@@ -157,15 +157,15 @@ export function sayOn(
   return sayIn({ locale: locale || page.locale, languages: { all: [page.locale] } }, text, translated);
 }
 
-/** Version of the gate that a new subscriber has passed; empty: their address tells whether they still would. */
+/** The gate version that a new subscriber has passed; empty: their access depends on their address. */
 export function gateVersion({ gated: { gate } }: Pick<SubscribablePage, 'gated'>): string {
   return gate.kind === 'public' || gate.kind === 'email-domain' ? '' : gate.version;
 }
 
 /**
- * Whether the owner of an address may still see the page: behind a password or ranges of addresses, if they passed the current
- * ones; behind email domains, if the address has one of them; behind an identity provider, if the page names the address or its
- * domain, since groups can't be asked for. Null: the page doesn't exist, so nobody may.
+ * Whether the owner of an address may still see the page. With a password or ranges of addresses: if they passed the
+ * current gate. With email domains: if the address has one of them. With an identity provider: if the page lists the
+ * address or its domain, because groups are unknown here. Null: the page doesn't exist.
  */
 export function mayReceive(page: SubscribablePage | null, address: string, gate: string): boolean {
   if (page === null) return false;
@@ -200,7 +200,7 @@ export function linkToken(key: Revealing, purpose: LinkPurpose, id: string): str
   return `${id}.${linkMac(key, purpose, id)}`;
 }
 
-/** The id of the subscription that a token belongs to; null: the token is not valid. */
+/** The id of the subscription that a token belongs to; null: invalid. */
 export function readLinkToken(key: Revealing, purpose: LinkPurpose, token: string): string | null {
   const [, id = '', mac = ''] = TOKEN.exec(token) ?? [];
   if (id === '') return null;
@@ -213,7 +213,7 @@ function linkMac(key: Revealing, purpose: LinkPurpose, id: string): string {
 
 /** Encrypts subscribers' addresses for the database, and hashes them to find them again. Without the key, neither can be read. */
 export interface AddressSeal extends Seal {
-  /** The same for one address on one page, in capitals or not. */
+  /** The same for one address on one page, whatever its case. */
   readonly hash: (page: PageKey, address: string) => string;
 }
 

@@ -50,7 +50,7 @@ interface SubscriptionsOptions {
   /** Language for pages that no longer exist. */
   readonly locale: () => string;
   readonly render: RenderSubscribe;
-  /** Called when a request was recorded, which is to be handled after the response was sent. */
+  /** Called when a request was recorded; it is handled after the response was sent. */
   readonly onRequest: () => void;
   /** Called when a subscription was deleted. */
   readonly onErased: () => void;
@@ -136,7 +136,7 @@ async function showForm(call: Call): Promise<GateResponse | null> {
   return call.seen === null ? null : askAgain(call, {}, 200);
 }
 
-/** The page's components, with their names as its tree has them. */
+/** The page's components, with names in the language of the request. */
 async function formComponents({
   options,
   known,
@@ -205,7 +205,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   };
 }
 
-/** The selected components. All of them is the same as none, and includes components that are added later. */
+/** The selected components. Selecting all is stored as none, which includes components added later. */
 async function chosenComponents({ options, request, known }: Call): Promise<readonly string[]> {
   const components = known === null ? [] : await readFormComponents(options.database, known.identity);
   const [ticked, groups] = [new Set(request.form.getAll('component')), new Set(request.form.getAll('group'))];
@@ -253,7 +253,7 @@ async function manage(call: Call): Promise<GateResponse | null> {
     ...found,
     ...(action === 'save' ? { components: await chosenComponents(call) } : {}),
     ...(action === 'pause' ? { state: 'paused' } : {}),
-    // Someone who sees the page has passed its current gate.
+    // Whoever sees the page has passed its current gate.
     ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateVersion(seen) } : {}),
   };
   await options.database.transaction((tx) => changeSubscriber(tx, found.id, changed));
@@ -266,8 +266,8 @@ async function showLeave(call: Call): Promise<GateResponse | null> {
 }
 
 /**
- * Also what mail programs send by themselves (RFC 8058): no cookie, no origin, only the token. Its owner wants no more mail,
- * whatever has become of the page, so the subscription is erased at any address; only the answer depends on the page.
+ * Unsubscribes. Mail programs also send this by themselves (RFC 8058), with nothing but the token. The subscription is
+ * deleted at any address, whatever has become of the page; only the response depends on the page.
  */
 async function leave(call: Call): Promise<GateResponse | null> {
   const { options } = call;
@@ -289,8 +289,8 @@ function openAddress({ options }: Call, { address, id }: Subscriber): string {
 }
 
 /**
- * The subscription that a token is of, if it is one of the page at this address and its owner may know of the page: who sees
- * it, or may be sent what it tells. Looked up before anything is asked of the page, so that every other page takes as long.
+ * The subscription of a token, if it belongs to this page and its owner may know about the page: they see it, or may
+ * receive its notices. It is read before the page is checked, so that the response takes as long for any page.
  */
 async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Subscriber | null> {
   const { options, known, seen } = call;
@@ -301,7 +301,7 @@ async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Sub
   return isAllowed && found.page === known?.identity.key ? found : null;
 }
 
-/** Says that a link is no longer valid, if the visitor may see the page. */
+/** Says that a link has expired, if the visitor may see the page. */
 async function expired(call: Call): Promise<GateResponse | null> {
   return call.seen === null ? null : call.show({ step: 'expired' }, 404);
 }
@@ -309,7 +309,7 @@ async function expired(call: Call): Promise<GateResponse | null> {
 /** Renders the pages of subscriptions. What differs only by visitor is filled in afterwards, so each page is rendered once. */
 export type RenderSubscribe = (view: SubscribeView) => Promise<LoginHtml>;
 
-/** Placeholders for what differs between requests; letters and dashes survive any escaping. */
+/** Placeholders for values that differ between requests; letters and dashes survive any escaping. */
 const PLACES = { base: '/place-of-base/', token: 'place-of-token' } as const;
 /** Rendered pages kept in memory. */
 const KEPT_MAX = 200;
@@ -342,12 +342,12 @@ function createSubscribeDocuments(render: RenderSubscribe): AnswerSubscribe {
   };
 }
 
-// Records every request of the subscription form in the same way, whatever the address, and decides on it afterwards:
-// neither the response nor its timing reveals who is subscribed.
+// Records every request of the subscription form in the same way, whatever the address, and handles it later. Neither
+// the response nor its timing reveals who is subscribed.
 
-/** Emails with a link to an address that has not confirmed. */
+/** Confirmation emails to an address that never confirmed. */
 const CONFIRMATIONS_MAX = 3;
-/** A subscriber who subscribes again gets one email in this time. */
+/** A subscriber who subscribes again gets at most one email within this time. */
 const REMINDED_AFTER_MS = 24 * HOUR_MS;
 /** A request that can't be read is forgotten after this. */
 const KEPT_MS = 24 * HOUR_MS;
@@ -360,7 +360,7 @@ interface SubscribeRequest {
   readonly address: string | null;
   readonly components: readonly string[];
   readonly gate: string;
-  /** Empty: that of the page. */
+  /** Empty: the page's. */
   readonly locale: string;
 }
 
@@ -393,7 +393,7 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
     for (const row of rows) {
       const id = String(row['id']);
       const address = seal.open(String(row['address']), id);
-      // Encrypted with another key, which may come back.
+      // Encrypted with another key, which may be restored.
       if (address === null && Number(row['at']) > now - KEPT_MS) continue;
       await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
       if (address === null || address === '') continue;
@@ -431,7 +431,7 @@ async function decide(
   const [id, isPending, count] = [String(row?.['id']), row?.['state'] === 'pending', Number(row?.['asked_count'])];
   const isReminded = count > 0 && Number(row?.['asked_at']) > now - REMINDED_AFTER_MS;
   if (isPending ? count >= CONFIRMATIONS_MAX : isReminded) return;
-  // Before it is confirmed, the last choice counts; afterwards only its owner can change it.
+  // Until the subscription is confirmed, the last choice counts; afterwards only its owner can change it.
   if (isPending)
     await tx.run('UPDATE subscriber SET components = ?, gate = ?, locale = ? WHERE id = ?', [
       ...[asked.components, gate, locale, id],

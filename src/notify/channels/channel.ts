@@ -1,4 +1,7 @@
-/** The type of a kind of channel, which puts a notice into the format that the receiver documents; and the text of a notice. */
+/**
+ * Defines kinds of channels, which convert a notice into the format that the receiver documents; and the text of
+ * notices.
+ */
 
 import { hash } from 'node:crypto';
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
@@ -12,7 +15,7 @@ import { fill, findWords } from '../../views/words/index.ts';
 import { impactWord, statusWord } from '../../views/words/state-words.ts';
 import type { Notice } from '../news.ts';
 
-/** One HTTP request, to be sent as it is. */
+/** One HTTP request to send. */
 export interface OutgoingRequest {
   readonly method: 'POST' | 'PUT';
   readonly url: string;
@@ -33,8 +36,8 @@ export interface Answer {
 export interface ChannelKind<K extends ChannelKindName> {
   readonly kind: K;
   /**
-   * The requests for a notice, in order; each may be sent again. None: the channel has no use for such a notice, which counts as
-   * delivered.
+   * The requests for a notice, in order; each may be sent again. None: the channel doesn't use such notices, which
+   * counts as delivered.
    *
    * @param at time of sending, for signatures
    */
@@ -62,7 +65,7 @@ export function sendJson(
   };
 }
 
-/** A body as a JSON object; null: it is none, or it was cut. */
+/** A body as a JSON object; null: it isn't one, or was cut. */
 export function parseObject({ body }: Answer): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(body);
@@ -73,8 +76,8 @@ export function parseObject({ body }: Answer): Readonly<Record<string, unknown>>
 }
 
 /**
- * A string or boolean of a JSON object. Programs return the whole message that they were sent, which is too long to be read:
- * of an object that was cut, the first field of that name counts.
+ * A string or boolean from a JSON object. Some services return the whole message sent, which is too long to read: if
+ * the object was cut, the first field with that name counts.
  */
 export function readField(answer: Answer, name: string): unknown {
   const whole = parseObject(answer);
@@ -103,9 +106,9 @@ interface Message {
   readonly title: string;
 }
 
-/** Characters that change the direction of text, even after the text that contains them. */
+/** Characters that change the text direction, also of the text that follows. */
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Otherwise, a thousand components would fill a message with names. */
+/** So that a thousand components don't fill a message with names. */
 const NAMES_SHOWN_MAX = 10;
 const NAMES_MAX = 100;
 const NAME_MAX = 200;

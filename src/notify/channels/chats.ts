@@ -83,16 +83,16 @@ const discord: ChannelKind<'discord'> = {
   isTaken: ({ status }) => status === 204 || status === 200,
 };
 
-/** What Discord reads as an address: all up to a space or `<`, but not the punctuation at its end; here also up to a backslash. */
+/** What Discord links: everything up to a space or `<`, except punctuation at the end. Here a backslash ends it too. */
 const DISCORD_ADDRESS = /https?:\/\/[^\s<\\]+[^<.,:; "'\]\s\\]/g;
 
 /**
- * Text that Discord shows as it is written: no masked link, no mention, no heading. Addresses stay addresses, so no backslash
- * may follow one: `]` needs none once every `[` has one, and a space ends an address
- * before `<` and `\`, also with punctuation between.
+ * Escapes text so that Discord shows it literally: no masked link, no mention, no heading. Addresses stay links, so
+ * they must not be followed by a backslash: `]` needs none if every `[` has one, and a space ends an address before `<`
+ * and `\`, even with punctuation in between.
  */
 function escapeDiscord(text: string): string {
-  // A number with a point begins a list, which Discord renumbers.
+  // A number with a full stop begins a list, which Discord renumbers.
   const quote = (part: string): string =>
     part.replace(/[\\*_~`|>#+\-[<@]/g, '\\$&').replace(/^([^\S\n]*\d+)\.(?=[^\S\n])/gm, '$1\\.');
   let end = 0;
@@ -134,7 +134,7 @@ function escapeTelegram(text: string): string {
   return escapeMarkup(text.replace(/(?<![\w.+-])@(?=\w)/g, '@\u2060'));
 }
 
-/** 32,000 bytes for the whole message; JSON writes some characters longer. */
+/** The whole message is limited to 32,000 bytes; JSON makes some characters longer. */
 const GOOGLE = { textBytes: 12_000, heading: 200, key: 256 } as const;
 
 /** A space’s webhook, with one card, and a thread for each incident. */
@@ -176,7 +176,7 @@ function escapeGoogle(text: string): string {
   return escapeMarkup(text).replaceAll('\n', '<br>');
 }
 
-/** A message has 28 kB at most, its frame included. */
+/** A message is limited to 28 kB, including its frame. */
 const TEAMS = { textBytes: 12_000, lines: 60, headingBytes: 750, factBytes: 1_500 } as const;
 
 interface TeamsStyle {

@@ -1,4 +1,4 @@
-/** On-call services (an incident opens an alert, and its end closes it), messages to phones, and webhooks. */
+/** On-call services (an incident opens an alert, and its end closes it), messages to phones, and generic webhooks. */
 
 import { createHmac } from 'node:crypto';
 import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
@@ -85,7 +85,8 @@ const opsgenie: ChannelKind<'opsgenie'> = {
     };
     const entity = shorten(message.names.length === 1 ? (message.names[0] ?? '') : message.page, OPSGENIE.entity);
     const create = sendJson(`${base}/v2/alerts`, { ...common, ...changing, alias, entity }, headers);
-    // An alert that is open takes only the note of another with its alias. Jira Service Management can't change an alert.
+    // On an open alert, a repeated create with its alias only adds the note. Jira Service Management can't change
+    // alerts.
     const canChange = notice.event === 'incident_updated' && !base.includes('/jsm/');
     return [
       create,
@@ -97,7 +98,7 @@ const opsgenie: ChannelKind<'opsgenie'> = {
   isTaken: ({ status }) => status === 202,
 };
 
-/** No limits are documented; these are those of similar services. */
+/** No limits are documented; these are from similar services. */
 const ONCALL = { title: 1_024, text: 15_000, key: 255 } as const;
 
 /** A Formatted Webhook, whose alerts are grouped by their id and end with the state `ok`. */
@@ -121,8 +122,8 @@ const grafanaOncall: ChannelKind<'grafana_oncall'> = {
 };
 
 /**
- * Its templates show Markdown and pass HTML on to chats, and most of them show a backslash. So what begins a tag or a mention
- * is replaced, and what makes a masked link is taken apart; addresses stay as they are.
+ * Some of its templates render Markdown, pass HTML on to chats, or show backslashes. So the characters that begin tags
+ * or mentions are replaced and masked links are broken up; addresses stay unchanged.
  */
 function escapeOncall(text: string): string {
   return text
@@ -137,11 +138,14 @@ export const ON_CALL: ChannelKinds<'pagerduty' | 'opsgenie' | 'grafana_oncall'> 
   grafana_oncall: grafanaOncall,
 };
 
-// Messages to phones: ntfy, and SMS and WhatsApp through a gateway of the operator's.
+// Messages to phones: ntfy, and SMS and WhatsApp through the operator's gateway.
 
-/** Documented: a longer message becomes an attachment; and of the whole request, where JSON writes some characters longer. */
+/**
+ * Documented: longer messages become attachments, and the whole request is limited, where JSON makes some characters
+ * longer.
+ */
 const NTFY = { messageBytes: 4_096, titleBytes: 250, requestBytes: 8_192 } as const;
-/** 1 to 5, where 3 is usual. */
+/** From 1 to 5; 3 is the default. */
 const NTFY_PRIORITIES = { none: 2, minor: 3, major: 4, critical: 5 } as const;
 const asIs = (text: string): string => text;
 
@@ -162,7 +166,7 @@ const ntfy: ChannelKind<'ntfy'> = {
     const room = NTFY.requestBytes - byteLength(JSON.stringify({ ...rest, message: '' }));
     const perByte = Math.max(1, NTFY.messageBytes / room);
     const measure = (text: string): number => Math.max(byteLength(text), jsonByteLength(text) * perByte);
-    // Without Markdown, which has to be asked for.
+    // Plain text, because Markdown has to be requested.
     const message = shorten(body === '' ? page : body, Math.min(NTFY.messageBytes, room), asIs, measure);
     const headers = token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` };
     return [sendJson(`${server.replace(/\/+$/, '')}/`, { ...rest, message }, headers)];
@@ -175,8 +179,8 @@ const GATEWAY_MAX = { sms: 4 * 67, whatsapp: 4_096 } as const;
 type GatewayKind = Extract<ChannelKindName, keyof typeof GATEWAY_MAX>;
 
 /**
- * Only a carrier, or somebody with a contract with one, can send text messages, and each has an API of its own: Pharos posts
- * one plain shape, and the gateway passes it on.
+ * Sending text messages needs a contract with a carrier, and each has its own API. Pharos posts one simple JSON format,
+ * and the operator's gateway passes it on.
  */
 function throughGateway<K extends GatewayKind>(kind: K): ChannelKind<K> {
   const max = GATEWAY_MAX[kind];
@@ -184,7 +188,7 @@ function throughGateway<K extends GatewayKind>(kind: K): ChannelKind<K> {
     kind,
     requests: (settings: ChannelSettings<GatewayKind>, notice: Notice): OutgoingRequest[] => {
       const { headline, text, url } = describeNotice(notice);
-      // At least half is for text.
+      // At least half of the message is text.
       const link = url === null || url.length > max / 2 ? '' : `\n${url}`;
       const words = shorten(text === '' ? headline : `${headline}\n${text}`, max - link.length);
       const headers = Object.entries(settings.gateway_headers).map(([name, value]) => [
@@ -210,9 +214,9 @@ export const PHONES: ChannelKinds<'ntfy' | GatewayKind> = {
   whatsapp: throughGateway('whatsapp'),
 };
 
-// Any address: the notice as JSON, signed as Standard Webhooks has it.
+// Any address: the notice as JSON, signed according to Standard Webhooks.
 
-/** Limits the body. The full text is at the address. */
+/** Limits the body. The full text is on the page. */
 const TEXT_BYTES_MAX = 20_000;
 const TITLE_BYTES_MAX = 1_000;
 const NAME_BYTES_MAX = 300;
@@ -245,7 +249,7 @@ export const webhook: ChannelKind<'webhook'> = {
   retried: [404],
 };
 
-/** `type` with dots between its words, the instant, and what there is to say. */
+/** The `type` with dots between words, the time, and the data. */
 function toBody(notice: Notice): Readonly<Record<string, unknown>> {
   const { page, subject } = notice;
   const message = describeNotice(notice);
