@@ -5,14 +5,17 @@ import type { AccessType } from './observation.ts';
 /** What the sign-in page shows. It reveals nothing about the page behind it, not even whether that exists. */
 
 /**
- * `sign-in`: the forms. `sent`: the same answer to any address, with a field for the code. `confirm`: the last step of a
- * mailed link. `sign-out`: the button that ends the session. `signed-out`: it ended here, and not yet at the identity provider.
+ * `sign-in`: the forms. `sent`: a field for the code; the same answer for any address. `confirm`: the last step of a
+ * mailed link. `sign-out`: the sign-out button. `signed-out`: signed out here, but not yet at the identity provider.
  */
 
 export const LOGIN_STEPS = ['sign-in', 'sent', 'confirm', 'sign-out', 'signed-out'] as const;
 export type LoginStep = (typeof LOGIN_STEPS)[number];
 
-/** `other-browser`: a mailed link was opened elsewhere than where it was asked for. `refused`: sent from another site. */
+/**
+ * `other-browser`: a mailed link was opened in another browser than the one that asked for it. `refused`: the form was
+ * sent from another site.
+ */
 export const LOGIN_FAULTS = [
   'wrong',
   'wrong-code',
@@ -29,9 +32,9 @@ export const LOGIN_FAULTS = [
 export type LoginFault = (typeof LOGIN_FAULTS)[number];
 
 /**
- * Everything in it is safe to put into a document after the usual escaping. Forms post to addresses below `base`:
- * `login/` with `username` and `password`, or with `email`; `login/code/` with `code`; `login/link/` with `token`;
- * `logout`. All but the last carry `to`. A link leads to `login/oidc/`.
+ * All texts are safe in a document after the usual escaping. Forms post to addresses below `base`: `login/` with
+ * `username` and `password`, or with `email`; `login/code/` with `code`; `login/link/` with `token`; `logout`. All
+ * except `logout` carry `to`. A link leads to `login/oidc/`.
  */
 export interface LoginPrompt {
   /** Derived from the address to return to, whether that page exists or not; null: the site's language. */
@@ -106,8 +109,8 @@ export interface AccessStatement {
 }
 
 /**
- * What one source states of a page. A password and a list of domains are a gate by themselves, with or without a type;
- * null: the source says nothing.
+ * The access that one source asks for. A password or a list of domains closes the page even without a type. Null: the
+ * source says nothing about access.
  */
 export function statedAccess({
   type,

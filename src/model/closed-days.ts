@@ -79,10 +79,11 @@ interface Committed {
 }
 
 /**
- * Compares what is said now with what was committed. A day is new if the log had not closed it, or if it is from before the
- * component's first day; any other difference is a change of history. Components that are not on the page any more say nothing.
+ * Compares today's figures with those committed. A day is new if the log had not closed it, or if it lies before the
+ * component's first committed day; any other difference is a change of history. Components no longer on the page are
+ * ignored.
  *
- * @param shown  days that are said something of now, as `closedDays` lists them
+ * @param shown  days with figures now, from `closedDays`
  * @param components  ids of the components on the page
  */
 export function compareDays(

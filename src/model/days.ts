@@ -7,7 +7,7 @@ import { type Day, dayOf, type EpochMs, earlier, type Interval, intervalOfDay, M
 import { cutTimeline, stateAt } from './timeline.ts';
 import { type MsByState, sumByState, sumCounted } from './uptime.ts';
 
-/** A day is green or blue only if it is known to have been operational or in maintenance for this share of what elapsed. */
+/** A day is green or blue only if at least this share of its elapsed time was operational or in maintenance. */
 export const MIN_GOOD_RATIO = 0.5;
 
 /** Once trouble is over, it doesn't colour a day if it was no longer than this: one failed check at the usual interval of a minute. */
@@ -51,8 +51,8 @@ interface MadeCells {
 const made = new WeakMap<readonly TimelineSpan[], MadeCells>();
 
 /**
- * One cell for each of `days`, in their order; today ends at `options.now`. Neither a time line nor a list of days may
- * change once it was asked for.
+ * One cell for each of `days`, in the same order; today ends at `options.now`. Results are cached by identity: never
+ * change a time line or a list of days after passing it in.
  */
 export function dayCells(
   timeline: readonly TimelineSpan[],
@@ -77,7 +77,7 @@ interface SteadyDay {
 
 /** By zone and day; these cells are the same for all components. */
 const steadyDays = new LRUCache<string, SteadyDay>({ max: 4_096 });
-/** The same for lists of days, which all components of a page share. */
+/** The same for whole lists of days, which all components of a page share. */
 const steadyLists = new WeakMap<readonly Day[], { readonly zone: string; readonly list: readonly SteadyDay[] }>();
 
 function listSteadyDays(days: readonly Day[], zone: string): readonly SteadyDay[] {
@@ -95,7 +95,7 @@ function listSteadyDays(days: readonly Day[], zone: string): readonly SteadyDay[
 
 function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], options: DayOptions): readonly DayCell[] {
   let span: TimelineSpan | undefined;
-  let look = '';
+  let key = '';
   const list = listSteadyDays(days, options.zone);
   return days.map((day, index) => {
     const { interval, cells } = list[index] as SteadyDay;
@@ -103,13 +103,13 @@ function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], opti
     // Spans that last for weeks are looked up only once.
     if (!holds(span, interval)) {
       span = timeline[firstEndingAfter(timeline, interval.from)];
-      look = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
+      key = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
       if (!holds(span, interval)) return dayCell(timeline, { day, interval }, options);
     }
-    const known = cells.get(look);
+    const known = cells.get(key);
     if (known !== undefined) return known;
     const cell = dayCell([span], { day, interval }, options);
-    cells.set(look, cell);
+    cells.set(key, cell);
     return cell;
   });
 }
@@ -159,17 +159,19 @@ function listProvenances(pieces: readonly TimelineSpan[]): readonly Provenance[]
 }
 
 /**
- * The colour of a day from the time in each state. Good time is operational or in maintenance.
+ * The colour of a day, from the time in each state. Operational and maintenance time are good time.
  *
- * 1. The worst of major outage, partial outage and degraded that goes on, or that lasted longer than the blip floor, where
- *    time in a worse one counts for the milder too: 40 s of one and 40 s of the other are 80 s of the milder. Trouble that
- *    outweighs the good time is never a blip.
- * 2. Else, if less than `MIN_GOOD_RATIO` of the elapsed part was good: `paused` or `unknown`, whichever was longer.
- * 3. Else `maintenance`, if it goes on, or was longer than the floor or than the operational time; else `operational`.
+ * 1. The worst of major outage, partial outage and degraded that is still going on, or that lasted longer than the blip
+ *    floor. Time in a worse state counts for the milder ones too: 40 s of one and 40 s of the other are 80 s of the
+ *    milder. Trouble that outweighs the good time is never a blip.
+ * 2. Otherwise, if less than `MIN_GOOD_RATIO` of the elapsed part was good: `paused` or `unknown`, whichever lasted
+ *    longer.
+ * 3. Otherwise `maintenance`, if it is going on, or lasted longer than the floor or than the operational time; else
+ *    `operational`.
  *
- * More trouble, in place of whatever else, never gives a better colour.
+ * Replacing any time with trouble never gives a better colour.
  *
- * @param running what goes on at the end of the elapsed part; null: the day is over, or yet to come
+ * @param running state at the end of the elapsed part; null: the day is over, or in the future
  */
 function stateOfDay(
   ms: MsByState,
@@ -204,8 +206,8 @@ const presents = new WeakMap<
 >();
 
 /**
- * A day that began badly turns green by good time alone, and one that was unknown turns known. A time line must not change once
- * it was asked for.
+ * Today's colour. A day that began badly turns green through good time alone, and an unknown day becomes known. Cached
+ * by identity: never change a time line after passing it in.
  */
 export function presentColour(timeline: readonly TimelineSpan[], options: DayOptions): PresentColour {
   const known = presents.get(timeline);

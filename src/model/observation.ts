@@ -10,10 +10,9 @@ import type { Translated } from './translated.ts';
 export const WRITTEN_ID = 'written';
 
 declare const monitorId: unique symbol;
-/** `<upstream id>/<external id>`, the name of a monitor everywhere. */
+/** Identifies a monitor everywhere: `<upstream id>/<external id>`. */
 export type MonitorId = string & { readonly [monitorId]: true };
 
-/** The name of a monitor everywhere: `<upstream id>/<external id>`. */
 export function toMonitorId(upstreamId: string, externalId: string | number): MonitorId {
   return `${upstreamId}/${externalId}` as MonitorId;
 }
@@ -67,7 +66,7 @@ export interface PlaceAnswer {
   readonly place: string;
   readonly at: EpochMs;
   readonly state: State;
-  /** Null: it didn't answer. */
+  /** Null: no answer. */
   readonly responseTimeMs: number | null;
 }
 
@@ -86,7 +85,7 @@ export const INCIDENT_IMPACTS = ['none', 'minor', 'major', 'critical'] as const;
 export type IncidentImpact = (typeof INCIDENT_IMPACTS)[number];
 
 export interface Update {
-  /** Unique within its incident and stable. */
+  /** Unique within its incident, and stable. */
   readonly id: string;
   readonly at: EpochMs;
   /** A status of an incident or a maintenance, depending on its parent. Null: the status didn't change. */
@@ -101,10 +100,10 @@ export interface Update {
   readonly notify?: false;
 }
 
-/** The page that something was written on. */
+/** The page that a post was written on. */
 export interface PageOwner {
   readonly page: PageKey;
-  /** Whether the page was private then. */
+  /** Whether the page was private at the time. */
   readonly isPrivate: boolean;
 }
 
@@ -123,8 +122,8 @@ export interface Incident {
   /** The affected components, if the upstream defines pages. */
   readonly components: readonly AffectedComponent[];
   /**
-   * Pages it is published on, by definition id; null: on every page that shows one of its monitors. An empty list: the
-   * upstream does not say this time, and what it said before stays.
+   * Definition ids of the pages it is published on; null: every page that shows one of its monitors. Empty: the
+   * upstream did not say this time, so the earlier value stays.
    */
   readonly pages: readonly string[] | null;
   /** The state of its monitors while it is open; null: not given. */
@@ -138,8 +137,8 @@ export interface Incident {
   /** False: what it declares is shown but doesn't count in uptime. Absent: it counts. */
   readonly affectsUptime?: boolean;
   /**
-   * When it came into being there, as far as that never changes: it tells one story from another that was given the same
-   * id later. Absent: the id alone tells.
+   * When the upstream created it, if that never changes: distinguishes incidents when an id is reused. Absent: the id
+   * alone identifies it.
    */
   readonly bornAt?: EpochMs;
   /** The page that it was written on, the only one that shows it. Absent: every page with its components or monitors shows it. */
@@ -176,9 +175,9 @@ export interface Maintenance {
   readonly covers?: false;
   /** False: its author doesn't want anyone to be notified. Absent: subscribers are notified. */
   readonly notify?: false;
-  /** As of an incident. */
+  /** As in `Incident`. */
   readonly bornAt?: EpochMs;
-  /** As of an incident. */
+  /** As in `Incident`. */
   readonly owner?: PageOwner;
 }
 
@@ -208,11 +207,11 @@ export interface Announcement {
   readonly bodies?: Translated;
   readonly level: AnnouncementLevel;
   readonly from: EpochMs;
-  /** Null: until taken back. */
+  /** Null: until withdrawn. */
   readonly to: EpochMs | null;
   /** Slugs of the pages that show it; null: all. */
   readonly pages: readonly string[] | null;
-  /** As of an incident. */
+  /** As in `Incident`. */
   readonly owner?: PageOwner;
 }
 
@@ -220,7 +219,7 @@ export const ACCESS_TYPES = ['public', 'ip', 'password', 'email-domain', 'oidc',
 /** Who may see a page. `ip`: visitors from allowed addresses, without signing in. `closed`: nobody; used for unknown access types. */
 export type AccessType = (typeof ACCESS_TYPES)[number];
 
-/** Addresses that may see a page, as ranges in CIDR form or single addresses. */
+/** Addresses that may see a page: single ones, or ranges in CIDR notation. */
 export interface AddressRule {
   readonly ranges: readonly string[];
   /** True: visitors from these addresses needn't sign in. False: they must sign in as well. */
@@ -238,7 +237,7 @@ export interface OidcAllow {
 
 /** How the service of a page presents it, as far as known. */
 export interface PagePresentation {
-  /** False: search engines are asked to leave it out. */
+  /** False: ask search engines not to index it. */
   readonly allowIndex?: boolean | undefined;
   /** Language tag of the page. */
   readonly locale?: string | undefined;
@@ -250,7 +249,10 @@ export interface PagePresentation {
   readonly showsAllPlaced?: boolean | undefined;
 }
 
-/** A status page as an upstream or the configuration defines it. Field names as in the status-page resource, in our case. */
+/**
+ * A status page as an upstream or the configuration defines it. Fields are those of the status-page resource, in camel
+ * case.
+ */
 export interface PageDefinition {
   /** `<upstream id>/<page id there>`, or `config/<slug>`. */
   readonly id: string;
@@ -265,7 +267,7 @@ export interface PageDefinition {
   readonly customDomain: string | null;
   readonly access: AccessType;
   readonly emailDomains: readonly string[];
-  /** Absent: from any address. */
+  /** Absent: any address. */
   readonly addresses?: AddressRule | undefined;
   /** Absent: nobody can sign in by an identity provider. */
   readonly oidc?: OidcAllow | undefined;
@@ -308,20 +310,20 @@ export interface ComponentDefinition {
   readonly counts?: false;
 }
 
-/** Where an upstream sends its own notifications. Addresses and keys in it are never kept. */
+/** A channel through which an upstream sends its own notifications. Its addresses and keys are never stored. */
 export interface NotificationChannel {
   /** `<upstream id>/<external id>`. */
   readonly id: string;
   readonly name: string;
-  /** The upstream's word: `slack`, `webhook` … */
+  /** In the upstream's words: `slack`, `webhook` … */
   readonly kind: string;
   /** The monitors that trigger it; null: not known. */
   readonly monitors: readonly MonitorId[] | null;
 }
 
 /**
- * What one pull learned. Monitors and pages are complete, unless they are stale; of incidents and maintenances `complete`
- * says how far they are; `details` holds only what was asked this time.
+ * What one pull returned. Monitors and pages are complete unless stale; `complete` says which incidents and
+ * maintenances are; `details` holds only what was requested this time.
  */
 export interface Learned {
   readonly monitors: readonly MonitorObservation[];
@@ -336,7 +338,7 @@ export interface Learned {
   readonly announcements: readonly Announcement[];
   readonly pages: readonly PageDefinition[];
   readonly details: readonly MonitorDetail[];
-  /** Absent: not asked for this time. */
+  /** Absent: not requested this time. */
   readonly channels?: readonly NotificationChannel[];
   readonly problems: readonly Problem[];
   /** Number of items that were read. */
@@ -375,10 +377,12 @@ export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
 
 /** Something in a response that couldn't be used as it is. */
 export interface Problem {
-  /** `dropped`: the item is left out or shows as unknown; `word`: a word we do not know; `gate`: who may see a page is in doubt. */
+  /**
+   * `dropped`: the item is left out or shown as unknown. `word`: an unknown value. `gate`: unclear who may see a page.
+   */
   readonly kind: 'dropped' | 'word' | 'gate' | 'note';
   /**
-   * The page that a `gate` is about, by its definition's id: it is closed. Null: the pages that the answer does not show. Absent: all
+   * With `gate`: definition id of the page, which is closed. Null: the pages missing from the answer. Absent: all pages
    * of this upstream.
    */
   readonly page?: string | null;

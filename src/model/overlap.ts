@@ -11,9 +11,9 @@ export interface Span extends Interval {
 }
 
 /**
- * Where a piece of the time line comes from: our own passes, an outage that the upstream recorded, what the upstream
- * says of the time before our first pass, what people declared (of a component without a monitor also that nothing is
- * wrong), a maintenance window, or nowhere (always `unknown`).
+ * Where a piece of the time line comes from: our own observations; an outage recorded by the upstream; the upstream's
+ * report on the time before our first observation; a declaration by people (for a component without a monitor also that
+ * all is well); a maintenance window; or nothing (always `unknown`).
  */
 export const PROVENANCES = ['observed', 'incident', 'reported', 'declared', 'maintenance', 'none'] as const;
 export type Provenance = (typeof PROVENANCES)[number];
@@ -21,8 +21,8 @@ export type Provenance = (typeof PROVENANCES)[number];
 export interface TimelineSpan extends Span {
   readonly provenance: Provenance;
   /**
-   * The state that uptime counts, where it is another: an impact was declared that is not to count. Absent: `state`.
-   * Both stand in one piece, so that no two readings of a time line can disagree.
+   * The state that counts for uptime, if different: an impact was declared that must not count. Absent: `state`. Both
+   * are in one span, so that all readings of a time line agree.
    */
   readonly counted?: State;
   /** True: nobody was looking. It is only known from a recorded outage, a maintenance window or what people declared. */
@@ -35,7 +35,7 @@ export interface DeclaredSpan extends Span {
   readonly isCounted: boolean;
 }
 
-/** One UTC day as an upstream counted its own checks; the shares of the day are in proportion. */
+/** One UTC day as the upstream counted its own checks; only the proportions matter. */
 export interface ReportedDay {
   readonly day: Day;
   readonly operational: number;
@@ -44,8 +44,8 @@ export interface ReportedDay {
 }
 
 /**
- * Everything known of one component's past. All lists are sorted by `from`. `observed` and `reported` are disjoint inside,
- * but where our clock once went back; `timelineOf` then believes the worse.
+ * Everything known of one component's past. All lists are sorted by `from`. `observed` and `reported` don't overlap,
+ * except where our clock was set back: `timelineOf` then takes the worse state.
  */
 export interface History {
   /** Observed by our passes. */
@@ -54,7 +54,7 @@ export interface History {
   readonly reported: readonly Span[];
   /** Outages of this monitor that the upstream recorded: it was down even if our passes missed it. May overlap. */
   readonly outages: readonly Interval[];
-  /** Maintenance windows of this monitor or component. May overlap. */
+  /** Maintenance windows. May overlap. */
   readonly maintenances: readonly Interval[];
   /** Declared by people. May overlap. Absent: nothing. */
   readonly declared?: readonly DeclaredSpan[];
@@ -63,8 +63,8 @@ export interface History {
 }
 
 /**
- * The same spans sorted and disjoint; where several overlap, the worse state stands, so their order does not matter.
- * Empty and backward spans vanish. Hands back the very list when there is nothing to do.
+ * Sorts and separates spans; where several overlap, the worse state wins, whatever their order. Empty and backward
+ * spans are dropped. Returns the same list if there is nothing to do.
  */
 export function disjointSpans(spans: readonly Span[]): readonly Span[] {
   return isDisjoint(spans) ? spans : keepWorst(spans);
@@ -76,7 +76,7 @@ export function disjointIntervals(intervals: readonly Interval[], state: State):
   return disjointSpans(intervals.map(({ from, to }) => ({ state, from, to })));
 }
 
-/** Index of the first of some disjoint sorted spans that ends after `at`. */
+/** Index of the first span that ends after `at`; `spans` must be sorted and disjoint. */
 export function firstEndingAfter(spans: readonly Interval[], at: EpochMs): number {
   let low = 0;
   let high = spans.length;

@@ -52,7 +52,7 @@ export interface PageSettings {
   readonly url: string;
   /** IANA time zone of its days and times. */
   readonly timezone: string;
-  /** BCP 47; the words come from the catalogue of that language. */
+  /** BCP 47; selects the catalogue of texts. */
   readonly locale: string;
   /** Absent: it has one language. */
   readonly languages?: PageLanguages;
@@ -61,9 +61,9 @@ export interface PageSettings {
   readonly blipFloorMs: number;
   /** Decimal places of uptime figures. */
   readonly uptimeDecimals: number;
-  /** `#rrggbb`, checked; null: the default. */
+  /** `#rrggbb`, validated; null: the default. */
   readonly accentColor: string | null;
-  /** Checked custom properties, `--pharos-…` to value. */
+  /** Validated custom properties, `--pharos-…` to value. */
   readonly cssVariables: Readonly<Record<string, string>>;
   /** Absent: the built-in look. */
   readonly look?: PageLook;
@@ -112,8 +112,8 @@ export interface ComponentModel {
   /** True: the data of its upstream is stale. */
   readonly isStale: boolean;
   /**
-   * What every surface that says anything of its state reads: sorted, gapless, from the start of what is known (or of
-   * history) to `asOf` and including that instant; `unknown` where nothing is known.
+   * Every view of the component's state reads this. Sorted and without gaps, from the start of its data (or of the
+   * history shown) up to and including `asOf`; `unknown` without data.
    */
   readonly timeline: readonly TimelineSpan[];
   /** When it was first defined or first observed, whichever was earlier. */
@@ -185,7 +185,7 @@ export interface PageMaintenance {
   readonly title: string;
   /** Language of the title, if it isn't the page's. */
   readonly lang?: string | undefined;
-  /** The window; of one that repeats the one that runs or comes next, else the last. */
+  /** The window. With `repeats`: the current or next one, else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
   /** All known windows, sorted. */
@@ -231,7 +231,7 @@ export interface WitnessWord {
 /** The part of a page's log that the page shows. */
 export interface LogSummary {
   readonly size: number;
-  /** Root of the tree, as base64. */
+  /** Root of the tree, in base64. */
   readonly root: string;
   /** Digest of the past days in the log. */
   readonly days: string;
@@ -270,8 +270,8 @@ export interface PageModel {
   /** Figures and days are computed up to this instant: the last change, or the last heartbeat if that is later. */
   readonly asOf: EpochMs;
   /**
-   * A file is drawn anew at every change and at every heartbeat, so whoever reads it after this instant holds a copy
-   * that is no longer kept up to date and should be told so.
+   * Pages are redrawn at every change and every heartbeat, so a copy read after this instant is out of date and should
+   * say so.
    */
   readonly staleAfter: EpochMs;
   /** The oldest `monitorsAt` of its sources; null if one never answered. */

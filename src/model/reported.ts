@@ -6,8 +6,8 @@ import { isWorse, type State } from './state.ts';
 import { DAY_MS, type Day, type EpochMs, earlier, type Interval, later, startOfDay, toEpochMs } from './time.ts';
 
 /**
- * How what a pass saw becomes part of the past: a span goes on while nothing changes, a change begins another, and a
- * silence stays a gap, which the time line shows as `unknown`.
+ * How observations become history: a span continues while nothing changes, a change begins a new one, and silence
+ * leaves a gap, which the time line shows as `unknown`.
  */
 
 /** A monitor as seen by a pass; a `MonitorObservation` is one. */
@@ -43,8 +43,8 @@ export interface PassRecord {
   /** The time up to which open spans last now, and at which this pass is recorded. */
   readonly at: EpochMs;
   /**
-   * `continuous`: open spans go on to `at` but for `spanChanges`.
-   * `broken`: open spans end at `lastAt`, nothing is said of the time since, and every monitor seen begins a span at `at`.
+   * `continuous`: open spans extend to `at`, apart from `spanChanges`. `broken`: open spans end at `lastAt`, the time
+   * since then is unknown, and every monitor seen begins a span at `at`.
    */
   readonly continuity: 'continuous' | 'broken';
   /** Empty if broken. At most one for each monitor, not before `lastAt` or its `earliest`. */
@@ -52,14 +52,14 @@ export interface PassRecord {
 }
 
 /**
- * What one pass over one upstream changes in the recorded spans: work in proportion to the monitors, writes in
- * proportion to the changes.
+ * What one answer of an upstream changes in the recorded spans. Work is proportional to the monitors, writes to the
+ * changes.
  *
- * - A monitor in the state it was in: its span goes on. In another: the span ends and another begins, when the upstream
- *   says it changed if that lies between the two answers, else at this answer. No longer listed: the span ends.
- *   Listed twice: the worse counts.
- * - More than `silenceMs` since the last answer, be it that we slept or that the clock jumped ahead: broken.
- * - An answer older than the last one, since another process was quicker: nothing of it is written.
+ * - A monitor in the same state: its span continues. In another state: the span ends and another begins, at the
+ *   upstream's `changedAt` if that lies between the two answers, else at this answer. No longer listed: the span ends.
+ *   Listed twice: the worse state wins.
+ * - More than `silenceMs` since the last answer, because we slept or the clock jumped ahead: broken.
+ * - An answer older than the last one, because another process was quicker, is not written.
  */
 export function recordPass({ at, lastAt, lastStates, seen, silenceMs }: Pass): PassRecord {
   if (lastAt === null || at - lastAt > silenceMs) return { at, continuity: 'broken', spanChanges: [] };
@@ -98,8 +98,8 @@ export interface MonitorPast extends RememberedPast {
 }
 
 /**
- * The `reported` list of a `History`: exact spans as they are, and counted days for the time before our first
- * observation, or before `asOf` if there is none. A counted day that exact spans tell of is left out, or its trouble
+ * The `reported` list of a `History`: exact spans unchanged, and counted days for the time before our first
+ * observation, or before `asOf` if there is none. A counted day covered by exact spans is left out, because its trouble
  * would show twice.
  */
 export function reportedSpans({ observed, reported, reportedDays }: RememberedPast, asOf: EpochMs): Span[] {
@@ -115,15 +115,15 @@ export function reportedSpans({ observed, reported, reportedDays }: RememberedPa
 const EARLIEST = Number.NEGATIVE_INFINITY as EpochMs;
 
 /**
- * Days that an upstream counted itself, as spans: each UTC day, as far as it lies inside `bounds`, is split in the
- * proportion of its counts.
+ * Days that an upstream counted, as spans: each UTC day, as far as it lies inside `bounds`, is split in proportion to
+ * its counts. Sorted by `from`.
  *
- * Only the sums are the upstream's word, the hours are not: trouble is put into the middle of the stretch, where it
- * falls on the same date in most time zones. A day with any trouble keeps at least a millisecond of it; a day with no
- * checks gives nothing. Sorted by `from`.
+ * The upstream gives only sums, no hours: trouble is placed in the middle of the stretch, where it falls on the same
+ * date in most time zones. A day with any trouble keeps at least a millisecond of it; a day without checks gives
+ * nothing.
  *
- * @param bounds  what to leave out: usually ends at our first observation, so that a day we saw half of keeps its
- *                proportions in the other half
+ * @param bounds  the part to keep; usually ends at our first observation, so that a day we observed half of keeps its
+ * proportions in the other half
  */
 export function spansOfReportedDays(days: readonly ReportedDay[], bounds?: Interval): Span[] {
   const sorted = days.toSorted((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));

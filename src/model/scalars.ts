@@ -20,7 +20,7 @@ export function escapeMarkup(text: string): string {
 
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,254}[a-z0-9])?$/;
 
-/** The name of a host (RFC 1123), with one label or several. */
+/** A host name (RFC 1123), with one or more labels. */
 export const HOST_NAME =
   /^(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
 

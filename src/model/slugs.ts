@@ -132,8 +132,8 @@ export function isOwnPath(text: string): boolean {
 declare const pageKey: unique symbol;
 
 /**
- * One page for as long as it is the same page: the slug it began with and its era there, `acme~2`. Whatever is kept for a
- * page is kept under its key, so a page that takes over a slug finds nothing of the page before.
+ * Identifies one page for its whole life: its first slug and its era there, `acme~2`. All data of a page is stored
+ * under its key, so a page that takes over a slug never finds its predecessor's data.
  */
 export type PageKey = string & { readonly [pageKey]: true };
 

@@ -38,11 +38,11 @@ export function worse(a: State, b: State): State {
 }
 
 /**
- * The state of a page or a group from those of its components.
+ * The state of a page or a group, from its components.
  *
- * All down is `major_outage`, some down is `partial_outage`; otherwise the worst by impact. `paused` counts for
- * nothing unless everything is paused; components in maintenance do not make "some" out of "all the others".
- * No components at all is `unknown`: nothing was observed.
+ * All down is `major_outage`, some down is `partial_outage`; otherwise the worst by impact. `paused` is ignored unless
+ * everything is paused. Components in maintenance are ignored when deciding between "some" and "all". Without
+ * components: `unknown`.
  */
 export function combinedState(states: readonly State[]): State {
   let active = 0;

@@ -22,7 +22,7 @@ export const HOUR_MS = 3_600_000;
 /** 24 hours; a calendar day may have 23 or 25. */
 export const DAY_MS = 86_400_000;
 
-/** Brands a number of milliseconds as an instant; fractions are dropped. */
+/** A number of milliseconds as an instant; fractions are dropped. */
 export function toEpochMs(value: number): EpochMs {
   return Math.trunc(value) as EpochMs;
 }
@@ -58,8 +58,8 @@ export function addDays(day: Day, count: number): Day {
 }
 
 /**
- * The stretch of one calendar day in `zone`: 23, 24 or 25 hours, or what the zone makes of it. Empty for a day that a
- * zone skipped. The stretches of consecutive days touch.
+ * The interval of one calendar day in `zone`: usually 23, 24 or 25 hours. Empty for a day that the zone skipped.
+ * Intervals of consecutive days touch.
  */
 export function intervalOfDay(day: Day, zone: string): Interval {
   const { intervals } = zoneCache(zone);
@@ -99,8 +99,8 @@ function dayOfLocalMs(localMs: number): Day {
 }
 
 /*
- * What a time zone says never changes while a process runs, and asking takes microseconds, so answers are kept: a page
- * asks for the same ninety days once for every component.
+ * A zone's rules never change while a process runs, and each query takes microseconds, so answers are cached: a page
+ * needs the same ninety days once per component.
  */
 
 /** Maximum number of cached lists: the last ninety days and the last year, for the zones of a site. */

@@ -1,13 +1,13 @@
 /**
- * One time line out of everything known of a component: complete, sorted, disjoint.
+ * Merges everything known of a component into one time line: complete, sorted, disjoint.
  *
- * Layers, from below, at each instant:
+ * Layers, from the bottom, at each instant:
  *
- * 1. What our passes saw, else what the upstream reported, else `unknown`. An observed `unknown` or `paused` is an answer
+ * 1. What we observed, else what the upstream reported, else `unknown`. An observed `unknown` or `paused` is an answer
  *    and is not replaced by a report. A component without a monitor is operational while it is watched.
- * 2. Outages that the upstream recorded: down, also where sampling missed it.
- * 3. A maintenance window: whatever is below was to be expected, and nothing below counts, heard or not.
- * 4. What people declared: it holds where it is worse than all below, also inside a window, since somebody says so.
+ * 2. Outages recorded by the upstream: down even where our sampling missed it.
+ * 3. A maintenance window: anything below is expected and does not count, even if nothing was observed.
+ * 4. What people declared: applies where it is worse than everything below, even in a window, because somebody said so.
  */
 
 import type { AffectedComponent, Incident, MonitorId, Update } from './observation.ts';
@@ -17,11 +17,11 @@ import { isWorse, type State, worse } from './state.ts';
 import { type EpochMs, earlier, type Interval, later } from './time.ts';
 
 /**
- * The time line of `history` over `window`: spans that touch each other and cover the window wholly, neighbours that
- * agree in everything merged. Empty when the window is.
+ * The time line of `history` over `window`: spans that cover the window without gaps; identical neighbours are merged.
+ * Empty when the window is.
  *
- * The lists may come in any order and may overlap; where spans of one list overlap, the worse state stands.
- * Linear in the spans that meet the window when the lists are sorted and disjoint, as `History` promises.
+ * The lists may come in any order and may overlap; where spans of one list overlap, the worse state wins. Linear in the
+ * number of spans in the window if the lists are sorted and disjoint, as `History` promises.
  */
 export function timelineOf(history: History, window: Interval): TimelineSpan[] {
   const { declared = [], watched = [] } = history;
@@ -172,8 +172,8 @@ export function lastRunFrom(timeline: readonly TimelineSpan[]): EpochMs | null {
 }
 
 /**
- * The time line as "since" reads it: a time in which nobody looked, between two times in which the same state was seen, counts as
- * part of them. What was recorded, planned or declared has a beginning and an end of its own, so no gap joins it.
+ * The time line for "since": a gap in observation between two spans of the same state counts as that state. Recorded
+ * outages, windows and declarations have their own beginning and end, so gaps are not joined to them.
  */
 export function fillGaps(timeline: readonly TimelineSpan[]): readonly TimelineSpan[] {
   let before: TimelineSpan | undefined;
@@ -220,11 +220,11 @@ export function isAboutComponent(
 }
 
 /**
- * The states that an incident which is about `component` puts it into, oldest first, up to `until`.
+ * The states that an incident sets for `component`, oldest first, up to `until`.
  *
- * An update stands until the next one, the first one from the incident's start. Until an update says something of any
- * component, each is in the state that the incident as a whole gives it; from then on the updates are the whole of what
- * is said, and a component that none has named yet is none of the incident's.
+ * An update applies until the next one; the first applies from the incident's start. Until an update names any
+ * component, all have the state of the incident as a whole. From then on only the updates count, and a component that
+ * none has named yet is unaffected.
  */
 export function declaredSpans(incident: Incident, component: NamedComponent, until: EpochMs): DeclaredSpan[] {
   const end = incident.endedAt === null ? until : earlier(incident.endedAt, until);

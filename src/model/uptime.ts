@@ -2,12 +2,12 @@
  * Uptime: up ÷ (observed − maintenance − paused), over any window of a time line.
  *
  * `operational` and `degraded` are up, `major_outage` is down, and `partial_outage` is 30 % down, the weight that
- * Statuspage and Instatus use, so that figures can be compared. Maintenance, paused and unknown time counts neither
- * way; how much was observed at all stands beside the figure as its coverage. An impact that people declared counts,
- * unless they said that it does not: then the state below it does.
+ * Statuspage and Instatus use, so that figures are comparable. Maintenance, paused and unknown time does not count; the
+ * observed share is given as coverage. A declared impact counts unless it was declared not to: then the state below it
+ * counts.
  *
- * A figure needs observation: below `COVERAGE_MIN` there is none. What was only reported is no observation, since nobody tells
- * of the good times: of a month in which only an outage is known, nobody knows the uptime.
+ * A figure needs observation: below `COVERAGE_MIN` there is none. Reported time alone is not observation, because
+ * upstreams report outages but not good times: a month for which only an outage is known has no uptime.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -33,7 +33,7 @@ export function responseTimeFigures(samples: readonly ResponseTime[], window: In
   return measureResponseTimes(values);
 }
 
-/** One stretch of a chart. */
+/** One interval of a chart. */
 export interface ResponseTimeBucket extends Interval {
   /** Null: there are no samples, which is a gap in the chart, not a zero. */
   readonly figures: ResponseTimeFigures | null;
@@ -66,10 +66,10 @@ function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | 
 /** Writes ratios as percentages that never look better than they are. */
 
 /**
- * A ratio as a percentage with `decimals` digits after the point, rounded down: 0.99995 is "99.99%", and "100%",
- * always without digits after the point, is only ever exactly 1. "–" for null and for what is not a ratio.
+ * A ratio as a percentage, rounded down to `decimals` decimals: 0.99995 is "99.99%". Only exactly 1 gives "100%",
+ * always without decimals. "–" for null and for anything that is not a ratio.
  *
- * @param locale  BCP 47; decides the point and the space before the sign
+ * @param locale  BCP 47; decides the decimal separator and the space before the percent sign
  */
 export function formatUptime(ratio: number | null, decimals: number, locale = 'en'): string {
   if (ratio === null || !(ratio >= 0 && ratio <= 1)) return '–';
@@ -108,7 +108,7 @@ export const FORMULA_VERSION = 3;
 /** The share of a window that must have been observed for a ratio. */
 const COVERAGE_MIN = 0.01;
 
-/** Milliseconds in each state; whole numbers. */
+/** Whole milliseconds in each state. */
 export type MsByState = Readonly<Record<State, number>>;
 
 export interface Uptime {
@@ -176,7 +176,6 @@ export function sumCounted(pieces: readonly TimelineSpan[], shown: MsByState): M
   return ms ?? shown;
 }
 
-/** No time in any state. */
 export function emptyMsByState(): Record<State, number> {
   return {
     operational: 0,
@@ -221,8 +220,8 @@ function shareUp(countedMs: number, downTenths: number): number | null {
 }
 
 /**
- * The uptime of a group or a page: the mean of its components' ratios, each weighted by the time that counts in it,
- * so that a component added yesterday does not speak for ninety days. Times are sums over the components.
+ * Uptime of a group or a page: the mean of its components' ratios, weighted by the time that counts in each, so that a
+ * component added yesterday has little effect on a 90-day figure. Times are sums over the components.
  */
 export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
   const shown = emptyMsByState();
@@ -248,8 +247,8 @@ type Periods = Readonly<Record<UptimePeriod, Uptime>>;
 const counted = new WeakMap<readonly TimelineSpan[], { readonly now: EpochMs; readonly periods: Periods }>();
 
 /**
- * Uptime of every period; a period longer than the time line has the rest as `unknown`. A time line must not change
- * once asked for.
+ * Uptime for every period; time before the time line is `unknown`. Cached by identity: never change a time line after
+ * passing it in.
  */
 export function uptimePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Periods {
   const known = counted.get(timeline);
@@ -298,7 +297,6 @@ function measurePeriods(timeline: readonly TimelineSpan[], now: EpochMs): Period
   };
 }
 
-/** The window of `period` that ends at `now`. */
 export function windowOf(period: UptimePeriod, now: EpochMs): Interval {
   return { from: toEpochMs(now - UPTIME_PERIODS[period] * DAY_MS), to: now };
 }

@@ -1,18 +1,18 @@
 /**
- * Outages as incidents: which falls of a page's components open an entry, which are part of one, and which of them people
- * tell of themselves. Derived from what is remembered, played through in the order of time, so that more history never
- * changes what an earlier look found; nothing of it ever becomes part of a time line.
+ * Automatic incidents: groups outages of a page's components ("falls") into entries, and decides which of them a
+ * declared incident covers instead. Computed by replaying stored history in order of time, so that more history never
+ * changes an earlier result. Entries never affect a time line.
  *
- * - A fall opens an entry once it has been seen down for `afterMs` in all.
- * - A fall that begins within two minutes of one in an entry is part of that entry once it has been down for so long too.
- * - An entry closes when all its falls are over. A component of it that falls again while it is open, or within ten
- *   minutes after it closed, opens it again at once.
- * - While an incident that people declared is in progress and began more than ten minutes before a component that it
- *   names falls, the fall is its story, and no entry's.
- * - An incident that names a component of an entry adopts the entry, with all of its components, when it begins while
- *   the entry is open or within ten minutes after; or when it is in progress as the entry opens, and began no more than
- *   ten minutes before the first fall.
- * - When an incident ends, whatever it tells of that is still down has fallen anew at that instant.
+ * - A fall opens an entry after `afterMs` of downtime in total.
+ * - A fall that begins within two minutes of a fall in an entry joins it after the same downtime.
+ * - An entry closes when all its falls are over. If one of its components falls again while it is open, or within ten
+ *   minutes after it closed, the entry reopens at once.
+ * - If a declared incident is in progress and began more than ten minutes before a component that it names falls, the
+ *   fall belongs to the incident and to no entry.
+ * - An incident that names a component of an entry adopts the entry, with all of its components, if it begins while the
+ *   entry is open or within ten minutes after; or if it is in progress as the entry opens, and began at most ten
+ *   minutes before the first fall.
+ * - When an incident ends, its components that are still down count as falling anew at that instant.
  */
 
 import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
@@ -76,7 +76,7 @@ export const TOGETHER_MS = 2 * MINUTE_MS;
 /** A component that falls again within this time had not recovered; an incident declared within it is about the same outage. */
 export const RELAPSE_MS = 10 * MINUTE_MS;
 
-/** The entries of one page. */
+/** The automatic incidents of one page. */
 export function entriesOf({ components, incidents, afterMs, asOf }: EntryInputs): Entries {
   if (components.every(({ falls }) => falls.length === 0)) return { entries: [], told: [], nextAt: null };
   const play: Play = {

@@ -9,9 +9,9 @@ import { timelineOf } from '../timeline.ts';
 // When monitors saw a component go down and recover.
 
 /**
- * One time that a component was down: from the first instant at which it was seen down outside its maintenance windows,
- * until it was seen well again, or its upstream recorded that the outage was over and nobody has seen it since. Silence and
- * maintenance end nothing by themselves, since neither says that it works.
+ * One outage of a component: from the first time it was observed down outside its maintenance windows until it was
+ * observed working again, or until the end of the outage recorded upstream if nothing was observed since. Silence and
+ * maintenance alone do not end it, because neither shows that it works.
  */
 export interface Fall {
   readonly from: EpochMs;
@@ -32,10 +32,10 @@ export type Sightings = Pick<History, 'observed' | 'outages' | 'maintenances'>;
 export function fallsOf({ observed, outages, maintenances }: Sightings, asOf: EpochMs): Fall[] {
   if (outages.length === 0 && !observed.some(({ state }) => DOWN.has(state))) return [];
   const from = [...observed, ...outages].reduce((first, item) => earlier(first, item.from), asOf);
-  // An instant longer, so that what begins at `asOf` is in it.
+  // One millisecond longer, to include what begins at `asOf`.
   const line = timelineOf({ observed, reported: [], outages, maintenances: [] }, { from, to: toEpochMs(asOf + 1) });
   const windows = disjointIntervals(maintenances, 'maintenance');
-  // One that goes on reaches past `asOf`.
+  // An ongoing outage reaches past `asOf`.
   const recoveries = new Set(outages.map(({ to }) => to).filter((to) => to <= asOf));
   const falls: Fall[] = [];
   let down: Interval[] = [];
@@ -57,7 +57,7 @@ function extendOrPush(intervals: Interval[], { from, to }: Interval): void {
   else intervals.push({ from, to });
 }
 
-/** The parts of an interval that lie in none of some sorted, disjoint windows. */
+/** The parts of an interval outside the given sorted, disjoint windows. */
 function outside({ from, to }: Interval, windows: readonly Interval[]): Interval[] {
   const parts: Interval[] = [];
   let at = from;
@@ -71,14 +71,14 @@ function outside({ from, to }: Interval, windows: readonly Interval[]): Interval
   return parts;
 }
 
-/** What is left of a fall from an instant on, as a fall of its own; null: it is not seen down after that. */
+/** The rest of a fall after an instant, as a fall of its own; null: not observed down after that. */
 export function fallAfter({ to, down }: Fall, at: EpochMs): Fall | null {
   const rest = down.filter((part) => part.to > at).map((part) => ({ from: later(part.from, at), to: part.to }));
   const [first] = rest;
   return first === undefined ? null : { from: first.from, to, down: rest };
 }
 
-/** When a fall had been seen down for `ms` in all while it still went on; null: not so far. */
+/** When the downtime of an ongoing fall reached `ms`; null: never. */
 export function downForAt({ to, down }: Fall, ms: number): EpochMs | null {
   let leftMs = ms;
   for (const part of down) {
@@ -91,7 +91,9 @@ export function downForAt({ to, down }: Fall, ms: number): EpochMs | null {
   return null;
 }
 
-/** When it will have been, should it stay as it is at `asOf`; null: it is not seen down then, or has been already. */
+/**
+ * When its downtime will reach `ms` if it stays as it is at `asOf`; null: it is not down then, or already reached it.
+ */
 export function downForExpectedAt(fall: Fall, ms: number, asOf: EpochMs): EpochMs | null {
   const last = fall.down.at(-1);
   if (fall.to !== null || last === undefined || last.to <= asOf) return null;
@@ -99,13 +101,13 @@ export function downForExpectedAt(fall: Fall, ms: number, asOf: EpochMs): EpochM
   return soFarMs >= ms ? null : toEpochMs(asOf + ms - soFarMs);
 }
 
-// How bad an outage is that no person has judged: by how much of the page it took down, and for how long.
+// Impact of an outage that nobody has rated: by the share of the page that is down, and for how long.
 
 interface ImpactRule {
-  /** Of the page's components with a monitor: at least this share was part of it. */
+  /** Smallest share of the page's monitored components that are affected. */
   readonly share: number;
   readonly atFirst: IncidentImpact;
-  /** From this long on. */
+  /** Duration from which `later` applies. */
   readonly afterMs: number;
   readonly later: IncidentImpact;
 }
@@ -123,7 +125,7 @@ export function impactOfEntry(entry: Entry, watchedCount: number, asOf: EpochMs)
   return (entry.endedAt ?? asOf) - entry.startedAt >= afterMs ? later : atFirst;
 }
 
-/** When the impact of an open entry changes by itself; null: not any more. */
+/** When the impact of an open entry changes if nothing happens; null: never. */
 export function impactChangesAt(entry: Entry, watchedCount: number, asOf: EpochMs): EpochMs | null {
   const at = toEpochMs(entry.startedAt + ruleFor(entry, watchedCount).afterMs);
   return entry.endedAt === null && at > asOf ? at : null;
@@ -152,7 +154,7 @@ export interface DeclaredIncident {
 export interface EntryFall {
   readonly componentId: string;
   readonly from: EpochMs;
-  /** Null: it goes on. */
+  /** Null: ongoing. */
   readonly to: EpochMs | null;
 }
 
@@ -171,7 +173,7 @@ export interface Entry {
   readonly events: readonly EntryEvent[];
   /** When the fall that opened it began. */
   readonly startedAt: EpochMs;
-  /** Null: it is open. */
+  /** Null: open. */
   readonly endedAt: EpochMs | null;
   /** Id of the incident that adopted it; null: none. */
   readonly adoptedBy: string | null;
