@@ -28,8 +28,8 @@ export interface CommandSpec {
 /**
  * Adds commands by name: `keys revoke` becomes a command below `keys`.
  *
- * @param parents  what the commands with others below them do
- * @param done     takes the exit status of the one that was called
+ * @param parents  descriptions of commands that only have subcommands
+ * @param done     called with the exit status of the command that ran
  */
 export function addCommands(
   program: Command,

@@ -7,7 +7,8 @@ import type { NameSource } from './terminal/completion.ts';
 import { EXIT_DONE } from './terminal/exit.ts';
 
 /**
- * Names for a shell to offer, one a line. A file that is not valid yet is read as far as it goes; nothing is ever an error.
+ * Prints names for a shell to offer, one per line. Reads as much as possible of an invalid configuration, and never
+ * fails.
  *
  * @param line  words of the command line so far, which may name a configuration
  */

@@ -9,10 +9,10 @@ import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './termi
 import { terminalColumns, wrapText } from './terminal/table.ts';
 
 /**
- * Runs one command and returns its exit status: 0 done, 1 it failed or an upstream failed, 2 usage or configuration is
- * wrong.
+ * Runs one command and returns its exit status. 0: done. 1: it failed, or an upstream failed. 2: wrong usage or
+ * configuration.
  *
- * @param args what follows the program's name
+ * @param args the arguments after the program's name
  */
 export async function main(args: readonly string[]): Promise<number> {
   ignoreClosedPipes();
@@ -49,7 +49,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Badges:': ['badge', 'badges'],
 };
 
-/** Commands that only have others below them. */
+/** Commands with only subcommands. */
 const PARENTS: Readonly<Record<string, string>> = {
   checks: 'checks that Pharos makes itself',
   import: 'import incidents, maintenance and components from another status page',
@@ -67,7 +67,7 @@ const PARENTS: Readonly<Record<string, string>> = {
   subscribers: 'manage email subscribers',
 };
 
-/** Every command with its options. `done` takes the exit status of the one that was called. */
+/** Every command with its options. `done` is called with the exit status of the command that ran. */
 export function createProgram(done: (status: number) => void): Command {
   const program = new Command('pharos')
     .description('Status pages and badges that stay up when everything else is down.')
@@ -96,10 +96,10 @@ export function createProgram(done: (status: number) => void): Command {
   return program;
 }
 
-/** Puts the commands into their groups, in the order of those. */
+/** Sorts the commands into their groups, in the order of `GROUPS`. */
 function arrange(program: Command): void {
   const order = Object.values(GROUPS).flat();
-  // They are listed in this order, which nothing but the array itself decides.
+  // commander lists them in the order of this array.
   (program.commands as Command[]).sort((one, other) => order.indexOf(one.name()) - order.indexOf(other.name()));
   for (const [heading, names] of Object.entries(GROUPS))
     for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(heading);
@@ -112,7 +112,7 @@ function arrange(program: Command): void {
 
 const HELP_WIDTH = 80;
 
-/** `error: unknown command 'x'` and a guess in brackets below, as sentences like ours. */
+/** Rewords commander's errors, such as `error: unknown command 'x'` with a suggestion in brackets, in our style. */
 function usageText(text: string): string {
   const words = text
     .trimEnd()

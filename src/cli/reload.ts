@@ -19,8 +19,8 @@ export interface ReloadOptions {
 
 interface Reload {
   /**
-   * Reads the configuration again. Faults are logged, each with its path, and change nothing. Does not wait for a reload
-   * that is under way, which may wait for a run: this one may close a page.
+   * Reads the configuration again. Errors are logged, each with its path, and change nothing. Doesn't wait for a reload
+   * in progress, which may be waiting for a run, because this one may close a page.
    */
   readonly reload: () => Promise<void>;
   /** Stops reloading. A reload in progress starts nothing any more. */
@@ -67,8 +67,8 @@ export function createReload(options: ReloadOptions): Reload {
 }
 
 /**
- * Calls `reload` at SIGHUP. One that comes because the terminal went away ends the process, as it would without us.
- * Returns what stops listening.
+ * Calls `reload` at SIGHUP. If the terminal was closed, SIGHUP ends the process, as by default. Returns a function that
+ * stops listening.
  */
 export function onHangUp(reload: () => unknown): () => void {
   const hasTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor));

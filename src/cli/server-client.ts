@@ -22,8 +22,8 @@ export interface OperatedServer {
 }
 
 /**
- * The server of a configuration, or the one at an address with the token in PHAROS_TOKEN, which needs no configuration. Null:
- * there is no token for it.
+ * The configured server, or the one at an address with the token in PHAROS_TOKEN, which needs no configuration. Null:
+ * there is no token.
  */
 export function findServer(config: Config | null, url: string | undefined): OperatedServer | null {
   const token = config?.operators.token?.reveal() ?? process.env['PHAROS_TOKEN'];
@@ -32,9 +32,9 @@ export function findServer(config: Config | null, url: string | undefined): Oper
 }
 
 /**
- * Its answer; the body is null where it is not JSON.
+ * Sends a request and returns the response; the body is null if it isn't JSON.
  *
- * @throws UPSTREAM_UNREACHABLE when no server answers
+ * @throws UPSTREAM_UNREACHABLE if no server answers
  */
 export async function askServer(
   { base, token }: OperatedServer,

@@ -1,6 +1,6 @@
 /**
- * What alerting systems send, as incidents. Each sender is a mapping from its payload to an alert: presets are entries of
- * one table, and anything else that sends JSON is mapped by hand in the same words.
+ * Turns messages of alerting systems into incidents. Each sender has a mapping from its payload to an alert: presets
+ * are entries of a table, and for any other sender of JSON the configuration contains a mapping with the same keys.
  */
 
 import { z } from 'zod';

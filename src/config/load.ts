@@ -1,4 +1,4 @@
-/** Makes a frozen `Config` from a configuration file and the environment, or one error that lists everything that is wrong. */
+/** Turns a configuration file and the environment into a frozen `Config`, or into one error that lists all problems. */
 
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ interface ConfigSource {
   readonly folder: string;
 }
 
-/** Reads the file named on the command line, or pharos.yaml here; null when none was named and there is none. */
+/** Reads the given file, or pharos.yaml in this folder; null if none was given and there is none. */
 export function findConfig(named: string | undefined, folder: string): ConfigSource | null {
   const file = resolve(folder, named ?? 'pharos.yaml');
   if (named === undefined && !existsSync(file)) return null;
@@ -62,7 +62,7 @@ function refuseEncoding(file: string, bytes: Buffer): never {
 /**
  * Parses and checks a configuration.
  *
- * @throws CONFIG_INVALID with every error, each with its path, its line, what was expected and what was found
+ * @throws CONFIG_INVALID with every error: its path and line, what was expected, and what was found
  */
 export function parseConfig(
   source: ConfigSource,

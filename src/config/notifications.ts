@@ -1,6 +1,6 @@
 /**
- * Notification channels: who is told of incidents and maintenance, and how. The settings of a kind have the names of the
- * block that upstreams (and Terraform) keep for it, so that what is read there and what is written here is one shape.
+ * Notification channels: who is notified of incidents and maintenance, and how. The settings of each kind are named as
+ * in upstreams and Terraform, so that both can be parsed by the same schema.
  */
 
 import { isIP } from 'node:net';

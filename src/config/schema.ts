@@ -1,6 +1,6 @@
 /**
- * Pages and upstreams in pharos.yaml. Each key has a description, which editors show and the reference in docs/ is made from.
- * Page fields keep the names of the status-page resource that upstreams use.
+ * Pages and upstreams in pharos.yaml. Each key has a description, which editors show and the reference in docs/ is
+ * generated from. Fields of pages are named as in the upstreams' status-page resource.
  */
 
 import { z } from 'zod';

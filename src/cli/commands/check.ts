@@ -41,8 +41,8 @@ export interface CheckOptions extends CommonOptions {
 }
 
 /**
- * Asks every upstream once, and writes to every target something that it takes away again; one row each. Then what is wrong
- * with pages, and what is named and not there.
+ * Queries every upstream once, and writes a test file to every target and removes it; prints one row for each. Then
+ * prints problems of pages, and references to things that don't exist.
  */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);

@@ -120,9 +120,9 @@ function deliveryDeps({ store, http }: StoreParts): DeliveryDeps {
 }
 
 /**
- * Queues and sends for every export; one that fails is data in its report.
+ * Queues and sends for every export. Failures are part of its report.
  *
- * @param onDone  told how many of them have ended
+ * @param onDone  called with the number of finished exports
  */
 export async function deliverAll(
   pharos: StoreParts,

@@ -193,7 +193,7 @@ interface Probed {
 }
 
 /**
- * Nothing is stored, and nothing asked where a secret is not set.
+ * Tries the upstream and stores nothing. If a secret isn't set, nothing is requested.
  *
  * @param folder of the configuration
  */

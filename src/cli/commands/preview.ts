@@ -32,8 +32,8 @@ const LOOK_EVERY_MS = 1_000;
 const NEVER = '0 0 1 1 *';
 
 /**
- * Serves on this machine what would be published, drafts included, until stopped. It works on a copy: nothing is
- * published, sent or asked, and the running server does not notice.
+ * Serves what would be published, including drafts, on this machine until stopped. It works on a copy: nothing is
+ * published, sent or requested, and the running server is unaffected.
  */
 export async function preview(options: PreviewOptions): Promise<number> {
   const config = requireConfig(options.config);

@@ -20,7 +20,7 @@ export interface VerifyOptions {
 
 const SeenSchema = z.record(z.string(), SeenHeadSchema);
 
-/** @returns 1 when something differs */
+/** @returns 1 if something differs */
 export async function verify(address: string, options: VerifyOptions): Promise<number> {
   const page = toPage(address);
   const file =

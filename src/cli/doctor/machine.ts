@@ -194,8 +194,8 @@ function isOpen(path: string): boolean {
   return ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
 }
 
-// Whether a folder answers at all. A network share whose server is gone blocks whoever touches it, and below `/proc`
-// Node never ends making a folder. Neither can be interrupted within a process, not even by its end, so another process
+// Checks whether a folder responds at all. A network share whose server is gone blocks every access, and below `/proc`
+// Node never finishes creating a folder. A process can't interrupt either, not even by exiting, so a child process
 // tries first.
 
 const LIMIT_MS = 10 * SECOND_MS;

@@ -9,9 +9,12 @@ export type AnswerCheck = (answer: string) => string | null;
 
 /** Asks one question after the other. */
 export interface Asker {
-  /** Null for `suggestion`: asked again until there is an answer. Asked again, too, as long as `check` finds a fault. */
+  /** Without a suggestion, asks until there is an answer; with `check`, until it finds nothing wrong. */
   readonly ask: (words: string, suggestion: string | null, check?: AnswerCheck) => Promise<string>;
-  /** One of several names, by arrow keys or by typing a part of it; where nobody can be asked so, by its name. */
+  /**
+   * One of several names: chosen with the arrow keys or by typing part of it; typed in full where the terminal doesn't
+   * support that.
+   */
   readonly choose: (words: string, choices: readonly Choice[], suggestion: string) => Promise<string>;
   readonly close: () => void;
 }
@@ -21,7 +24,7 @@ export interface Choice {
   readonly title: string;
 }
 
-/** Asks on a terminal; an empty answer takes the suggestion. Lines that are there before they are asked for are kept. */
+/** Asks on a terminal; an empty answer accepts the suggestion. Lines entered before a question are kept for it. */
 export function createTerminalAsker(
   input: NodeJS.ReadableStream = process.stdin,
   output: NodeJS.WritableStream = process.stderr,
@@ -29,7 +32,7 @@ export function createTerminalAsker(
   const open = () => {
     const reader = createInterface({ input, output });
     const opened = { reader, lines: reader[Symbol.asyncIterator](), isOver: false };
-    // Lines that came before are still read.
+    // Lines entered before are still read.
     reader.once('close', () => {
       opened.isOver = true;
     });
@@ -101,7 +104,7 @@ function listed(words: string, choices: readonly Choice[]): string {
   return `${words}\n${choices.map(({ name, title }) => `  ${name}: ${title}`).join('\n')}\nKind`;
 }
 
-/** Finds names that none of the choices has. */
+/** Rejects names that aren't among the choices. */
 export function nameCheck(choices: readonly Choice[]): AnswerCheck {
   const names = choices.map(({ name }) => name);
   return (text) =>

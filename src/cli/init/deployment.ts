@@ -11,7 +11,7 @@ import type { Asker } from './asker.ts';
 const DEPLOYMENTS = ['none', 'github-pages', 'compose', 'systemd'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
 
-/** `deploy/` of the package or the checkout: its files are templates, and tested as they are. */
+/** `deploy/` of the package or the checkout; its files are templates and tested unchanged. */
 const TEMPLATES = join(import.meta.dirname, '../../../deploy');
 
 export interface DeploymentOptions {
@@ -63,7 +63,7 @@ function faultOfTaken(files: readonly { readonly path: string }[]): string | nul
   return `${taken.join(', ')} already ${verb}; init never overwrites a file. Move ${object} away, or choose another path with --out.`;
 }
 
-/** @throws UsageError before anything is written when one of them is there already */
+/** @throws UsageError before anything is written, if one of them exists */
 export function requireFree(files: readonly { readonly path: string }[]): void {
   const fault = faultOfTaken(files);
   if (fault !== null) throw new UsageError(fault);
@@ -133,7 +133,7 @@ function workflow(config: string, variables: readonly string[]): string {
   const env = / {8}env:\n(?: {10}\w+: \$\{\{ secrets\.\w+ \}\}\n)+/g;
   return (
     template('github-actions.yml')
-      // A step that begins with its variables begins with what follows, if there are none.
+      // Without variables, a step that begins with `env:` begins with the key after it.
       .replaceAll(/ {6}- env:\n(?: {10}\w+: .*\n)+ {8}/g, lines === '' ? '      - ' : `      - env:\n${lines}        `)
       .replaceAll(env, lines === '' ? '' : `        env:\n${lines}`)
       .replaceAll('--config pharos.yaml', `--config ${config}`)
@@ -200,12 +200,12 @@ CMD ["start", "--host", "0.0.0.0", "--port", "4321"]
 `;
 
 /**
- * The way that the command line names, else the one that is answered. Its files may not be there yet: that is told before
- * anything else is asked, so that no answer is given for nothing.
+ * The deployment given on the command line, or chosen by the user. Fails early if its files exist, so that nobody
+ * answers questions in vain.
  *
  * @param file   path of the configuration
  * @param asker  null: there is nobody to ask
- * @throws UsageError for one that there is not, or whose files are there
+ * @throws UsageError if it is unknown, or its files exist
  */
 export async function chooseDeployment(
   given: string | undefined,

@@ -28,7 +28,7 @@ export const COMPLETION_VALUES: Readonly<Record<string, CompletionValues>> = {
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The script to source; it completes commands, options, and what an option or argument takes. */
+/** The completion script to source. It completes commands, options, and values of options and arguments. */
 export function completionScript(program: Command, shell: Shell): string {
   const entries = listEntries(program, []);
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](entries);
@@ -39,7 +39,7 @@ function shellWords(values: CompletionValues, line: string): string {
   return typeof values === 'string' ? `$(pharos complete ${values} -- ${line} 2>/dev/null)` : values.join(' ');
 }
 
-/** For `case`: the option before the cursor, with the command it belongs to, and the values that it takes. */
+/** Branches for `case`: matches the command and the option before the cursor, and offers the option's values. */
 function valueCases(entries: readonly Entry[], use: (values: CompletionValues) => string): string {
   return entries
     .flatMap((entry) =>

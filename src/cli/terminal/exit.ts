@@ -16,8 +16,8 @@ export class UsageError extends Error {
 }
 
 /**
- * Whoever reads our output may stop reading (`pharos --help | head -1`): the rest is written to nobody, which is no error.
- * Where it cannot be written for another reason, such as a full disk, the command has failed.
+ * Readers of our output may stop early (`pharos --help | head -1`): the rest is discarded, which is not an error. If
+ * output can't be written for another reason, such as a full disk, the command fails.
  */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr])

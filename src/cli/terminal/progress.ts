@@ -1,6 +1,6 @@
 /**
- * What a long command is doing: one line that changes on a terminal, plain lines elsewhere, nothing when it is to be quiet.
- * By hand: ora brings eight packages for a turning sign.
+ * Progress of a long command: one changing line on a terminal, plain lines elsewhere, nothing with `--quiet`. By hand:
+ * ora adds eight packages for a spinner.
  */
 
 import { cut, plain, terminalColumns } from './table.ts';

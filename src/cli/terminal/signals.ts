@@ -4,29 +4,29 @@ import type { Log } from '../../app/log.ts';
 import type { Door } from '../../app/serving/listen.ts';
 import { EXIT_FAILED } from './exit.ts';
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 /** The parent process. */
 const PARENT = process.ppid;
 
 /**
- * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. npm starts commands in a shell, and a signal
- * that ends npm or the shell never reaches the command, so there the end of the parent process counts as SIGTERM.
+ * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. npm starts commands in a shell, and
+ * signals to npm or the shell don't reach the command, so there the end of the parent process counts as SIGTERM.
  */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {
-      clearInterval(looking);
+      clearInterval(parentTimer);
       for (const name of ['SIGINT', 'SIGTERM'] as const) {
         process.off(name, stop);
         process.once(name, () => process.exit(1));
       }
       resolve(signal);
     };
-    const look = (): void => {
+    const checkParent = (): void => {
       if (process.ppid !== PARENT) stop('SIGTERM');
     };
-    const looking = process.env['npm_command'] === undefined ? undefined : setInterval(look, LOOK_EVERY_MS);
+    const parentTimer = process.env['npm_command'] === undefined ? undefined : setInterval(checkParent, CHECK_EVERY_MS);
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
@@ -44,8 +44,8 @@ interface Stopping {
 }
 
 /**
- * Sends visitors elsewhere before anything ends. Ctrl-C is somebody at a terminal, whom no balancer keeps waiting; a second
- * signal ends the process at once.
+ * Lets load balancers send visitors elsewhere before the server stops. Not after Ctrl-C, which is pressed at a
+ * terminal; a second signal ends the process at once.
  */
 export async function drain({ signal, door, log, drainSeconds }: Stopping): Promise<void> {
   log.info({ signal }, 'stopping');

@@ -5,11 +5,11 @@ const LAST_COLUMN_MIN = 24;
 const INDENT = '    ';
 
 /**
- * Columns of text; colours take no room. On a terminal what does not fit in the last column goes on below it, and where
- * there is no room for that, the last column is a line of its own below its row. Where the other columns do not fit either,
- * each row is a list. By hand: packages for tables draw boxes, and what reads our output splits it at spaces.
+ * A table of text; colours don't count as width. On a terminal, the last column is wrapped, or placed on a line of its
+ * own below its row if it would be too narrow. If the other columns don't fit either, each row becomes a list. By hand:
+ * packages draw boxes, but scripts split our output at spaces.
  *
- * @param columns  width of the terminal; undefined: there is none, and lines are as long as they are
+ * @param columns  width of the terminal; undefined: none, so lines aren't wrapped
  */
 export function table(
   head: readonly string[],
@@ -65,8 +65,8 @@ const COMMAND = /^\s*(?:pharos|npx|npm|export|source|docker) /;
 const EXCERPT = /^\s*\d* +\| /;
 
 /**
- * Text of several lines within the width of the terminal. What doesn't fit goes on below, indented by two more columns; a
- * command goes on behind a backslash, so that it can be copied. Lines of a file stay as they are.
+ * Wraps text of several lines at the width of the terminal. Continued lines are indented by two more columns. Commands
+ * are continued with a backslash, so that they can be copied. Lines of a file stay unchanged.
  */
 export function wrapText(text: string, columns: number | undefined = terminalColumns()): string {
   if (columns === undefined) return text;
@@ -127,13 +127,13 @@ export function textWidth(text: string): number {
   return width;
 }
 
-// How wide output may be.
+// The width of output.
 
 const COLUMNS_DEFAULT = 80;
 
 /**
- * COLUMNS where it is set, else the width of the terminal; undefined: there is no terminal, and lines are as long as they are.
- * Some pseudo-terminals say that they have no columns.
+ * COLUMNS if set, else the width of the terminal. Undefined: no terminal, so lines aren't wrapped. Some
+ * pseudo-terminals report zero columns.
  */
 export function terminalColumns(
   stream: { readonly isTTY?: boolean; readonly columns?: number } = process.stdout,

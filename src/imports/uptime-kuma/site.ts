@@ -287,7 +287,7 @@ function toRule({ strategy, intervalDay, weekdays, daysOfMonth }: KumaMaintenanc
   return known.length === 0 ? null : `FREQ=MONTHLY;BYMONTHDAY=${[...new Set(known)].join(',')}`;
 }
 
-/** The window on the day of `from`. An end that isn't after the begin is on the next day. */
+/** The window on the day of `from`. An end that isn't after the start is on the next day. */
 function firstDay(
   { startTime, endTime }: KumaMaintenance,
   { clock, from }: { readonly clock: string; readonly from: EpochMs },

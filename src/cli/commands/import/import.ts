@@ -163,7 +163,10 @@ function isAddress(place: string): boolean {
   return /^https?:\/\//i.test(place);
 }
 
-/** What may be asked below an address: tells a terminal of each request, and closes the connections afterwards. */
+/**
+ * Gives `use` a function to request paths below an address; shows each request on the terminal, and closes the
+ * connections afterwards.
+ */
 async function withAddress<T>(
   place: string,
   { json }: { readonly json?: boolean },
@@ -304,8 +307,7 @@ async function withDatabase<T>(place: string, program: string, use: (select: Sel
   }
 }
 
-// Writes what an import made: posts that are new, the page as a part of a configuration, and a line for what is not as
-// it was.
+// Writes the result of an import: new posts, the page as a fragment of configuration, and a line for each difference.
 
 interface ImportOptions {
   readonly out: string;
@@ -342,8 +344,8 @@ interface Written {
 }
 
 /**
- * Writes the files of an import into a folder. What is there with another text stays, unless it is to be updated: it may have
- * been edited since.
+ * Writes the files of an import into a folder. Existing files with other contents stay, because they may have been
+ * edited since, unless `--update` is given.
  */
 function writeImport(site: ImportedSite, context: ImportContext, options: ImportOptions): number {
   const folder = resolve(options.out);

@@ -1,4 +1,7 @@
-/** `pharos incident …` over the API: by the running server, or without one by the same operations over the store. */
+/**
+ * `pharos incident …` over the API: through the running server, or with the same operations on the store if there is
+ * none.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -93,7 +96,7 @@ export async function sendUpdate(id: string, options: UpdateOptions, config: Con
   });
 }
 
-/** Adds an update to the end of a post that is a file. */
+/** Appends an update to a post in a file. */
 export function appendUpdate(folder: string, id: string, { status, body = '' }: UpdateOptions): number {
   const file = join(folder, `${id.replace(/\.md$/, '')}.md`);
   if (/[/\\]/.test(id) || !existsSync(file)) throw new UsageError(`There is no post ${id}.md in ${folder}.`);

@@ -220,7 +220,6 @@ export async function postsExport(options: PostsExportOptions): Promise<number> 
 
 // `pharos components export`: prints components made over the API as configuration.
 
-/** Prints them; nothing is changed. */
 export async function componentsExport(options: CommonOptions): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const made = await readPlaced(pharos.store.database);
