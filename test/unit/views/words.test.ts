@@ -30,6 +30,11 @@ describe('catalogues', () => {
     for (const key of KEYS) expect(namesIn(words[key]), key).toEqual(namesIn(en[key]));
   });
 
+  it.each(Object.entries(CATALOGUES))('%s says how much has to be observed for a figure of uptime', (_tag, words) => {
+    expect(words.countedUptime).toMatch(/(?<!\d)1\s?%/);
+    expect(words.countedUptime).toMatch(/30\s?%/);
+  });
+
   it.each(Object.entries(CATALOGUES))('%s has every plural form that its language uses', (tag, words) => {
     const used = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
     for (const key of KEYS) {
