@@ -90,16 +90,18 @@ interface ScriptFile {
   readonly content: string;
   /** As it stands in the file. */
   readonly text: string;
-  readonly integrity: string;
+  /** Its address after that of the page, and what else the element says. */
+  readonly attributes: string;
 }
 
 /**
- * What is declared in one script is none of the next, as in modules; those have other rules for files opened from a disk. A
- * script may end in a comment, with which a build with an operator's components names its source map.
+ * What is declared in one script is none of the next, as in modules. A script may end in a comment, with which a build with an
+ * operator's components names its source map. Opened from a disk, browsers load no file with `integrity`.
  */
 function scriptFile(name: string, content: string): ScriptFile {
   const text = `(()=>{"use strict";${content}\n})()`;
-  return { name, content, text, integrity: `sha256-${hash('sha256', text, 'base64')}` };
+  const digests = `${hash('sha256', text).slice(0, 8)}" integrity="sha256-${hash('sha256', text, 'base64')}"`;
+  return { name, content, text, attributes: `${name}?${digests}` };
 }
 
 /**
@@ -111,12 +113,11 @@ function scriptFile(name: string, content: string): ScriptFile {
 function withScriptFiles(page: DrawnPage, files: readonly ScriptFile[], root: string): DrawnPage {
   let { html, scripts } = page;
   let elements = '';
-  for (const { name, content, text, integrity } of files) {
+  for (const { content, text, attributes } of files) {
     if (!scripts.includes(content)) continue;
     scripts = scripts.map((one) => (one === content ? text : one));
     html = html.replace(`<script type="module">${content}</script>`, '');
-    const digest = hash('sha256', text).slice(0, 8);
-    elements += `<script defer src="${root}${name}?${digest}" integrity="${integrity}"></script>`;
+    elements += `<script defer src="${root}${attributes}></script>`;
   }
   return { html: html.replace('</body>', `${elements}</body>`), scripts };
 }
