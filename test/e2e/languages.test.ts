@@ -228,5 +228,23 @@ describe('a site in several languages, built for a static host', () => {
     await plain.getByText('Language', { exact: true }).click();
     await plain.getByRole('link', { name: 'العربية' }).click();
     expect(plain.url()).toBe(`${home}ar/components/api/`);
+    // On the narrowest screen that has heads above its columns, in each language none lies over another.
+    await plain.setViewportSize({ width: 930, height: 700 });
+    for (const path of ['', 'de/', 'ar/', 'pt-BR/']) {
+      await plain.goto(home + path);
+      const [days, today, uptime] = await Promise.all(
+        ['.heads .axis :first-child', '.heads .axis :last-child', '.heads .axis + span > span'].map((head) =>
+          plain.locator(head).boundingBox(),
+        ),
+      );
+      const ends = [days, today, uptime].flatMap((box) => (box === null ? [] : [box.x, box.x + box.width]));
+      expect(ends, path).toHaveLength(6);
+      // From left to right, or from right to left.
+      const inOrder = path === 'ar/' ? [4, 5, 2, 3, 0, 1] : [0, 1, 2, 3, 4, 5];
+      expect(
+        inOrder.map((at) => ends[at]),
+        path,
+      ).toEqual(ends.toSorted((a, b) => a - b));
+    }
   }
 });
