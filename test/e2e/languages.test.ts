@@ -237,7 +237,7 @@ describe('a site in several languages, built for a static host', () => {
           plain.locator(head).boundingBox(),
         ),
       );
-      const ends = [days, today, uptime].flatMap((box) => (box === null ? [] : [box.x, box.x + box.width]));
+      const ends = [days, today, uptime].flatMap((box) => (box ? [box.x, box.x + box.width] : []));
       expect(ends, path).toHaveLength(6);
       // From left to right, or from right to left.
       const inOrder = path === 'ar/' ? [4, 5, 2, 3, 0, 1] : [0, 1, 2, 3, 4, 5];
