@@ -33,8 +33,8 @@ export function readPublicFiles({ site }: ConfigFile, folder: string, issues: Co
     if (files.length > PUBLIC_FILES_MAX) refuse(`has more than ${PUBLIC_FILES_MAX} files`);
     return files.toSorted().flatMap((file) => {
       const path = relative(root, file).replaceAll('\\', '/');
-      const isSaid = path === SECURITY_TXT && site.security !== undefined;
-      const fault = isSaid ? 'site.security creates this file too; remove one of them' : faultOfPublic(path, file);
+      const isGenerated = path === SECURITY_TXT && site.security !== undefined;
+      const fault = isGenerated ? 'site.security creates this file too; remove one of them' : faultOfPublic(path, file);
       if (fault !== null) refuse(`${path}: ${fault}`);
       return fault === null ? [publicFile(path, file)] : [];
     });

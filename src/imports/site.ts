@@ -125,11 +125,11 @@ const UNKNOWN_KEY = 'the import doesn’t know this key';
 export function unreadKeys(place: string, document: unknown, schema: z.ZodType, reasons: Reasons): ImportNote[] {
   const paths = new Set<string>();
   collectUnread(document, schema, '', paths);
-  const told = [...paths].flatMap((path) => {
+  const reported = [...paths].flatMap((path) => {
     const reason = Object.hasOwn(reasons, path) ? reasons[path] : UNKNOWN_KEY;
     return reason == null ? [] : [{ path: toLine(path, 100) ?? '?', reason }];
   });
-  return [...Map.groupBy(told, ({ reason }) => reason)].map(([reason, keys]) =>
+  return [...Map.groupBy(reported, ({ reason }) => reason)].map(([reason, keys]) =>
     dropped(`${place}: ${keys.map(({ path }) => path).join(', ')}`, reason),
   );
 }

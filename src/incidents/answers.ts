@@ -137,17 +137,17 @@ export function incidentAnswer(
   own: WrittenStory | null,
 ): IncidentAnswer {
   const components: V2ComponentSet = v2ComponentSet(model);
-  const told = isMaintenance(story) ? v2Maintenance(model, components, story) : v2Incident(model, components, story);
+  const v2 = isMaintenance(story) ? v2Maintenance(model, components, story) : v2Incident(model, components, story);
   const post = own?.document.post;
-  const postmortem = told.incident_updates.find(({ status }) => status === 'postmortem');
+  const postmortem = v2.incident_updates.find(({ status }) => status === 'postmortem');
   const silent = new Set(own?.document.updates.filter(({ notify }) => notify === false).map(({ at }) => toIso(at)));
   return {
-    ...told,
+    ...v2,
     impact_override:
       post?.type === 'incident' && !hasOwnImpact(post) ? post.impact : isMaintenance(story) ? 'maintenance' : null,
-    scheduled_for: 'scheduled_for' in told ? told.scheduled_for : null,
-    scheduled_until: 'scheduled_until' in told ? told.scheduled_until : null,
-    incident_updates: told.incident_updates.map((update) => ({
+    scheduled_for: 'scheduled_for' in v2 ? v2.scheduled_for : null,
+    scheduled_until: 'scheduled_until' in v2 ? v2.scheduled_until : null,
+    incident_updates: v2.incident_updates.map((update) => ({
       ...update,
       affected_components: update.affected_components === null ? null : [...update.affected_components],
       deliver_notifications: !silent.has(update.created_at),
@@ -156,7 +156,7 @@ export function incidentAnswer(
       twitter_updated_at: null,
       wants_twitter_update: false,
     })),
-    components: told.components.map((component) => ({ ...plainComponent(component) })),
+    components: v2.components.map((component) => ({ ...plainComponent(component) })),
     reminder_intervals: null,
     metadata: {},
     postmortem_body: postmortem?.body ?? null,

@@ -46,7 +46,12 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
     : { startedAt: now, endedAt: null };
   const { ids, declared } = namedComponents(request, writing);
   const impacts: Impacts = Object.keys(declared).length === 0 ? [] : [{ at: toIso(startedAt), components: declared }];
-  const first: WrittenUpdate = { at: endedAt ?? startedAt, status, body: request.body ?? '', ...readSaid(request) };
+  const first: WrittenUpdate = {
+    at: endedAt ?? startedAt,
+    status,
+    body: request.body ?? '',
+    ...readUpdateFields(request),
+  };
   return {
     post: {
       type: 'incident',
@@ -110,7 +115,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
       pages: [writing.page.definition.id],
     },
     opening: isPlain ? body : '',
-    updates: isPlain ? [] : [{ at: now, status, body, ...readSaid(request) }],
+    updates: isPlain ? [] : [{ at: now, status, body, ...readUpdateFields(request) }],
   };
 }
 
@@ -155,7 +160,7 @@ function applyToIncident(
       ...(impacts.length === 0 ? {} : { impacts }),
     },
     updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readSaid(request) }]
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readUpdateFields(request) }]
       : updates,
   };
 }
@@ -187,7 +192,7 @@ function applyToMaintenance(
       components: isNamed ? components : [...new Set([...post.components, ...components])],
     },
     updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readSaid(request) }]
+      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readUpdateFields(request) }]
       : updates,
   };
 }
@@ -202,7 +207,7 @@ export function editUpdate(
   const { translations = {} } = request;
   if (moved !== undefined && instantIn(moved) !== at)
     throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
-  const told = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
+  const notification = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
   const isKnown = document.updates.some((update) => update.at === at);
   if (!isKnown && isFirst && document.opening !== '') return { ...document, opening: body ?? document.opening };
   if (!isKnown) throw new Refusal(409, 'Nobody wrote this update: it says that maintenance began or ended.');
@@ -214,7 +219,7 @@ export function editUpdate(
             ...update,
             body: body ?? update.body,
             bodies: withBodies(update.bodies, translations),
-            ...told,
+            ...notification,
           }
         : update,
     ),
@@ -230,7 +235,7 @@ export function findPostmortem({ updates, postmortem }: WrittenPost): {
 }
 
 /** Publishes the draft. @throws Refusal 422 if there is none, or the incident is open */
-export function publishPostmortem(document: WrittenPost, isTold: boolean, now: EpochMs): WrittenPost {
+export function publishPostmortem(document: WrittenPost, isNotified: boolean, now: EpochMs): WrittenPost {
   const { post, updates, postmortem: draft, ...kept } = document;
   const { published } = findPostmortem(document);
   if (post.type !== 'incident') throw faultAt('postmortem', 'only an incident can have a postmortem');
@@ -241,8 +246,13 @@ export function publishPostmortem(document: WrittenPost, isTold: boolean, now: E
     post.ended !== undefined || isOverStatus(updates.findLast(({ status }) => status !== null)?.status ?? null);
   if (!isOver) throw faultAt('postmortem', 'the incident is not resolved yet');
   const at = updateTime(updates, instantIn(post.started), now);
-  const told: WrittenUpdate = { at, status: 'postmortem', body: draft.body, ...(isTold ? {} : { notify: false }) };
-  return { ...kept, post, updates: [...updates, told] };
+  const update: WrittenUpdate = {
+    at,
+    status: 'postmortem',
+    body: draft.body,
+    ...(isNotified ? {} : { notify: false }),
+  };
+  return { ...kept, post, updates: [...updates, update] };
 }
 
 /** Turns the postmortem back into a draft, or removes it. The incident stays resolved. */
@@ -358,7 +368,7 @@ function impactOverride({ impact_override: impact }: IncidentRequest): IncidentI
 }
 
 /** Notification and translations of an update. */
-function readSaid(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
+function readUpdateFields(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
   const bodies = withBodies(undefined, request.translations ?? {});
   return { ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
@@ -369,8 +379,8 @@ function withBodies(
   translations: NonNullable<UpdateRequest['translations']>,
 ): WrittenUpdate['bodies'] {
   const all = Object.keys({ ...bodies, ...translations }).flatMap((tag) => {
-    const said = translations[tag];
-    const body = said === null ? null : said?.body === undefined ? bodies?.[tag] : said.body;
+    const translation = translations[tag];
+    const body = translation === null ? null : translation?.body === undefined ? bodies?.[tag] : translation.body;
     return body == null ? [] : [[tag, body] as const];
   });
   return all.length === 0 ? undefined : Object.fromEntries(all);
@@ -388,10 +398,10 @@ function readTitles(
 ): Pick<IncidentPost, 'translations'> {
   const before = post?.translations ?? {};
   const all = Object.keys({ ...before, ...translations }).flatMap((tag) => {
-    const [known = {}, said = {}] = [before[tag], translations[tag]];
-    const asked = said ?? { title: null, body: null };
-    const title = asked.title === undefined ? known.title : asked.title;
-    const body = !hasBodies || asked.body === undefined ? known.body : asked.body;
+    const [known = {}, translation = {}] = [before[tag], translations[tag]];
+    const wanted = translation ?? { title: null, body: null };
+    const title = wanted.title === undefined ? known.title : wanted.title;
+    const body = !hasBodies || wanted.body === undefined ? known.body : wanted.body;
     const kept = { ...(title == null ? {} : { title }), ...(body == null ? {} : { body }) };
     return Object.keys(kept).length === 0 ? [] : [[tag, kept] as const];
   });
@@ -399,8 +409,8 @@ function readTitles(
 }
 
 function readNotify(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
-  const isTold = isSet(request.deliver_notifications, true) && !isSet(request.backfilled, false);
-  return isTold ? {} : { notify: false };
+  const isNotified = isSet(request.deliver_notifications, true) && !isSet(request.backfilled, false);
+  return isNotified ? {} : { notify: false };
 }
 
 /** The time of the next update, always after the last one, whatever the clock says. */

@@ -198,7 +198,7 @@ async function updateComponent(call: Call): Promise<unknown> {
   if (!made)
     refuseChanges(writing, {
       name: [component.name, shown.plainName],
-      names: namesAsked(component, shown.definition),
+      names: requestedNames(component, shown.definition),
       description: [component.description, shown.description],
       group_id: [groupId, shown.definition.groupId],
     });
@@ -320,7 +320,7 @@ async function updateGroup(call: Call): Promise<unknown> {
   if (!isMade)
     refuseChanges(writing, {
       name: [wanted.name, shown?.name],
-      names: namesAsked(wanted, shown),
+      names: requestedNames(wanted, shown),
       description: [description, null],
     });
   const members = wanted.components === undefined ? null : requireMembers(writing, wanted.components);
@@ -404,7 +404,7 @@ function refuseChanges(
 }
 
 /** The names in a request and the current ones, for `refuseChanges`. */
-function namesAsked(
+function requestedNames(
   { names: wanted }: Pick<ComponentRequest, 'names'>,
   known: Pick<ComponentDefinition, 'names'> | undefined,
 ): readonly [string | undefined, string] {

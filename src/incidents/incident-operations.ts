@@ -202,8 +202,8 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     answer: PostmortemAnswerSchema,
     differs: `the incident must be resolved; ${NO_TWEETS}`,
     run: (call) => {
-      const isTold = readRequest(PublishPostmortemSchema, call.body).postmortem?.notify_subscribers;
-      return changePostmortem(call, (document, now) => publishPostmortem(document, isSet(isTold, false), now));
+      const isNotified = readRequest(PublishPostmortemSchema, call.body).postmortem?.notify_subscribers;
+      return changePostmortem(call, (document, now) => publishPostmortem(document, isSet(isNotified, false), now));
     },
   }),
   write({
@@ -323,14 +323,14 @@ function postmortemAnswer(document: WrittenPost): unknown {
   const { draft, published } = findPostmortem(document);
   const first = published?.at ?? draft?.at;
   if (first === undefined) throw new Refusal(404, 'There is no postmortem. PUT …/postmortem writes a draft.');
-  const toldAt = published === undefined ? null : toIso(published.at);
+  const publishedAt = published === undefined ? null : toIso(published.at);
   return {
     preview_key: null,
     body: published?.body ?? null,
-    body_updated_at: toldAt,
+    body_updated_at: publishedAt,
     body_draft: draft?.body ?? null,
     body_draft_updated_at: draft === undefined ? null : toIso(draft.at),
-    published_at: toldAt,
+    published_at: publishedAt,
     notify_subscribers: published !== undefined && published.notify !== false,
     notify_twitter: false,
     custom_tweet: null,

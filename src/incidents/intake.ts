@@ -121,8 +121,8 @@ const IMPACTS = { degraded: 'minor', partial_outage: 'major', major_outage: 'cri
 
 function alertPost(alert: Alert, component: string | null, { intake, writing, author }: IntakeContext): WrittenPost {
   const { now } = author;
-  const told = alert.startedAt ?? now;
-  const startedAt = told < now - BEGAN_BEFORE_MAX_MS ? now : earlier(told, now);
+  const reportedAt = alert.startedAt ?? now;
+  const startedAt = reportedAt < now - BEGAN_BEFORE_MAX_MS ? now : earlier(reportedAt, now);
   const state = alertState(alert, intake);
   const ref = component === null ? null : `${writing.page.definition.id}/${component}`;
   return {

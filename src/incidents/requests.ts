@@ -206,11 +206,11 @@ export function readRequest<Schema extends z.ZodType>(
   kept: readonly string[] = [],
 ): z.output<Schema> {
   if (!isObject(body)) return checked(schema, body);
-  const isSaid = ([name, value]: readonly [string, unknown]): boolean =>
+  const isGiven = ([name, value]: readonly [string, unknown]): boolean =>
     kept.includes(name) || (value !== null && value !== '');
-  const said = (value: unknown): unknown =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).filter(isSaid)) : value;
-  return checked(schema, Object.fromEntries(Object.entries(body).map(([name, value]) => [name, said(value)])));
+  const withoutUnset = (value: unknown): unknown =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).filter(isGiven)) : value;
+  return checked(schema, Object.fromEntries(Object.entries(body).map(([name, value]) => [name, withoutUnset(value)])));
 }
 
 /** The same for an incident: `components` may be a list instead of a map, and `message` is an old name for `body`. */

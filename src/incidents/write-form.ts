@@ -58,7 +58,7 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
   });
   const before = lastDeclared(own);
   const states = chosen.filter(([id, state]) => state !== 'named' && before.get(id) !== state);
-  const asked = {
+  const requested = {
     name: text('name'),
     status: text('status'),
     body: text('body'),
@@ -82,12 +82,12 @@ function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, cont
     published: form.get('step') !== 'draft',
   };
   if (own === null) {
-    const { incident } = checked(NewIncidentSchema, { incident: asked });
-    if (kind === 'maintenance' && asked.scheduled_for === undefined)
+    const { incident } = checked(NewIncidentSchema, { incident: requested });
+    if (kind === 'maintenance' && requested.scheduled_for === undefined)
       throw faultAt('scheduled_for', 'a maintenance window needs a start');
     return newPost(incident, { writing, now });
   }
-  const { incident } = checked(IncidentChangeSchema, { incident: asked });
+  const { incident } = checked(IncidentChangeSchema, { incident: requested });
   return applyChange(own.document, incident, { writing, now });
 }
 
@@ -96,12 +96,12 @@ export function lastDeclared(own: WrittenStory | null): ReadonlyMap<string, stri
   const post = own?.document.post;
   if (post?.type !== 'incident' && post?.type !== 'maintenance') return new Map();
   const impacts = post.type === 'incident' ? (post.impacts ?? []) : [];
-  const said = Object.assign({}, ...impacts.map(({ components }) => components)) as Partial<
+  const declared = Object.assign({}, ...impacts.map(({ components }) => components)) as Partial<
     NonNullable<IncidentPost['impacts']>[number]['components']
   >;
   return new Map(
     post.components.map((ref) => {
-      const state = said[ref];
+      const state = declared[ref];
       return [ref.slice(ref.lastIndexOf('/') + 1), state === undefined ? 'named' : declaredStatus(state)];
     }),
   );

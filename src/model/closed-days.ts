@@ -90,14 +90,14 @@ export function compareDays(
   { through, days: committed }: Committed,
   { shown, components, from }: { shown: readonly DayRecord[]; components: readonly string[]; from: Day },
 ): { readonly fresh: readonly DayRecord[]; readonly changes: readonly DayChange[] } {
-  const said = new Map(committed.map((record) => [dayKey(record), record.figures]));
+  const remaining = new Map(committed.map((record) => [dayKey(record), record.figures]));
   const firsts = new Map<string, Day>();
   for (const { component, day } of committed) if (day < (firsts.get(component) ?? '~')) firsts.set(component, day);
   const fresh: DayRecord[] = [];
   const changes: DayChange[] = [];
   for (const record of shown) {
-    const was = said.get(dayKey(record)) ?? null;
-    said.delete(dayKey(record));
+    const was = remaining.get(dayKey(record)) ?? null;
+    remaining.delete(dayKey(record));
     const { component, day, figures } = record;
     if (was === figures) continue;
     const isNew = was === null && (through === null || day > through || day < (firsts.get(component) ?? '~'));
@@ -106,7 +106,7 @@ export function compareDays(
   }
   const onPage = new Set(components);
   for (const { component, day, figures } of committed)
-    if (said.has(`${component} ${day}`) && day >= from && onPage.has(component))
+    if (remaining.has(`${component} ${day}`) && day >= from && onPage.has(component))
       changes.push({ component, day, was: figures, now: null });
   return { fresh, changes };
 }

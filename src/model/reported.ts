@@ -104,11 +104,11 @@ export interface MonitorPast extends RememberedPast {
  */
 export function reportedSpans({ observed, reported, reportedDays }: RememberedPast, asOf: EpochMs): Span[] {
   const exact = disjointSpans(reported);
-  const untold = reportedDays.filter(({ day }) => {
+  const uncovered = reportedDays.filter(({ day }) => {
     const { from, to } = utcDay(day);
     return (exact[firstEndingAfter(exact, from)]?.from ?? to) >= to;
   });
-  const counted = spansOfReportedDays(untold, { from: EARLIEST, to: earlier(observed[0]?.from ?? asOf, asOf) });
+  const counted = spansOfReportedDays(uncovered, { from: EARLIEST, to: earlier(observed[0]?.from ?? asOf, asOf) });
   return [...exact, ...counted].sort((a, b) => a.from - b.from);
 }
 

@@ -181,7 +181,7 @@ export function fillGaps(timeline: readonly TimelineSpan[]): readonly TimelineSp
   for (const [index, span] of timeline.entries()) {
     if (span.state === 'unknown') continue;
     const hasGap = before !== undefined && before.to < span.from;
-    if (hasGap && before?.state === span.state && isHeard(before) && isHeard(span)) {
+    if (hasGap && before?.state === span.state && isObserved(before) && isObserved(span)) {
       filled ??= [...timeline];
       for (let gap = index - 1; filled[gap]?.state === 'unknown'; gap -= 1)
         filled[gap] = { ...span, from: filled[gap]?.from ?? span.from, to: filled[gap]?.to ?? span.from };
@@ -191,7 +191,7 @@ export function fillGaps(timeline: readonly TimelineSpan[]): readonly TimelineSp
   return filled ?? timeline;
 }
 
-function isHeard({ provenance, state }: TimelineSpan): boolean {
+function isObserved({ provenance, state }: TimelineSpan): boolean {
   return (
     provenance === 'observed' || provenance === 'reported' || (provenance === 'declared' && state === 'operational')
   );
@@ -231,27 +231,27 @@ export function declaredSpans(incident: Incident, component: NamedComponent, unt
   const isCounted = incident.affectsUptime !== false;
   const named = incident.components.find(({ id }) => id === component.id);
   let state: State | null = named?.state ?? incident.affectedState;
-  let hasSpoken = false;
+  let hasImpacts = false;
   const spans: DeclaredSpan[] = [];
-  for (const { impacts, from, to } of standing(incident, end)) {
-    const said = impacts?.find(({ id }) => id === component.id);
-    if (said !== undefined) state = said.state;
-    else if (impacts !== undefined && !hasSpoken) state = null;
-    hasSpoken ||= impacts !== undefined;
+  for (const { impacts, from, to } of effectiveUpdates(incident, end)) {
+    const impact = impacts?.find(({ id }) => id === component.id);
+    if (impact !== undefined) state = impact.state;
+    else if (impacts !== undefined && !hasImpacts) state = null;
+    hasImpacts ||= impacts !== undefined;
     // Only monitors say that a component works. People can only withdraw what they declared.
     if (state !== null && isWorse(state, 'operational') && from < to) spans.push({ state, from, to, isCounted });
   }
   return spans;
 }
 
-interface Standing {
+interface EffectiveUpdate {
   readonly impacts: readonly AffectedComponent[] | undefined;
   readonly from: EpochMs;
   readonly to: EpochMs;
 }
 
 /** The time that each update applies to, or the whole time of an incident without updates. */
-function standing({ startedAt, updates }: Incident, end: EpochMs): Standing[] {
+function effectiveUpdates({ startedAt, updates }: Incident, end: EpochMs): EffectiveUpdate[] {
   const [first, ...others]: readonly Pick<Update, 'at' | 'impacts'>[] =
     updates.length === 0 ? [{ at: startedAt }] : updates;
   if (first === undefined) return [];

@@ -116,10 +116,10 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   const isProxied = proxy !== undefined && proxyText(proxy) !== null;
   return {
     deliver: async (channel, notice, recipient = '') => {
-      const spoken = inLanguage(notice, channel.locale);
-      if (channel.kind === 'email') return sendTo(recipient, channel.settings, spoken, deps.sendMail);
+      const translated = inLanguage(notice, channel.locale);
+      if (channel.kind === 'email') return sendTo(recipient, channel.settings, translated, deps.sendMail);
       const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
-      for (const request of kind.requests(channel.settings as never, spoken, deps.now())) {
+      for (const request of kind.requests(channel.settings as never, translated, deps.now())) {
         const { now } = deps;
         const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
         const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now, secrets };
@@ -213,17 +213,17 @@ function judge(answer: Answer, { kind, isWhole, afterMs, secrets }: Judging): De
   // Responses may repeat what was sent. Removed before the text is cut, so that no part of a secret is left.
   const body = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), cleanLine(answer.body));
   const excerpt = shorten(body, EXCERPT_MAX);
-  const said = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
+  const statusText = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
   if (status >= 200 && status < 300) {
     if (kind.isTaken(answer)) return DELIVERED;
-    if (!isWhole) return later(`the response broke off (${said})`);
-    return { outcome: 'rejected', reason: `the response is not from ${kind.kind}; check the address (${said})` };
+    if (!isWhole) return later(`the response broke off (${statusText})`);
+    return { outcome: 'rejected', reason: `the response is not from ${kind.kind}; check the address (${statusText})` };
   }
   if (status >= 500 || LATER_STATUSES.has(status) || kind.retried?.includes(status) === true)
-    return { outcome: 'postponed', reason: said, afterMs };
+    return { outcome: 'postponed', reason: statusText, afterMs };
   if (status >= 300 && status < 400)
     return { outcome: 'rejected', reason: `status ${status}: redirects are not followed; enter the new address` };
-  return { outcome: 'rejected', reason: said };
+  return { outcome: 'rejected', reason: statusText };
 }
 
 /** How long the service asks to wait: from the header, or from the body, where Discord and Telegram have it in seconds. */

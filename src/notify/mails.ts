@@ -311,8 +311,8 @@ async function mailFor(
   const { title, url } = to.page.page;
   const other = to.page.locales?.find((locale) => locale === to.subscriber.locale);
   const locale = other ?? to.page.page.locale;
-  const said = sayOn(to.page, locale, title, to.page.titles).text;
-  const page = { title: said, locale, timezone: to.page.timezone };
+  const pageTitle = sayOn(to.page, locale, title, to.page.titles).text;
+  const page = { title: pageTitle, locale, timezone: to.page.timezone };
   const tree = other === undefined ? '' : `${other}/`;
   const linkTo = (path: string, token: string): string => `${url}${tree}subscribe/${path}/?token=${token}`;
   const manage = linkToken(key, 'manage', id);

@@ -74,11 +74,11 @@ export function pageNews(model: PageModel, page: PageIdentity, sources: readonly
     byId: new Map(recentNotices(other).map(({ notice }) => [notice.id, notice])),
   }));
   const notices = recentNotices(model).map((one): PageNotice => {
-    const said = others.flatMap(({ locale, byId }) => {
+    const translations = others.flatMap(({ locale, byId }) => {
       const notice = byId.get(one.notice.id);
       return notice === undefined ? [] : [[locale, notice] as const];
     });
-    return said.length === 0 ? one : { ...one, others: Object.fromEntries(said) };
+    return translations.length === 0 ? one : { ...one, others: Object.fromEntries(translations) };
   });
   return {
     page,

@@ -47,18 +47,18 @@ function queueSome(
   return database.transaction(async (tx) => {
     const [row] = await tx.all(`SELECT * FROM notice WHERE state = 'new' ORDER BY recorded_at, at, id LIMIT 1`);
     if (row === undefined) return false;
-    const told = toPageNotice(row);
+    const pageNotice = toPageNotice(row);
     const reached = String(row['reached']);
-    const { id: item, at: sortAt } = told.notice;
+    const { id: item, at: sortAt } = pageNotice.notice;
     const common = { kind: 'notice', item, sortAt } as const;
-    const toChannels = (reached === '' ? channels : []).filter((channel) => isTold(channel, told));
+    const toChannels = (reached === '' ? channels : []).filter((channel) => isInScope(channel, pageNotice));
     const subscribers = await tx.all(
       `SELECT id, components, quiet_until, confirmed_at FROM subscriber WHERE page = ? AND state = 'active' AND id > ?
        ORDER BY id LIMIT ${STEP}`,
       [String(row['page']), reached],
     );
     const toSubscribers = subscribers.filter(
-      (one) => Number(one['confirmed_at']) <= Number(row['recorded_at']) && wants(one, told),
+      (one) => Number(one['confirmed_at']) <= Number(row['recorded_at']) && wants(one, pageNotice),
     );
     await enqueue(
       tx,
@@ -86,7 +86,7 @@ function queueSome(
 }
 
 /** Whether a notice is of one of the channel's pages, and about one of its components or monitors if it names any. */
-function isTold(scope: ChannelScope, { notice, componentIds, monitors }: PageNotice): boolean {
+function isInScope(scope: ChannelScope, { notice, componentIds, monitors }: PageNotice): boolean {
   const { slug } = notice.page;
   const isOnPage = scope.pages === undefined || scope.pages.includes(slug);
   const namesParts = scope.components !== undefined || scope.monitors !== undefined;
@@ -261,8 +261,10 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       atOnce: 1,
       itemsMax: 1,
       send: async ({ items, recipient }) => {
-        const [told] = await readNotices(database, items);
-        return told === undefined ? { outcome: 'dropped' } : channel.deliver(noticeIn(told, channel.locale), recipient);
+        const [pageNotice] = await readNotices(database, items);
+        return pageNotice === undefined
+          ? { outcome: 'dropped' }
+          : channel.deliver(noticeIn(pageNotice, channel.locale), recipient);
       },
     });
 
@@ -294,22 +296,22 @@ function parkedError(channel: string, count: number): Error {
  */
 export function recordNews(database: Database, news: PageNews, now: EpochMs): Promise<number> {
   return database.transaction(async (tx) => {
-    const unheard = await originsFirstSeen(tx, news.origins, now);
+    const newOrigins = await originsFirstSeen(tx, news.origins, now);
     await rememberComponents(tx, news);
     const [page = ''] = news.origins;
-    let told = 0;
+    let newCount = 0;
     for (const one of news.notices) {
-      const isOld = unheard.has(page) || (one.origin !== null && unheard.has(one.origin));
+      const isOld = newOrigins.has(page) || (one.origin !== null && newOrigins.has(one.origin));
       const isSilent = isOld || one.isSilent || one.notice.at <= now - TOLD_FOR_MS;
       const added = await tx.run(
         `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
          ON CONFLICT (id) DO NOTHING`,
         [one.notice.id, news.page.key, one.notice.at, now, isSilent ? 'silent' : 'new', JSON.stringify(one)],
       );
-      if (!isSilent) told += added;
+      if (!isSilent) newCount += added;
     }
     await withdrawOthers(tx, news, now);
-    return told;
+    return newCount;
   });
 }
 
@@ -318,12 +320,12 @@ async function originsFirstSeen(tx: Writer, origins: readonly string[], now: Epo
   const known = await readIn(tx, origins, (list) => ({
     sql: `SELECT origin FROM notice_origin WHERE origin IN (${list})`,
   }));
-  const unheard = new Set(origins).difference(new Set(known.map((row) => String(row['origin']))));
+  const newOrigins = new Set(origins).difference(new Set(known.map((row) => String(row['origin']))));
   await tx.runMany(
     'INSERT INTO notice_origin (origin, since_at) VALUES (?, ?)',
-    [...unheard].map((origin) => [origin, now]),
+    [...newOrigins].map((origin) => [origin, now]),
   );
-  return unheard;
+  return newOrigins;
 }
 
 async function rememberComponents(tx: Writer, { page, components }: PageNews): Promise<void> {

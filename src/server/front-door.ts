@@ -48,7 +48,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
     },
     (request, response) => {
       const startedAt = performance.now();
-      heard(request.socket, startedAt);
+      noteRequest(request.socket, startedAt);
       const head = readHead(request);
       serve({
         options,
@@ -61,7 +61,7 @@ export function createFrontDoor(options: FrontDoorOptions): Server {
       });
     },
   );
-  const heard = guardSockets(server);
+  const noteRequest = guardSockets(server);
   const resolve = createAddressBook();
   return server;
 }

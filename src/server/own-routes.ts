@@ -75,8 +75,8 @@ function verdict(
   { word, reasons }: { readonly word: string; readonly reasons: readonly string[] },
 ): Answer {
   if (reasons.length === 0) return json(200, { status: word });
-  const isTold = 'seesAll' in askedBy(options, request);
-  return json(503, { status: `not ${word}`, ...(isTold ? { reasons } : {}) });
+  const maySeeReasons = 'seesAll' in authorise(options, request);
+  return json(503, { status: `not ${word}`, ...(maySeeReasons ? { reasons } : {}) });
 }
 
 /**
@@ -84,7 +84,7 @@ function verdict(
  * forward anyone's request.
  */
 async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const operator = askedBy(options, request);
+  const operator = authorise(options, request);
   if (!('seesAll' in operator)) return operator;
   const { text, contentType } = await options.metrics();
   return {
@@ -105,7 +105,7 @@ async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: 
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
-  const operator = askedBy(options, request);
+  const operator = authorise(options, request);
   if (!('seesAll' in operator)) return operator;
   if (!operator.isAdmin) return json(403, { message: 'This token’s role may not rebuild; an admin’s may.' });
   if (!options.canRun) return servesOnly();
@@ -146,7 +146,7 @@ function servesOnly(): Answer {
 }
 
 /** The operator behind the request's token, if they may see everything; otherwise the refusal. */
-function askedBy({ guard, now }: OwnRoutesOptions, request: OwnRequest): Operator | Answer {
+function authorise({ guard, now }: OwnRoutesOptions, request: OwnRequest): Operator | Answer {
   const given = bearerFrom(request.headers.authorization);
   // No token was sent, so nothing is counted.
   const verdict: ReturnType<OperatorGuard['check']> =

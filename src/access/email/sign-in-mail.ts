@@ -47,14 +47,14 @@ export function createSignInLane(options: SignInMailOptions): Lane {
     secrets.set(id, { secrets: mine, expiresAt: owed.expiresAt });
     await database.transaction((tx) => armChallenge(tx, id, mine));
     const { title, url } = known.page;
-    const spoken = options.localeOf(owed.to);
-    const to = spoken === null ? '' : `&to=${encodeURIComponent(owed.to)}`;
+    const ownLocale = options.localeOf(owed.to);
+    const to = ownLocale === null ? '' : `&to=${encodeURIComponent(owed.to)}`;
     const link = `${url}login/link/?token=${mine.token}${to}`;
     const code = mine.code.replace(/(\d{4})(?=\d)/g, '$1 ');
     try {
       await options.sendMail({
         to: owed.address,
-        ...options.writeMail({ locale: spoken ?? known.page.locale, title: oneLine(title), link, code, minutes }),
+        ...options.writeMail({ locale: ownLocale ?? known.page.locale, title: oneLine(title), link, code, minutes }),
       });
       return { outcome: 'delivered' };
     } catch (error) {

@@ -79,7 +79,7 @@ export function discover(client: OidcClient, fetch: ProviderFetch): Promise<Prov
 
 function askFor(client: OidcClient, fetch: ProviderFetch): Promise<Provider> {
   // Errors here concern the provider, never a person.
-  return asked(async () => {
+  return callProvider(async () => {
     const { issuer, client_id: id, client_secret: secret } = client;
     const metadata = { client_secret: secret.reveal(), [oidc.clockTolerance]: CLOCK_TOLERANCE_S };
     const chosen: oidc.ClientAuth = (server, ...others) =>
@@ -150,7 +150,7 @@ export function finishSignIn(
   query: URLSearchParams,
   { state, nonce, verifier, redirectUri }: SignInChecks,
 ): Promise<Identified> {
-  return asked(async () => {
+  return callProvider(async () => {
     const tokens = await oidc.authorizationCodeGrant(provider, new URL(`${redirectUri}?${query}`), {
       expectedState: state,
       expectedNonce: nonce,
@@ -167,7 +167,7 @@ export function finishSignIn(
  * @throws ProviderFault
  */
 export function askAgain(provider: Provider, refreshToken: string, subject: string): Promise<Identified> {
-  return asked(async () => {
+  return callProvider(async () => {
     const tokens = await oidc.refreshTokenGrant(provider, refreshToken);
     const { sub = subject } = tokens.claims() ?? {};
     if (sub !== subject) throw new Error('the provider answered with another account');
@@ -179,17 +179,17 @@ export function askAgain(provider: Provider, refreshToken: string, subject: stri
 type Tokens = Awaited<ReturnType<typeof oidc.refreshTokenGrant>>;
 
 async function identify(provider: Provider, tokens: Tokens, subject: string): Promise<Identified> {
-  const told: Readonly<Record<string, unknown>> = tokens.claims() ?? {};
+  const claims: Readonly<Record<string, unknown>> = tokens.claims() ?? {};
   const hasMore = provider.serverMetadata().userinfo_endpoint !== undefined;
   if (!hasMore && tokens.id_token === undefined) throw new Error('the provider says nothing of the account');
   const more: Readonly<Record<string, unknown>> = hasMore
     ? await oidc.fetchUserInfo(provider, tokens.access_token, subject)
     : {};
   // An address and its verification must come from the same answer.
-  const { email, email_verified: isVerified } = more['email'] === undefined ? told : more;
-  const groups = more['groups'] ?? told['groups'];
-  const name = more['preferred_username'] ?? told['preferred_username'] ?? email ?? subject;
-  const { sid } = told;
+  const { email, email_verified: isVerified } = more['email'] === undefined ? claims : more;
+  const groups = more['groups'] ?? claims['groups'];
+  const name = more['preferred_username'] ?? claims['preferred_username'] ?? email ?? subject;
+  const { sid } = claims;
   return {
     person: {
       subject,
@@ -227,7 +227,7 @@ interface LogoutNotice {
  * @throws ProviderFault
  */
 export function readLogoutToken(provider: Provider, token: string, fetch: ProviderFetch): Promise<LogoutNotice> {
-  return asked(async () => {
+  return callProvider(async () => {
     const { issuer, jwks_uri: keys } = provider.serverMetadata();
     const keySet = createRemoteJWKSet(new URL(keys ?? ''), {
       timeoutDuration: TIMEOUT_S * 1_000,
@@ -248,7 +248,7 @@ export function readLogoutToken(provider: Provider, token: string, fetch: Provid
   });
 }
 
-async function asked<T>(ask: () => Promise<T>, kind?: ProviderFault['kind']): Promise<T> {
+async function callProvider<T>(ask: () => Promise<T>, kind?: ProviderFault['kind']): Promise<T> {
   try {
     return await ask();
   } catch (error) {

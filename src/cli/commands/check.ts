@@ -127,8 +127,8 @@ function withVerdict(row: ProbeRow, { refused, learned }: ReadNow): ProbeRow {
   const reason = refused.get(row.upstream);
   if (reason !== undefined)
     return { ...row, isOk: false, code: 'UPSTREAM_SHAPE', summary: `a sync would take nothing of it: ${reason}` };
-  const told = unreadable(learned.get(row.upstream)).filter((text) => !row.warnings.includes(text));
-  return { ...row, warnings: [...row.warnings, ...told] };
+  const unread = unreadable(learned.get(row.upstream)).filter((text) => !row.warnings.includes(text));
+  return { ...row, warnings: [...row.warnings, ...unread] };
 }
 
 /** The parts of an answer that a sync couldn't use. */

@@ -91,9 +91,11 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
   const { store } = config;
   const server = store === undefined ? null : await databaseServerFindings(store.url.reveal(), now);
   const hasDatabase = isSound && (server === null ? existsSync(join(config.data, 'pharos.db')) : server.isCurrent);
-  const elsewhere = hasDatabase ? null : mkdtempSync(join(tmpdir(), 'pharos-doctor-'));
+  const tempFolder = hasDatabase ? null : mkdtempSync(join(tmpdir(), 'pharos-doctor-'));
   const pharos =
-    elsewhere === null ? await openToRead(config) : await openQuietly({ ...config, data: elsewhere, store: undefined });
+    tempFolder === null
+      ? await openToRead(config)
+      : await openQuietly({ ...config, data: tempFolder, store: undefined });
   try {
     const { pages } = (await pharos.readSite(now())).resolved;
     const siteHost = new URL(config.site.url).hostname;
@@ -127,7 +129,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
     return [...(server?.findings ?? []), clockFinding(latest - now()), ...found.flat()];
   } finally {
     await pharos[Symbol.asyncDispose]();
-    if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true });
+    if (tempFolder !== null) rmSync(tempFolder, { recursive: true, force: true });
   }
 }
 

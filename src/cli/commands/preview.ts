@@ -169,12 +169,12 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
     ...(hasFiles ? changedFiles(page) : []),
   ]);
   const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
-  const told = problems.map(({ slug, message }) => {
+  const problemLines = problems.map(({ slug, message }) => {
     const [sign, words] = shown.has(slug) ? [paint('middling', '!'), ''] : [paint('bad', '✗'), ' is not published'];
     return paragraph(`${sign} ${slug}${words}: ${plain(message)}`, '  ');
   });
   const isSame = pages.every(({ kind }) => kind === 'unchanged');
-  return [...parts, ...told, ...(isSame ? ['No changes to publish.'] : [])].join('\n');
+  return [...parts, ...problemLines, ...(isSame ? ['No changes to publish.'] : [])].join('\n');
 }
 
 function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {

@@ -57,18 +57,18 @@ async function inspectProvider({ key, client, roots }: Asked, fetch: Fetch, now:
   const timed: Fetch = async (url, init) => {
     const began = now();
     const answer = await fetch(url, init);
-    const told = Date.parse(answer.headers.get('date') ?? '');
-    if (!Number.isNaN(told)) skewMs = told - (began + now()) / 2;
+    const serverTime = Date.parse(answer.headers.get('date') ?? '');
+    if (!Number.isNaN(serverTime)) skewMs = serverTime - (began + now()) / 2;
     return answer;
   };
   const name = `${key}.issuer`;
   try {
     const provider = await discover(client, timed);
     const { jwks_uri: keys = '', backchannel_logout_supported: endsSessions } = provider.serverMetadata();
-    const said = endsSessions === true ? 'tells when sessions end' : 'doesn’t tell when sessions end';
+    const detail = endsSessions === true ? 'tells when sessions end' : 'doesn’t tell when sessions end';
     return [
       (await hasKeys(keys, fetch))
-        ? ok(name, `answers, and ${said}`)
+        ? ok(name, `answers, and ${detail}`)
         : fault(name, 'publishes no keys that can be read, so nobody can sign in', 'Check jwks_uri at the provider.'),
       clockFinding(key, skewMs),
       ...(await Promise.all(roots.map((root) => redirectFinding({ key, client, root }, provider, fetch)))),

@@ -52,8 +52,8 @@ export function createTerminalAsker(
       const { reader, lines } = opened;
       const hint = suggestion === null || suggestion === '' ? '' : ` [${suggestion}]`;
       // The choices are shown only once.
-      for (let asked = words; ; asked = lastLine(words)) {
-        reader.setPrompt(`${asked}${hint}: `);
+      for (let question = words; ; question = lastLine(words)) {
+        reader.setPrompt(`${question}${hint}: `);
         if (!opened.isOver) reader.prompt();
         const line = await lines.next();
         if (line.done === true) throw new UsageError(`No answer to "${lastLine(words)}".`);

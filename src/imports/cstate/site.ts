@@ -153,9 +153,10 @@ const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 export function cstateSite(files: readonly SourceFile[], context: ImportContext): ImportedSite {
   const notes: ImportNote[] = [];
   const config = readConfig(files, notes);
-  const said = config.timeZone ?? context.zone;
-  const zone = isTimezone(said) ? said : context.zone;
-  if (zone !== said) notes.push(changed('timeZone', `${quoted(said)} is not a time zone; ${zone} is used instead`));
+  const timeZone = config.timeZone ?? context.zone;
+  const zone = isTimezone(timeZone) ? timeZone : context.zone;
+  if (zone !== timeZone)
+    notes.push(changed('timeZone', `${quoted(timeZone)} is not a time zone; ${zone} is used instead`));
   const issues = files
     .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
     .flatMap((file) => readIssue(file, notes));
@@ -346,17 +347,17 @@ function readEnd(
 ): EpochMs {
   // Informational issues are never open.
   if (informational === true) return startedAt;
-  const said = readInstant(resolvedWhen, zone);
+  const resolvedAt = readInstant(resolvedWhen, zone);
   const last = updates.map(({ at }) => at).reduce(later, startedAt);
-  if (said === null) {
+  if (resolvedAt === null) {
     const words = resolvedWhen == null ? 'has no resolvedWhen' : `has an invalid resolvedWhen, ${quoted(resolvedWhen)}`;
     notes.push(changed(path, `is resolved but ${words}; its last update, ${toIso(last)}, is used as the end`));
     return last;
   }
-  if (said < startedAt) notes.push(changed(path, 'ended before it began; its start is used as the end'));
-  else if (updates.some(({ at }) => at < startedAt || at > said))
+  if (resolvedAt < startedAt) notes.push(changed(path, 'ended before it began; its start is used as the end'));
+  else if (updates.some(({ at }) => at < startedAt || at > resolvedAt))
     notes.push(changed(path, 'has updates from before its start or after its end; they keep their times'));
-  return later(startedAt, said);
+  return later(startedAt, resolvedAt);
 }
 
 /**

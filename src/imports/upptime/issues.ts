@@ -62,8 +62,16 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
   const issues = readAll(RestIssueSchema, items, 'issue', notes)
     .filter((one) => one.pull_request == null)
     .map(({ number, title, body, labels, created_at: openedAt, closed_at: closedAt }): Issue => {
-      const said = (byIssue.get(number) ?? []).map((one) => ({ at: one.created_at, body: one.body ?? '' }));
-      return { number, title, body: body ?? '', labels, openedAt, closedAt: closedAt ?? null, comments: inOrder(said) };
+      const texts = (byIssue.get(number) ?? []).map((one) => ({ at: one.created_at, body: one.body ?? '' }));
+      return {
+        number,
+        title,
+        body: body ?? '',
+        labels,
+        openedAt,
+        closedAt: closedAt ?? null,
+        comments: inOrder(texts),
+      };
     });
   return { issues, notes };
 }

@@ -176,7 +176,7 @@ function toMaintenance(
     notes.push(dropped(place, windows));
     return [];
   }
-  for (const message of windows.told) notes.push(changed(place, message));
+  for (const message of windows.changes) notes.push(changed(place, message));
   const components = (monitors ?? []).filter((one) => shown.has(one)).map((one) => `${page}/${idOfMonitor(one)}`);
   return [
     {
@@ -229,7 +229,7 @@ interface KumaWindows {
     readonly timezone?: string;
   };
   /** Notes on differences. */
-  readonly told: readonly string[];
+  readonly changes: readonly string[];
 }
 
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
@@ -242,14 +242,14 @@ function listWindows(
   const { strategy, timezone, startDate, endDate } = maintenance;
   const isServers = timezone == null || !isTimezone(timezone);
   const clock = isServers ? zone : timezone;
-  const told = isServers
+  const changes = isServers
     ? [`its times are in the server’s time zone; ${zone} is used. Set another with --timezone`]
     : [];
   const from = parseInstant(startDate ?? '', clock);
   const to = parseInstant(endDate ?? '', clock);
   if (strategy === 'single') {
     if (from === null || to === null || to <= from) return 'its window is unreadable, or ends before it begins';
-    return { post: { starts: toIso(from), ends: toIso(to) }, told };
+    return { post: { starts: toIso(from), ends: toIso(to) }, changes };
   }
   if (strategy === 'manual') return 'it was switched on by hand and has no start or end; schedule one in Pharos';
   if (strategy === 'cron')
@@ -262,8 +262,8 @@ function listWindows(
   const lost = maintenance.daysOfMonth.filter((day) => typeof day === 'string' && day !== 'lastDay1');
   return {
     post: { starts: toIso(first.from), ends: toIso(first.to), repeat: rule + last, timezone: clock },
-    told: [
-      ...told,
+    changes: [
+      ...changes,
       ...(from === null ? [`it has no first date; ${toIso(first.from)} is used`] : []),
       ...(lost.length === 0 ? [] : [`its days ${lost.join(', ')} never took effect at the source, but do in Pharos`]),
     ],

@@ -218,8 +218,8 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
     check: async (authorization, { address, now }) => {
       const given = credentialsIn(authorization);
       if (given === '') return { kind: 'wrong' };
-      const isOurs = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));
-      const token = isOurs ? await tokens.find(tokenHash(given)) : null;
+      const isApiToken = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));
+      const token = isApiToken ? await tokens.find(tokenHash(given)) : null;
       if (token === null) {
         const kind = given.startsWith(TOKEN_PREFIX) ? 'API token' : 'operator over API';
         return guard.check(given, { address, now }, kind);

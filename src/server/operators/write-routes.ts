@@ -251,12 +251,12 @@ async function previewPost(
   const id = newToken(random);
   previews.set(id, statusPageView(after.model));
   const states = new Map(writing.model.components.map(({ definition, state }) => [definition.id, state]));
-  const told = (state: string | undefined): string => (state ?? 'unknown').replaceAll('_', ' ');
+  const toText = (state: string | undefined): string => (state ?? 'unknown').replaceAll('_', ' ');
   return {
     src: `preview?id=${id}`,
     colours: after.model.components
       .filter(({ definition, state }) => states.get(definition.id) !== state)
-      .map(({ definition, name, state }) => `${name}: ${told(states.get(definition.id))} → ${told(state)}`),
+      .map(({ definition, name, state }) => `${name}: ${toText(states.get(definition.id))} → ${toText(state)}`),
     told: TOLD,
   };
 }

@@ -84,15 +84,15 @@ export function createBadgeService(): BadgeService {
       if (known?.release === release && query.size === 0 && request.now > known.staleAfter === known.isStale)
         return answerOf(known.drawn, request);
       const { id, data } = parsed.getOrInsertComputed(release, readOpened);
-      if (data === null || !isSpoken(release, address)) return missing();
+      if (data === null || !hasLanguage(release, address)) return missing();
       const isStale = request.now > data.staleAfter;
       const options = query.size === 0 ? PLAIN : parseBadgeQuery(query);
-      const asked = options === PLAIN ? '' : JSON.stringify(options);
+      const optionsKey = options === PLAIN ? '' : JSON.stringify(options);
       // Only the last part can contain spaces.
-      const key = `${id} ${isStale} ${address.locale ?? ''} ${address.scope} ${address.id ?? ''} ${address.fileName} ${asked}`;
+      const key = `${id} ${isStale} ${address.locale ?? ''} ${address.scope} ${address.id ?? ''} ${address.fileName} ${optionsKey}`;
       const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, { address, options, isStale }));
       if (drawn instanceof Promise) return drawn.then((one) => answerOf(one, request));
-      if (asked === '') latest.set(address, { release, drawn, isStale, staleAfter: data.staleAfter });
+      if (optionsKey === '') latest.set(address, { release, drawn, isStale, staleAfter: data.staleAfter });
       return answerOf(drawn, request);
     },
     missing,
@@ -100,7 +100,7 @@ export function createBadgeService(): BadgeService {
 }
 
 /** Whether the page has a tree in the language of the address. */
-function isSpoken({ manifest }: OpenRelease, { locale }: BadgeAddress): boolean {
+function hasLanguage({ manifest }: OpenRelease, { locale }: BadgeAddress): boolean {
   return locale === null || (manifest.locales ?? []).indexOf(locale) > 0;
 }
 

@@ -128,7 +128,7 @@ function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer 
   const isScript = isPublic && query.size > 0 && PAGE_SCRIPTS.some((name) => name === path);
   if (file !== null && isScript && query.has(release.manifest.files[path]?.sha256.slice(0, 8) ?? ''))
     return { ...file, headers: { ...file.headers, 'cache-control': SCRIPT_CACHE } };
-  return redirected(release.manifest.files, address) ?? file ?? elsewhere(deps, asked, release);
+  return redirected(release.manifest.files, address) ?? file ?? withoutFile(deps, asked, release);
 }
 
 /** The response if the visitor may not see the page, or if it has no release. */
@@ -137,7 +137,7 @@ function hiddenFile(deps: PageDeps, asked: Asked, isSeen: boolean): Answer | Pro
 }
 
 /** The response if the page has no such file. */
-async function elsewhere(deps: PageDeps, asked: Asked, { manifest }: OpenRelease): Promise<Answer> {
+async function withoutFile(deps: PageDeps, asked: Asked, { manifest }: OpenRelease): Promise<Answer> {
   return (
     directoryRedirect(manifest.files, asked.address) ?? (await oldAddress(deps, asked)) ?? missing(deps, asked.head)
   );

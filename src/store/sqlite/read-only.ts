@@ -30,15 +30,15 @@ export function openSqliteReadOnly(file: string): Database {
 
   function read<Rows>(sql: string, take: (statement: StatementSync) => Rows): Rows {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const seen = lookAt(file);
+      const seen = statFiles(file);
       if (opened !== null && !isAsOpened(opened, seen)) close();
       opened ??= open(file, seen);
       try {
         const rows = take(prepare(opened, sql));
         // Without a log, nothing prevents another process from writing during a read.
-        if (isAsOpened(opened, lookAt(file))) return rows;
+        if (isAsOpened(opened, statFiles(file))) return rows;
       } catch (error) {
-        if (isAsOpened(opened, lookAt(file))) throw error;
+        if (isAsOpened(opened, statFiles(file))) throw error;
       }
     }
     throw new Error('it changes faster than it can be read');
@@ -89,7 +89,7 @@ interface Opened {
   readonly files: Files;
 }
 
-function lookAt(file: string): Files {
+function statFiles(file: string): Files {
   const optional = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
   return { main: statSync(file, { bigint: true }), log: optional(`${file}-wal`), index: optional(`${file}-shm`) };
 }

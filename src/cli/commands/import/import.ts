@@ -363,7 +363,7 @@ function writeImport(site: ImportedSite, context: ImportContext, options: Import
     options.json === true,
     { ok: true, posts, page, notes: files.notes },
     [
-      ...told([...posts, page]),
+      ...describeWritten([...posts, page]),
       ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
       '',
       ...summary(posts, page),
@@ -383,7 +383,7 @@ function writeOne(file: string, text: string, isUpdating: boolean): Written {
   return { file, outcome: 'updated' };
 }
 
-function told(written: readonly Written[]): string[] {
+function describeWritten(written: readonly Written[]): string[] {
   return written
     .filter(({ outcome }) => outcome !== 'unchanged')
     .map(({ file, outcome }) => {

@@ -128,11 +128,11 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   const page = await findPage(pharos, options.page);
   const gate = await gateVersion(pharos, options.page);
   const isConfirmed = options.confirmed === true;
-  const told = [...problems];
+  const allProblems = [...problems];
   const others = page.settings.languages?.all.slice(1);
   const brought = rows.flatMap(({ email, components, locale: wanted }): AddedSubscriber[] => {
     const { ids, unknown } = componentIds(page, components);
-    if (unknown.length > 0) told.push(`${email.address}: there is no component ${unknown.join(', ')}`);
+    if (unknown.length > 0) allProblems.push(`${email.address}: there is no component ${unknown.join(', ')}`);
     // Someone who chose only components that don't exist here isn't added: they didn't ask for the whole page.
     if (components.length > 0 && ids.length === 0) return [];
     const locale = others?.find((tag) => tag === wanted);
@@ -143,10 +143,14 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   const known = brought.length - added;
   const text = [
     `${added} added${isConfirmed ? '' : ' and sent a confirmation link'}; ${known} already existed.`,
-    ...told.map((problem) => `skipped or changed: ${problem}`),
+    ...allProblems.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
-  print(options.json === true, { page: options.page, added, known, confirmed: isConfirmed, problems: told }, text);
-  return added + known === 0 && told.length > 0 ? EXIT_FAILED : EXIT_DONE;
+  print(
+    options.json === true,
+    { page: options.page, added, known, confirmed: isConfirmed, problems: allProblems },
+    text,
+  );
+  return added + known === 0 && allProblems.length > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 function listDeps(pharos: StoreParts): ListDeps {

@@ -73,9 +73,9 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
   const to = targetConfig(options.to);
   const [source, target] = [storePlace(from), storePlace(to)];
   if (describePlace(source) === describePlace(target))
-    throw new UsageError(`Both configurations name the same database, ${spoken(source)}. Nothing was copied.`);
+    throw new UsageError(`Both configurations name the same database, ${placeName(source)}. Nothing was copied.`);
   const schema = await schemaAt(source);
-  if (schema === 0) throw new UsageError(`There is no database at ${spoken(source)} yet.`);
+  if (schema === 0) throw new UsageError(`There is no database at ${placeName(source)} yet.`);
   if (schema < latestVersion()) throw outdated(schema);
   const database = await openStore(target, {
     log: createLog({ isQuiet: true, secrets: new Set([...from.secrets, ...to.secrets]) }),
@@ -95,7 +95,7 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
       ['table', 'rows'],
       copied.filter(({ rows }) => rows > 0).map((row) => [row.table, String(row.rows)]),
     );
-    const sentence = `${total} rows copied from ${spoken(source)} to ${spoken(target)}; the counts match. Next: start Pharos with ${options.to}.`;
+    const sentence = `${total} rows copied from ${placeName(source)} to ${placeName(target)}; the counts match. Next: start Pharos with ${options.to}.`;
     print(options.json === true, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
     return EXIT_DONE;
   } finally {
@@ -115,7 +115,7 @@ function describePlace(place: StorePlace): string {
 }
 
 /** The place in words, without passwords. */
-function spoken(place: StorePlace): string {
+function placeName(place: StorePlace): string {
   if ('file' in place) return place.file;
   const { host, pathname } = new URL(place.url);
   return `Postgres at ${host}${pathname}`;
