@@ -224,7 +224,7 @@ export async function pull(site: Site): Promise<void> {
     const isBroken = typeof page?.shape?.broken === 'number';
     // Nothing is broken before it ever worked, so that what was left as it was published is decided by the first pass.
     if (page !== undefined && isBroken && before === undefined) asked[kind] = { ...page, shape: CLEAN };
-    await askFor(site, kind, asked[kind]);
+    await askFor(site, kind, isBroken ? asked[kind] && withFreeSlug(site, kind, asked[kind]) : asked[kind]);
     if (!isBroken || before === undefined) continue;
     if (last === undefined) delete asked[kind];
     else asked[kind] = { ...last, shape: page.shape };
@@ -289,6 +289,15 @@ export async function pull(site: Site): Promise<void> {
     continuity: 'broken',
     spanChanges: [],
   });
+}
+
+/** What of a broken answer is taken differs: one that also took the slug of another page might close both, or not. */
+function withFreeSlug({ there, configured, known }: Site, kind: Asked, page: UpstreamPage): UpstreamPage {
+  const { [kind]: _, ...others } = there.pages;
+  const taken = [...Object.values(others), ...Object.values(known?.pages ?? {}), ...Object.values(configured)];
+  const before = known?.pages[kind]?.slug;
+  const isFree = before === undefined || page.slug === before || taken.every(({ slug }) => slug !== page.slug);
+  return isFree ? page : { ...page, slug: before };
 }
 
 /** The page of the configuration over this one. */

@@ -56,7 +56,7 @@ export interface Node {
 }
 
 /** A page that closes is closed there within a second; this machine may be busy. */
-const UPDATE_MAX_MS = 5_000;
+const UPDATE_MAX_MS = 60_000;
 
 let clients = 0;
 

@@ -51,6 +51,8 @@ export interface Posts {
   readonly eras: Map<string, { readonly origin: string | null; readonly era: Era }>;
   /** Pages of which nobody can say whether they went on, since an answer broke off. */
   readonly loose: Set<Era>;
+  /** Pages that in this step were given what another one had, and their slugs: mails of theirs may be on their way. */
+  readonly replaced: Map<Era, string>;
   /** Under which key the product keeps each page. */
   readonly keys: Map<Era, PageKey>;
   readonly apiTokens: Credential[];
@@ -67,7 +69,14 @@ export function noPosts(before?: Posts): Posts {
     database: (before?.database ?? 0) + 1,
     written: new Map(),
     lost: new Set([...(before?.lost ?? []), ...(before?.written.keys() ?? [])]),
-    ...{ eras: new Map(), loose: new Set(), keys: new Map(), authors: new Map(), count: before?.count ?? 0 },
+    ...{
+      eras: new Map(),
+      loose: new Set(),
+      replaced: new Map(),
+      keys: new Map(),
+      authors: new Map(),
+      count: before?.count ?? 0,
+    },
     ...{ apiTokens: [], badgeTokens: [], subscriptions: [] },
   };
 }
@@ -143,6 +152,7 @@ export async function adopt({ nodes, posts }: Site, slug: string, pick: (count: 
   if (era === undefined || old === undefined) return null;
   const done = await adoptPage(nodes.main.pharos.base.database, { old, slug, now: now() });
   if (done !== 'adopted') return null;
+  posts.replaced.set(current.era, slug);
   posts.eras.set(slug, { ...current, era });
   return `${slug} adopts ${era}`;
 }

@@ -50,7 +50,7 @@ export function chanceOf(seed: number): Chance {
   };
 }
 
-const FOLDER_MS_MAX = 5_000;
+const FOLDER_MS_MAX = 60_000;
 
 export interface Course {
   readonly site: Site;
@@ -306,6 +306,7 @@ export async function takeStep(course: Course): Promise<void> {
   // Now and then long enough for pages to be due without news.
   pass(1_000 * (1 + chance(chance(6) === 0 ? 3_000 : 60)));
   const before = site.seen;
+  site.posts.replaced.clear();
   visitors.judgePosts(false);
   await noteKeys(site);
   await keep(course);
@@ -372,7 +373,8 @@ export async function takeStep(course: Course): Promise<void> {
 
 /** Somebody writes on a page, with the token of whatever page, or is given something of one. */
 async function keep({ site, chance, history }: Course): Promise<void> {
-  const slug = of(chance, ALL_SLUGS);
+  // Mostly where a page is, so that what is written there outlives its gates.
+  const slug = of(chance, chance(4) > 0 && site.seen.size > 0 ? [...site.seen.keys()] : ALL_SLUGS);
   const { apiTokens } = site.posts;
   if (chance(3) === 0) {
     const named: Credential = { slug: site.roles.token, era: 'named', token: WRITER, isNamed: true };

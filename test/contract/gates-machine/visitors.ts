@@ -68,8 +68,8 @@ const FILES = [
   'index.html.gz',
 ];
 const OF_SITE = ['', 'index.html', 'llms.txt', 'sitemap.xml', 'robots.txt', '404.html', '_headers', '_site/index.html'];
-/** Standing alone, since random ids are made of the same letters. */
-const WORD = /(?<![a-z0-9])qx\d+z(?![a-z0-9])/g;
+/** Standing alone, since random ids and signatures are made of the same letters. */
+const WORD = /(?<![A-Za-z0-9+])qx\d+z(?![A-Za-z0-9+])/g;
 const SLUG = /qs[a-z]{4,5}/g;
 /** The sealed part of a ledger, in which any letters stand by chance. */
 const ENCRYPTED = /[A-Za-z0-9+/_-]{100,}={0,2}/g;
@@ -77,7 +77,7 @@ const LOG = /(?:^|\/)(?:log|verify)\//;
 const SESSIONS_KEPT = 12;
 const WRITERS_KEPT = 3;
 /** Until a mail has to be there; this machine may be busy. */
-const MAIL_MS_MAX = 10_000;
+const MAIL_MS_MAX = 60_000;
 
 /** Mails that were to be sent, newest last. */
 export type Mails = readonly { readonly to: string; readonly text: string }[];
@@ -294,7 +294,10 @@ export function createVisitors(site: Site, mails: Mails): Visitors {
           shown += 1;
           if (one.email.startsWith(word)) continue;
           const isRead = [before, site.seen].some((seen) => mayRead(word, seen, readerOf(one, one.slug, seen)));
-          if (!isRead) throw new Error(`LEAK: a mail to a subscriber of ${one.era} says ${word}`);
+          const post = site.posts.written.get(word);
+          const slug = site.posts.replaced.get(one.era);
+          const wasRead = post?.era === one.era && !post.isPrivate && before.get(slug ?? '')?.gate === 'public';
+          if (!isRead && !wasRead) throw new Error(`LEAK: a mail to a subscriber of ${one.era} says ${word}`);
         }
       }
     },
