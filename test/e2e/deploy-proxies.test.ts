@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LOG_KEYS } from '../../src/model/slugs.ts';
 import { type RunningPharos, startPharos } from '../helpers/pharos.ts';
 import {
   freePort,
@@ -286,6 +287,18 @@ describe('deploy/nginx-static.conf', () => {
       }
     },
   );
+
+  it.skipIf(!isThere)(`serves the keys of the logs, which stand at the root${skipped}`, async () => {
+    for (const kind of ['published', 'built']) {
+      const ours = await site.ask(`/${LOG_KEYS}`);
+      const theirs = await ask(kind, `/${LOG_KEYS}`);
+      expect([theirs.status, theirs.headers['content-type'], theirs.body]).toEqual([
+        200,
+        ours.headers['content-type'],
+        ours.body,
+      ]);
+    }
+  });
 
   it.skipIf(!isThere)(`sends the variants that Pharos compressed${skipped}`, async () => {
     const variant = await ask('published', `/${SLUG.public}/`, { 'accept-encoding': 'gzip' });

@@ -91,8 +91,9 @@ async function rulesByKind(): Promise<ReadonlyMap<ViewKind, readonly Rule[]>> {
 function rulesOf({ ownerDocument }: Element): Rule[] {
   const rules: Rule[] = [];
   const isUsed = (selector: string) => {
-    // What a visitor or a script does to an element is taken as done.
+    // What a visitor or a script does to an element is taken as done, and a page may be in any language.
     const done = selector
+      .replace(/:lang\([a-z-]+\)/g, '')
       .replace(/::?(?:hover|target|focus-visible|focus|after|before|details-content)/g, '')
       .replace(/(?:\.is-stale)+|\[data-(?:open|past|pinned)\]/g, '')
       .replace(/:(?:not|is)\([, ]*\)/g, '');
