@@ -4,13 +4,8 @@ import { type Argument, type Command, InvalidArgumentError, Option } from 'comma
 import { didYouMean } from '../schema/nearest.ts';
 import { UsageError } from './terminal/exit.ts';
 
-interface Mandatory {
-  readonly mandatory: readonly [flags: string, words: string, parse?: typeof collect];
-}
-
 type Flag =
   | Option
-  | Mandatory
   | readonly [flags: string, words: string, initial?: string]
   | readonly [flags: string, words: string, parse: (text: string, before: never) => unknown, initial?: unknown];
 
@@ -50,7 +45,6 @@ export function addCommands(
     // Options are copied, because commander changes those of a program.
     for (const option of options)
       if (option instanceof Option) command.addOption(Object.assign(new Option(option.flags), option));
-      else if ('mandatory' in option) command.requiredOption(...(option.mandatory as [string, string]));
       else command.option(...(option as [string, string]));
     const heading = examples.length === 1 ? 'Example' : 'Examples';
     command
@@ -73,8 +67,9 @@ export const SERVER_URL = [
 ] as const;
 
 /** A mandatory option. */
-export function required(...mandatory: readonly [flags: string, words: string, parse?: typeof collect]): Mandatory {
-  return { mandatory };
+export function required(flags: string, words: string, parse?: typeof collect): Option {
+  const option = new Option(flags, words).makeOptionMandatory();
+  return parse === undefined ? option : option.argParser<readonly string[]>(parse);
 }
 
 /** An option that no longer exists. */
