@@ -64,7 +64,7 @@ describe('a page that can be checked', () => {
   it('agrees with its log on any static host, and a second visit compares with the first', async () => {
     const first = await verify(at(0).page);
     expect(first.stdout).toMatch(/first visit/);
-    expect(first.stdout).toMatch(/✓ The page is what its log says/);
+    expect(first.stdout).toMatch(/✓ The page matches its log/);
     expect(first.status).toBe(0);
     const second = JSON.parse((await verify(at(0).page, '--json')).stdout);
     expect(second).toMatchObject({ agrees: true, faults: [] });
@@ -76,7 +76,7 @@ describe('a page that can be checked', () => {
 
   it('agrees at the root of its site too, where files of the site stand among its own', async () => {
     const { status, stdout } = await verify(at(0).root);
-    expect(stdout).toMatch(/✓ The page is what its log says/);
+    expect(stdout).toMatch(/✓ The page matches its log/);
     expect(status).toBe(0);
   });
 

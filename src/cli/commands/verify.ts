@@ -102,7 +102,7 @@ function verdictText(
     ),
   ];
   const lines = faults.length === 0 ? facts.filter((fact) => fact !== null) : faults.map((fault) => `✗ ${fault}`);
-  const verdict = faults.length === 0 ? '✓ The page is what its log says.' : '✗ The page does not agree with its log.';
+  const verdict = faults.length === 0 ? '✓ The page matches its log.' : '✗ The page does not match its log.';
   return [page, ...lines.map((line) => `  ${line}`), ...notes.map((note) => `  note: ${note}`), verdict].join('\n');
 }
 
