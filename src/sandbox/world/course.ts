@@ -1,6 +1,7 @@
 /** What happens to the services of the world: ninety days of past as a script, mishaps after the start, and checks counted. */
 
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import acme from './acme.json' with { type: 'json' };
 import {
   LIVELY_SERVICES,
   noise,
@@ -25,64 +26,8 @@ export interface Disturbance {
 
 const PAST_DAYS = 90;
 
-interface Plan {
-  readonly service: string;
-  readonly status: 'down' | 'degraded';
-  /** Before the start of the world. */
-  readonly beforeMs: number;
-  readonly lastsMs: number;
-  readonly title: string;
-  readonly description?: string;
-}
-
-const PLANS: readonly Plan[] = [
-  { service: 'website', status: 'down', beforeMs: 84.2 * DAY_MS, lastsMs: 4 * MINUTE_MS, title: 'Website is down' },
-  {
-    service: 'mail',
-    status: 'down',
-    beforeMs: 76.6 * DAY_MS,
-    lastsMs: 41 * MINUTE_MS,
-    title: 'Mail refuses connections',
-    description: 'The certificate of the relay had expired.',
-  },
-  { service: 'api', status: 'degraded', beforeMs: 69.4 * DAY_MS, lastsMs: 55 * MINUTE_MS, title: 'Public API is slow' },
-  {
-    service: 'database',
-    status: 'down',
-    beforeMs: 62 * DAY_MS,
-    lastsMs: 6 * HOUR_MS + 20 * MINUTE_MS,
-    title: 'Database lost its primary',
-    description: 'Both replicas were behind; orders were restored from the log.',
-  },
-  { service: 'api', status: 'degraded', beforeMs: 62 * DAY_MS, lastsMs: 6 * HOUR_MS, title: 'Public API is slow' },
-  { service: 'cdn', status: 'down', beforeMs: 54.7 * DAY_MS, lastsMs: 9 * MINUTE_MS, title: 'CDN does not resolve' },
-  { service: 'search', status: 'degraded', beforeMs: 48.1 * DAY_MS, lastsMs: 3 * HOUR_MS, title: 'Search is slow' },
-  { service: 'auth', status: 'down', beforeMs: 40.5 * DAY_MS, lastsMs: 17 * MINUTE_MS, title: 'Sign-in answers 502' },
-  // Begins inside the broker upgrade below and outlasts it.
-  {
-    service: 'queue',
-    status: 'down',
-    beforeMs: 33 * DAY_MS,
-    lastsMs: 95 * MINUTE_MS,
-    title: 'Message queue did not come back',
-    description: 'The upgraded broker refused its old journal.',
-  },
-  { service: 'website', status: 'down', beforeMs: 26.3 * DAY_MS, lastsMs: 90 * SECOND_MS, title: 'Website is down' },
-  { service: 'api', status: 'down', beforeMs: 18.8 * DAY_MS, lastsMs: 12 * MINUTE_MS, title: 'Public API answers 500' },
-  { service: 'mail', status: 'degraded', beforeMs: 12.6 * DAY_MS, lastsMs: 2 * HOUR_MS, title: 'Mail is slow' },
-  { service: 'search', status: 'down', beforeMs: 6 * DAY_MS, lastsMs: 35 * MINUTE_MS, title: 'Search is down' },
-  { service: 'auth', status: 'degraded', beforeMs: 2.2 * DAY_MS, lastsMs: 20 * MINUTE_MS, title: 'Sign-in is slow' },
-  { service: 'cdn', status: 'down', beforeMs: 26 * HOUR_MS, lastsMs: 3 * MINUTE_MS, title: 'CDN does not resolve' },
-];
-
-/** Open when a visitor first looks, closed while he does. Left out of a calm world. */
-const OPEN_PLAN: Plan = {
-  service: 'search',
-  status: 'degraded',
-  beforeMs: 40 * MINUTE_MS,
-  lastsMs: 65 * MINUTE_MS,
-  title: 'Search is slow',
-};
+/** What happened before the start, in minutes. What is open when a visitor first looks is left out of a calm world. */
+type Plan = (typeof acme.disturbances)[number];
 
 interface PastOptions {
   readonly seed: number;
@@ -97,9 +42,9 @@ interface PastOptions {
 export function pastDisturbances(options: PastOptions): readonly Disturbance[] {
   const { services, startedAt, isCalm } = options;
   const byKey = new Map(services.map((service) => [service.key, service]));
-  const scripted = [...PLANS, ...(isCalm ? [] : [OPEN_PLAN])].flatMap((plan) => {
+  const scripted = acme.disturbances.flatMap((plan) => {
     const service = byKey.get(plan.service);
-    return service === undefined ? [] : [fromPlan(plan, service, startedAt)];
+    return service === undefined || (isCalm && plan.isOpen === true) ? [] : [fromPlan(plan, service, startedAt)];
   });
   const sorted = [...scripted, ...extraOutages(options)].sort((a, b) => a.from - b.from || a.serviceId - b.serviceId);
   let incidentId = 0;
@@ -109,13 +54,13 @@ export function pastDisturbances(options: PastOptions): readonly Disturbance[] {
 }
 
 function fromPlan(plan: Plan, service: Service, startedAt: EpochMs): Disturbance {
-  const from = toEpochMs(startedAt - plan.beforeMs);
+  const from = toEpochMs(startedAt - plan.minutesBefore * MINUTE_MS);
   return {
     incidentId: null,
     serviceId: service.id,
-    status: plan.status,
+    status: plan.status as 'down' | 'degraded',
     from,
-    to: toEpochMs(from + plan.lastsMs),
+    to: toEpochMs(from + plan.minutes * MINUTE_MS),
     title: plan.title,
     description: plan.description ?? null,
   };

@@ -3,6 +3,7 @@
  * for everybody, of forty components.
  */
 
+import acme from './acme.json' with { type: 'json' };
 import type { Service } from './services.ts';
 
 export interface WorldPage {
@@ -35,54 +36,12 @@ interface PagePlan extends Omit<WorldPage, 'groups' | 'components'> {
 /** The services of the large page, after those that have names: each product in each region. */
 const FIRST_OF_CLOUD = 10;
 const LARGE_PAGE = 'cloud';
-const REGIONS = ['Frankfurt', 'Dublin', 'Virginia', 'Oregon', 'Singapore'];
-const PRODUCTS = [
-  'Compute',
-  'Object storage',
-  'Block storage',
-  'Managed databases',
-  'Load balancers',
-  'Container registry',
-  'Message queues',
-  'Monitoring',
-];
+const { regions, products } = acme.cloud;
 /** As many services as fill every page. */
-export const SERVICES_OF_ALL_PAGES = FIRST_OF_CLOUD - 1 + REGIONS.length * PRODUCTS.length;
+export const SERVICES_OF_ALL_PAGES = FIRST_OF_CLOUD - 1 + regions.length * products.length;
 
 const PAGE_PLANS: readonly PagePlan[] = [
-  {
-    id: 1,
-    slug: 'acme',
-    title: 'Acme',
-    description: 'Live status of everything at Acme',
-    accessType: 'public',
-    emailDomains: [],
-    groups: [
-      { id: 1, name: 'Core', services: [1, 2, 3] },
-      { id: 2, name: 'Delivery', services: [6, 7, 8] },
-    ],
-    loose: [],
-  },
-  {
-    id: 2,
-    slug: 'partners',
-    title: 'Acme for partners',
-    description: 'What our integrations depend on',
-    accessType: 'password',
-    emailDomains: [],
-    groups: [],
-    loose: [2, 5],
-  },
-  {
-    id: 3,
-    slug: 'staff',
-    title: 'Acme internal',
-    description: null,
-    accessType: 'email-domain',
-    emailDomains: ['acme.example'],
-    groups: [{ id: 3, name: 'Data', services: [4, 5] }],
-    loose: [6, 9],
-  },
+  ...(acme.pages as readonly PagePlan[]),
   {
     id: 4,
     slug: LARGE_PAGE,
@@ -90,10 +49,10 @@ const PAGE_PLANS: readonly PagePlan[] = [
     description: 'Every service in every region',
     accessType: 'public',
     emailDomains: [],
-    groups: REGIONS.map((name, region) => ({
+    groups: regions.map((name, region) => ({
       id: 4 + region,
       name,
-      services: PRODUCTS.map((_, product) => FIRST_OF_CLOUD + region * PRODUCTS.length + product),
+      services: products.map((_, product) => FIRST_OF_CLOUD + region * products.length + product),
     })),
     loose: [],
   },
@@ -101,7 +60,7 @@ const PAGE_PLANS: readonly PagePlan[] = [
 
 /** What a service is called on a page: those of the large page by what they are, the others by their own name. */
 function nameOnPage({ id, name, description }: Service): Pick<WorldComponent, 'name' | 'description'> {
-  const product = id < FIRST_OF_CLOUD ? undefined : PRODUCTS[(id - FIRST_OF_CLOUD) % PRODUCTS.length];
+  const product = id < FIRST_OF_CLOUD ? undefined : products[(id - FIRST_OF_CLOUD) % products.length];
   return product === undefined ? { name, description } : { name: product, description: null };
 }
 

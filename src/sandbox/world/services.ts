@@ -1,6 +1,7 @@
 /** The services of the world. */
 
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import acme from './acme.json' with { type: 'json' };
 
 /** How a service is. Each upstream has its own words for these. */
 export const SERVICE_STATUSES = ['up', 'degraded', 'down', 'pending', 'paused'] as const;
@@ -26,89 +27,7 @@ export interface Service {
 
 type Template = Pick<Service, 'key' | 'name' | 'host' | 'description' | 'kind' | 'target' | 'isPublic'>;
 
-const TEMPLATES: readonly Template[] = [
-  {
-    key: 'website',
-    name: 'Website',
-    host: 'web-1',
-    description: 'The shop and its landing pages',
-    kind: 'http',
-    target: 'https://www.acme.example/',
-    isPublic: true,
-  },
-  {
-    key: 'api',
-    name: 'Public API',
-    host: 'api-1',
-    description: 'REST API for partners and apps',
-    kind: 'http',
-    target: 'https://api.acme.example/health',
-    isPublic: true,
-  },
-  {
-    key: 'auth',
-    name: 'Sign-in',
-    host: 'login-1',
-    description: 'Accounts and single sign-on',
-    kind: 'http',
-    target: 'https://login.acme.example/',
-    isPublic: true,
-  },
-  {
-    key: 'database',
-    name: 'Database',
-    host: 'db-1',
-    description: 'Primary of the order database',
-    kind: 'tcp',
-    target: 'db.acme.example:5432',
-    isPublic: false,
-  },
-  {
-    key: 'queue',
-    name: 'Message queue',
-    host: 'queue-1',
-    description: 'Orders on their way to the warehouse',
-    kind: 'tcp',
-    target: 'queue.acme.example:5672',
-    isPublic: false,
-  },
-  {
-    key: 'search',
-    name: 'Search',
-    host: 'search-1',
-    description: 'Product search',
-    kind: 'http',
-    target: 'https://search.acme.example/ping',
-    isPublic: true,
-  },
-  {
-    key: 'mail',
-    name: 'Mail',
-    host: 'mail-1',
-    description: 'Receipts and newsletters',
-    kind: 'tcp',
-    target: 'mail.acme.example:587',
-    isPublic: true,
-  },
-  {
-    key: 'cdn',
-    name: 'CDN',
-    host: 'cdn-1',
-    description: 'Images and scripts',
-    kind: 'dns',
-    target: 'cdn.acme.example',
-    isPublic: true,
-  },
-  {
-    key: 'legacy',
-    name: 'Old dashboard',
-    host: 'legacy-1',
-    description: 'Switched off while it is being replaced',
-    kind: 'http',
-    target: 'https://old.acme.example/',
-    isPublic: false,
-  },
-];
+const TEMPLATES = acme.services as readonly Template[];
 
 /** The services of a small world; more than these are made up by number. */
 export const SERVICES_DEFAULT = TEMPLATES.length;

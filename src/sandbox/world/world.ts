@@ -1,9 +1,9 @@
 /** A small world that changes over time: a function of its seed and the instant. */
 
-import { type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import acme from './acme.json' with { type: 'json' };
 import { type Checks, countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
 import { createPages, type WorldPage } from './pages.ts';
-import { reportsUntil, type WorldMaintenance, type WorldReport, worldMaintenances, writeReports } from './posts.ts';
 import {
   createServices,
   LIVELY_SERVICES,
@@ -14,7 +14,6 @@ import {
 } from './services.ts';
 
 export type { WorldPage } from './pages.ts';
-export type { WorldMaintenance, WorldReport } from './posts.ts';
 export { SERVICE_STATUSES, type Service, type ServiceStatus } from './services.ts';
 
 export interface WorldOptions {
@@ -47,6 +46,32 @@ export interface WorldIncident {
   readonly endedAt: EpochMs | null;
   readonly title: string;
   readonly description: string | null;
+}
+
+export interface WorldMaintenance {
+  readonly id: number;
+  readonly title: string;
+  readonly message: string;
+  readonly serviceIds: readonly number[];
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+/** What people wrote about one disturbance. */
+export interface WorldReport {
+  readonly id: number;
+  readonly title: string;
+  readonly serviceIds: readonly number[];
+  readonly impact: 'degraded_performance' | 'partial_outage' | 'major_outage';
+  /** Oldest first; the last one says how it stands. */
+  readonly updates: readonly [WorldUpdate, ...WorldUpdate[]];
+}
+
+interface WorldUpdate {
+  readonly id: number;
+  readonly status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+  readonly at: EpochMs;
+  readonly message: string;
 }
 
 interface WorldState {
@@ -190,4 +215,37 @@ function wholeHours(from: EpochMs, to: EpochMs): readonly EpochMs[] {
 function mean(measured: readonly (number | null)[]): number | null {
   const answered = measured.filter((one) => one !== null);
   return answered.length === 0 ? null : answered.reduce((sum, one) => sum + one, 0) / answered.length;
+}
+
+// What people wrote: maintenance windows and reports about disturbances.
+
+/** Maintenance windows by id: two past (the first overlaps an outage), one running unless calm, one ahead. */
+function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly WorldMaintenance[] {
+  return acme.maintenances
+    .map(({ fromMinute, toMinute, ...about }) => ({
+      ...about,
+      from: toEpochMs(startedAt + fromMinute * MINUTE_MS),
+      to: toEpochMs(startedAt + toMinute * MINUTE_MS),
+    }))
+    .filter(({ from, to }) => !isCalm || from > startedAt || to < startedAt);
+}
+
+/** What people wrote, oldest first by id, with updates of the future. A calm world lacks what is open at the start. */
+function writeReports(startedAt: EpochMs, isCalm: boolean): readonly WorldReport[] {
+  const reports = acme.reports.map((report) => ({
+    ...report,
+    updates: report.updates.map(({ minute, ...update }) => ({
+      ...update,
+      at: toEpochMs(startedAt + minute * MINUTE_MS),
+    })),
+  })) as unknown as readonly WorldReport[];
+  return reports.filter(({ updates }) => !isCalm || updates.every(({ at }) => at < startedAt));
+}
+
+/** Reports as they stood at an instant: without what was written later. */
+function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
+  return reports.flatMap((report) => {
+    const [first, ...later] = report.updates.filter((update) => update.at <= at);
+    return first === undefined ? [] : [{ ...report, updates: [first, ...later] as const }];
+  });
 }
