@@ -89,9 +89,11 @@ interface DeniedRequest {
 export interface Access {
   /**
    * Finds out who sent a request, from its address and the session in its Cookie header. If the store fails, nobody new
-   * is let in.
+   * is let in. Without a promise if the same session was looked up a moment ago.
    */
-  readonly principalOf: (request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>) => Promise<Principal>;
+  readonly principalOf: (
+    request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>,
+  ) => Principal | Promise<Principal>;
   /**
    * Signs in, sends links, signs out. Answers the same for pages that do not exist. Null: no page of the site has a
    * gate, so these addresses do not exist.

@@ -234,6 +234,12 @@ function clientAddress(options: FrontDoorOptions, request: IncomingMessage): str
   return isUnknown ? '' : socketOrForwarded(options, request);
 }
 
-function socketOrForwarded({ trustedProxyHops }: FrontDoorOptions, { socket, headers }: IncomingMessage): string {
-  return clientAddressOf(socket.remoteAddress ?? '', headers['x-forwarded-for'], trustedProxyHops);
+function socketOrForwarded({ trustedProxyHops }: FrontDoorOptions, request: IncomingMessage): string {
+  const { socket } = request;
+  // Without our own proxies, all requests of a connection have one address, and Node need not build the headers.
+  if (trustedProxyHops === 0)
+    return peers.getOrInsertComputed(socket, ({ remoteAddress }) => clientAddressOf(remoteAddress, undefined, 0));
+  return clientAddressOf(socket.remoteAddress, request.headers['x-forwarded-for'], trustedProxyHops);
 }
+
+const peers = new WeakMap<IncomingMessage['socket'], string>();

@@ -18,9 +18,9 @@ export interface AnsweredRequest {
   readonly at: EpochMs;
   readonly clientAddress: string;
   readonly method: string;
-  readonly host: string;
   readonly path: string;
-  readonly agent: string;
+  /** Node builds the headers of a request when somebody asks for them. */
+  readonly sent: Pick<IncomingMessage, 'headers'>;
   /** 499: the client disconnected before it had everything. */
   readonly status: number;
   /** Including headers. */
@@ -153,18 +153,18 @@ export function finishHead({ status, headers }: Pick<Answer, 'status' | 'headers
 
 /** Fields for the access log. They are read before the response, because the socket may be gone at its end. */
 export function accessFacts(
-  { method = 'GET', url = '/', headers, socket }: IncomingMessage,
+  request: IncomingMessage,
   at: EpochMs,
   clientAddress: string,
 ): (status: number, seconds: number) => AnsweredRequest {
+  const { method = 'GET', url = '/', socket } = request;
   const writtenBefore = socket.bytesWritten;
   return (status, seconds) => ({
     at,
     clientAddress,
     method,
-    host: headers.host ?? '',
     path: url.split('?', 1)[0] ?? '',
-    agent: headers['user-agent'] ?? '',
+    sent: request,
     status,
     bytes: socket.bytesWritten - writtenBefore,
     seconds,

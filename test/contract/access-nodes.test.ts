@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { canView } from '../../src/access/access.ts';
+import { toEpochMs } from '../../src/model/time.ts';
 import {
   emailPage,
   PAGES,
@@ -71,5 +73,54 @@ describe('gates of two nodes', () => {
     expect([await here.sees('vault'), await here.sees('team')]).toEqual([false, false]);
     await ahead.access.setPages([passwordPage('vault', 'another'), emailPage('team', ['other.example'])]);
     expect([await here.sees('vault'), await here.sees('team')]).toEqual([true, true]);
+  });
+
+  it('end a session at once where its visitor signs out, and on the other node within a quarter of a second', async () => {
+    await behind.access.setPages(PAGES);
+    const visitor = new Visitor(ahead);
+    await visitor.post('vault', 'login/', { password: PASSWORD });
+    const kept = [...visitor.cookies];
+    const there = new Visitor(behind);
+    for (const [name, value] of kept) there.cookies.set(name, value);
+    expect([await visitor.sees('vault'), await there.sees('vault')]).toEqual([true, true]);
+    await visitor.post('vault', 'logout', {});
+    for (const [name, value] of kept) visitor.cookies.set(name, value);
+    expect(await visitor.sees('vault')).toBe(false);
+    behind.now = toEpochMs(behind.now + 250);
+    expect(await there.sees('vault')).toBe(false);
+  });
+});
+
+describe('a session that was looked up a moment ago', () => {
+  it('is not looked up again, and opens nothing that it no longer should', async () => {
+    const folder = siteFolder();
+    let reads = 0;
+    const site = await folder.open({}, undefined, (database) => ({
+      ...database,
+      all: (sql, params) => {
+        reads += Number(sql.includes('access_session'));
+        return database.all(sql, params);
+      },
+    }));
+    await site.access.setPages(PAGES);
+    const visitor = new Visitor(site);
+    await visitor.post('vault', 'login/', { password: PASSWORD });
+    await visitor.sees('vault');
+    reads = 0;
+    const request = { slug: 'vault', cookie: visitor.cookie, clientAddress: '192.0.2.1', now: site.now };
+    expect(site.access.principalOf(request)).not.toBeInstanceOf(Promise);
+    expect([await visitor.sees('vault'), await visitor.sees('open'), await visitor.sees('team')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(reads).toBe(0);
+    // A session of the other name of the cookie is another session.
+    const secure = { ...request, cookie: `__Host-${visitor.cookie}` };
+    expect(canView(await site.access.principalOf(secure), site.access.pageOf('vault'))).toBe(false);
+    await site.access.setPages([passwordPage('vault', 'another')]);
+    expect(await visitor.sees('vault')).toBe(false);
+    await site.close();
+    folder.remove();
   });
 });

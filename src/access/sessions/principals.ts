@@ -21,6 +21,11 @@ import type { PresentedSession, Sessions } from './sessions.ts';
  */
 const BELIEVED_MS_MAX = 15 * 60_000;
 const SESSIONS_MAX = 10_000;
+/**
+ * For so long, requests of a session share an answer of the store. So a sign-out in another process applies here as soon
+ * as a page that is closed there; one in this process applies at once.
+ */
+const SHARED_MS = 250;
 /** Many times longer than a change takes to reach all processes. */
 const CLOSED_ELSEWHERE_MS = 5_000;
 
@@ -31,32 +36,28 @@ interface PrincipalsOptions {
   readonly onError: (error: unknown, where: string) => void;
 }
 
+interface SeenSession {
+  readonly granted: Principal['sessions'];
+  readonly at: EpochMs;
+  /** 0 with an identity, whose provider can end it at any moment. */
+  readonly sharedMs: number;
+}
+
 interface Principals {
   readonly principalOf: Access['principalOf'];
   readonly end: (presented: PresentedSession) => Promise<void>;
 }
 
 export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions): Principals {
-  const seen = new LRUCache<string, { readonly granted: Principal['sessions']; readonly at: EpochMs }>({
-    max: SESSIONS_MAX,
-  });
+  const seen = new LRUCache<string, SeenSession>({ max: SESSIONS_MAX });
+  /** What was asked for before the latest of these is not remembered. */
+  let signOuts = 0;
 
   /**
    * When a page's gate was first found missing in the store: another process removed it, which this one will learn
    * soon, or the store lost it.
    */
   const missing = new WeakMap<GatedPage, EpochMs>();
-
-  function note(id: string, granted: Principal['sessions'], at: EpochMs): void {
-    if (granted.size === 0) seen.delete(id);
-    else seen.set(id, { granted, at });
-  }
-
-  /** The last known grants of a session, unless they are too old. */
-  function recall(id: string, now: EpochMs): Principal['sessions'] {
-    const known = seen.get(id);
-    return known === undefined || now - known.at > BELIEVED_MS_MAX ? NOBODY.sessions : known.granted;
-  }
 
   /** Whether a session's gate version is unknown to this process: from another node, or after a restore. */
   function isOfAnotherVersion(slug: string, version: string): boolean {
@@ -87,32 +88,61 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
     }
   }
 
+  async function grantsOf(session: PresentedSession, at: EpochMs): Promise<Principal['sessions']> {
+    const before = signOuts;
+    const granted = new Map<PageKey, string>();
+    const found = await sessions.findGrants(session, at);
+    for (const [page, { version, identity }] of found)
+      if (identity === null || (await isStillAllowed(page, identity, at))) granted.set(page, version);
+    for (const [page, version] of granted) {
+      const slug = gates.slugOf(page);
+      if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);
+    }
+    if (granted.size === 0) seen.delete(keyOf(session));
+    else if (signOuts === before)
+      seen.set(keyOf(session), {
+        granted,
+        at,
+        sharedMs: found.values().some(({ identity }) => identity !== null) ? 0 : SHARED_MS,
+      });
+    return granted;
+  }
+
+  async function look(slug: string, session: PresentedSession, address: string, at: EpochMs): Promise<Principal> {
+    const near = await openedByAddress(slug, address, at);
+    if (!isToken(session.id)) return { address, sessions: near };
+    const granted = await grantsOf(session, at).catch((error: unknown) => {
+      onError(error, 'session');
+      const known = seen.get(keyOf(session));
+      return known === undefined || at - known.at > BELIEVED_MS_MAX ? NOBODY.sessions : known.granted;
+    });
+    return { address, sessions: new Map([...granted, ...near]) };
+  }
+
   return {
-    principalOf: async ({ slug: asked, cookie, clientAddress: address, now: at }) => {
-      const near = await openedByAddress(asked, address, at);
+    principalOf: ({ slug, cookie, clientAddress: address, now }) => {
       const secureId = readCookie(cookie, 'session', true);
-      const id = secureId ?? readCookie(cookie, 'session', false);
-      if (!isToken(id)) return { address, sessions: near };
-      try {
-        const granted = new Map<PageKey, string>();
-        for (const [page, { version, identity }] of await sessions.findGrants({ id, isSecure: secureId !== null }, at))
-          if (identity === null || (await isStillAllowed(page, identity, at))) granted.set(page, version);
-        for (const [page, version] of granted) {
-          const slug = gates.slugOf(page);
-          if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);
-        }
-        note(id, granted, at);
-        return { address, sessions: new Map([...granted, ...near]) };
-      } catch (error) {
-        onError(error, 'session');
-        return { address, sessions: new Map([...recall(id, at), ...near]) };
-      }
+      const session = { id: secureId ?? readCookie(cookie, 'session', false), isSecure: secureId !== null };
+      const page = gates.find(slug)?.gated;
+      const known = seen.get(keyOf(session));
+      const isRecent = known !== undefined && now >= known.at && now - known.at < known.sharedMs;
+      const isOpenAnyway = page !== undefined && isEnough(page, address);
+      return isRecent && !isOpenAnyway ? { address, sessions: known.granted } : look(slug, session, address, now);
     },
-    end: async (presented) => {
-      seen.delete(presented.id ?? '');
-      await sessions.end(presented);
+    end: async (session) => {
+      signOuts += 1;
+      seen.delete(keyOf(session));
+      await sessions.end(session);
+      // Requests may have asked in the meantime.
+      signOuts += 1;
+      seen.delete(keyOf(session));
     },
   };
+}
+
+/** A session that was begun under one name of the cookie isn't found under the other. */
+function keyOf({ id, isSecure }: PresentedSession): string {
+  return `${isSecure ? 's' : 'p'}${id}`;
 }
 
 function isEnough({ gate }: GatedPage, address: string): boolean {

@@ -5,6 +5,7 @@
 
 import { pino } from 'pino';
 import type { Config } from '../../config/load.ts';
+import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import type { AnsweredRequest } from '../../server/send.ts';
 
 type AccessLogFormat = Config['server']['accessLog'];
@@ -27,17 +28,17 @@ function toStandardOutput(): (line: string) => void {
   return (line) => void target.write(line);
 }
 
-function jsonLine({ at, clientAddress, method, path, host, status, bytes, seconds, agent }: AnsweredRequest): string {
+function jsonLine({ at, clientAddress, method, path, status, bytes, seconds, sent }: AnsweredRequest): string {
   return JSON.stringify({
     time: new Date(at).toISOString(),
     client: clientAddress,
     method,
-    host,
+    host: sent.headers.host ?? '',
     path,
     status,
     bytes,
     ms: Math.round(seconds * 1e6) / 1e3,
-    agent,
+    agent: sent.headers['user-agent'] ?? '',
   });
 }
 
@@ -45,13 +46,24 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /** The Common Log Format: `host ident user [time] "request" status bytes`. */
 function commonLine({ at, clientAddress, method, path, status, bytes }: AnsweredRequest): string {
-  const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(new Date(at).toISOString()) ?? [];
-  const when = `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;
-  return `${clientAddress || '-'} - - [${when}] "${method} ${quoted(path)} HTTP/1.1" ${status} ${bytes}`;
+  return `${clientAddress || '-'} - - [${timeIn(at)}] "${method} ${quoted(path)} HTTP/1.1" ${status} ${bytes}`;
 }
+
+/** Kept for a second. */
+function timeIn(at: EpochMs): string {
+  const second = Math.floor(at / SECOND_MS);
+  if (second !== latest.second) {
+    const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(new Date(at).toISOString()) ?? [];
+    latest = { second, text: `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000` };
+  }
+  return latest.text;
+}
+
+let latest = { second: Number.NaN, text: '' };
 
 /** Escapes text from a request, so that it can't end its field or line. */
 function quoted(text: string): string {
+  if (/^[\w./-]*$/.test(text)) return text;
   return text
     .replace(/["\\]/g, '\\$&')
     .replace(/[^\x20-\x7e]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);

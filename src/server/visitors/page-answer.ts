@@ -1,7 +1,7 @@
 /** Decides which file of which release an address gets, and what is shown if there is none or it may not be seen. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Access, canView, type GatedPage, NOBODY } from '../../access/access.ts';
+import { type Access, canView, type GatedPage, NOBODY, type Principal } from '../../access/access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import { noPageKey, PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
@@ -93,14 +93,27 @@ function orAgain(answer: () => Answer | Promise<Answer>): Answer | Promise<Answe
 }
 
 /** Also for pages that don't exist, so that the response time reveals nothing. */
-async function gatedFile(deps: PageDeps, asked: Asked, coming: Promise<void> | null): Promise<Answer> {
-  const { slug, path, badge } = asked.address;
+function gatedFile(deps: PageDeps, asked: Asked, coming: Promise<void> | null): Answer | Promise<Answer> {
+  const { slug, path } = asked.address;
   const { cookie } = asked.head;
   const request = { slug, cookie, clientAddress: asked.clientAddress(), now: deps.now() };
-  const principal = coming === null ? await deps.access.principalOf(request) : NOBODY;
+  const principal = coming === null ? deps.access.principalOf(request) : NOBODY;
+  const page = deps.access.pageOf(slug);
+  const isKnown = coming === null && !(principal instanceof Promise) && canView(principal, page);
+  const needed = isKnown ? (deps.ensure?.(slug, path) ?? null) : coming;
+  return isKnown && needed === null ? pageFile(deps, asked, page) : gatedLater(deps, asked, { principal, needed });
+}
+
+async function gatedLater(
+  deps: PageDeps,
+  asked: Asked,
+  known: { readonly principal: Principal | Promise<Principal>; readonly needed: Promise<void> | null },
+): Promise<Answer> {
+  const { slug, path, badge } = asked.address;
+  const principal = await known.principal;
   const hasToken = badge !== null && (await hasBadgeToken(deps, asked));
   const isSeen = (): boolean => canView(principal, deps.access.pageOf(slug)) || hasToken;
-  await (coming ?? (isSeen() ? deps.ensure?.(slug, path) : null));
+  await (known.needed ?? (isSeen() ? deps.ensure?.(slug, path) : null));
   // Checked again, because the page may have been closed in the meantime.
   return isSeen() ? pageFile(deps, asked, deps.access.pageOf(slug)) : hiddenFile(deps, asked, false);
 }

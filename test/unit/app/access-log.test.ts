@@ -6,9 +6,8 @@ const REQUEST = {
   at: toEpochMs(Date.UTC(2026, 10, 1, 9, 5, 3)),
   clientAddress: '2001:db8::7',
   method: 'GET',
-  host: 'status.example.com',
   path: '/acme/',
-  agent: '',
+  sent: { headers: { host: 'status.example.com', 'user-agent': '' } },
   status: 200,
   bytes: 9471,
   seconds: 0.0004126,
@@ -34,7 +33,7 @@ describe('the access log', () => {
       String.raw`2001:db8::7 - - [01/Nov/2026:09:05:03 +0000] "GET /a\" 200 1\x0a192.0.2.1 - - \"x\x1b[2J\\\xe9 HTTP/1.1" 200 9471` +
         '\n',
     ]);
-    const [line = ''] = linesOf('json', { path, agent: path });
+    const [line = ''] = linesOf('json', { path, sent: { headers: { host: 'a', 'user-agent': path } } });
     expect(line.trimEnd()).not.toMatch(/\p{Cc}/u);
     expect(JSON.parse(line)).toMatchObject({ path, agent: path, ms: 0.413, time: '2026-11-01T09:05:03.000Z' });
   });
