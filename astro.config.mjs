@@ -25,6 +25,16 @@ function looks() {
   };
 }
 
+/** Has templates of ours drawn by what needs no more than they do; those of an operator may use all of Astro. */
+function templateRuntime() {
+  const runtime = join(import.meta.dirname, 'src/publish/draw/template-runtime.ts');
+  return {
+    name: 'pharos-template-runtime',
+    enforce: 'pre',
+    resolveId: (id) => (id === 'astro/compiler-runtime' ? runtime : undefined),
+  };
+}
+
 /**
  * The build begins in a folder of its own (`compile-pages.ts`), since Astro writes into its project; from here on the project is
  * this one. Of what lies outside of it Astro takes absolute addresses to be relative ones.
@@ -68,7 +78,7 @@ export default defineConfig({
   },
   vite: {
     ...(cache === undefined ? {} : { cacheDir: join(cache, 'vite') }),
-    plugins: [looks(), ...(own === undefined ? [] : [useOwnComponents(import.meta.dirname, own)])],
+    plugins: [looks(), own === undefined ? templateRuntime() : useOwnComponents(import.meta.dirname, own)],
     // What is built has everything in it: to draw, none of Astro's packages has to be installed.
     ssr: { noExternal: true },
     build: { sourcemap: own !== undefined, assetsInlineLimit: 65_536, reportCompressedSize: false },

@@ -6,6 +6,7 @@ import { renderToString } from 'astro/runtime/server/index.js';
 import { HEAD_SCRIPT, OFFER_SCRIPT } from '../../layouts/head-script.ts';
 import type { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { Handed } from '../../views/html.ts';
+import { drawTemplate } from './template-runtime.ts';
 
 const { manifest } = createApp({ streaming: false });
 
@@ -40,28 +41,57 @@ export interface DrawnPage {
   readonly scripts: readonly string[];
 }
 
-/** One request for each kind, to find its route; no template reads it. */
-const requests = new Map<string, Request>();
-/** The modules of pages, cached because finding them takes a while. */
-const pages = new Map<string, ReturnType<FetchState['loadComponentInstance']>>();
+/** What draws one kind of page. */
+type DrawKind = (handed: Handed) => DrawnPage | Promise<DrawnPage>;
+
+/** By kind, cached because finding a template takes a while. */
+const kinds = new Map<string, Promise<DrawKind>>();
 
 /**
  * Draws what is handed over. Only the page's template is run: an answer as Astro gives it to a visitor has headers and bytes, which
  * would be taken apart again, and takes as long as drawing a small page.
  */
 export async function draw(handed: Handed): Promise<DrawnPage> {
-  const { kind } = handed;
-  if (!stylesByKind.has(kind)) throw new TypeError(`There is no route for views of ${kind}`);
-  const request = requests.getOrInsertComputed(kind, () => new Request(`http://renderer.invalid/${kind}/`));
+  const drawKind = await kinds.getOrInsertComputed(handed.kind, loadKind);
+  return drawKind(handed);
+}
+
+async function loadKind(kind: string): Promise<DrawKind> {
+  const styles = stylesByKind.get(kind);
+  if (styles === undefined) throw new TypeError(`There is no route for views of ${kind}`);
+  const request = new Request(`http://renderer.invalid/${kind}/`);
+  const instance = await new FetchState(request).loadComponentInstance();
+  if ('isAstroComponentFactory' in instance.default) return (handed) => drawWithAstro(request, instance, handed);
+  const elements = styles.map((style) => `<style>${style}</style>`).join('');
+  return (handed) => {
+    const renderedScripts = new Set<string>();
+    const { inlinedScripts } = manifest;
+    const drawing = { handed, styles: elements, inlinedScripts, renderedScripts };
+    return finish(`<!DOCTYPE html>${drawTemplate(instance.default, drawing)}`, renderedScripts);
+  };
+}
+
+type Instance = Awaited<ReturnType<FetchState['loadComponentInstance']>>;
+
+/** A build with an operator's components, which may use all that Astro has. */
+async function drawWithAstro(request: Request, instance: Instance, handed: Handed): Promise<DrawnPage> {
   const state = new FetchState(request);
   state.locals = { handed };
-  const instance = await pages.getOrInsertComputed(kind, () => state.loadComponentInstance());
   const result = await state.createResult(instance, state.getActionAPIContext());
   const drawn = await renderToString(result, instance.default, {}, {}, true);
   if (typeof drawn !== 'string') throw new TypeError(`It ended with ${drawn.status}`);
+  return finish(drawn, result._metadata.renderedScripts);
+}
+
+const MODULE = '<script type="module">';
+
+function finish(drawn: string, renderedScripts: ReadonlySet<string>): DrawnPage {
   // Blocks rendering until times are in the visitor's zone, or text would move. Astro can't set attributes of a script.
-  const html = drawn.replace(/<script type="module">(?=.*?<\/head>)/s, '<script type="module" blocking="render">');
-  const { renderedScripts } = result._metadata;
+  const at = drawn.indexOf(MODULE);
+  const isInHead = at !== -1 && drawn.indexOf('</head>', at) !== -1;
+  const html = isInHead
+    ? `${drawn.slice(0, at)}<script type="module" blocking="render">${drawn.slice(at + MODULE.length)}`
+    : drawn;
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
   return {
     html,
