@@ -3,44 +3,24 @@
  * `docs/troubleshooting.md` lists them and a test compares that list with this one.
  */
 
-export const ERROR_CODES = [
-  'CONFIG_INVALID',
-  'UPSTREAM_UNREACHABLE',
-  'UPSTREAM_FAILED',
-  'UPSTREAM_REFUSED',
-  'UPSTREAM_LIMITED',
-  'UPSTREAM_SHAPE',
-  'STORE_UNAVAILABLE',
-  'STORE_CORRUPT',
-  'PUBLISH_FAILED',
-  'TARGET_UNREACHABLE',
-  'TARGET_REFUSED',
-  'TARGET_BUSY',
-  'NOT_FOUND',
-] as const;
-export type ErrorCode = (typeof ERROR_CODES)[number];
-
-interface ErrorFacts {
-  readonly retryable: boolean;
-  /** What a visitor may read. Never an address, a token or a stack. */
-  readonly publicMessage: string;
-}
-
-const FACTS: Readonly<Record<ErrorCode, ErrorFacts>> = {
-  CONFIG_INVALID: { retryable: false, publicMessage: 'internal error' },
-  UPSTREAM_UNREACHABLE: { retryable: true, publicMessage: 'no response' },
-  UPSTREAM_FAILED: { retryable: true, publicMessage: 'upstream error' },
-  UPSTREAM_REFUSED: { retryable: false, publicMessage: 'not available' },
-  UPSTREAM_LIMITED: { retryable: true, publicMessage: 'waiting' },
-  UPSTREAM_SHAPE: { retryable: false, publicMessage: 'unreadable response' },
-  STORE_UNAVAILABLE: { retryable: true, publicMessage: 'temporarily unavailable' },
-  STORE_CORRUPT: { retryable: false, publicMessage: 'internal error' },
-  PUBLISH_FAILED: { retryable: true, publicMessage: 'temporarily unavailable' },
-  TARGET_UNREACHABLE: { retryable: true, publicMessage: 'temporarily unavailable' },
-  TARGET_REFUSED: { retryable: false, publicMessage: 'internal error' },
-  TARGET_BUSY: { retryable: true, publicMessage: 'temporarily unavailable' },
-  NOT_FOUND: { retryable: false, publicMessage: 'unknown' },
+/** Whether the same request may succeed later. */
+const RETRYABLE = {
+  CONFIG_INVALID: false,
+  UPSTREAM_UNREACHABLE: true,
+  UPSTREAM_FAILED: true,
+  UPSTREAM_REFUSED: false,
+  UPSTREAM_LIMITED: true,
+  UPSTREAM_SHAPE: false,
+  STORE_UNAVAILABLE: true,
+  STORE_CORRUPT: false,
+  PUBLISH_FAILED: true,
+  TARGET_UNREACHABLE: true,
+  TARGET_REFUSED: false,
+  TARGET_BUSY: true,
+  NOT_FOUND: false,
 };
+export type ErrorCode = keyof typeof RETRYABLE;
+export const ERROR_CODES = Object.keys(RETRYABLE) as readonly ErrorCode[];
 
 interface StatusErrorInit {
   readonly code: ErrorCode;
@@ -67,7 +47,6 @@ export interface ConfigIssue {
 export class StatusError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
-  readonly publicMessage: string;
   readonly context: Readonly<Record<string, string | number | boolean | null>>;
   readonly retryAt: number | null;
   readonly issues: readonly ConfigIssue[];
@@ -76,8 +55,7 @@ export class StatusError extends Error {
     super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
     this.name = init.code;
     this.code = init.code;
-    this.retryable = FACTS[init.code].retryable;
-    this.publicMessage = FACTS[init.code].publicMessage;
+    this.retryable = RETRYABLE[init.code];
     this.context = Object.freeze({ ...init.context });
     this.retryAt = init.retryAt ?? null;
     this.issues = init.issues ?? [];

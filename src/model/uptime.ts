@@ -20,7 +20,6 @@ import { cutTimeline } from './timeline.ts';
 /** Response times of a window: average, 95th percentile, and buckets for a chart. */
 
 export interface ResponseTimeFigures {
-  readonly samplesTotal: number;
   readonly averageMs: number;
   /** Nearest rank: the smallest sample that at least 95 % of the samples do not exceed. */
   readonly p95Ms: number;
@@ -55,12 +54,11 @@ export function bucketed(samples: readonly ResponseTime[], window: Interval, cou
 
 /** Sorting makes the sum independent of the order. A typed array sorts months of samples fast. */
 function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | null {
-  const samplesTotal = values.length;
-  if (samplesTotal === 0) return null;
+  if (values.length === 0) return null;
   const sorted = Float64Array.from(values).sort();
   const sum = sorted.reduce((total, ms) => total + ms, 0);
-  const rank = Math.ceil((samplesTotal * 95) / 100);
-  return { samplesTotal, averageMs: sum / samplesTotal, p95Ms: sorted[rank - 1] ?? 0 };
+  const rank = Math.ceil((values.length * 95) / 100);
+  return { averageMs: sum / values.length, p95Ms: sorted[rank - 1] ?? 0 };
 }
 
 /** Writes ratios as percentages that never look better than they are. */
@@ -118,15 +116,8 @@ export interface Uptime {
   readonly msByState: MsByState;
   /** As counted; differs only if an impact was declared not to count. */
   readonly countedMsByState: MsByState;
-  /** Weighted up and down time; together they are the time that counts. */
-  readonly upMs: number;
+  /** Weighted down time. */
   readonly downMs: number;
-  /** Time with a known state. */
-  readonly observedMs: number;
-  readonly maintenanceMs: number;
-  readonly pausedMs: number;
-  /** Time with an unknown state. */
-  readonly unknownMs: number;
   /** The part of the observed time that was seen, not only reported. */
   readonly seenMs: number;
   /** 0 to 1; null if no time counts or too little was observed. Exactly 1 only if nothing was down. */
@@ -192,25 +183,17 @@ export function emptyMsByState(): Record<State, number> {
 function uptimeOfMs(shown: MsByState, ms: MsByState, seenMs: number): Uptime {
   const countedMs = ms.operational + ms.degraded + ms.partial_outage + ms.major_outage;
   const downTenths = ms.major_outage * 10 + ms.partial_outage * 3;
-  const downMs = downTenths / 10;
-  const upMs = countedMs - downMs;
   const windowMs = countedMs + ms.maintenance + ms.paused + ms.unknown;
-  const observedMs = windowMs - shown.unknown;
   const isEnough = seenMs >= windowMs * COVERAGE_MIN;
   return {
     windowMs,
     msByState: shown,
     countedMsByState: ms,
-    upMs,
-    downMs,
-    observedMs,
-    maintenanceMs: ms.maintenance,
-    pausedMs: ms.paused,
-    unknownMs: shown.unknown,
+    downMs: downTenths / 10,
     seenMs,
     ratio: isEnough ? shareUp(countedMs, downTenths) : null,
     ratioWithMaintenance: isEnough ? shareUp(countedMs + ms.maintenance, downTenths) : null,
-    coverageRatio: windowMs > 0 ? observedMs / windowMs : 0,
+    coverageRatio: windowMs > 0 ? (windowMs - shown.unknown) / windowMs : 0,
   };
 }
 

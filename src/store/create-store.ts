@@ -281,7 +281,6 @@ function toUpstream(row: Row): UpstreamRecord {
     id: String(row['id']),
     monitorsAt: parseInstant(row['monitors_at']),
     incidentsAt: parseInstant(row['incidents_at']),
-    maintenancesAt: parseInstant(row['maintenances_at']),
     pagesAt: parseInstant(row['pages_at']),
     isBackfilled: Number(row['is_backfilled']) === 1,
     definitions: parseDefinitions(row['definitions']),

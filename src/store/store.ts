@@ -20,7 +20,6 @@ export interface UpstreamRecord {
   readonly id: string;
   readonly monitorsAt: EpochMs | null;
   readonly incidentsAt: EpochMs | null;
-  readonly maintenancesAt: EpochMs | null;
   readonly pagesAt: EpochMs | null;
   readonly isBackfilled: boolean;
   readonly definitions: readonly PageDefinition[];

@@ -425,7 +425,6 @@ describe('the quota of an upstream', () => {
     expect(await pass(toyUpstream('edge', { limits: tiny }), fine)).toMatchObject({
       kind: 'failed',
       code: 'UPSTREAM_LIMITED',
-      publicMessage: 'waiting',
       requestsUsed: 0,
     });
   });

@@ -23,12 +23,7 @@ export type UpstreamReport =
   /** Skipped on purpose; nothing was committed. */
   | (UpstreamReportBase & { readonly kind: 'skipped'; readonly cause: SkipCause; readonly reason: string })
   /** Failed; nothing was committed. */
-  | (UpstreamReportBase & {
-      readonly kind: 'failed';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly publicMessage: string;
-    });
+  | (UpstreamReportBase & { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string });
 
 /**
  * `overlap`: another pass is running. `elsewhere`: another node has the schedule. `failing`: in back-off after repeated
@@ -114,9 +109,7 @@ export function toReport(outcome: Outcome, { upstreamId, durationMs, tally, note
       return { ...base, kind: 'ok', changed: outcome.changed, stale: outcome.learned.stale };
     case 'skipped':
       return { ...base, kind: 'skipped', cause: outcome.cause, reason: outcome.reason };
-    case 'failed': {
-      const { code, message, publicMessage } = outcome.error;
-      return { ...base, kind: 'failed', code, message, publicMessage };
-    }
+    case 'failed':
+      return { ...base, kind: 'failed', code: outcome.error.code, message: outcome.error.message };
   }
 }

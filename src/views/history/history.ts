@@ -28,7 +28,6 @@ export interface HistoryView {
   readonly heading: string;
   /** `2026-11` */
   readonly month: string;
-  readonly monthText: string;
   /** Newest first; days without events are left out. */
   readonly days: readonly HistoryDayView[];
   readonly emptyText: string;
@@ -45,7 +44,6 @@ interface HistoryDayView {
 }
 
 interface HistoryEventView extends EventView {
-  readonly isMaintenance: boolean;
   /** Of the components it is about, as segments of their addresses. */
   readonly about: readonly string[];
 }
@@ -81,9 +79,8 @@ export function historyView(model: HistoryPage, month: string | null, options: V
   const { words, format } = context;
   const { months } = model;
   const shown = month ?? months[0] ?? '';
-  const monthText = format.month(shown);
   const at = months.indexOf(shown);
-  const heading = fill(words.historyOf, { month: monthText });
+  const heading = fill(words.historyOf, { month: format.month(shown) });
   const days = listHistoryDays(context, intervalOfMonth(shown, model.settings.timezone));
   const link = (index: number): LinkView | null => {
     const target = months[index];
@@ -101,7 +98,6 @@ export function historyView(model: HistoryPage, month: string | null, options: V
     }),
     heading,
     month: shown,
-    monthText,
     days,
     filter: buildFilter(context, days),
     emptyText: words.noIncidentsMonth,
@@ -119,11 +115,7 @@ function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval): H
       .filter((one) => within(one.startedAt) && one.startedAt <= model.asOf)
       .map((one) => ({
         at: one.startedAt,
-        event: {
-          ...incidentEvent(context, one, { updatesMax: 1 }),
-          isMaintenance: false,
-          about: one.componentIds.map(pathSegment),
-        },
+        event: { ...incidentEvent(context, one, { updatesMax: 1 }), about: one.componentIds.map(pathSegment) },
       })),
     ...model.maintenances.flatMap((one) => {
       // One that repeats stands where it took place last in the month.
@@ -134,7 +126,6 @@ function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval): H
           at: last.from,
           event: {
             ...maintenanceEvent(context, one, { updatesMax: 1, window: last }),
-            isMaintenance: true,
             about: one.componentIds.map(pathSegment),
           },
         },

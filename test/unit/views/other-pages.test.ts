@@ -75,7 +75,11 @@ describe('history', () => {
       'Tuesday, November 17',
       'Sunday, November 15',
     ]);
-    expect(view.days.map(({ events }) => events.map((one) => one.isMaintenance))).toEqual([[false], [true], [false]]);
+    expect(view.days.map(({ events }) => events.map((one) => one.href.includes('maintenance/')))).toEqual([
+      [false],
+      [true],
+      [false],
+    ]);
   });
 
   it('leads to the months beside it and to all others', () => {
