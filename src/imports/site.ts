@@ -111,23 +111,24 @@ export type Select = (
 // Reports keys of a source that an import doesn't read, so that nothing is lost silently.
 
 /**
- * Why keys are not imported, by path (`params.brand`, `sites[].icon`). Null: not reported, because it has no effect on
- * a page.
+ * Paths of keys (`params.brand`, `sites[].icon`) by the reason why they are not imported. Those below the empty reason
+ * aren't reported, because they have no effect on a page. `unread-keys.json` has them for each source.
  */
-export type Reasons = Readonly<Record<string, string | null>>;
+type Reasons = Readonly<Record<string, readonly string[]>>;
 
 const UNKNOWN_KEY = 'the import doesn’t know this key';
 
 /**
- * Creates a note for each reason, with the paths of keys that `schema` doesn't contain. A key of `reasons` covers
+ * Creates a note for each reason, with the paths of keys that `schema` doesn't contain. A path of `reasons` covers
  * everything below it.
  */
 export function unreadKeys(place: string, document: unknown, schema: z.ZodType, reasons: Reasons): ImportNote[] {
   const paths = new Set<string>();
   collectUnread(document, schema, '', paths);
+  const known = new Map(Object.entries(reasons).flatMap(([reason, keys]) => keys.map((key) => [key, reason])));
   const reported = [...paths].flatMap((path) => {
-    const reason = Object.hasOwn(reasons, path) ? reasons[path] : UNKNOWN_KEY;
-    return reason == null ? [] : [{ path: toLine(path, 100) ?? '?', reason }];
+    const reason = known.get(path) ?? UNKNOWN_KEY;
+    return reason === '' ? [] : [{ path: toLine(path, 100) ?? '?', reason }];
   });
   return [...Map.groupBy(reported, ({ reason }) => reason)].map(([reason, keys]) =>
     dropped(`${place}: ${keys.map(({ path }) => path).join(', ')}`, reason),

@@ -22,11 +22,11 @@ import {
   type ImportedSite,
   type ImportNote,
   quoted,
-  type Reasons,
   type SourceFile,
   toTitle,
   unreadKeys,
 } from '../site.ts';
+import unread from '../unread-keys.json' with { type: 'json' };
 
 const WordSchema = z.string().nullish().catch(null);
 const FlagSchema = z.boolean().nullish().catch(null);
@@ -48,45 +48,6 @@ const ConfigSchema = z.object({
 });
 type Config = z.output<typeof ConfigSchema>;
 
-const LOOK = 'colours, logo and layout are set with `look` in Pharos';
-const DATES = 'Pharos formats times by the language of the page';
-const HUGO = null;
-/** Keys of the configuration that aren't imported. */
-const CONFIG_KEYS: Reasons = {
-  ...Object.fromEntries(
-    ['theme', 'baseURL', 'buildFuture', 'enableGitInfo', 'preserveTaxonomyNames', 'taxonomies', 'outputs', 'mediaTypes']
-      .concat(['outputFormats', 'markup', 'module', 'minify', 'permalinks', 'sitemap', 'disableKinds', 'frontmatter'])
-      .map((key) => [key, HUGO]),
-  ),
-  ...Object.fromEntries(
-    ['brand', 'ok', 'disrupted', 'down', 'notice', 'alwaysKeepBrandColor', 'headerTextColor', 'useLogo', 'logo']
-      .concat(['useLargeHeaderDesign', 'disableDarkMode', 'customCSS', 'favicon', 'cStateVersion'])
-      .map((key) => [`params.${key}`, LOOK]),
-  ),
-  ...Object.fromEntries(
-    ['dateFormat', 'shortDateFormat', 'useRelativeTime', 'skipSeconds'].map((key) => [`params.${key}`, DATES]),
-  ),
-  languageCode: 'set `locale` to the language of the page',
-  defaultContentLanguage: 'set `locale` to the language of the page',
-  languages: 'a page has one language in Pharos',
-  'params.googleAnalytics': 'Pharos pages load nothing from other hosts',
-  'params.incidentHistoryFormat': 'the history has a page for each month in Pharos',
-  'params.incidentPostsPerPage': 'the history has a page for each month in Pharos',
-  'params.disableIncidentHistory': 'the history is always there in Pharos',
-  'params.disableComplexCalculations': null,
-  'params.enableLastMod': null,
-};
-
-/** Keys of an issue's front matter that aren't imported. */
-const ISSUE_KEYS: Reasons = {
-  pin: 'Pharos lists what is open first',
-  lastmod: null,
-  publishDate: null,
-  description: null,
-  type: null,
-  layout: null,
-};
-
 const CONFIG_FILE = /^(?:config|hugo)\.ya?ml$/;
 /** Reads the configuration. If it can't be read, it is empty, and a note says why. */
 function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
@@ -105,7 +66,7 @@ function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
   const document = parseYaml(file.text);
   const parsed = check(ConfigSchema, document);
   if (parsed.success) {
-    notes.push(...unreadKeys(file.path, document, ConfigSchema, CONFIG_KEYS));
+    notes.push(...unreadKeys(file.path, document, ConfigSchema, unread.cstateConfig));
     return parsed.data;
   }
   notes.push(dropped(file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`));
@@ -165,7 +126,7 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
       'front matter of issues',
       issues.map(({ matter }) => matter),
       z.array(IssueSchema),
-      ISSUE_KEYS,
+      unread.cstateIssue,
     ),
   );
   const page = buildLayout(config, issues, notes);

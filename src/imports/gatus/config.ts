@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { dropped, type ImportNote, quoted, type Reasons, unreadKeys } from '../site.ts';
+import { dropped, type ImportNote, quoted, unreadKeys } from '../site.ts';
+import unread from '../unread-keys.json' with { type: 'json' };
 
 /** What one source contains. Several sources are merged. */
 export interface GatusPart {
@@ -70,67 +71,6 @@ const DocumentSchema = ConfigSchema.extend({
   'external-endpoints': z.array(EndpointSchema),
 });
 
-const CHECKED = null;
-/** Keys of the configuration that aren't imported. Gatus continues to check, so its checks stay there. */
-const KEYS: Reasons = {
-  ...Object.fromEntries(
-    [
-      'url',
-      'method',
-      'conditions',
-      'interval',
-      'graphql',
-      'body',
-      'headers',
-      'dns',
-      'ssh',
-      'client',
-      'token',
-      'heartbeat',
-    ]
-      .concat(['extra-labels', 'store', 'always-run', 'sources'])
-      .flatMap((key) => [
-        [`endpoints[].${key}`, CHECKED],
-        [`external-endpoints[].${key}`, CHECKED],
-      ]),
-  ),
-  ...Object.fromEntries(
-    ['alerts', 'ui'].flatMap((key) => [
-      [`endpoints[].${key}`, key === 'alerts' ? 'set `notifications` in pharos.yaml' : 'Pharos shows no conditions'],
-      [`external-endpoints[].${key}`, 'set `notifications` in pharos.yaml'],
-    ]),
-  ),
-  ...Object.fromEntries(
-    [
-      'storage',
-      'metrics',
-      'debug',
-      'web',
-      'connectivity',
-      'concurrency',
-      'disable-monitoring-lock',
-      'skip-invalid-config-update',
-      'tunneling',
-    ].map((key) => [key, CHECKED]),
-  ),
-  alerting: 'set `notifications` in pharos.yaml',
-  security: 'set `access_type` of the page',
-  ...Object.fromEntries(
-    [
-      'logo',
-      'link',
-      'custom-css',
-      'dark-mode',
-      'favicon',
-      'buttons',
-      'dashboard-heading',
-      'default-sort-by',
-      'default-filter-by',
-      'login-subtitle',
-    ].map((key) => [`ui.${key}`, 'set `look` and `homepage_url` of the page']),
-  ),
-};
-
 /** Makes a key from group and name like Gatus. */
 function gatusKey(group: string, name: string): string {
   const [first, last] = [group, name].map((text) =>
@@ -148,7 +88,7 @@ export function gatusConfig(name: string, value: unknown): GatusPart {
   const empty = { name, title: null, description: null, url: null, endpoints: [], announcements: [], maintenance: [] };
   if (!parsed.success) return { ...empty, notes: [dropped(name, 'it is not a Gatus configuration')] };
   const { endpoints, announcements, suites, remote, maintenance, ui } = parsed.data;
-  const notes: ImportNote[] = unreadKeys(name, value, DocumentSchema, KEYS);
+  const notes: ImportNote[] = unreadKeys(name, value, DocumentSchema, unread.gatus);
   const windows: GatusPart['maintenance'][number][] = maintenance == null ? [] : [{ key: null, value: maintenance }];
   const read = [...endpoints, ...parsed.data['external-endpoints']].flatMap((item, index): GatusEndpoint[] => {
     const endpoint = EndpointSchema.safeParse(item).data;

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import type { Reasons } from '../site.ts';
 
 const WhenSchema = InstantSchema.nullish().catch(null);
 
@@ -62,66 +61,3 @@ export type Event = z.output<typeof EventSchema>;
 
 /** All keys that the import reads, to find those that it doesn't. */
 export const ReadEventsSchema = z.array(EventSchema.extend({ incident_updates: z.array(UpdateSchema).nullish() }));
-
-const IDS = ['id', 'page_id', 'created_at', 'updated_at', 'shortlink', 'monitoring_at', 'object', 'incident_id'];
-const MAILS = 'visitors subscribe again, and what was sent is not sent twice';
-/** Keys of components that aren't imported. */
-export const COMPONENT_KEYS: Reasons = {
-  ...Object.fromEntries([...IDS, 'status', 'start_date', 'components', 'position'].map((key) => [key, null])),
-  showcase: 'Pharos shows the uptime of each component; see `show_uptime`',
-  automation_email: 'set `intake` in pharos.yaml',
-};
-/** Keys of incidents and maintenance that aren't imported. */
-export const EVENT_KEYS: Reasons = {
-  ...Object.fromEntries(
-    IDS.flatMap((key) => [
-      [key, null],
-      [`incident_updates[].${key}`, null],
-    ]),
-  ),
-  'components[].status': null,
-  ...Object.fromEntries(
-    ['created_at', 'updated_at', 'position', 'description', 'showcase', 'group_id', 'page_id', 'group', 'start_date']
-      .concat(['only_show_if_degraded', 'automation_email'])
-      .map((key) => [`components[].${key}`, null]),
-  ),
-  'incident_updates[].affected_components[].old_status': null,
-  'incident_updates[].affected_components[].name': null,
-  ...Object.fromEntries(
-    ['deliver_notifications', 'wants_twitter_update', 'custom_tweet', 'tweet_id', 'twitter_updated_at'].map((key) => [
-      `incident_updates[].${key}`,
-      MAILS,
-    ]),
-  ),
-  ...Object.fromEntries(
-    [
-      'postmortem_notified_subscribers',
-      'postmortem_notified_twitter',
-      'postmortem_ignored',
-      'postmortem_body_last_updated_at',
-    ]
-      .concat([
-        'scheduled_reminded_at',
-        'scheduled_remind_prior',
-        'scheduled_auto_in_progress',
-        'scheduled_auto_completed',
-      ])
-      .concat([
-        'scheduled_auto_transition',
-        'auto_transition_to_maintenance_state',
-        'auto_transition_to_operational_state',
-      ])
-      .concat(['auto_transition_deliver_notifications_at_start', 'auto_transition_deliver_notifications_at_end'])
-      .concat([
-        'auto_tweet_at_beginning',
-        'auto_tweet_on_completion',
-        'auto_tweet_on_creation',
-        'auto_tweet_one_hour_before',
-      ])
-      .concat(['reminder_intervals'])
-      .map((key) => [key, MAILS]),
-  ),
-  impact_override: null,
-  backfilled: null,
-  metadata: 'Pharos keeps no metadata',
-};

@@ -27,12 +27,11 @@ import {
   toTitle,
   unreadKeys,
 } from '../site.ts';
+import unread from '../unread-keys.json' with { type: 'json' };
 import {
-  COMPONENT_KEYS,
   type Component,
   ComponentSchema,
   DocumentSchema,
-  EVENT_KEYS,
   type Event,
   EventSchema,
   ReadEventsSchema,
@@ -58,9 +57,9 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
       'components',
       lists.flatMap((list) => list.components),
       z.array(ComponentSchema),
-      COMPONENT_KEYS,
+      unread.statuspageComponent,
     ),
-    ...unreadKeys('incidents', raw, ReadEventsSchema, EVENT_KEYS),
+    ...unreadKeys('incidents', raw, ReadEventsSchema, unread.statuspageEvent),
   );
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {

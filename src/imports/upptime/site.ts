@@ -12,7 +12,6 @@ import { check, faultText } from '../../schema/issue-words.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import { type CheckDraft, type CheckList, createCheckList, statusAssertions } from '../checks.ts';
-import type { SourceFile } from '../site.ts';
 import {
   changed,
   createIds,
@@ -23,10 +22,11 @@ import {
   type ImportedSite,
   type ImportNote,
   quoted,
-  type Reasons,
+  type SourceFile,
   toTitle,
   unreadKeys,
 } from '../site.ts';
+import unread from '../unread-keys.json' with { type: 'json' };
 import type { Issue, UpptimeIssues } from './issues.ts';
 
 const WordSchema = z.string().nullish().catch(null);
@@ -59,43 +59,6 @@ const SummarySchema = z.array(
   }),
 );
 
-const CHECKS = 'how sites are checked is set in the upstream that monitors them from now on';
-const LOOK = 'set `look` of the page instead';
-/** Keys of the configuration that aren't imported. */
-const KEYS: Reasons = {
-  ...Object.fromEntries(
-    ['assignees', 'user-agent', 'secrets', 'workflowSchedule', 'commitMessages', 'commitPrefixStatusUp', 'runner']
-      .concat(['commitPrefixStatusDown', 'commitPrefixStatusDegraded', 'PAT', 'delay', 'skipTopicsUpdate'])
-      .concat(['skipDescriptionUpdate', 'skipHomepageUpdate', 'skipDeleteIssues', 'skipPoweredByReadme', 'repository'])
-      .map((key) => [key, null]),
-  ),
-  ...Object.fromEntries(
-    ['url', 'method', 'headers', 'body', 'port', 'check', 'expectedStatusCodes', 'maxResponseTime', 'maxRedirects']
-      .concat(['__dangerous__insecure', '__dangerous__disable_verify_peer', '__dangerous__disable_verify_host'])
-      .concat(['__dangerous__body_down', '__dangerous__body_degraded', '__dangerous__body_down_if_text_missing'])
-      .concat(['__dangerous__body_degraded_if_text_missing', 'verbose', 'ipv6', 'type'])
-      .map((key) => [`sites[].${key}`, CHECKS]),
-  ),
-  'sites[].icon': 'Pharos has no icons of components',
-  'sites[].assignees': null,
-  'sites[].tags': 'Pharos has no tags; use groups',
-  ...Object.fromEntries(
-    ['logoUrl', 'theme', 'themes', 'themeUrl', 'css', 'customHeadHtml', 'customBodyHtml', 'customFootHtml', 'js']
-      .concat(['links', 'metaTags', 'scripts', 'navbarCss', 'faviconSvg'])
-      .map((key) => [`status-website.${key}`, LOOK]),
-  ),
-  'status-website.introTitle': 'a page has one title; add it to `description`',
-  'status-website.navbar': 'a page links to one site of yours, `homepage_url`',
-  'status-website.navbarGitHub': null,
-  'status-website.publish': null,
-  'status-website.singleCommit': null,
-  'status-website.hideNavLogo': LOOK,
-  'status-website.hideNavTitle': LOOK,
-  i18n: 'Pharos has its own words; set `locale`',
-  notifications: 'set `notifications` in pharos.yaml',
-  customStatusWebsitePackage: null,
-};
-
 /** The configuration of a repository; null if it is missing or can't be read. */
 export function upptimeConfig(
   files: readonly SourceFile[],
@@ -106,8 +69,11 @@ export function upptimeConfig(
   if (file === undefined) return null;
   try {
     const document: unknown = parse(file.text);
-    const taken = Object.entries(KEYS).map(([key, why]) => [key, makesChecks && why === CHECKS ? null : why]);
-    notes.push(...unreadKeys(file.path, document, ConfigSchema, Object.fromEntries(taken) as Reasons));
+    // Checks that are taken over aren't reported either.
+    const reasons = makesChecks
+      ? { ...unread.upptime, '': [...unread.upptime[''], ...Object.values(unread.upptimeChecks).flat()] }
+      : { ...unread.upptime, ...unread.upptimeChecks };
+    notes.push(...unreadKeys(file.path, document, ConfigSchema, reasons));
     return ConfigSchema.safeParse(document).data ?? null;
   } catch {
     return null;

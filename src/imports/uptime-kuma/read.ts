@@ -3,17 +3,8 @@
 import { z } from 'zod';
 import { itemKey } from '../../sync/connectors/items.ts';
 import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import {
-  type Ask,
-  askOptional,
-  changed,
-  dropped,
-  type ImportNote,
-  quoted,
-  type Reasons,
-  type Select,
-  unreadKeys,
-} from '../site.ts';
+import { type Ask, askOptional, changed, dropped, type ImportNote, quoted, type Select, unreadKeys } from '../site.ts';
+import unread from '../unread-keys.json' with { type: 'json' };
 import type { KumaGroup, KumaPage } from './site.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -34,7 +25,7 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
   }
   const id = Number(page['id']);
   const used = Object.fromEntries(Object.entries(page).filter(([, value]) => isSet(value)));
-  const notes: ImportNote[] = unreadKeys('status page', used, RowSchema, PAGE_KEYS);
+  const notes: ImportNote[] = unreadKeys('status page', used, RowSchema, unread.uptimeKuma);
   const placed = await select(
     `SELECT m.*, g.id AS group_id, g.name AS group_name FROM "group" g
      LEFT JOIN monitor_group mg ON mg.group_id = g.id LEFT JOIN monitor m ON m.id = mg.monitor_id
@@ -99,51 +90,6 @@ const RowSchema = z.object({
   description: TextSchema,
   password: TextSchema,
 });
-const LOOK = 'set `look` of the page instead';
-/** Columns and API fields of a page that aren't imported. */
-const PAGE_KEYS: Reasons = {
-  ...Object.fromEntries(
-    [
-      'created_date',
-      'modified_date',
-      'published',
-      'slug',
-      'autoRefreshInterval',
-      'auto_refresh_interval',
-      'showOnlyLastHeartbeat',
-    ]
-      .concat([
-        'show_only_last_heartbeat',
-        'show_powered_by',
-        'showPoweredBy',
-        'showCertificateExpiry',
-        'show_certificate_expiry',
-      ])
-      .map((key) => [key, null]),
-  ),
-  ...Object.fromEntries(
-    ['icon', 'theme', 'custom_css', 'customCSS', 'footer_text', 'footerText'].map((key) => [key, LOOK]),
-  ),
-  ...Object.fromEntries(
-    [
-      'google_analytics_tag_id',
-      'googleAnalyticsId',
-      'analytics_id',
-      'analyticsId',
-      'analytics_script_url',
-      'analyticsScriptUrl',
-    ]
-      .concat(['analytics_domain_url', 'analytics_type', 'analyticsType'])
-      .map((key) => [key, 'Pharos pages load nothing from other hosts']),
-  ),
-  show_tags: 'Pharos has no tags; use groups',
-  showTags: 'Pharos has no tags; use groups',
-  search_engine_index: null,
-  rssTitle: null,
-  rss_title: null,
-  domainNameList: 'set `custom_domain` of the page',
-};
-
 function readGroups(rows: readonly Row[]): KumaGroup[] {
   return [...Map.groupBy(rows, (row) => Number(row['group_id']))].map(([id, members]) => ({
     id: String(id),
@@ -195,7 +141,7 @@ export async function kumaFromApi(
       Object.entries((answer as { config: object }).config).filter(([, value]) => isSet(value) && value !== false),
     ),
     RowSchema,
-    PAGE_KEYS,
+    unread.uptimeKuma,
   );
   const pinned = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
   const past = await readHistory(ask, path, notes);
