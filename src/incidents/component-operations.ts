@@ -11,7 +11,16 @@ import { deleteMade, type MadeComponent, readMade, saveMade } from '../store/wri
 import { readWritten } from '../store/written/posts.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { ComponentAnswerSchema, componentList, GroupAnswerSchema, openOverrides } from './answers.ts';
-import { type Call, deletedMeanwhile, listPart, notFound, type Operation, read, writeAndPublish } from './operation.ts';
+import {
+  type Call,
+  deletedMeanwhile,
+  listPart,
+  notFound,
+  type Operation,
+  read,
+  writeAndPublish,
+  writer,
+} from './operation.ts';
 import {
   ComponentChangeSchema,
   type ComponentRequest,
@@ -32,6 +41,8 @@ import { findComponent, findGroup, storiesIn, type WritingPage } from './writing
 const MADE_MAX = 1_000;
 const KEPT = 'showcase, only_show_if_degraded and start_date are returned and change nothing';
 
+const write = writer('components');
+
 export const COMPONENT_OPERATIONS: readonly Operation[] = [
   read({
     id: 'listComponents',
@@ -41,18 +52,17 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     query: ['page', 'per_page'],
     run: async ({ load, query }) => listPart(componentList(await load()), query),
   }),
-  {
+  write({
     id: 'createComponent',
     summary: 'Make a component, shown after those of the configuration',
     methods: ['POST'],
     path: 'pages/{page}/components',
-    scope: 'components',
     body: NewComponentSchema,
     status: 201,
     answer: ComponentAnswerSchema,
     differs: KEPT,
     run: createComponent,
-  },
+  }),
   read({
     id: 'getComponent',
     summary: 'One component or group',
@@ -63,25 +73,21 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
       return componentAnswer(writing, requireNamed(writing, params['component'] ?? ''));
     },
   }),
-  {
+  write({
     id: 'updateComponent',
     summary: 'Declare the state of a component until it is set to operational; change one that was made here',
     methods: ['PATCH', 'PUT'],
     path: 'pages/{page}/components/{component}',
-    scope: 'components',
     body: ComponentChangeSchema,
-    status: 200,
     answer: ComponentAnswerSchema,
     differs: `a state can’t be better than what its monitor reports; 409 for other changes of components that are defined elsewhere; ${KEPT}`,
     run: updateComponent,
-  },
-  {
+  }),
+  write({
     id: 'deleteComponent',
     summary: 'Delete a component that was made here',
     methods: ['DELETE'],
     path: 'pages/{page}/components/{component}',
-    scope: 'components',
-    body: null,
     status: 204,
     answer: null,
     differs: '409 for components that are defined elsewhere',
@@ -96,7 +102,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
         return made;
       });
     },
-  },
+  }),
   read({
     id: 'listComponentGroups',
     summary: 'Groups in the order of the page',
@@ -105,18 +111,17 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     query: ['page', 'per_page'],
     run: async ({ load, query }) => listPart(groupList(await load()), query),
   }),
-  {
+  write({
     id: 'createComponentGroup',
     summary: 'Make a group of components that were made here',
     methods: ['POST'],
     path: 'pages/{page}/component-groups',
-    scope: 'components',
     body: NewGroupSchema,
     status: 201,
     answer: GroupAnswerSchema,
     differs: 'only for components that were made over the API, else 409',
     run: createGroup,
-  },
+  }),
   read({
     id: 'getComponentGroup',
     summary: 'One group',
@@ -127,26 +132,21 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
       return groupAnswer(writing, requireGroup(writing, params['group'] ?? ''));
     },
   }),
-  {
+  write({
     id: 'updateComponentGroup',
     summary: 'Change a group that was made here, and which components made here a group has',
     methods: ['PATCH', 'PUT'],
     path: 'pages/{page}/component-groups/{group}',
-    scope: 'components',
     body: GroupChangeSchema,
-    status: 200,
     answer: GroupAnswerSchema,
     differs: '409 for changes of groups and components that are defined elsewhere',
     run: updateGroup,
-  },
-  {
+  }),
+  write({
     id: 'deleteComponentGroup',
     summary: 'Delete a group that was made here; its components stay',
     methods: ['DELETE'],
     path: 'pages/{page}/component-groups/{group}',
-    scope: 'components',
-    body: null,
-    status: 200,
     answer: GroupAnswerSchema,
     differs: '409 for groups that are defined elsewhere',
     run: async (call) => {
@@ -161,7 +161,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
       });
       return answer;
     },
-  },
+  }),
 ];
 
 async function createComponent(call: Call): Promise<unknown> {

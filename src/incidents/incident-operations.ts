@@ -24,7 +24,16 @@ import {
   publishPostmortem,
   revertPostmortem,
 } from './change-post.ts';
-import { type Call, deletedMeanwhile, listPart, notFound, type Operation, read, writeAndPublish } from './operation.ts';
+import {
+  type Call,
+  deletedMeanwhile,
+  listPart,
+  notFound,
+  type Operation,
+  read,
+  writeAndPublish,
+  writer,
+} from './operation.ts';
 import {
   faultAt,
   IncidentChangeSchema,
@@ -53,10 +62,7 @@ const ONE = 'pages/{page}/incidents/{incident}';
 const POSTMORTEM = `${ONE}/postmortem`;
 const NO_TWEETS = 'nothing is sent to Twitter';
 
-/** Defines an operation that writes. */
-function write(init: Omit<Operation, 'scope'>): Operation {
-  return { scope: 'incidents', ...init };
-}
+const write = writer('incidents');
 
 export const INCIDENT_OPERATIONS: readonly Operation[] = [
   ...LISTS.map(([name, path, summary, differs]) =>
@@ -102,7 +108,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     methods: ['PATCH', 'PUT'],
     path: ONE,
     body: IncidentChangeSchema,
-    status: 200,
     answer: IncidentAnswerSchema,
     differs: 'what was detected becomes an incident of yours, with its id; 409 for what upstreams report',
     run: async (call) => {
@@ -121,8 +126,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     summary: 'Delete it permanently',
     methods: ['DELETE'],
     path: ONE,
-    body: null,
-    status: 200,
     answer: IncidentAnswerSchema,
     differs: '409 for what was detected, and for what upstreams report',
     run: async (call) => {
@@ -143,7 +146,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     methods: ['PATCH', 'PUT'],
     path: `${ONE}/incident_updates/{update}`,
     body: UpdateChangeSchema,
-    status: 200,
     answer: UpdateAnswerSchema,
     differs: 'the time of an update can’t be changed; whoever was notified isn’t notified again',
     run: updateUpdate,
@@ -164,7 +166,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     methods: ['PUT'],
     path: POSTMORTEM,
     body: PostmortemSchema,
-    status: 200,
     answer: PostmortemAnswerSchema,
     run: (call) => {
       const { body_draft: body } = readRequest(PostmortemSchema, call.body).postmortem;
@@ -179,7 +180,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     summary: 'Delete the postmortem and its draft',
     methods: ['DELETE'],
     path: POSTMORTEM,
-    body: null,
     status: 204,
     answer: null,
     run: async (call) => {
@@ -198,7 +198,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     methods: ['PUT'],
     path: `${POSTMORTEM}/publish`,
     body: PublishPostmortemSchema,
-    status: 200,
     answer: PostmortemAnswerSchema,
     differs: `the incident must be resolved; ${NO_TWEETS}`,
     run: (call) => {
@@ -211,8 +210,6 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     summary: 'Make the published postmortem a draft again',
     methods: ['PUT'],
     path: `${POSTMORTEM}/revert`,
-    body: null,
-    status: 200,
     answer: PostmortemAnswerSchema,
     run: (call) =>
       changePostmortem(call, (document, now) => {

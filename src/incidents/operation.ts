@@ -67,6 +67,12 @@ export function read(
   return { methods: ['GET'], scope: 'read', body: null, status: 200, ...init };
 }
 
+/** Makes the function that defines operations that write, with what most of them have in common. */
+export function writer(scope: ApiScope) {
+  return (init: Pick<Operation, 'id' | 'summary' | 'methods' | 'path' | 'answer' | 'run'> & Partial<Operation>) =>
+    ({ scope, body: null, status: 200, ...init }) satisfies Operation;
+}
+
 /** The limit of Statuspage. */
 const LISTED_MAX = 100;
 

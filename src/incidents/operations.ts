@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import absent from './absent-operations.json' with { type: 'json' };
 import { COMPONENT_OPERATIONS } from './component-operations.ts';
 import { INCIDENT_OPERATIONS } from './incident-operations.ts';
 import type { Operation } from './operation.ts';
@@ -16,69 +17,24 @@ export const OPERATIONS: readonly Operation[] = [
   ...SUBSCRIBER_OPERATIONS,
 ];
 
-/** What Statuspage has and Pharos doesn't. */
-interface Absent {
-  /** Below `/-/v1/`, with everything below it. */
+/** What Statuspage has and Pharos doesn't: below `/-/v1/`, with everything below it. Without methods: all of them. */
+const ABSENT = absent as readonly {
   readonly path: string;
-  /** Default: all. */
   readonly methods?: readonly string[];
   readonly status: 404 | 409;
   readonly reason: string;
-}
-
-const PAGE = 'pages/{page}';
-const ACCESS = 'Who may see a page follows from its access rules, in the configuration.';
-const RESPONSES = 'Pharos has no metrics of this kind: response times come from the monitors of upstreams.';
-const UPTIME = 'See api/uptime.json of the page.';
-const LINK = 'The link is sent once. Whoever lost it can subscribe again on the page.';
-const ONE_PAGE = 'Subscriptions are for a page or some of its components, not for one incident.';
-const LISTED = 'GET subscribers?state=all lists every subscriber with its state.';
-
-const ABSENT: readonly Absent[] = [
-  {
-    path: PAGE,
-    methods: ['PATCH', 'PUT'],
-    status: 409,
-    reason: 'The configuration or an upstream defines the page. Change it there.',
-  },
-  { path: `${PAGE}/metrics`, status: 404, reason: RESPONSES },
-  { path: `${PAGE}/metrics_providers`, status: 404, reason: RESPONSES },
-  { path: `${PAGE}/page_access_users`, status: 404, reason: ACCESS },
-  { path: `${PAGE}/page_access_groups`, status: 404, reason: ACCESS },
-  { path: `${PAGE}/components/{component}/page_access_users`, status: 404, reason: ACCESS },
-  { path: `${PAGE}/components/{component}/page_access_groups`, status: 404, reason: ACCESS },
-  { path: `${PAGE}/components/{component}/uptime`, status: 404, reason: UPTIME },
-  { path: `${PAGE}/component-groups/{group}/uptime`, status: 404, reason: UPTIME },
-  {
-    ...{ path: `${PAGE}/incident_templates`, methods: ['POST'], status: 409 },
-    reason: 'Templates of a page are in the configuration. Add it there, to incident_templates.',
-  },
-  { path: `${PAGE}/status_embed_config`, status: 404, reason: 'What is embedded takes its settings from its HTML.' },
-  { path: `${PAGE}/incidents/{incident}/subscribers`, status: 404, reason: ONE_PAGE },
-  { path: `${PAGE}/subscribers/count`, status: 404, reason: LISTED },
-  { path: `${PAGE}/subscribers/histogram_by_state`, status: 404, reason: LISTED },
-  { path: `${PAGE}/subscribers/unsubscribed`, status: 404, reason: 'Whoever unsubscribes is forgotten.' },
-  { path: `${PAGE}/subscribers/resend_confirmation`, status: 404, reason: LINK },
-  { path: `${PAGE}/subscribers/{subscriber}/resend_confirmation`, status: 404, reason: LINK },
-  { path: `${PAGE}/subscribers/unsubscribe`, status: 404, reason: 'DELETE subscribers/<id> removes one.' },
-  { path: `${PAGE}/subscribers/reactivate`, status: 404, reason: 'Only subscribers can resume what they paused.' },
-  {
-    ...{ path: `${PAGE}/subscribers/{subscriber}`, methods: ['PATCH', 'PUT'], status: 409 },
-    reason: 'Only subscribers can change what they chose, by the link in every mail.',
-  },
-  { path: 'organizations', status: 404, reason: 'Pharos has no accounts of users. Operators have tokens.' },
-];
+}[];
 
 /** Finds the operation of an address. Literal segments take precedence over parameters, and `ABSENT` over both. */
 export function matchOperation(method: string, path: readonly string[]) {
   const wanted = method === 'HEAD' ? 'GET' : method;
-  const absent = ABSENT.flatMap((one) => {
+  const missing = ABSENT.flatMap((one) => {
     const names = one.path.split('/');
     const isExact = one.methods !== undefined && names.length !== path.length;
     const params = isExact ? null : matchPath(names, path.slice(0, names.length));
     return params === null || one.methods?.includes(wanted) === false ? [] : [{ absent: one, params }];
   }).at(-1);
-  if (absent !== undefined) return { operation: null, methods: [], ...absent };
+  if (missing !== undefined) return { operation: null, methods: [], ...missing };
   const found = OPERATIONS.flatMap((operation) => {
     const params = matchPath(operation.path.split('/'), path);
     return params === null ? [] : [{ operation, params }];

@@ -9,7 +9,7 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { readPages, type StoredPage } from '../store/pages.ts';
 import { shortId } from '../views/text/addresses.ts';
 import { v2Page } from '../views/v2/documents.ts';
-import { type Call, listPart, notFound, type Operation, read, writeAndPublish } from './operation.ts';
+import { type Call, listPart, notFound, type Operation, read, writeAndPublish, writer } from './operation.ts';
 import { faultAt, isSet, NewSubscriberSchema, Refusal, readRequest } from './requests.ts';
 import { writeAudit } from './writer.ts';
 import { findComponent } from './writing-page.ts';
@@ -159,11 +159,10 @@ const NONE = Object.fromEntries(
 
 const SUBSCRIBERS = 'pages/{page}/subscribers';
 const ONE = `${SUBSCRIBERS}/{subscriber}`;
-const common = { scope: 'subscribers', body: null, status: 200, answer: SubscriberAnswerSchema } as const;
+const subscriber = writer('subscribers');
 
 export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
-  {
-    ...common,
+  subscriber({
     id: 'listSubscribers',
     summary: 'Subscribers of the page, oldest first',
     methods: ['GET'],
@@ -184,32 +183,32 @@ export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
       const page = subscribedPage(call);
       return listPart(found, query, 0).map((one) => subscriberAnswer(page, one));
     },
-  },
-  {
-    ...common,
+  }),
+  subscriber({
     id: 'createSubscriber',
     summary: 'Add a subscriber, who gets a link to confirm and nothing else until then',
     methods: ['POST'],
+    answer: SubscriberAnswerSchema,
     path: SUBSCRIBERS,
     body: NewSubscriberSchema,
     status: 201,
     differs: 'only email, and every subscriber has to confirm',
     run: createSubscriber,
-  },
-  {
-    ...common,
+  }),
+  subscriber({
     id: 'getSubscriber',
     summary: 'One subscriber',
     methods: ['GET'],
+    answer: SubscriberAnswerSchema,
     path: ONE,
     run: async (call) =>
       subscriberAnswer(subscribedPage(call), await subscriberIn(call, call.params['subscriber'] ?? '')),
-  },
-  {
-    ...common,
+  }),
+  subscriber({
     id: 'deleteSubscriber',
     summary: 'Unsubscribe somebody and delete the address',
     methods: ['DELETE'],
+    answer: SubscriberAnswerSchema,
     path: ONE,
     differs: 'deletes the address; nobody is notified of it',
     run: async (call) => {
@@ -223,7 +222,7 @@ export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
       await call.database.truncateLog();
       return answer;
     },
-  },
+  }),
 ];
 
 async function createSubscriber(call: Call): Promise<unknown> {

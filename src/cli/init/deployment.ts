@@ -46,7 +46,7 @@ export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[]
   if (deployment === 'github-pages') add('.github/workflows/pharos.yml', workflow(config, variables));
   if (deployment === 'compose') {
     add('compose.yaml', compose(config, options));
-    add('Containerfile', CONTAINERFILE);
+    add('Containerfile', template('init.Containerfile'));
     add('.dockerignore', '*\n!package.json\n!package-lock.json\n!*.tgz\n');
   }
   if (deployment === 'systemd') add('pharos.service', template('pharos.service'));
@@ -146,32 +146,9 @@ function compose(config: string, { variables, posts, source }: DeploymentOptions
   const mounted = [posts, source]
     .flatMap((path) => (path === null ? [] : `      - ${JSON.stringify(mount(path))}\n`))
     .join('');
-  return `# Pharos in a container: docker compose up -d --build. Put the values of the variables into .env next to this file.
-name: pharos
-
-services:
-  pharos:
-    build:
-      context: .
-      dockerfile: Containerfile
-    restart: unless-stopped
-    read_only: true
-    tmpfs:
-      - /tmp
-    cap_drop: [ALL]
-    security_opt:
-      - no-new-privileges:true
-    stop_grace_period: 30s
-    # For a proxy on this machine.
-    ports:
-      - "127.0.0.1:4321:4321"
-${environment}    volumes:
-      - data:/srv/data
-      - ./${config}:/srv/pharos.yaml:ro
-${mounted}
-volumes:
-  data:
-`;
+  return template('init.compose.yaml')
+    .replace('    environment: []\n', () => environment)
+    .replace('      - ./pharos.yaml:/srv/pharos.yaml:ro\n', () => `      - ./${config}:/srv/pharos.yaml:ro\n${mounted}`);
 }
 
 /** Mounts a path of the configuration at the place where the container expects it. */
@@ -179,25 +156,6 @@ function mount(path: string): string {
   const here = posix.isAbsolute(path) ? path : `./${posix.normalize(path)}`;
   return `${here}:${posix.resolve('/srv', path)}:ro`;
 }
-
-const CONTAINERFILE = `# Installs Pharos from the package next to this file. The image already has Node, so the packaged copy is deleted.
-FROM docker.io/library/node:26-slim AS build
-WORKDIR /opt/pharos
-COPY package.json package-lock.json *.tgz ./
-RUN npm ci --omit=dev --no-audit --no-fund && rm -rf node_modules/node-linux-* node_modules/.bin/node
-
-FROM docker.io/library/node:26-slim
-ENV NODE_ENV=production
-COPY --from=build /opt/pharos /opt/pharos
-WORKDIR /srv
-RUN install -d -o 1000 -g 1000 /srv/data
-USER 1000:1000
-VOLUME /srv/data
-EXPOSE 4321
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:4321/-/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/opt/pharos/node_modules/pharos/bin/pharos.js"]
-CMD ["start", "--host", "0.0.0.0", "--port", "4321"]
-`;
 
 /**
  * The deployment given on the command line, or chosen by the user. Fails early if its files exist, so that nobody
