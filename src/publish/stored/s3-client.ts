@@ -9,6 +9,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { type ErrorCode, isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
+import { networkFault } from '../../network/faults.ts';
 import type { ProxySettings } from '../../network/proxy.ts';
 
 export interface S3Options {
@@ -360,43 +361,18 @@ export function busyError(place: string): StatusError {
   });
 }
 
-const NETWORK: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'host name not found in DNS',
-  EAI_AGAIN: 'DNS did not respond',
-  ECONNREFUSED: 'the connection was refused',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'no response in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no response in time',
-  UND_ERR_BODY_TIMEOUT: 'the response stalled',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was closed in the middle of the response',
-};
-
 /** No complete answer came. */
 function networkError(
   { place, setting, method }: Pick<Refusal, 'place' | 'setting' | 'method'>,
   error: unknown,
 ): StatusError {
-  const code = errorCode(error);
+  const { code, words } = networkFault(error);
   const isAborted = error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
-  const words =
-    NETWORK[code] ?? (isAborted ? 'no complete response in time' : `the connection failed (${code || 'no code'})`);
+  const reason = isAborted ? 'no complete response in time' : words;
   return new StatusError({
     code: 'TARGET_UNREACHABLE',
-    message: `${place}: ${method}: ${words}. Check ${setting}.endpoint and the network; Pharos tries again in the next run.`,
+    message: `${place}: ${method}: ${reason}. Check ${setting}.endpoint and the network; Pharos tries again in the next run.`,
     cause: error,
     context: { fault: code || 'timeout' },
   });
-}
-
-function errorCode(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && code !== 'UND_ERR_SOCKET') return code;
-  const inner = error.cause === undefined ? '' : errorCode(error.cause);
-  return inner === '' && typeof code === 'string' ? code : inner;
 }

@@ -2,6 +2,7 @@
 
 import { type ErrorCode, isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
+import { type Fault, networkFault } from '../../network/faults.ts';
 import type { Question } from '../connector.ts';
 
 /** The part of a question that goes over the wire. */
@@ -18,40 +19,7 @@ export type HttpQuestion = Pick<
   | 'maxAgeMs'
 > & { readonly reads?: 'json' | 'text' | 'folder' | 'bytes' };
 
-/** Why no answer came. `tls` is not tried again in the same pass: a certificate does not heal in seconds. */
-type Fault = 'name' | 'connect' | 'tls' | 'timeout' | 'reset' | 'truncated' | 'stopped' | 'address';
-
-interface FaultFacts {
-  readonly fault: Fault;
-  readonly words: string;
-}
-
-const TIMEOUT_WORDS = 'no response in time';
-const CUT_WORDS = 'the connection was closed in the middle of the response';
 const ASK_OWNER = 'Check that it is running and can be reached from here.';
-
-const FAULTS: Readonly<Record<string, FaultFacts>> = {
-  ENOTFOUND: { fault: 'name', words: 'host name not found in DNS' },
-  EAI_AGAIN: { fault: 'name', words: 'DNS did not respond' },
-  EAI_FAIL: { fault: 'name', words: 'DNS failed' },
-  EAI_NODATA: { fault: 'name', words: 'its host name has no address' },
-  ECONNREFUSED: { fault: 'connect', words: 'the connection was refused' },
-  EHOSTUNREACH: { fault: 'connect', words: 'host unreachable' },
-  ENETUNREACH: { fault: 'connect', words: 'network unreachable' },
-  EPRIVATE: {
-    fault: 'address',
-    words: 'the address is in a private network, which only the configuration can allow',
-  },
-  ETIMEDOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
-  UND_ERR_CONNECT_TIMEOUT: { fault: 'timeout', words: 'no connection in time' },
-  UND_ERR_HEADERS_TIMEOUT: { fault: 'timeout', words: TIMEOUT_WORDS },
-  UND_ERR_BODY_TIMEOUT: { fault: 'timeout', words: 'the response stalled' },
-  ECONNRESET: { fault: 'reset', words: 'the connection was reset' },
-  EPIPE: { fault: 'reset', words: 'the connection was reset' },
-  UND_ERR_SOCKET: { fault: 'reset', words: 'the connection was closed' },
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { fault: 'truncated', words: CUT_WORDS },
-  UND_ERR_ABORTED: { fault: 'stopped', words: 'the request was cancelled' },
-};
 
 /** OpenSSL and Node name these in many ways; none is ever passed over. */
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
@@ -67,7 +35,7 @@ export function requestPlace(method: string, url: URL): string {
 /** Whatever the network layer threw, as one of ours. */
 export function toStatusError(error: unknown, place: string): StatusError {
   if (isStatusError(error)) return error;
-  const code = networkErrorCode(error);
+  const { code, fault, words } = networkFault(error);
   if (code === 'UND_ERR_INVALID_ARG') {
     return new StatusError({
       code: 'CONFIG_INVALID',
@@ -80,8 +48,8 @@ export function toStatusError(error: unknown, place: string): StatusError {
   }
   const proxyStatus = PROXY_REFUSAL.exec(error instanceof Error ? error.message : '')?.[1];
   if (proxyStatus !== undefined) {
-    const words = `the proxy refused to connect (status ${proxyStatus}). Check HTTPS_PROXY, its user and password, and NO_PROXY`;
-    return unreachable(place, 'connect', { words, cause: error });
+    const refused = `the proxy refused to connect (status ${proxyStatus}). Check HTTPS_PROXY, its user and password, and NO_PROXY`;
+    return unreachable(place, 'connect', { words: refused, cause: error });
   }
   if (TLS_CODE.test(code)) {
     return new StatusError({
@@ -91,8 +59,7 @@ export function toStatusError(error: unknown, place: string): StatusError {
       context: { fault: 'tls', cause: code },
     });
   }
-  const facts = FAULTS[code] ?? { fault: 'connect' as const, words: `the connection failed (${code || 'no code'})` };
-  return unreachable(place, facts.fault, { words: facts.words, cause: error });
+  return unreachable(place, fault, { words, cause: error });
 }
 
 /** No (complete) answer came. */
@@ -154,17 +121,6 @@ export function tooOld(place: string, ageMs: number): StatusError {
   const minutes = Math.floor(ageMs / MINUTE_MS);
   const message = `${place}: a cache in front of it returned data that is ${minutes} minutes old. If this persists, the upstream behind it may be down.`;
   return new StatusError({ code: 'UPSTREAM_FAILED', message });
-}
-
-function networkErrorCode(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && code !== 'UND_ERR_SOCKET') return code;
-  return error.cause instanceof Error && typeof (error.cause as { code?: unknown }).code === 'string'
-    ? networkErrorCode(error.cause)
-    : typeof code === 'string'
-      ? code
-      : '';
 }
 
 // What an upstream says about its own error, cut and escaped; never the values of our headers.
