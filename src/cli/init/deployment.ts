@@ -148,7 +148,10 @@ function compose(config: string, { variables, posts, source }: DeploymentOptions
     .join('');
   return template('init.compose.yaml')
     .replace('    environment: []\n', () => environment)
-    .replace('      - ./pharos.yaml:/srv/pharos.yaml:ro\n', () => `      - ./${config}:/srv/pharos.yaml:ro\n${mounted}`);
+    .replace(
+      '      - ./pharos.yaml:/srv/pharos.yaml:ro\n',
+      () => `      - ./${config}:/srv/pharos.yaml:ro\n${mounted}`,
+    );
 }
 
 /** Mounts a path of the configuration at the place where the container expects it. */
