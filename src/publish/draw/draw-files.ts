@@ -26,10 +26,12 @@ export async function drawFiles(entries: readonly FileEntry[], previous: Manifes
   let hasWaiting = false;
   let filesDrawn = 0;
   const keyOf = fileKeys(options.renderer.version);
+  // Left to a later run, except for a deferred file that is missing.
+  const later = new Set(PRIORITIES.slice(PRIORITIES.indexOf(options.priorities.at(-1) ?? 'background') + 1));
   for (const entry of entries) {
     const last = previous?.files[entry.path];
     const isThere = last !== undefined;
-    if (isForLater(entry, isThere, options)) {
+    if (later.has(entry.priority) && (isThere || entry.priority !== 'deferred')) {
       // Finding out whether long-term figures changed is expensive, so that is left to the run that renders them.
       hasWaiting ||= !isThere || options.isOther === true || entry.priority === 'deferred' || keyOf(entry) !== last.key;
       if (isThere && options.isOther !== true) files.push({ path: entry.path, key: last.key, drawn: null });
@@ -46,12 +48,6 @@ export async function drawFiles(entries: readonly FileEntry[], previous: Manifes
     }
   }
   return { files, filesDrawn, hasWaiting };
-}
-
-/** Whether a file is left to a later run. A deferred file that is missing is rendered now. */
-function isForLater({ priority }: FileEntry, isThere: boolean, { priorities }: DrawOptions): boolean {
-  if (priority === 'deferred' && !isThere) return false;
-  return PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(priorities.at(-1) ?? 'background');
 }
 
 type DrawnBytes = Omit<DrawnFile, 'key' | 'contentType'>;

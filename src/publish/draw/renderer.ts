@@ -10,7 +10,6 @@ import { hash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { messageOf, StatusError } from '../../errors.ts';
-import type { SafeCss } from '../../views/frame/theme.ts';
 import type { Handed, ViewByKind, ViewKind } from '../../views/html.ts';
 import { compilePages } from './compile-pages.ts';
 import { findOwnPlace, type OwnComponents } from './own-components.ts';
@@ -62,10 +61,21 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
       const { themeCss, subscribeHref, isGated, isOfPage, root } = view.shell;
       const whole = await drawn(built, { kind, view } as Handed, placeOf);
       // What is behind a gate is kept by nobody, and a page that nobody finds is shown at any address.
-      const page = place && isOfPage && !isGated && kind !== 'not-found' ? withScriptFiles(whole, files, root) : whole;
-      const policy = policies(kind, page, { themeCss, formHref: isGated ? null : subscribeHref });
-      const html = page.html.replace(CHARSET, `${CHARSET}${policy.meta}`);
-      return { html: themeCss === null ? html : withTheme(html, themeCss), csp: policy.header };
+      const hasFiles = place && isOfPage && !isGated && kind !== 'not-found';
+      const beside = hasFiles ? files.filter(({ content }) => whole.scripts.includes(content)) : [];
+      const scripts = whole.scripts.map((one) => beside.find(({ content }) => content === one)?.text ?? one);
+      const policy = policies(kind, scripts, { themeCss, formHref: isGated ? null : subscribeHref });
+      // The policy follows directly, before anything that it applies to. Styles of the build are at the end of the head, and the
+      // operator's after them, so that these take precedence.
+      const html = replaceOnce(whole.html, [
+        [CHARSET, CHARSET + policy.meta],
+        ...(themeCss === null ? [] : [['</head>', `<style>${themeCss}</style></head>`] as const]),
+        ...beside.map(({ content }) => [`<script type="module">${content}</script>`, ''] as const),
+        ...(beside.length === 0
+          ? []
+          : [['</body>', `${beside.map((one) => scriptElement(one, root)).join('')}</body>`] as const]),
+      ]);
+      return { html, csp: policy.header };
     },
   };
 }
@@ -110,26 +120,32 @@ function scriptFile(name: string, content: string): ScriptFile {
  *
  * @param root  of the page, from where it is
  */
-function withScriptFiles(page: DrawnPage, files: readonly ScriptFile[], root: string): DrawnPage {
-  let { html, scripts } = page;
-  let elements = '';
-  for (const { content, text, attributes } of files) {
-    if (!scripts.includes(content)) continue;
-    scripts = scripts.map((one) => (one === content ? text : one));
-    html = html.replace(`<script type="module">${content}</script>`, '');
-    elements += `<script defer src="${root}${attributes}></script>`;
+function scriptElement({ attributes }: ScriptFile, root: string): string {
+  return `<script defer src="${root}${attributes}></script>`;
+}
+
+/** Replaces the first of each text that is there. In one go, since each change of a page makes a copy of it. */
+function replaceOnce(html: string, changes: readonly (readonly [from: string, to: string])[]): string {
+  const found = changes
+    .map(([from, to]) => ({ at: html.indexOf(from), length: from.length, to }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((a, b) => a.at - b.at);
+  let [changed, end] = ['', 0];
+  for (const { at, length, to } of found) {
+    changed += html.slice(end, at) + to;
+    end = at + length;
   }
-  return { html: html.replace('</body>', `${elements}</body>`), scripts };
+  return changed + html.slice(end);
 }
 
 /** Number of themes whose policies are kept. */
 const POLICIES_MAX = 1_000;
 
 /** Policies by kind and page, each computed once: every page of a kind has the same styles, and scripts by what is on it. */
-function cachePolicies(built: Built): (kind: ViewKind, page: DrawnPage, shell: PolicyShell) => Policy {
+function cachePolicies(built: Built): (kind: ViewKind, scripts: readonly string[], shell: PolicyShell) => Policy {
   const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
   const numbers = new Map<string, number>();
-  return (kind, { scripts }, shell) => {
+  return (kind, scripts, shell) => {
     const standing = scripts.map((content) => numbers.getOrInsertComputed(content, () => numbers.size)).join();
     const key = `${kind} ${standing} ${shell.formHref ?? ''} ${shell.themeCss ?? ''}`;
     const found = known.get(key);
@@ -141,12 +157,6 @@ function cachePolicies(built: Built): (kind: ViewKind, page: DrawnPage, shell: P
   };
 }
 
-/** Placed after the styles of the build, which are at the end of the head, so that the operator's styles take precedence. */
-function withTheme(html: string, themeCss: SafeCss): string {
-  return html.replace('</head>', () => `<style>${themeCss}</style></head>`);
-}
-
-/** The policy follows directly, before anything that it applies to. */
 const CHARSET = '<meta charset="utf-8">';
 
 interface Policy {

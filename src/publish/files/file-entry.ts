@@ -91,19 +91,37 @@ const HALF = 22;
  * @param original  the same file in the default language, which shows the same but for words. Default: it isn't known
  */
 export function inFolder(folder: string, entry: FileEntry, original?: FileEntry): FileEntry {
-  return {
-    path: folder + entry.path,
-    kind: entry.kind,
-    priority: entry.priority,
-    get inputs() {
-      return entry.inputs;
-    },
-    get fingerprint() {
-      if (entry.words === undefined || original === undefined) return entry.fingerprint;
-      return original.fingerprint.slice(0, HALF) + entry.words().slice(0, HALF);
-    },
-    draw: (renderer) => entry.draw(renderer),
-  };
+  return new MovedEntry(folder, entry, original);
+}
+
+class MovedEntry implements FileEntry {
+  readonly path: string;
+  readonly kind: FileEntry['kind'];
+  readonly priority: Priority;
+  private readonly entry: FileEntry;
+  private readonly original: FileEntry | undefined;
+
+  constructor(folder: string, entry: FileEntry, original: FileEntry | undefined) {
+    this.path = folder + entry.path;
+    this.kind = entry.kind;
+    this.priority = entry.priority;
+    this.entry = entry;
+    this.original = original;
+  }
+
+  get inputs(): object {
+    return this.entry.inputs;
+  }
+
+  get fingerprint(): string {
+    const { entry, original } = this;
+    if (entry.words === undefined || original === undefined) return entry.fingerprint;
+    return original.fingerprint.slice(0, HALF) + entry.words().slice(0, HALF);
+  }
+
+  draw(renderer: PageRenderer): Promise<Drawn> {
+    return this.entry.draw(renderer);
+  }
 }
 
 const MARK_LENGTH = 16;

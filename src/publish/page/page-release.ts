@@ -166,8 +166,13 @@ function leavesFigures(
 ): boolean {
   if (comparesAll || previous === null || previous.access !== access || releasePage(previous) !== page) return false;
   if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
-  const paths = new Set(entries.map(({ path }) => path));
-  return Object.keys(previous.files).every((path) => isLogFile(path) || paths.has(path));
+  const kept = entries.filter(({ path }) => previous.files[path] !== undefined);
+  return kept.length === countFiles(previous);
+}
+
+/** Without those of the log. */
+function countFiles({ files }: Manifest): number {
+  return Object.keys(files).filter((path) => !isLogFile(path)).length;
 }
 
 function dueAfter(inputs: UndatedInputs, model: PageModel, { page, state: { now } }: PageTask): number {
@@ -242,7 +247,7 @@ export async function prepareRelease(
     filesDrawn === 0 &&
     !isOther &&
     previous.customDomain === input.customDomain &&
-    Object.keys(previous.files).filter((path) => !isLogFile(path)).length === files.length;
+    countFiles(previous) === files.length;
   const isSame =
     hasSameFiles &&
     previous.eventKey === input.eventKey &&

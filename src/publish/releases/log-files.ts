@@ -71,15 +71,16 @@ export async function withLogFiles(
 
 /** As `sha256sum` writes it. Files that lead elsewhere are left out: hosts answer them differently. */
 function listSums(files: readonly ReleaseFile[], previous: Manifest | null): string {
-  const sums = new Map<string, string>();
+  const sums: (readonly [path: string, line: string])[] = [];
   for (const { path, drawn } of files) {
     const { location, sha256 = '' } = drawn ?? previous?.files[path] ?? {};
-    if (location === undefined) sums.set(path, sha256);
+    if (location === undefined) sums.push([path, `${sha256}  ${path}\n`]);
   }
-  return [...sums.keys()]
-    .sort()
-    .map((path) => `${sums.get(path)}  ${path}\n`)
-    .join('');
+  // By code units, as elsewhere.
+  sums.sort(([a], [b]) => (a < b ? -1 : 1));
+  let text = '';
+  for (const [, line] of sums) text += line;
+  return text;
 }
 
 /** The log of the last release; null: it had none, or it can't be read. */

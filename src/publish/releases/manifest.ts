@@ -157,6 +157,19 @@ const ManifestSchema = z.object({
 export type Manifest = z.output<typeof ManifestSchema>;
 export type ReleaseAccess = Manifest['access'];
 
+const recordTexts = new WeakMap<FileRecord, string>();
+
+/** The manifest as JSON. Most of it are records of the release before, whose text is kept. */
+export function manifestText(manifest: Manifest): string {
+  const records: string[] = [];
+  for (const path in manifest.files) {
+    const record = manifest.files[path] as FileRecord;
+    // A record is of one path, in whatever manifest.
+    records.push(recordTexts.getOrInsertComputed(record, () => `${JSON.stringify(path)}:${JSON.stringify(record)}`));
+  }
+  return JSON.stringify({ ...manifest, files: {} }).replace('"files":{}', () => `"files":{${records.join()}}`);
+}
+
 /** The page that a release is of. */
 export function releasePage({ slug, page }: Pick<Manifest, 'slug' | 'page'>): PageKey {
   return (page as PageKey | undefined) ?? toPageKey(slug, 1);

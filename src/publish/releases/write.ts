@@ -11,6 +11,7 @@ import {
   filePlaces,
   isWorthCompressing,
   type Manifest,
+  manifestText,
   type ReleaseAccess,
   variantSuffix,
 } from './manifest.ts';
@@ -143,7 +144,9 @@ async function claimNumber(
   { disk, folders, nextNumber }: ReleasePlace,
   { slug, after, mode }: { slug: string; after: number; mode: number },
 ): Promise<number> {
-  const inPool = namesIn(poolFolder(folders, slug)).map((id) => Number.parseInt(id, 10));
+  // Whoever removes a release removes its folders with it, unless a later one has them.
+  const pool = after === 0 ? namesIn(poolFolder(folders, slug)) : [];
+  const inPool = pool.map((id) => Number.parseInt(id, 10));
   const above = [after, ...releaseNumbers(folders, slug), ...inPool].reduce((a, b) => Math.max(a, b));
   const number = await nextNumber(slug, above);
   disk.claimFolder(releaseFolder(folders, slug, number), mode);
@@ -155,7 +158,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
   const home = releaseFolder(folders, input.slug, number);
   const tree = buildTree(input.files);
   const previousCounts = previous === null ? null : childCounts(previous);
-  const files: Record<string, FileRecord> = {};
+  const records = new Map<string, FileRecord>();
   const ids: Record<string, string> = {};
   let folderCount = 0;
   // Deepest first, so that a folder's link targets exist before it.
@@ -172,7 +175,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       previousCounts?.get(path) === node.files.length + node.children.length;
     if (isShared) {
       ids[path] = lastId;
-      for (const file of node.files) if (file.drawn === null) files[file.path] = keptRecord(previous, file);
+      for (const file of node.files) if (file.drawn === null) records.set(file.path, keptRecord(previous, file));
       continue;
     }
     if (path !== '') {
@@ -182,7 +185,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     }
     writing.disk.claimFolder(target, writing.modes.folder);
     batch.touch(target);
-    for (const file of node.files) files[file.path] = placeFile(writing, file, join(target, basename(file.path)));
+    for (const file of node.files) records.set(file.path, placeFile(writing, file, `${target}/${lastName(file.path)}`));
     for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
   }
   const data = Buffer.from(input.data);
@@ -193,12 +196,12 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     ...(locales === undefined ? {} : { locales: [...locales] }),
     ...(page === undefined || page === toPageKey(slug, 1) ? {} : { page }),
     ...(restores === null ? {} : { restores }),
-    files: Object.fromEntries(input.files.map(({ path }) => [path, files[path] as FileRecord])),
+    files: Object.fromEntries(input.files.map(({ path }) => [path, records.get(path) as FileRecord])),
     folders: ids,
     dataSha256: digestBytes(data),
   };
   batch.write(join(home, 'data.json'), data);
-  batch.write(join(home, 'manifest.json'), Buffer.from(JSON.stringify(manifest)));
+  batch.write(join(home, 'manifest.json'), Buffer.from(manifestText(manifest)));
   return manifest;
 }
 
@@ -234,6 +237,10 @@ function parentFolder(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
   if (file.drawn === null) return linkFile(writing, file, target);
   const { path, drawn } = file;
@@ -264,7 +271,7 @@ function linkFolder(
   { child, id }: { readonly child: string; readonly id: string },
   target: string,
 ): void {
-  const place = join(target, basename(child));
+  const place = `${target}/${lastName(child)}`;
   if (previous?.folders[child] === id) {
     try {
       disk.link(placeBefore(child), place);
@@ -300,18 +307,18 @@ function keptRecord(previous: Manifest | null, { path, key }: KeptFile): FileRec
  */
 function verify({ folders, input, previous, number }: Writing, manifest: Manifest): void {
   if (!Object.hasOwn(manifest.files, 'index.html')) throw new Error('the release has no index.html');
-  const kept = new Set(input.files.filter(({ drawn }) => drawn === null).map(({ path }) => path));
   const placeOf = filePlaces(folders, manifest);
   const isShared = (path: string): boolean => {
     const folder = parentFolder(path);
     return folder !== '' && manifest.folders[folder] === previous?.folders[folder];
   };
-  for (const [path, record] of Object.entries(manifest.files)) {
+  for (const { path, drawn } of input.files) {
+    if (drawn === null && input.isUrgent === true && isShared(path)) continue;
+    const record = manifest.files[path];
     const file = placeOf(path);
-    if (kept.has(path)) {
-      if (input.isUrgent === true && isShared(path)) continue;
-      if (fileSize(file) !== record.bytes) throw new DamagedReleaseError(path, null);
-    } else if (digestBytes(readFileSync(file)) !== record.sha256) {
+    if (drawn === null) {
+      if (fileSize(file) !== record?.bytes) throw new DamagedReleaseError(path, null);
+    } else if (digestBytes(readFileSync(file)) !== record?.sha256) {
       throw new Error(`${path} does not match its manifest`);
     }
   }

@@ -48,6 +48,29 @@ interface ComponentDays {
  * day on which one of two was not heard from is not green.
  */
 export function combinedDays(members: readonly ComponentDays[], dayCount: number): string {
+  const [first] = members;
+  if (first === undefined) return joinDays(members, dayCount);
+  const known = combined.getOrInsertComputed(first.cells, () => []);
+  const same = known.find((one) => isAbout(one, members) && one.letters.length === dayCount);
+  if (same !== undefined) return same.letters;
+  const letters = joinDays(members, dayCount);
+  known.push({ cells: members.map(({ cells }) => cells), letters });
+  return letters;
+}
+
+/** By the cells of the first: they are the same in every language of a page, and for its list as for its badges. */
+const combined = new WeakMap<readonly DayCell[], Combined[]>();
+
+interface Combined {
+  readonly cells: readonly (readonly DayCell[])[];
+  readonly letters: string;
+}
+
+function isAbout({ cells }: Combined, members: readonly ComponentDays[]): boolean {
+  return cells.length === members.length && cells.every((one, index) => one === members[index]?.cells);
+}
+
+function joinDays(members: readonly ComponentDays[], dayCount: number): string {
   const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
   const [only] = joined;
   const stateAt =
