@@ -10,7 +10,9 @@ import { unlimitedConfig } from './sandbox.ts';
 
 /** Without the same on every node, none reads what another encrypted. */
 const KEY_OF_ALL = 'one-key-for-all-nodes-'.repeat(2);
-const CLOCK = pathToFileURL(join(import.meta.dirname, 'jumping-clock.mjs')).href;
+const hrefOf = (name: string): string => pathToFileURL(join(import.meta.dirname, name)).href;
+/** What `short-periods.mjs` makes of the shortest period of a check. */
+export const SHORT_PERIOD_MS = 6_000;
 
 export interface Node {
   readonly name: string;
@@ -43,9 +45,15 @@ export interface NodeInit {
   /** Of a Postgres server, which is reached through a way that can be cut; absent: none. */
   readonly database?: string;
   readonly args?: readonly string[];
+  /** Checks come more often than they can (`short-periods.mjs`). */
+  readonly hasShortPeriods?: boolean;
 }
 
-export async function createNode({ name, folder, config, env, database, args = [] }: NodeInit): Promise<Node> {
+/** Has a process make checks of every 30 seconds every 6. */
+export const SHORT_PERIODS = `--import=${hrefOf('short-periods.mjs')}`;
+
+export async function createNode(init: NodeInit): Promise<Node> {
+  const { name, folder, config, env, database, args = [], hasShortPeriods = false } = init;
   const cwd = join(folder, name);
   const clock = join(cwd, 'clock');
   mkdirSync(cwd, { recursive: true });
@@ -62,7 +70,7 @@ export async function createNode({ name, folder, config, env, database, args = [
     ...env,
     ...(target === null ? {} : { DATABASE_URL: target.href }),
     PHAROS_TEST_CLOCK: clock,
-    NODE_OPTIONS: `--import=${CLOCK}`,
+    NODE_OPTIONS: `--import=${hrefOf('jumping-clock.mjs')}${hasShortPeriods ? ` ${SHORT_PERIODS}` : ''}`,
   });
   const ended = (): RunningPharos | null => {
     const last = running;
