@@ -12,8 +12,9 @@ let anchor: { readonly time: number; readonly at: number } | null = null;
 export const now = (): EpochMs =>
   toEpochMs(anchor === null ? Date.now() : Math.round(anchor.time + performance.now() - anchor.at));
 
-/** Waits. */
-export const sleep = (ms: number): Promise<void> => wait(ms);
+/** Waits, at most until the signal is aborted. */
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 
 const LOOK_EVERY_MS = 10_000;
 /** A slower answer is too inexact. */

@@ -1,6 +1,5 @@
 /** The checks that this node makes for its place: which there are, whose turn it is, and where their results go. */
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Checker, type CheckerDeps, createChecker, type OwnCheck } from '../../checks/checker.ts';
 import { tryCheck } from '../../checks/try.ts';
 import { messageOf } from '../../errors.ts';
@@ -73,8 +72,7 @@ export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs
       ? null
       : CheckSchema.parse({ type: 'tcp', name: 'reference', uri: reference, periodicity: '1m', timeout: PATIENCE_MS });
   return createChecker(checksHere(base, checks), {
-    ...{ place, now, tryOnce: tryIt },
-    sleep: (ms, signal) => sleepUntil(ms, signal),
+    ...{ place, now, sleep, tryOnce: tryIt },
     reference:
       referenceCheck === null
         ? null
@@ -94,9 +92,10 @@ export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs
   });
 }
 
-/** Resolves early if the signal is aborted. */
-async function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
-  await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+/** The timer ends with the wait: left running, it would keep a process from ending. */
+async function waitBriefly(run: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([run, sleep(PATIENCE_MS, over.signal)]).finally(() => over.abort());
 }
 
 interface ChecksKeeper {
@@ -115,7 +114,7 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
   let isClosed = false;
 
   const askNow = async (upstreams: readonly string[]): Promise<void> => {
-    await Promise.race([engine.run({ trigger: 'check', upstreams, isUrgent: true }), sleep(PATIENCE_MS)]);
+    await waitBriefly(engine.run({ trigger: 'check', upstreams, isUrgent: true }));
   };
 
   async function look(): Promise<void> {
@@ -143,7 +142,7 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
   };
   return {
     open: (firstRun) => {
-      looking = Promise.race([firstRun.catch(() => undefined), sleep(PATIENCE_MS)]).then(() => undefined);
+      looking = waitBriefly(firstRun.catch(() => undefined));
       follow();
       timer = setInterval(follow, MINUTE_MS);
       timer.unref();

@@ -23,7 +23,7 @@ export interface RunnerDeps {
   readonly now: () => EpochMs;
   /** 0 to 1, 1 excluded. */
   readonly random: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Answers `store:` questions. */
   readonly stored: Reader;
   /** Awaited before each request. */
@@ -196,7 +196,7 @@ async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Pr
   const stop = (): void => resolve();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  await Promise.race([sleep(ms), stopped]);
+  await Promise.race([sleep(ms, signal), stopped]);
   signal.removeEventListener('abort', stop);
 }
 
