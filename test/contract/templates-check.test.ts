@@ -40,10 +40,13 @@ function rename(path: string, from: string, to: string): void {
 /** The step of `npm run check` that runs a program: what it printed, and whether it let everything pass. */
 function check(program: string): { readonly passes: boolean; readonly output: string } {
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { check: string } };
-  const step = scripts.check.split(' && ').find((one) => one.includes(program));
-  if (step === undefined) throw new Error(`npm run check does not run ${program}`);
   const env = { ...process.env, NO_COLOR: '1', PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}` };
-  const { status, stdout, stderr } = spawnSync(step, { cwd: folder, env, shell: true, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(`${scripts.check} ${program}`, {
+    cwd: folder,
+    env,
+    shell: true,
+    encoding: 'utf8',
+  });
   return { passes: status === 0, output: stdout + stderr };
 }
 
