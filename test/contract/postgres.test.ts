@@ -5,8 +5,8 @@ import { createLeases } from '../../src/store/nodes/leases.ts';
 import { probePostgres } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
 import { createQuota, quotaWindows } from '../../src/sync/quota/quota.ts';
-import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
-import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
+import { BEGIN_TIMEOUT_MS, startPostgres } from '../helpers/databases.ts';
+import type { PgliteServer } from '../helpers/pglite-server.ts';
 
 describe('Postgres', () => {
   let server: PgliteServer;
@@ -18,7 +18,7 @@ describe('Postgres', () => {
   };
 
   beforeAll(async () => {
-    server = await startPglite();
+    server = await startPostgres();
   }, BEGIN_TIMEOUT_MS);
   afterAll(() => server.stop());
   beforeEach(() => server.reset());

@@ -13,9 +13,9 @@ import { inPostgresTypes } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, readPostgres } from '../../src/store/postgres/postgres.ts';
 import { tableShapes } from '../../src/store/sqlite/migrate.ts';
 import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { BEGIN_TIMEOUT_MS } from '../helpers/databases.ts';
+import { BEGIN_TIMEOUT_MS, startPostgres } from '../helpers/databases.ts';
 import { runHere } from '../helpers/in-process.ts';
-import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
+import type { PgliteServer } from '../helpers/pglite-server.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
 
@@ -264,7 +264,7 @@ describe('a damaged database', () => {
 describe('with Postgres', () => {
   let server: PgliteServer;
   beforeAll(async () => {
-    server = await startPglite();
+    server = await startPostgres();
     ENV['DATABASE_URL'] = server.url;
   }, BEGIN_TIMEOUT_MS);
   afterAll(() => server.stop());

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startPostgres } from '../helpers/databases.ts';
 import { configOverPostgres } from '../helpers/nodes.ts';
-import { type PgliteServer, startPglite } from '../helpers/pglite-server.ts';
+import type { PgliteServer } from '../helpers/pglite-server.ts';
 import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { startUnlimitedSandbox } from '../helpers/sandbox.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
@@ -15,7 +16,7 @@ let sandbox: Sandbox;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  [server, sandbox] = await Promise.all([startPglite(), startUnlimitedSandbox()]);
+  [server, sandbox] = await Promise.all([startPostgres(), startUnlimitedSandbox()]);
   env = { ...sandbox.environment(), DATABASE_URL: server.url };
 });
 

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/postgres.ts';
 import { openEmptySqlite } from './empty-sqlite.ts';
-import { EMPTY, type PgliteServer, startPglite } from './pglite-server.ts';
+import { EMPTY, type PgliteServer, SECRET, startPglite } from './pglite-server.ts';
 import { postgresPrograms, startRealPostgres } from './real-postgres.ts';
 
 export const DATABASES = ['SQLite', 'Postgres'] as const;
@@ -44,6 +44,14 @@ export async function startDatabases(kind: DatabaseKind): Promise<TestDatabases>
   if (programs !== null) return ownServer(programs);
   const pglite = await startPglite();
   return { fresh: () => emptied(pglite), stop: pglite.stop };
+}
+
+/** A Postgres server that can be stopped, with a password in its address: of this machine's programs, else PGlite. */
+export async function startPostgres(): Promise<PgliteServer> {
+  const programs = postgresPrograms();
+  if (programs === null) return startPglite();
+  const { url, ...server } = await startRealPostgres(programs);
+  return { ...server, url: url.replace('postgres@', `postgres:${SECRET}@`), reset: () => inServer(url, EMPTY) };
 }
 
 function sqliteDatabase(): TestDatabase {

@@ -18,6 +18,8 @@ export interface PgliteServer {
   readonly stop: () => Promise<void>;
 }
 
+/** The password in the address, which nothing may tell. */
+export const SECRET = 'secret-canary';
 const SSL_REQUEST = 80_877_103;
 const ROLLBACK = Buffer.from('Q\0\0\0\rROLLBACK\0', 'latin1');
 
@@ -50,7 +52,7 @@ export async function startPglite(): Promise<PgliteServer> {
     await closed;
   };
   return {
-    url: `postgres://postgres:secret-canary@127.0.0.1:${port}/postgres?sslmode=disable`,
+    url: `postgres://postgres:${SECRET}@127.0.0.1:${port}/postgres?sslmode=disable`,
     reset: () => session.alone(() => db.exec(EMPTY)),
     goAway,
     comeBack: async () => {

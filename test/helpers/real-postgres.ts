@@ -4,6 +4,7 @@
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,10 @@ export interface RealPostgres {
   readonly url: string;
   /** Another empty database on the same server. */
   readonly database: () => Promise<string>;
+  /** Ends every connection and listens no more. */
+  readonly goAway: () => Promise<void>;
+  /** Listens again at the same address. */
+  readonly comeBack: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -44,13 +49,22 @@ export async function startRealPostgres(programs: string): Promise<RealPostgres>
   });
   const port = await freePort();
   const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off'];
-  const server = spawn(
-    join(programs, 'postgres'),
-    ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
-    { ...options, stdio: 'ignore' },
-  );
   const url = `postgres://postgres@127.0.0.1:${port}/postgres?sslmode=disable`;
-  await answering(url, server);
+  const comeBack = async (): Promise<void> => {
+    const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
+    server = spawn(join(programs, 'postgres'), args, { ...options, stdio: 'ignore' });
+    await answering(url, server);
+  };
+  const goAway = async (): Promise<void> => {
+    if (server === null) return;
+    const ended = once(server, 'exit');
+    // Fast: whoever is connected is cut off.
+    server.kill('SIGINT');
+    await ended;
+    server = null;
+  };
+  let server: ChildProcess | null = null;
+  await comeBack();
   let count = 0;
   return {
     url,
@@ -59,11 +73,10 @@ export async function startRealPostgres(programs: string): Promise<RealPostgres>
       await inServer(url, `CREATE DATABASE pharos_${count} TEMPLATE template0`);
       return url.replace('/postgres?', `/pharos_${count}?`);
     },
+    goAway,
+    comeBack,
     stop: async () => {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      // Fast: whoever is connected is cut off.
-      server.kill('SIGINT');
-      await ended;
+      await goAway();
       rmSync(folder, { recursive: true, force: true });
     },
   };
