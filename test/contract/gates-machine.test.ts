@@ -35,7 +35,8 @@ import { type Course, chanceOf, takeStep } from './gates-machine/steps.ts';
 import { createVisitors } from './gates-machine/visitors.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-const STEPS = Number(process.env['PHAROS_GATES_STEPS'] ?? Math.round(25 * SCALE));
+/** Most guards are missed within 25. */
+const STEPS = Number(process.env['PHAROS_GATES_STEPS'] ?? Math.max(25, Math.round(25 * SCALE)));
 /** Of one history; then another site begins. */
 const STEPS_OF_SITE = 100;
 const FIRST_SEED = Number(process.env['PHAROS_TEST_SEED'] ?? 1);

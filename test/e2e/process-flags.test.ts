@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startPharos, temporaryFolder } from '../helpers/pharos.ts';
 
 /** What the command line of a running server says. */
 describe.runIf(process.platform === 'linux')('a process that stays', () => {
   const folder = temporaryFolder();
   afterAll(folder.remove);
+  // Where it is set, as for other tests, no process begins again.
+  beforeAll(() => void vi.stubEnv('MALLOC_TRIM_THRESHOLD_', undefined));
+  afterAll(() => void vi.unstubAllEnvs());
 
   it('collects before its heap has grown much, with no other limit than it is told, and warns of nothing', async () => {
     const env = { NODE_OPTIONS: '--max-old-space-size=3000' };

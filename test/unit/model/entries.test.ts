@@ -452,6 +452,6 @@ describe('entries against an oracle that shares no code', () => {
       expect(nextAt, `seed ${seed}`).toBe(first);
       if (nextAt !== null) expectedTotal += 1;
     }
-    expect(expectedTotal).toBeGreaterThan(20);
+    expect(expectedTotal).toBeGreaterThan(20 * Math.min(1, TEST_SCALE));
   });
 });
