@@ -37,7 +37,7 @@ export async function run(): Promise<void> {
     for (let change = 0; change < WARM_UPS + CHANGES; change += 1) {
       const isDown = change % 2 === 0;
       sandbox.world.force('website', isDown ? 'down' : null);
-      const times = await shownAt(nodes, '/acme/api/v2/summary.json', (text) => saysDown(text) === isDown);
+      const times = await shownAt(nodes, '/acme/api/v2/summary.json', (text) => saysDown(text) === isDown, 20_000, 5);
       if (change >= WARM_UPS) spreads.push(Math.max(...times) - Math.min(...times));
     }
     tell(spreads);

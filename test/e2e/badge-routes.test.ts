@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BADGE_KINDS } from '../../src/badges/kinds.ts';
-import { toEpochMs } from '../../src/model/time.ts';
 import { type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
+import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { startWarm } from '../helpers/warm.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** GitHub's image proxy gives up on anything larger. */
 const CAMO_BYTES_MAX = 5_242_880;
@@ -17,13 +17,11 @@ describe('badges of a running server', () => {
   let pharos: RunningPharos;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
-    const config = sandbox
-      .configText({ include: ['server-monitor'] })
-      .replace(
-        'access_type: public',
-        'access_type: public\n    badge: { label: Acme }\n    badges: [{ name: our-uptime, kind: uptime-30d, label: "Our month", decimals: 3 }]',
-      );
+    sandbox = await startUnlimitedSandbox();
+    const config = unlimitedConfig(sandbox).replace(
+      'access_type: public',
+      'access_type: public\n    badge: { label: Acme }\n    badges: [{ name: our-uptime, kind: uptime-30d, label: "Our month", decimals: 3 }]',
+    );
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await untilFresh(pharos);

@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toEpochMs } from '../../src/model/time.ts';
 import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
+import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { startWarm } from '../helpers/warm.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 describe('a node behind a balancer', () => {
   const folder = temporaryFolder();
@@ -16,13 +16,13 @@ describe('a node behind a balancer', () => {
   const statusOf = async (path: string): Promise<number> => (await fetch(`${pharos.url}${path}`)).status;
   const configure = (accessLog: string): void => {
     const server = `server: { accessLog: ${accessLog}, drainSeconds: 3 }`;
-    const config = sandbox.configText({ include: ['server-monitor'] });
+    const config = unlimitedConfig(sandbox);
     expect(config).not.toContain('server:');
     writeFileSync(join(folder.path, 'pharos.yaml'), `${config}${server}\nschedule: "0 0 1 * *"\n`);
   };
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    sandbox = await startUnlimitedSandbox();
     configure('json');
     pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: sandbox.environment() });
     await untilFresh(pharos);

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toEpochMs } from '../../src/model/time.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
+import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { runWarm, startWarm } from '../helpers/warm.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const HOOK = 'hook-secret-000000000000';
@@ -31,10 +31,9 @@ describe('the operators’ page', () => {
   let clients = 0;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    sandbox = await startUnlimitedSandbox();
     env = { ...sandbox.environment(), HOOK, NEXT_TOKEN: 'another-operator-token-1234' };
-    config = `${sandbox
-      .configText({ include: ['server-monitor'] })
+    config = `${unlimitedConfig(sandbox)
       .replace('auth: x-api-key', 'auth: x-api-key\n    hook: { secrets: ["${HOOK}"] }')
       .replace('slug: acme', 'slug: acme\n    custom_domain: acme.example')}schedule: "0 0 1 * *"
 server: { trustedProxyHops: 1 }

@@ -43,6 +43,8 @@ const STEPS: readonly (readonly Edit[])[] = [
     ['src/publish/files/feed-text.ts', "generator: 'Pharos'", "generator: 'Pharos!'", 'feed.atom'],
     ['src/looks/states.ts', '0x1f7a49', '0x1f7a4a', 'index.html'],
     ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
+    ['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js'],
+    ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json'],
   ],
   [
     ['src/views/words/en.json', '"subscribe": "Subscribe"', '"subscribe": "Subscribe!"', 'index.html'],
@@ -50,8 +52,6 @@ const STEPS: readonly (readonly Edit[])[] = [
     ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
   ],
   [['src/model/time.ts', /$/, '\n// edited\n', null]],
-  [['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js']],
-  [['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json']],
 ];
 
 /** At a larger scale each of them alone. */

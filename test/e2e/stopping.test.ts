@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toEpochMs } from '../../src/model/time.ts';
 import { eventually, runPharos, startPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** Far more than it takes on a busy machine; what does not end by then never does. */
 const PATIENCE_MS = 30_000;
@@ -80,9 +80,8 @@ describe('a running server that is told to stop', () => {
   let sandbox: Sandbox;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
-    const config = sandbox.configText({ include: ['server-monitor'] });
-    writeFileSync(join(folder.path, 'pharos.yaml'), `${config}schedule: "0 0 1 * *"\n`);
+    sandbox = await startUnlimitedSandbox();
+    writeFileSync(join(folder.path, 'pharos.yaml'), `${unlimitedConfig(sandbox)}schedule: "0 0 1 * *"\n`);
   });
   afterAll(async () => {
     await sandbox?.stop();

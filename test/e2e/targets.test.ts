@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { toEpochMs } from '../../src/model/time.ts';
 import { runHere } from '../helpers/in-process.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { eventually, type RunningPharos, temporaryFolder, untilFresh } from '../helpers/pharos.ts';
 import { S3_KEYS, type S3Server, startS3Server } from '../helpers/s3-server.ts';
+import { startUnlimitedSandbox, unlimitedConfig } from '../helpers/sandbox.ts';
 import { startWarm } from '../helpers/warm.ts';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 interface Built {
   readonly out?: { readonly folder: string };
@@ -30,14 +30,14 @@ describe('output', () => {
   const run = (...args: string[]) => runHere(args, { cwd: folder.path, env });
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0, now: () => toEpochMs(Date.now()), isCalm: true });
+    sandbox = await startUnlimitedSandbox();
     s3 = await startS3Server();
     env = {
       ...sandbox.environment(),
       BUCKET_KEY_ID: S3_KEYS.accessKeyId,
       BUCKET_SECRET: S3_KEYS.secretAccessKey,
     };
-    config = parse(sandbox.configText({ include: ['server-monitor'] })) as Record<string, unknown>;
+    config = parse(unlimitedConfig(sandbox)) as Record<string, unknown>;
     writeConfig({ folder: './www', s3: bucket({}) });
   });
   afterEach(async () => {

@@ -136,12 +136,13 @@ export async function isReady(node: Node, path = '/-/ready'): Promise<boolean> {
 
 const READY_WITHIN_MS = 90_000;
 
-/** When each node first showed it, on the clock of `performance.now()`; asked without a pause. */
+/** When each node first showed it, on the clock of `performance.now()`. */
 export function shownAt(
   nodes: readonly Node[],
   path: string,
   isShown: (text: string) => boolean,
   patienceMs = 20_000,
+  pauseMs = 20,
 ): Promise<readonly number[]> {
   return Promise.all(
     nodes.map(async (node) => {
@@ -152,7 +153,7 @@ export function shownAt(
           .catch(() => '');
         if (isShown(text)) return performance.now();
         if (performance.now() > deadline) throw new Error(`${node.name} does not show it: ${text.slice(0, 500)}`);
-        await new Promise((wait) => setTimeout(wait, 5));
+        await new Promise((wait) => setTimeout(wait, pauseMs));
       }
     }),
   );

@@ -159,8 +159,11 @@ export async function ringsOf(page: Page): Promise<Ring[]> {
       const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
       const pen = canvas.getContext('2d', { willReadFrequently: true });
       if (!pen) throw new Error('No canvas');
-      /** Colours laid over each other, the lowest first. */
-      const mixed = (colours: readonly string[]): number[] => {
+      const known = new Map<string, number[]>();
+      /** Colours laid over each other, the lowest first. Reading from a canvas is slow, and few of them differ. */
+      const mixed = (colours: readonly string[]): number[] =>
+        known.getOrInsertComputed(colours.join(), () => mixAnew(colours));
+      const mixAnew = (colours: readonly string[]): number[] => {
         pen.fillStyle = '#fff';
         pen.fillRect(0, 0, 1, 1);
         for (const colour of colours) {

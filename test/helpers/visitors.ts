@@ -14,7 +14,7 @@ export interface Visitors {
   readonly stop: () => Promise<void>;
 }
 
-const PAUSE_MS = 150;
+const PAUSE_MS = 300;
 
 export function createVisitors(nodes: readonly Node[]): Visitors {
   const away = new Set<Node>();
