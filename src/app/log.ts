@@ -38,10 +38,10 @@ function pretty(): typeof import('pino-pretty') {
 
 /** Returns a function that filters repeated lines: it returns those that weren't in the previous call for the same subject. */
 export function createNews(): (about: string, lines: readonly string[]) => ReadonlySet<string> {
-  const said = new Map<string, ReadonlySet<string>>();
+  const logged = new Map<string, ReadonlySet<string>>();
   return (about, lines) => {
-    const before = said.get(about);
-    said.set(about, new Set(lines));
+    const before = logged.get(about);
+    logged.set(about, new Set(lines));
     return new Set(lines.filter((line) => before?.has(line) !== true));
   };
 }

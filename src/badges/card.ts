@@ -20,11 +20,11 @@ const BARS = { x: 200, middle: 850, pitch: 40, width: 30, height: 280 };
 
 /** The card of a subject as an SVG document. Takes milliseconds; the first one waits for the fonts. */
 export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {}): Promise<string> {
-  const said = cardContent(subject, options);
-  const { status, uptime, history } = said;
+  const content = cardContent(subject, options);
+  const { status, uptime, history } = content;
   const canvas: Canvas = { scheme: options.scheme ?? 'auto', shape: SHAPES.flat, rules: '' };
   const paint = parsePaint(status.color, FALLBACK_COLOUR, canvas.scheme);
-  const text = await drawLines(listLines(said, paint.colour), canvas, {
+  const text = await drawLines(listLines(content, paint.colour), canvas, {
     width: WIDTH,
     height: HEIGHT,
     locale: options.locale ?? 'en',

@@ -24,16 +24,16 @@ interface BadgeContext extends BadgeLanguage {
 }
 
 /** What is said, and what of it stays when the data is stale. */
-export interface Said extends BadgeContent {
+export interface KindContent extends BadgeContent {
   /** A figure of the past: it stays, in grey. */
   readonly isPast?: boolean;
   /** Trouble that is known: it stays as it is, since silence makes nothing better. */
   readonly isTrouble?: boolean;
 }
 
-export type ContentMaker = (subject: BadgeSubject, context: BadgeContext) => Said;
+export type ContentMaker = (subject: BadgeSubject, context: BadgeContext) => KindContent;
 
-export function statusContent({ state }: BadgeSubject, { words }: BadgeContext): Said {
+export function statusContent({ state }: BadgeSubject, { words }: BadgeContext): KindContent {
   return { message: words[state], tone: state, isTrouble: isWorse(state, 'unknown') };
 }
 
@@ -56,7 +56,7 @@ export function responseTimeContent(figure: 'averageMs' | 'p95Ms'): ContentMaker
   };
 }
 
-export function openIncidentsContent({ openIncidents, state }: BadgeSubject, context: BadgeContext): Said {
+export function openIncidentsContent({ openIncidents, state }: BadgeSubject, context: BadgeContext): KindContent {
   const { words } = context;
   if (openIncidents > 0) {
     const isOutage = state === 'major_outage' || state === 'partial_outage';
@@ -77,7 +77,7 @@ export function recentIncidentsContent(
   return { message: formatCount(incidents30d, locale), tone: atMost(incidents30d, steps) };
 }
 
-export function daysSinceIncidentContent(subject: BadgeSubject, context: BadgeContext): Said {
+export function daysSinceIncidentContent(subject: BadgeSubject, context: BadgeContext): KindContent {
   const { words, options } = context;
   const { openIncidents, state, lastIncidentEndedAt, now } = subject;
   if (openIncidents > 0) {

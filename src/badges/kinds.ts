@@ -1,17 +1,17 @@
 /** What each kind of badge says of a page, a group or a component. Pure; the present is `subject.now`. */
 
 import { stateOfLetter } from '../looks/states.ts';
-import { sayIn } from '../model/translated.ts';
+import { textIn } from '../model/translated.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import {
   type BadgeContent,
   type ContentMaker,
   daysSinceIncidentContent,
+  type KindContent,
   maintenanceContent,
   openIncidentsContent,
   recentIncidentsContent,
   responseTimeContent,
-  type Said,
   statusContent,
   uptimeContent,
 } from './content.ts';
@@ -203,13 +203,13 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
   const { locale = 'en' } = options;
   const context = { ...badgeLanguage(options), options, locale, timezone: subject.timezone };
   const { content, style } = findKind(kind);
-  const said = content(subject, context);
-  const { message, tone, ...drawn } = claimed(said, subject, context.words);
+  const made = content(subject, context);
+  const { message, tone, ...drawn } = claimed(made, subject, context.words);
   const isGrey = tone === 'unknown';
   return {
     label: (options.label ?? findKind(kind).label(context)).replaceAll(
       '{name}',
-      () => sayIn({ locale }, subject.name, subject.names).text,
+      () => textIn({ locale }, subject.name, subject.names).text,
     ),
     message,
     color: isGrey ? 'unknown' : (options.colors?.[tone] ?? tone),
@@ -229,7 +229,7 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
  * that is known, in its colour: that something else is not heard from makes it no better. The rest is only the word.
  */
 function claimed(
-  { isPast = false, isTrouble = false, ...said }: Said,
+  { isPast = false, isTrouble = false, ...said }: KindContent,
   { isStale, isExpired = false }: BadgeSubject,
   words: BadgeWords,
 ): BadgeContent {

@@ -4,20 +4,20 @@
 export type Translated = Readonly<Record<string, string>>;
 
 /** The languages of a page: the part of its settings that texts depend on. */
-interface Speaker {
+interface PageLanguages {
   readonly locale: string;
   readonly languages?: { readonly all: readonly string[] };
 }
 
 /** A text as shown on a page. */
-export interface Said {
+export interface LocalText {
   readonly text: string;
   /** Its language, if it isn't translated into the page's. */
   readonly lang?: string | undefined;
 }
 
 /** A text in the language of a page, by tag or by language; otherwise the original, in the default language. */
-export function sayIn({ locale, languages }: Speaker, text: string, translated: Translated = {}): Said {
+export function textIn({ locale, languages }: PageLanguages, text: string, translated: Translated = {}): LocalText {
   const tag = Object.hasOwn(translated, locale)
     ? locale
     : Object.keys(translated).find((one) => primaryLanguage(one) === primaryLanguage(locale));
@@ -28,10 +28,16 @@ export function sayIn({ locale, languages }: Speaker, text: string, translated: 
 }
 
 /** A sentence in pieces, because names in it may be in another language. */
-export type Pieces = readonly (string | Said)[];
+export type Pieces = readonly (string | LocalText)[];
 
 /** A name as a piece of a sentence: plain text if it is in the language of the page. */
-export function toPiece({ name, lang }: { readonly name: string; readonly lang?: string | undefined }): string | Said {
+export function toPiece({
+  name,
+  lang,
+}: {
+  readonly name: string;
+  readonly lang?: string | undefined;
+}): string | LocalText {
   return lang === undefined ? name : { text: name, lang };
 }
 

@@ -24,8 +24,8 @@ import {
   mayReceive,
   type SubscribablePage,
   type Subscriber,
-  sayOn,
   subscriberById,
+  textOn,
 } from './subscribers.ts';
 
 /** The page that a mail is about. */
@@ -311,7 +311,7 @@ async function mailFor(
   const { title, url } = to.page.page;
   const other = to.page.locales?.find((locale) => locale === to.subscriber.locale);
   const locale = other ?? to.page.page.locale;
-  const pageTitle = sayOn(to.page, locale, title, to.page.titles).text;
+  const pageTitle = textOn(to.page, locale, title, to.page.titles).text;
   const page = { title: pageTitle, locale, timezone: to.page.timezone };
   const tree = other === undefined ? '' : `${other}/`;
   const linkTo = (path: string, token: string): string => `${url}${tree}subscribe/${path}/?token=${token}`;

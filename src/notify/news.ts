@@ -24,7 +24,7 @@ import { cleanLine } from '../views/text/plain-text.ts';
 import { textOfMarkdown } from '../views/text/safe-html.ts';
 
 /** Older updates cause no notices. */
-export const TOLD_FOR_MS = DAY_MS;
+export const NEWS_AGE_MAX_MS = DAY_MS;
 
 /** A notice, with the facts that decide who gets it. */
 export interface PageNotice {
@@ -98,7 +98,7 @@ function namedPart({ id, name, names }: NamedPart): NamedPart {
 }
 
 function recentNotices(model: PageModel): PageNotice[] {
-  const isRecent = ({ at }: PageUpdate<string>): boolean => at > model.asOf - TOLD_FOR_MS;
+  const isRecent = ({ at }: PageUpdate<string>): boolean => at > model.asOf - NEWS_AGE_MAX_MS;
   return [
     ...model.incidents.flatMap((incident) =>
       incident.updates.some(isRecent) ? incidentNotices(model, incident).filter(({ update }) => isRecent(update)) : [],

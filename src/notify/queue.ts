@@ -5,7 +5,7 @@ import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/
 import { enqueue, type Handover, type Job, type Settlement } from '../outbox/outbox.ts';
 import { createSender, type Lane, type Sender } from '../outbox/sender.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
-import { type Notice, noticeIn, type PageNews, type PageNotice, TOLD_FOR_MS } from './news.ts';
+import { NEWS_AGE_MAX_MS, type Notice, noticeIn, type PageNews, type PageNotice } from './news.ts';
 
 /** The channel of subscribers in the outbox. */
 const SUBSCRIBERS = 'email';
@@ -302,7 +302,7 @@ export function recordNews(database: Database, news: PageNews, now: EpochMs): Pr
     let newCount = 0;
     for (const one of news.notices) {
       const isOld = newOrigins.has(page) || (one.origin !== null && newOrigins.has(one.origin));
-      const isSilent = isOld || one.isSilent || one.notice.at <= now - TOLD_FOR_MS;
+      const isSilent = isOld || one.isSilent || one.notice.at <= now - NEWS_AGE_MAX_MS;
       const added = await tx.run(
         `INSERT INTO notice (id, page, at, recorded_at, state, reached, document) VALUES (?, ?, ?, ?, ?, '', ?)
          ON CONFLICT (id) DO NOTHING`,
@@ -343,7 +343,7 @@ async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: Epoc
   // An hour less than a day, because the page was computed a moment ago.
   const recent = await tx.all(`SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`, [
     page.key,
-    now - TOLD_FOR_MS + 3_600_000,
+    now - NEWS_AGE_MAX_MS + 3_600_000,
   ]);
   for (const id of recent.map((row) => String(row['id'])).filter((one) => !current.has(one))) {
     await tx.run(`UPDATE notice SET state = 'withdrawn' WHERE id = ?`, [id]);

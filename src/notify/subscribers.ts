@@ -6,7 +6,7 @@ import { createSeal, keyedDigest, type RandomBytes, type Revealing, type Seal } 
 import { domainsOf } from '../access/gate/stored-gate.ts';
 import { type PageIdentity, type PageKey, readPageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
-import { type Said, sayIn, type Translated } from '../model/translated.ts';
+import { type LocalText, type Translated, textIn } from '../model/translated.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 
 const SUBSCRIBER_STATES = ['pending', 'active', 'paused'] as const;
@@ -148,13 +148,13 @@ export interface SubscribablePage {
 }
 
 /** A text of a page in one of its languages; empty: the default. */
-export function sayOn(
+export function textOn(
   { page }: Pick<SubscribablePage, 'page'>,
   locale: string,
   text: string,
   translated?: Translated,
-): Said {
-  return sayIn({ locale: locale || page.locale, languages: { all: [page.locale] } }, text, translated);
+): LocalText {
+  return textIn({ locale: locale || page.locale, languages: { all: [page.locale] } }, text, translated);
 }
 
 /** The gate version that a new subscriber has passed; empty: their access depends on their address. */

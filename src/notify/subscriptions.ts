@@ -35,8 +35,8 @@ import {
   readLinkToken,
   type SubscribablePage,
   type Subscriber,
-  sayOn,
   subscriberById,
+  textOn,
 } from './subscribers.ts';
 
 interface SubscriptionsOptions {
@@ -107,7 +107,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         fault: null,
         minutes: 0,
         locale: locale ?? page?.locale ?? options.locale(),
-        title: known === null ? null : sayOn(known, locale ?? '', known.page.title, known.titles),
+        title: known === null ? null : textOn(known, locale ?? '', known.page.title, known.titles),
         base: safeBase(asked.base),
         token: '',
         components: [],
@@ -144,7 +144,7 @@ async function formComponents({
 }: Call): Promise<readonly Omit<SubscribeComponent, 'isChosen'>[]> {
   if (known === null) return [];
   const named = (part: NamedPart) => {
-    const { text: name, ...lang } = sayOn(known, locale, part.name, part.names);
+    const { text: name, ...lang } = textOn(known, locale, part.name, part.names);
     return { id: part.id, name, ...lang };
   };
   return (await readFormComponents(options.database, known.identity)).map(({ group = null, ...one }) => ({

@@ -66,13 +66,13 @@ export interface Asking {
   /** Answers wanted at most; the rest is `skipped`. Those that failed lately don't count. Absent: all. */
   readonly max?: number;
   /** What is known of pages so far; it closes pages at once, whatever becomes of the rest of the pull. */
-  readonly told?: PagesTold;
+  readonly learned?: LearnedPages;
   /** The same of an answer, as soon as it is there; null: nothing. */
-  readonly tell?: (answer: Answer<unknown>, index: number) => PagesTold | null;
+  readonly learn?: (answer: Answer<unknown>, index: number) => LearnedPages | null;
 }
 
 /** Of those pages, and of no others. */
-export type PagesTold = Pick<Learned, 'pages' | 'problems'>;
+export type LearnedPages = Pick<Learned, 'pages' | 'problems'>;
 
 export type Pull<R> = Generator<Asking, R, readonly Answer<unknown>[]>;
 
@@ -103,17 +103,17 @@ export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
 }
 
 /** The same, and each answer tells of pages before the others are there. */
-export function* attemptTelling<T>(
+export function* attemptReporting<T>(
   questions: readonly Question<T>[],
-  tell: (answer: Answer<T>, index: number) => PagesTold | null,
+  learnFrom: (answer: Answer<T>, index: number) => LearnedPages | null,
 ): Pull<readonly Answer<T>[]> {
-  const told = (answer: Answer<unknown>, index: number) => tell(answer as Answer<T>, index);
-  return (yield { questions, tolerant: true, tell: told }) as readonly Answer<T>[];
+  const learn = (answer: Answer<unknown>, index: number) => learnFrom(answer as Answer<T>, index);
+  return (yield { questions, tolerant: true, learn }) as readonly Answer<T>[];
 }
 
 /** Tells what is known of pages before something fails: a page that was made private must not stay open because of it. */
-export function* tellPages({ pages, problems }: PagesTold): Pull<void> {
-  yield { questions: [], tolerant: true, told: { pages, problems } };
+export function* reportPages({ pages, problems }: LearnedPages): Pull<void> {
+  yield { questions: [], tolerant: true, learned: { pages, problems } };
 }
 
 /** Why a question has no answer, in a few words. */

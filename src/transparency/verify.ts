@@ -292,11 +292,11 @@ async function checkDays(
     document.utc_days.forEach((day, at) => {
       if (day > closed || !isCommitted) return;
       const shown = byPlace.get(at) ?? null;
-      const said = committed.get(`${id} ${day}`)?.figures ?? null;
+      const signed = committed.get(`${id} ${day}`)?.figures ?? null;
       count += 1;
-      if (said === (shown === null ? null : JSON.stringify(shown))) return;
+      if (signed === (shown === null ? null : JSON.stringify(shown))) return;
       faults.push(
-        `${name} on ${day as Day}: the page says ${figures(shown)}, and its log ${figures(said === null ? null : JSON.parse(said))}.`,
+        `${name} on ${day as Day}: the page says ${figures(shown)}, and its log ${figures(signed === null ? null : JSON.parse(signed))}.`,
       );
     });
   }

@@ -130,8 +130,8 @@ export async function readRecords(reader: Reader): Promise<readonly WitnessRecor
 
 /** Changes with the results of witnesses. Empty: there are none. */
 export async function witnessDigest(reader: Reader): Promise<string> {
-  const said = await reader.lists("SELECT url, text FROM witness_record WHERE kind = 'witness' ORDER BY url", []);
-  return said.length === 0 ? '' : hash('sha256', JSON.stringify(said));
+  const rows = await reader.lists("SELECT url, text FROM witness_record WHERE kind = 'witness' ORDER BY url", []);
+  return rows.length === 0 ? '' : hash('sha256', JSON.stringify(rows));
 }
 
 export async function writeRecord(

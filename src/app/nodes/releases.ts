@@ -68,7 +68,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
     },
   });
   let numbers: Promise<unknown> | null = null;
-  let told: string | null = null;
+  let lastError: string | null = null;
   let working: Promise<void> | null = null;
   let isAsked = false;
   let isClosed = false;
@@ -81,11 +81,11 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
       if (withTimes) timesAt = performance.now();
       if (isIndexWritten) await database.transaction((tx) => tx.announce());
       if (releases > 0) log.info({ place: store.place, releases, objects, bytes }, 'releases uploaded');
-      told = null;
+      lastError = null;
     } catch (error) {
       // Logged once, not every second.
-      if (messageOf(error) !== told && !isClosed) log.error(messageOf(error));
-      told = messageOf(error);
+      if (messageOf(error) !== lastError && !isClosed) log.error(messageOf(error));
+      lastError = messageOf(error);
     }
   }
 
@@ -112,7 +112,7 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
       uploader.forget();
       follow();
     },
-    // A store that can't be read is told by the next upload, which also learns them.
+    // A store that can't be read is reported by the next upload, which also learns them.
     numbersKnown: async () => {
       numbers ??= Promise.race([
         uploader.learnNumbers().catch(() => undefined),
@@ -170,12 +170,12 @@ const ASK_EVERY_MS = 1_000;
 
 export function createTaking(deps: TakingDeps): Taking {
   const { database, log, copyKey } = deps;
-  const told = new Set<string>();
+  const logged = new Set<string>();
   let isClosed = false;
   const tell = (error: unknown): void => {
     const message = messageOf(error);
-    if (isClosed || told.has(message)) return;
-    told.add(message);
+    if (isClosed || logged.has(message)) return;
+    logged.add(message);
     log.error(isStatusError(error) ? message : `Can’t fetch a release: ${message}. Pharos tries again.`);
   };
   const taker = createTaker({
@@ -201,7 +201,7 @@ export function createTaking(deps: TakingDeps): Taking {
       await deps.refreshPages();
       const releases = await taker.refresh();
       if (releases > 0) log.info({ place: deps.store.place, releases }, 'releases fetched');
-      told.clear();
+      logged.clear();
     } catch (error) {
       tell(error);
     }

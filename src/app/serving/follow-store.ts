@@ -32,7 +32,7 @@ export async function followStore(
   log: Pick<Log, 'error'>,
 ): Promise<() => Promise<void>> {
   let isStopped = false;
-  let told: string | null = null;
+  let lastError: string | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isLooking = false;
   let isAnnounced = false;
@@ -41,13 +41,13 @@ export async function followStore(
     try {
       await keeper.refresh(now());
       engine.publishNews();
-      told = null;
+      lastError = null;
       return true;
     } catch (error) {
       if (!isStatusError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
       // Logged once, not four times a second.
-      if (messageOf(error) !== told) log.error(messageOf(error));
-      told = messageOf(error);
+      if (messageOf(error) !== lastError) log.error(messageOf(error));
+      lastError = messageOf(error);
       return false;
     }
   }

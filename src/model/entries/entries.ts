@@ -16,7 +16,7 @@
  */
 
 import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
-import type { DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs, ToldFall } from './entry.ts';
+import type { DeclaredFall, DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs } from './entry.ts';
 import { downForAt, downForExpectedAt, type Fall, fallAfter } from './entry.ts';
 
 // Events to process in order of time. Processing one may add others.
@@ -78,14 +78,14 @@ export const RELAPSE_MS = 10 * MINUTE_MS;
 
 /** The automatic incidents of one page. */
 export function entriesOf({ components, incidents, afterMs, asOf }: EntryInputs): Entries {
-  if (components.every(({ falls }) => falls.length === 0)) return { entries: [], told: [], nextAt: null };
+  if (components.every(({ falls }) => falls.length === 0)) return { entries: [], declared: [], nextAt: null };
   const play: Play = {
     afterMs,
     agenda: createAgenda(asOf),
     stories: new Set(),
     drafts: [],
     recent: [],
-    told: [],
+    declared: [],
     waiting: new Set(),
   };
   const inOrder = incidents
@@ -93,7 +93,7 @@ export function entriesOf({ components, incidents, afterMs, asOf }: EntryInputs)
     .toSorted((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1));
   for (const [rank, incident] of inOrder.entries()) {
     const { startedAt, endedAt } = incident;
-    const story: Story = { incident, told: [], adopted: [] };
+    const story: Story = { incident, declared: [], adopted: [] };
     play.agenda.note({ when: [startedAt, BEGINS, rank], happen: () => begin(play, story) });
     if (endedAt !== null) play.agenda.note({ when: [endedAt, ENDS, rank], happen: () => end(play, story, endedAt) });
   }
@@ -103,7 +103,7 @@ export function entriesOf({ components, incidents, afterMs, asOf }: EntryInputs)
   const expected = [...play.waiting].flatMap(({ fall }) => downForExpectedAt(fall, afterMs, asOf) ?? []);
   return {
     entries: play.drafts.map((draft) => finished(draft, asOf)),
-    told: [...play.told, ...[...play.stories].flatMap(toldFalls)],
+    declared: [...play.declared, ...[...play.stories].flatMap(declaredFalls)],
     nextAt: expected.length === 0 ? null : toEpochMs(Math.min(...expected)),
   };
 }
@@ -119,7 +119,7 @@ interface Part {
 /** An incident while it is in progress. */
 interface Story {
   readonly incident: DeclaredIncident;
-  readonly told: Part[];
+  readonly declared: Part[];
   readonly adopted: Draft[];
 }
 
@@ -142,7 +142,7 @@ interface Play {
   readonly drafts: Draft[];
   /** Drafts that are open or closed recently, in the order in which they opened. */
   recent: Draft[];
-  readonly told: ToldFall[];
+  readonly declared: DeclaredFall[];
   /** Falls that don't belong to any entry or story yet. */
   readonly waiting: Set<Part>;
 }
@@ -157,11 +157,11 @@ function noteFall(play: Play, part: Part): void {
 
 function fallDown(play: Play, part: Part, at: EpochMs): void {
   const { componentId, fall, rank } = part;
-  const teller = play.stories
+  const story = play.stories
     .values()
     .find(({ incident }) => incident.startedAt < at - RELAPSE_MS && incident.componentIds.includes(componentId));
-  if (teller !== undefined) {
-    teller.told.push(part);
+  if (story !== undefined) {
+    story.declared.push(part);
     return;
   }
   const draft = recentDrafts(play, at).find(
@@ -267,11 +267,11 @@ function end(play: Play, story: Story, at: EpochMs): void {
     draft.falls = [cut(first), ...others.map(cut)];
     draft.lastTo = lastEnd(draft.falls);
   }
-  play.told.push(...toldFalls({ ...story, told: story.told.map(cut) }));
+  play.declared.push(...declaredFalls({ ...story, declared: story.declared.map(cut) }));
 }
 
-function toldFalls({ incident, told }: Story): ToldFall[] {
-  return told.map((part) => ({ ...toEntryFall(part), toldBy: incident.id }));
+function declaredFalls({ incident, declared }: Story): DeclaredFall[] {
+  return declared.map((part) => ({ ...toEntryFall(part), declaredBy: incident.id }));
 }
 
 function lastEnd(falls: readonly Part[]): EpochMs | null {

@@ -180,14 +180,14 @@ export interface Entry {
 }
 
 /** A fall that belongs to a declared incident. */
-export interface ToldFall extends EntryFall {
-  readonly toldBy: string;
+export interface DeclaredFall extends EntryFall {
+  readonly declaredBy: string;
 }
 
 export interface Entries {
   /** In the order in which they opened. */
   readonly entries: readonly Entry[];
-  readonly told: readonly ToldFall[];
+  readonly declared: readonly DeclaredFall[];
   /** The first instant after `asOf` at which a fall opens an entry if nothing changes until then; null: none. */
   readonly nextAt: EpochMs | null;
 }

@@ -314,9 +314,9 @@ function redefined(before: KnownSite | null, current: KnownSite): string[] {
   if (before === current) return [];
   const slugs = [...current.pageKeys.keys()];
   const changed = slugs.filter((slug) => before?.pageKeys.get(slug) !== current.pageKeys.get(slug));
-  const told = differing(before?.announcements ?? [], current.announcements);
-  const onAll = told.some(({ pages }) => pages === null);
-  return onAll ? slugs : [...changed, ...told.flatMap(({ pages }) => pages ?? [])];
+  const announcements = differing(before?.announcements ?? [], current.announcements);
+  const onAll = announcements.some(({ pages }) => pages === null);
+  return onAll ? slugs : [...changed, ...announcements.flatMap(({ pages }) => pages ?? [])];
 }
 
 function differing(before: readonly Announcement[], after: readonly Announcement[]): readonly Announcement[] {

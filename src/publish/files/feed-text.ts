@@ -92,12 +92,12 @@ function contentHtml(item: FeedItemView): string {
 /** Its updates, newest first, each with its status and instant. Cleaned last, since Markdown can name any character. */
 function makeContent({ updates, components, windowText }: FeedItemView): string {
   const lines = [windowText, components.join(', ')].filter((line) => line !== '');
-  const told = updates.map(
+  const texts = updates.map(
     ({ at, atText, statusText, body }) =>
       `<p><strong>${cleanMarkup(statusText)}</strong> · <time datetime="${at}">${cleanMarkup(atText)}</time></p>\n` +
       safeHtmlOfMarkdown(body),
   );
-  const content = [...lines.map((line) => `<p>${cleanMarkup(line)}</p>\n`), ...told].join('');
+  const content = [...lines.map((line) => `<p>${cleanMarkup(line)}</p>\n`), ...texts].join('');
   return cleanText(content).replaceAll(']]>', ']]&gt;');
 }
 

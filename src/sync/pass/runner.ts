@@ -10,7 +10,7 @@ import { issueWords, listFaults } from '../../schema/issue-words.ts';
 import type { Reader } from '../../store/database.ts';
 import { readChecks, runningPlaces } from '../../store/nodes/checks.ts';
 import { readWritten } from '../../store/written/posts.ts';
-import { type Answer, type Asking, type PagesTold, PRIORITIES, type Pull, type Question } from '../connector.ts';
+import { type Answer, type Asking, type LearnedPages, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import type { HttpQuestion } from '../http/http-faults.ts';
 import { ownWords, requestPlace, shapeError } from '../http/http-faults.ts';
@@ -51,10 +51,10 @@ export interface Runner {
   /**
    * Returns what a connector's generator returns.
    *
-   * @param onTold  called with what is known of pages, before anything else is asked
+   * @param onLearned  called with what is known of pages, before anything else is asked
    * @throws StatusError; a bug in the connector becomes UPSTREAM_SHAPE with `context.isBug`
    */
-  readonly run: <R>(pull: Pull<R>, onTold?: (told: PagesTold) => Promise<void>) => Promise<R>;
+  readonly run: <R>(pull: Pull<R>, onLearned?: (learned: LearnedPages) => Promise<void>) => Promise<R>;
   readonly tally: () => Readonly<Tally>;
   /** Optional questions that failed, each name once. */
   readonly missed: () => readonly Problem[];
@@ -77,9 +77,9 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
     failed: new Map(),
   };
   return {
-    run: async (pull, onTold = async () => undefined) => {
+    run: async (pull, onLearned = async () => undefined) => {
       try {
-        const result = await drive(pull, (asking) => answerAll(pass, asking, onTold));
+        const result = await drive(pull, (asking) => answerAll(pass, asking, onLearned));
         if (!pass.isBackfillOpen) pass.backfill.clear();
         return result;
       } catch (error) {
@@ -109,9 +109,9 @@ interface PassRun extends RequestRun {
 async function answerAll(
   pass: PassRun,
   asking: Asking,
-  onTold: (told: PagesTold) => Promise<void>,
+  onLearned: (learned: LearnedPages) => Promise<void>,
 ): Promise<readonly Answer<unknown>[]> {
-  if (asking.told !== undefined) await onTold(asking.told);
+  if (asking.learned !== undefined) await onLearned(asking.learned);
   const answers: Answer<unknown>[] = asking.questions.map(() => ({ kind: 'skipped' }));
   const unknown: { readonly question: Question<unknown>; readonly index: number }[] = [];
   for (const [index, question] of asking.questions.entries()) {
@@ -127,8 +127,8 @@ async function answerAll(
   await pLimit(PARALLEL_MAX).map(order, async ({ question, index }) => {
     const answer = isLowPriority(question) ? await answerLowPriority(pass, question) : await answerOne(pass, question);
     answers[index] = answer;
-    const told = asking.tell?.(answer, index) ?? null;
-    if (told !== null) await onTold(told);
+    const learned = asking.learn?.(answer, index) ?? null;
+    if (learned !== null) await onLearned(learned);
   });
   for (const { question, index } of unknown)
     if (answers[index]?.kind === 'skipped' && isLowPriority(question))
@@ -148,7 +148,7 @@ function isAbsent({ context }: StatusError): boolean {
   return [404, 405, 410, 501].includes(Number(context['status']));
 }
 
-/** No failure becomes nothing: whatever a connector makes of it, it is told. */
+/** No failure becomes nothing: whatever a connector makes of it, it is reported. */
 function missedIn(failed: ReadonlyMap<string, readonly StatusError[]>): readonly Problem[] {
   return [...failed].map(([place, [first, ...others]]) => ({
     kind: 'note',

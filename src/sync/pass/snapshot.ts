@@ -9,7 +9,7 @@ import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
 import { readMonitorStates, readOpenSince } from '../../store/monitor-states.ts';
 import type { Lease } from '../../store/nodes/leases.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
-import type { PagesTold, PullMemory } from '../connector.ts';
+import type { LearnedPages, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { closeDoubtful, judge, type LastKnown, tightenGates } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
@@ -100,7 +100,7 @@ function skewProblems(runner: Runner): Learned['problems'] {
 }
 
 /** Closes known pages as soon as an answer shows one more private, or leaves it in doubt: the rest of it may take long. */
-function closesPages(task: SnapshotTask): (told: PagesTold) => Promise<void> {
+function closesPages(task: SnapshotTask): (told: LearnedPages) => Promise<void> {
   const inTurn = pLimit(1);
   let known = task.record?.definitions ?? [];
   return (told) =>

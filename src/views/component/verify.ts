@@ -88,14 +88,14 @@ function listWitnesses(
   witnesses: readonly WitnessWord[],
   { words, format }: Pick<ViewContext, 'words' | 'format'>,
 ): VerifyView['witnesses'] {
-  const said = { agrees: words.witnessAgrees, differs: words.witnessDiffers, away: words.witnessAway };
+  const verdicts = { agrees: words.witnessAgrees, differs: words.witnessDiffers, away: words.witnessAway };
   const agreeing = witnesses.filter(({ word }) => word === 'agrees').length;
   return {
     heading: fill(words.witnessesAgree, { count: format.number(agreeing), total: format.number(witnesses.length) }),
     list: witnesses.map(({ url, word, faults }) => ({
       href: new URL(WITNESS_PATH, url).href,
       name: new URL(url).host,
-      word: said[word],
+      word: verdicts[word],
       faults: faults.slice(0, 3).join(' ').slice(0, 500),
     })),
   };

@@ -83,8 +83,8 @@ export function buildDayBar(
   const letters = cellLetters(cells);
   const details = cells.map((cell): DayDetail => {
     const spans = packSpans(timeline, cell, settings.timezone);
-    const told = incidentsOn(cell, incidents);
-    return spans === '' && told.length === 0 ? NOTHING : { spans, incidents: told };
+    const shown = incidentsOn(cell, incidents);
+    return spans === '' && shown.length === 0 ? NOTHING : { spans, incidents: shown };
   });
   return { letters, runs: dayRuns(letters, details) };
 }

@@ -107,17 +107,17 @@ export function dayTip(
   days: readonly Day[],
   runs: Iterable<readonly DayRun[]>,
 ): DayTipView {
-  const told = new Map<string, DayDetail['incidents'][number]>();
-  for (const list of runs) for (const { incidents } of list) for (const one of incidents) told.set(one.slug, one);
+  const noted = new Map<string, DayDetail['incidents'][number]>();
+  for (const list of runs) for (const { incidents } of list) for (const one of incidents) noted.set(one.slug, one);
   return {
     until: days.at(-1) ?? ('' as Day),
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     ongoing: words.badgeOngoing,
-    incidents: [...told.values()].map(({ slug, title, lang, pieces }) => {
+    incidents: [...noted.values()].map(({ slug, title, lang, pieces }) => {
       const text = cleanLine(title);
-      const said = pieces ?? [lang === undefined ? text : { text, lang }];
-      return [pathSegment(slug), ...said.flatMap(packPiece)].join('\t').trimEnd();
+      const parts = pieces ?? [lang === undefined ? text : { text, lang }];
+      return [pathSegment(slug), ...parts.flatMap(packPiece)].join('\t').trimEnd();
     }),
   };
 }

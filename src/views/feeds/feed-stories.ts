@@ -84,10 +84,10 @@ function chosen({ past, plans }: Dated, share: number): readonly Story[] {
     .flatMap(({ updates }) => updates.slice(0, -1))
     .sort((a, b) => b.at - a.at)
     .slice(0, Math.max(0, PAGE_ITEMS_MAX * share - events.length));
-  const told = new Set(older);
+  const listed = new Set(older);
   return events.map(({ event, changedAt, updates }) => ({
     event,
     changedAt,
-    updates: updates.filter((update, index) => index === updates.length - 1 || told.has(update)),
+    updates: updates.filter((update, index) => index === updates.length - 1 || listed.has(update)),
   }));
 }

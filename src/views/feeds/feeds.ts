@@ -122,8 +122,8 @@ export function feedInputs(model: PageModel): PageFeeds {
   });
   return {
     of: (component) => {
-      const told = component === undefined ? ofPage : ofComponent(component.definition.id);
-      return inputsOf(component, told, false);
+      const stories = component === undefined ? ofPage : ofComponent(component.definition.id);
+      return inputsOf(component, stories, false);
     },
     history: () => inputsOf(undefined, ofPage, true),
   };

@@ -123,9 +123,9 @@ function drawLine(
     .filter((incident) => !incident.isOutage && isAboutComponent(incident, named))
     .flatMap((incident) => declaredSpans(incident, named, after(asOf)));
   const watched = definition.monitor === null ? watchedIntervals(definition, inputs) : [];
-  const told = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched];
+  const known = [...observed.slice(0, 1), ...reported.slice(0, 1), ...outages, ...declared, ...watched];
   // A window may be entered afterwards, for a day before anything else is known.
-  const first = [...told, ...sightings.maintenances].reduce<number>(
+  const first = [...known, ...sightings.maintenances].reduce<number>(
     (earliest, { from }) => Math.min(earliest, from),
     asOf,
   );

@@ -1,5 +1,5 @@
 /**
- * Under which id and address a story is told. An entry that was published keeps both, whatever becomes of it: it is
+ * Under which id and address a story is shown. An entry that was published keeps both, whatever becomes of it: it is
  * found again by the fall that opened it, and an incident that takes its story over takes them over too.
  */
 
@@ -54,7 +54,7 @@ interface Identities {
 /** The identities of all stories of a page. */
 export function matchIdentities(
   incidents: readonly SeenIncident[],
-  { entries, told }: Entries,
+  { entries, declared }: Entries,
   known: readonly KnownEntry[],
 ): Identities {
   const slugs = createSlugger('incident');
@@ -64,7 +64,7 @@ export function matchIdentities(
   for (const { id } of asSeen) slugs(id);
 
   const holders = [
-    ...told.map((fall) => ({ ...fall, holder: fall.toldBy })),
+    ...declared.map((fall) => ({ ...fall, holder: fall.declaredBy })),
     ...entries.flatMap(({ falls, adoptedBy }, index) =>
       falls.map((fall) => ({ ...fall, holder: adoptedBy ?? entryKey(index) })),
     ),

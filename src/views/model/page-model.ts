@@ -17,7 +17,7 @@ import {
   type PageModel,
   type PageSettings,
   type SourceFreshness,
-  sayIn,
+  textIn,
   toEpochMs,
   upstreamOf,
 } from '../../model/index.ts';
@@ -66,8 +66,8 @@ export function pageModel(inputs: PageInputs): PageModel {
     const named = groups.map((group) => nameIn(group, group, spoken));
     const components = withContext(
       laid.map(({ component }) => {
-        const said = nameIn(component, component.definition, spoken);
-        return said === component ? component : { ...said, plainName: said.name };
+        const named = nameIn(component, component.definition, spoken);
+        return named === component ? component : { ...named, plainName: named.name };
       }),
       named,
     );
@@ -118,17 +118,17 @@ function nameIn<Named extends { readonly name: string }>(
   { names }: Pick<ComponentDefinition, 'names'>,
   settings: PageSettings,
 ): Named {
-  const { text, lang } = sayIn(settings, named.name, names);
+  const { text, lang } = textIn(settings, named.name, names);
   if (lang === undefined) return text === named.name ? named : { ...named, name: text };
   return { ...named, lang };
 }
 
 function titleIn(definition: PageDefinition, settings: PageSettings): Pick<PageModel, 'definition' | 'titleLang'> {
   const { title, titles, description, descriptions } = definition;
-  const { text, lang } = sayIn(settings, title, titles);
-  const said = { title: text, description: sayIn(settings, description ?? '', descriptions).text || null };
+  const { text, lang } = textIn(settings, title, titles);
+  const texts = { title: text, description: textIn(settings, description ?? '', descriptions).text || null };
   return {
-    definition: titles === undefined && descriptions === undefined ? definition : { ...definition, ...said },
+    definition: titles === undefined && descriptions === undefined ? definition : { ...definition, ...texts },
     titleLang: lang,
   };
 }
@@ -179,7 +179,7 @@ function countedSources(
   return sources.filter(({ upstreamId }) => !others.has(upstreamId));
 }
 
-const NO_ENTRIES: Entries = { entries: [], told: [], nextAt: null };
+const NO_ENTRIES: Entries = { entries: [], declared: [], nextAt: null };
 
 function entriesOnPage(
   { definition, settings, asOf }: PageInputs,

@@ -11,7 +11,7 @@ import {
   type PageMaintenance,
   type PageSettings,
   type PageUpdate,
-  sayIn,
+  textIn,
   toEpochMs,
   type Update,
 } from '../../model/index.ts';
@@ -38,7 +38,7 @@ interface PlanInputs {
 }
 
 /** An update as it is said in one language. */
-type SaidUpdate = Omit<Update, 'bodies' | 'impacts'> & Pick<PageUpdate<string>, 'lang'>;
+type TranslatedUpdate = Omit<Update, 'bodies' | 'impacts'> & Pick<PageUpdate<string>, 'lang'>;
 
 /** Those of the page, newest start first. */
 export function listPlans(all: readonly SeenMaintenance[], inputs: PlanInputs): readonly PageMaintenance[] {
@@ -60,9 +60,9 @@ function toPlan(
   place: Pick<PageMaintenance, 'slug' | 'componentIds'>,
   { settings, asOf }: PlanInputs,
 ): PageMaintenance {
-  const { text: title, ...lang } = sayIn(settings, one.title, one.titles);
-  const told = one.repeats?.windows ?? [];
-  const windows = told.length === 0 ? [{ from: one.startsAt, to: one.endsAt }] : told;
+  const { text: title, ...lang } = textIn(settings, one.title, one.titles);
+  const repeated = one.repeats?.windows ?? [];
+  const windows = repeated.length === 0 ? [{ from: one.startsAt, to: one.endsAt }] : repeated;
   const index = windows.findIndex(({ to }) => to > asOf);
   const [window = { from: one.startsAt, to: one.endsAt }, before] = [
     windows.at(index),
@@ -93,7 +93,7 @@ function toPlan(
     updates,
     texts: [
       plannedText(one, settings).body,
-      ...one.updates.filter(({ at }) => at <= asOf).map(({ body, bodies }) => sayIn(settings, body, bodies).text),
+      ...one.updates.filter(({ at }) => at <= asOf).map(({ body, bodies }) => textIn(settings, body, bodies).text),
     ].filter(Boolean),
   };
 }
@@ -128,12 +128,12 @@ function listUpdates(
     status: 'scheduled',
     ...plannedText(one, settings),
   };
-  const said = [
+  const updates = [
     opening,
     ...one.updates
       .filter(({ at }) => at <= asOf && (one.repeats === undefined || at >= since))
       .map(({ bodies, ...update }) => {
-        const { text: body, ...lang } = sayIn(settings, update.body, bodies);
+        const { text: body, ...lang } = textIn(settings, update.body, bodies);
         return { ...update, body, ...lang };
       }),
     ...(asOf < window.from
@@ -144,13 +144,15 @@ function listUpdates(
       : [{ id: `over-${window.to}`, at: window.to, status: 'completed', body: words.maintenanceOver }]),
   ].toSorted((a, b) => a.at - b.at);
   let rank = 0;
-  return said.flatMap(({ id, at, status, body, lang, notify }: SaidUpdate): PageUpdate<MaintenanceStatus>[] => {
-    // What its upstream says may name another status late; none is ever taken back by the next word.
-    rank = Math.max(rank, (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status));
-    const isSilent = notify === false || one.notify === false ? ({ notify: false } as const) : {};
-    const inOther = lang === undefined ? {} : { lang };
-    return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body, ...inOther, ...isSilent }];
-  });
+  return updates.flatMap(
+    ({ id, at, status, body, lang, notify }: TranslatedUpdate): PageUpdate<MaintenanceStatus>[] => {
+      // What its upstream says may name another status late; none is ever taken back by the next word.
+      rank = Math.max(rank, (MAINTENANCE_STATUSES as readonly (string | null)[]).indexOf(status));
+      const isSilent = notify === false || one.notify === false ? ({ notify: false } as const) : {};
+      const inOther = lang === undefined ? {} : { lang };
+      return [{ id, at, status: MAINTENANCE_STATUSES[rank] ?? 'scheduled', body, ...inOther, ...isSilent }];
+    },
+  );
 }
 
 /** What is said of it without a time, and how it comes back. */
@@ -158,7 +160,7 @@ function plannedText(
   { body = '', bodies, repeats }: SeenMaintenance,
   settings: PlanInputs['settings'],
 ): Pick<PageUpdate<string>, 'body' | 'lang'> {
-  const { text, ...lang } = sayIn(settings, body, bodies);
+  const { text, ...lang } = textIn(settings, body, bodies);
   if (repeats === undefined) return { body: text, ...lang };
   // In one language, that of the text.
   return { body: [text, repeatText(repeats, lang.lang ?? settings.locale)].filter(Boolean).join('\n\n'), ...lang };

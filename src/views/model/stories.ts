@@ -24,7 +24,7 @@ import {
   type Pieces,
   type State,
   type StoryComponent,
-  sayIn,
+  textIn,
   toEpochMs,
   toPiece,
 } from '../../model/index.ts';
@@ -79,7 +79,7 @@ function declaredStory(
   { identity, entries }: { readonly identity: Identity; readonly entries: readonly Entry[] },
 ): PageIncident {
   const { status, impact, endedAt } = incident;
-  const { text: title, ...lang } = sayIn(inputs.settings, incident.title, incident.titles);
+  const { text: title, ...lang } = textIn(inputs.settings, incident.title, incident.titles);
   const startedAt = entries.reduce((first, entry) => earlier(first, entry.startedAt), incident.startedAt);
   const written = writtenUpdates(incident, inputs);
   const firstWordAt = written[0]?.at ?? startedAt;
@@ -112,7 +112,7 @@ function writtenUpdates(
   const written = updates.map(
     ({ id, at, status: said, body: original, bodies, notify }): PageUpdate<IncidentStatus> => {
       reached = INCIDENT_STATUSES.find((word) => word === said) ?? reached;
-      const { text: body, ...lang } = sayIn(inputs.settings, original, bodies);
+      const { text: body, ...lang } = textIn(inputs.settings, original, bodies);
       return { id, at, status: reached, body, ...lang, ...(notify === false ? { notify } : {}) };
     },
   );
@@ -182,17 +182,17 @@ function upstreamWords(inputs: StoryInputs, { falls, events }: Entry): PageUpdat
   const shown = definition.components.filter(
     ({ id, showsDetails }) => showsDetails === true && falls.some(({ componentId }) => componentId === id),
   );
-  const told = incidents.filter(
+  const reported = incidents.filter(
     ({ isOutage, monitors, startedAt, endedAt }) =>
       isOutage &&
       shown.some(({ monitor }) => monitor !== null && monitors.includes(monitor)) &&
       falls.some(({ from, to }) => startedAt < (to ?? Infinity) && (endedAt ?? Infinity) > from),
   );
-  return told.flatMap(({ id, title, updates }) =>
+  return reported.flatMap(({ id, title, updates }) =>
     updates
       .filter(({ at, body }) => body !== '' && (closedAt === null || at < closedAt))
       .map((update) => {
-        const { text: body, ...lang } = sayIn(inputs.settings, `${title}: ${update.body}`);
+        const { text: body, ...lang } = textIn(inputs.settings, `${title}: ${update.body}`);
         return { id: `${id}-${update.id}`, at: update.at, status: 'investigating', body, ...lang };
       }),
   );

@@ -9,7 +9,7 @@ import {
   type PageModel,
   STATES,
   type State,
-  sayIn,
+  textIn,
   toEpochMs,
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
@@ -141,12 +141,12 @@ function describe(text: string | null): Pick<StatusPageView, 'description' | 'de
 
 /** The language of the page's description, where nobody translated that into the page's. */
 function originalLang({ definition: { description, descriptions }, settings }: PageModel): string | undefined {
-  return sayIn(settings, description ?? '', descriptions).lang;
+  return textIn(settings, description ?? '', descriptions).lang;
 }
 
 function announcementView({ format, model }: ViewContext, announcement: Announcement): AnnouncementView {
-  const title = sayIn(model.settings, announcement.title, announcement.titles);
-  const body = sayIn(model.settings, announcement.body, announcement.bodies);
+  const title = textIn(model.settings, announcement.title, announcement.titles);
+  const body = textIn(model.settings, announcement.body, announcement.bodies);
   return {
     id: announcement.id,
     level: announcement.level,

@@ -2,11 +2,11 @@
 
 import {
   combinedState,
+  type LocalText,
   MINUTE_MS,
   type PageModel,
-  type Said,
   type State,
-  sayIn,
+  textIn,
   toEpochMs,
 } from '../../model/index.ts';
 import { buildPlainShell, type FreshnessView, type ShellView } from '../frame/shell.ts';
@@ -27,7 +27,7 @@ export interface IndexOfPagesView {
 interface ListedPageView {
   readonly href: string;
   /** In the site's language, where somebody translated it. */
-  readonly title: Said;
+  readonly title: LocalText;
   readonly description: string | null;
   /** Where that is not the site's. */
   readonly descriptionLang: string | undefined;
@@ -97,10 +97,10 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
     heading: words.allPages,
     pages: listed.map(({ definition, settings, state, since }) => {
       const site = { locale: init.locale, languages: { all: [settings.locale] } };
-      const { text, lang } = sayIn(site, definition.description ?? '', definition.descriptions);
+      const { text, lang } = textIn(site, definition.description ?? '', definition.descriptions);
       return {
         href: `${definition.slug}/`,
-        title: sayIn(site, definition.title, definition.titles),
+        title: textIn(site, definition.title, definition.titles),
         description: cleanLine(textOfMarkdown(text)) || null,
         descriptionLang: lang,
         state,

@@ -1,6 +1,6 @@
 /** The pages by which visitors subscribe to a status page, confirm that it was them, choose, pause and leave. */
 
-import { fillPieces, type Said, toPiece } from '../../model/translated.ts';
+import { fillPieces, type LocalText, toPiece } from '../../model/translated.ts';
 import { buildPlainShell, type ShellView } from '../frame/shell.ts';
 import { type PickerGroup, type PickerView, pickerView } from '../picker.ts';
 import { fill, findWords, type Words } from '../words/index.ts';
@@ -19,7 +19,7 @@ export interface SubscribeInit {
   readonly minutes: number;
   readonly locale: string;
   /** Of the status page; null: it is not there any more. */
-  readonly title: Said | null;
+  readonly title: LocalText | null;
   readonly base: string;
   /** Of the mailed link; empty: none was. */
   readonly token: string;
@@ -106,12 +106,12 @@ function bodyText({ step, state, isSaved }: SubscribeInit, words: Words): string
     const key = BODIES[step];
     return key === undefined ? null : String(words[key]);
   }
-  const said = [
+  const sentences = [
     ...(isSaved ? [words.subscribeSaved] : []),
     ...(state === 'paused' ? [words.subscribePaused] : []),
     ...(state === 'stopped' ? [words.subscribeRecheck] : []),
   ];
-  return said.length === 0 ? null : said.join(' ');
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
 
 function listForms(init: SubscribeInit, words: Words): readonly SubscribeForm[] {

@@ -47,12 +47,12 @@ const MARKDOWN_LENGTH_MAX = 20_000;
 
 /** A plain sentence with names in another language as a paragraph. */
 export function safeHtmlOfPieces(pieces: Pieces): SafeHtml {
-  const said = pieces.map((piece) =>
+  const escaped = pieces.map((piece) =>
     typeof piece === 'string'
       ? escapeMarkup(piece)
       : `<span lang="${escapeMarkup(piece.lang ?? '')}" dir="auto">${escapeMarkup(piece.text)}</span>`,
   );
-  return `<p>${said.join('')}</p>` as SafeHtml;
+  return `<p>${escaped.join('')}</p>` as SafeHtml;
 }
 
 const markdown = new MarkdownIt('default', { html: false, linkify: true, breaks: true, maxNesting: 20 }).disable([

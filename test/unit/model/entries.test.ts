@@ -186,7 +186,7 @@ describe('an entry', () => {
   it('never opens for what an incident tells that began well before', () => {
     const found = entries(fell, { incidents: [incident('post', -30, null, 'api')] });
     expect(found.entries).toEqual([]);
-    expect(found.told).toEqual([{ componentId: 'api', from: at(10), to: at(20), toldBy: 'post' }]);
+    expect(found.declared).toEqual([{ componentId: 'api', from: at(10), to: at(20), declaredBy: 'post' }]);
     const both: Scene = {
       ...fell,
       web: [
@@ -376,10 +376,10 @@ describe('entries against an oracle that shares no code', () => {
       const world = randomWorld(seed);
       const expected = oracleEntries(world);
       const found = derive(world, world.ticks);
-      const told = found.told
+      const told = found.declared
         .map(
-          ({ componentId, from, to, toldBy }) =>
-            `${componentId}:${tickOf(from)}-${to === null ? '' : tickOf(to)} ${toldBy}`,
+          ({ componentId, from, to, declaredBy }) =>
+            `${componentId}:${tickOf(from)}-${to === null ? '' : tickOf(to)} ${declaredBy}`,
         )
         .sort();
       expect({ entries: found.entries.map(entryText), told }, `seed ${seed}`).toEqual(expected);

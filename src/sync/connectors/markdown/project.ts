@@ -206,11 +206,11 @@ function toUpdate({ at, status, body, bodies, notify }: PostUpdate, index: numbe
 
 /** The declared state of each component at an instant. */
 function readImpacts(post: IncidentPost, zone: string, at: EpochMs): AffectedComponent[] {
-  const said = (post.impacts ?? [])
+  const declared = (post.impacts ?? [])
     .map((impact) => ({ ...impact, at: checkedInstant(impact.at, zone) }))
     .filter((impact) => impact.at <= at)
     .toSorted((a, b) => a.at - b.at);
-  const states = Object.assign({}, ...said.map(({ components }) => components)) as Partial<Record<string, State>>;
+  const states = Object.assign({}, ...declared.map(({ components }) => components)) as Partial<Record<string, State>>;
   const otherwise = post.state === 'none' ? null : post.state;
   return post.components.map((id) => ({ id: toDefinition(id), state: states[id] ?? otherwise }));
 }
@@ -238,15 +238,15 @@ function readCourse(
   { zone, now }: Pick<Origin, 'zone' | 'now'>,
 ): { readonly status: IncidentStatus; readonly endsAt: EpochMs | null } {
   const heard = updates.filter(({ at }) => at <= now);
-  const said = post.status ?? lastStatus(heard, () => true) ?? 'investigating';
+  const last = post.status ?? lastStatus(heard, () => true) ?? 'investigating';
   const ended = post.ended === undefined ? null : checkedInstant(post.ended, zone);
-  const closedAt = isOverStatus(said) ? (closingUpdate(heard) ?? closingUpdate(updates))?.at : undefined;
+  const closedAt = isOverStatus(last) ? (closingUpdate(heard) ?? closingUpdate(updates))?.at : undefined;
   // A status that ends it takes precedence over a planned end.
   const isForeseen = ended !== null && ended > now && closedAt !== undefined && closedAt <= now;
   const endsAt = isForeseen ? closedAt : (ended ?? closedAt ?? null);
   const isOver = endsAt !== null && endsAt <= now;
-  if (isOver) return { status: isOverStatus(said) ? said : 'resolved', endsAt };
-  if (!isOverStatus(said)) return { status: said, endsAt };
+  if (isOver) return { status: isOverStatus(last) ? last : 'resolved', endsAt };
+  if (!isOverStatus(last)) return { status: last, endsAt };
   return { status: lastStatus(heard, (word) => !isOverStatus(word)) ?? 'investigating', endsAt };
 }
 

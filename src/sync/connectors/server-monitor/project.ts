@@ -325,10 +325,10 @@ export function* readIncidents(
   const listed = projectIncidents(items, origin);
   const seen = new Set(listed.incidents.map((incident) => externalIdOf(incident.id)));
   // If the list couldn't be read, nothing is missing from it.
-  const told = (active.kind === 'ok' ? summary : [])
+  const counted = (active.kind === 'ok' ? summary : [])
     .flatMap((item) => idIn(item, ID_FIELD) ?? [])
     .filter((id) => !seen.has(id));
-  const missing = [...new Set([...context.memory.openIncidents, ...told])].filter((id) => !seen.has(id));
+  const missing = [...new Set([...context.memory.openIncidents, ...counted])].filter((id) => !seen.has(id));
   const changed = yield* attempt(
     missing.map((id) =>
       question(options, {
@@ -355,7 +355,7 @@ export function* readIncidents(
     taken,
     open: context.memory.openIncidents,
   });
-  const lost = told.filter((id) => !taken.has(id));
+  const lost = counted.filter((id) => !taken.has(id));
   const isStale = active.kind !== 'ok' || isUnsure || isLossy;
   return {
     incidents: uniqueById([...listed.incidents, ...asked.incidents]).items,
@@ -364,7 +364,7 @@ export function* readIncidents(
       ...past.problems,
       ...listed.problems,
       ...asked.problems,
-      ...told.map((id) =>
+      ...counted.map((id) =>
         note(
           `active_incidents.${id}`,
           `is missing from all lists of incidents${lost.includes(id) ? ' and can’t be found by id' : ''}`,

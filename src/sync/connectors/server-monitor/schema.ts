@@ -254,7 +254,7 @@ function* readOnce(options: Options): Pull<ReadStates> {
   );
   // The summary counts all monitors, and these are some of them.
   const isPartial = options.type !== undefined || !options.compareStatus;
-  const compared = isPartial ? NOTHING_TOLD : compare(status.payload, listed.payload);
+  const compared = isPartial ? NO_DIFFERENCE : compare(status.payload, listed.payload);
   return { status: status.payload, items: listed.payload.data.monitors, ...compared };
 }
 
@@ -265,7 +265,7 @@ export function withoutWellness(monitors: readonly MonitorObservation[]): Monito
 
 type Comparison = Pick<ReadStates, 'problems' | 'isDifferent' | 'isContradicted'>;
 
-const NOTHING_TOLD: Comparison = { problems: [], isDifferent: false, isContradicted: false };
+const NO_DIFFERENCE: Comparison = { problems: [], isDifferent: false, isContradicted: false };
 
 function compare({ data: { status } }: StatusAnswer, { data: { monitors, count } }: MonitorsAnswer): Comparison {
   const problems: Problem[] = [];
@@ -274,18 +274,18 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
     differences.push({ problem: note(place, message), hides });
   };
   const countIn = (place: string, value: unknown): number | null => {
-    const told = CountSchema.nullish().safeParse(value);
-    if (!told.success) problems.push(note(place, 'not a number, so the counts were not compared'));
-    return told.data ?? null;
+    const parsed = CountSchema.nullish().safeParse(value);
+    if (!parsed.success) problems.push(note(place, 'not a number, so the counts were not compared'));
+    return parsed.data ?? null;
   };
   const items = [...new Map(monitors.map((item) => [itemKey(item, ID_FIELD), item])).values()];
   for (const [place, value] of [
     ['monitors.count', count],
     ['status.total', status.total],
   ] as const) {
-    const told = countIn(place, value);
-    if (told !== null && told !== items.length && told !== monitors.length)
-      differs(place, `counts ${told}, the list has ${items.length}`, true);
+    const count = countIn(place, value);
+    if (count !== null && count !== items.length && count !== monitors.length)
+      differs(place, `counts ${count}, the list has ${items.length}`, true);
   }
   const readings = countStates(items);
   for (const word of WORDS) {

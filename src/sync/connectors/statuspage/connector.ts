@@ -147,13 +147,13 @@ function* readPast(
       schema: MaintenancesSchema,
     }),
   ]);
-  const told = (place: string, answer: Answer<unknown> | undefined): Problem[] =>
+  const reported = (place: string, answer: Answer<unknown> | undefined): Problem[] =>
     answer?.kind === 'failed' ? [note(place, explainMissing(answer))] : [];
   return {
     incidents: incidents?.kind === 'ok' ? incidents.payload.incidents : null,
     maintenances: maintenances?.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
     isRead: incidents?.kind !== 'skipped' && maintenances?.kind !== 'skipped',
-    problems: [...told('incidents', incidents), ...told('scheduled-maintenances', maintenances)],
+    problems: [...reported('incidents', incidents), ...reported('scheduled-maintenances', maintenances)],
   };
 }
 

@@ -96,13 +96,13 @@ export function projectPage(
 ): Projected {
   const details: MonitorDetail[] = [];
   const changedAt: Record<MonitorId, EpochMs> = {};
-  const told: Problem[] = [];
+  const unreadable: Problem[] = [];
   let itemsTotal = groups.length;
   const lists = groups.flatMap((group, index) => {
     const place = `publicGroupList[${index}]`;
     const parsed = parseItem(GroupSchema, group, place);
     if ('item' in parsed) return [{ items: parsed.item.monitorList, place: `${place}.monitorList` }];
-    told.push(parsed.problem);
+    unreadable.push(parsed.problem);
     return [];
   });
   const project = (monitor: Monitor): { monitor: MonitorObservation; problems: readonly Problem[] } => {
@@ -136,7 +136,7 @@ export function projectPage(
     monitors,
     details: monitors.flatMap(({ id }) => first.get(id) ?? []),
     changedAt,
-    problems: [...told, ...problems],
+    problems: [...unreadable, ...problems],
     itemsTotal: lists.reduce((sum, { items }) => sum + items.length, itemsTotal),
   };
 }
@@ -251,12 +251,12 @@ export function projectMaintenances(
   { upstreamId, monitors }: Pick<PostsOptions, 'upstreamId' | 'monitors'>,
 ): { maintenances: Maintenance[]; problems: Problem[]; itemsTotal: number } {
   const { items, problems } = parseItems(MaintenanceSchema, maintenanceList, 'maintenanceList');
-  const told: Problem[] = [];
+  const unreadable: Problem[] = [];
   const windows = items.flatMap(({ id, title, description, timezone, timeslotList }) =>
     (timeslotList ?? []).flatMap(({ startDate, endDate }): Maintenance[] => {
       const [startsAt, endsAt] = [startDate, endDate].map((text) => parseInstant(text, timezone ?? 'UTC'));
       if (startsAt == null || endsAt == null || endsAt <= startsAt) {
-        told.push(note(`maintenanceList.${id}`, 'one of its windows is unreadable'));
+        unreadable.push(note(`maintenanceList.${id}`, 'one of its windows is unreadable'));
         return [];
       }
       return [
@@ -275,7 +275,7 @@ export function projectMaintenances(
   const unique = uniqueById(windows);
   return {
     maintenances: unique.items,
-    problems: [...problems, ...told, ...unique.problems],
+    problems: [...problems, ...unreadable, ...unique.problems],
     itemsTotal: maintenanceList.length,
   };
 }

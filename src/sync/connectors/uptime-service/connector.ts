@@ -74,10 +74,10 @@ function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
     ...(pages === null ? [] : [pages.pages.length === 1 ? '1 status page' : `${pages.pages.length} status pages`]),
     ...(found === null ? [] : [channelsSummary(found)]),
   ];
-  const told: Problem[] = [...problems, ...(pages?.problems ?? []), ...(found?.problems ?? [])];
+  const seen: Problem[] = [...problems, ...(pages?.problems ?? []), ...(found?.problems ?? [])];
   return {
     summary: parts.join('; '),
-    warnings: [...who.warnings, ...(reason === null ? [] : [reason]), ...toWarnings(told)],
+    warnings: [...who.warnings, ...(reason === null ? [] : [reason]), ...toWarnings(seen)],
     monitorsTotal: answers.pages[0]?.total ?? answers.pages.reduce((sum, page) => sum + monitorCount(page), 0),
     ...(pages === null ? {} : { learned: { monitors, pages: pages.pages } }),
   };

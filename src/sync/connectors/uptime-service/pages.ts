@@ -16,14 +16,14 @@ import {
   type Answer,
   attempt,
   attemptOne,
-  attemptTelling,
+  attemptReporting,
   explainMissing,
-  type PagesTold,
+  type LearnedPages,
   type Priority,
   type Pull,
   type PullContext,
   type Question,
-  tellPages,
+  reportPages,
 } from '../../connector.ts';
 import { compareIds, externalIdOf, idIn, losesOpen, note, parseItems } from '../items.ts';
 import { explainPartial } from '../paging.ts';
@@ -85,7 +85,7 @@ function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverview
   );
   const ids = [...new Set(items.items.map((item) => item.id))];
   const questions = ids.map((id) => overviewQuestion(options, 'GetStatusPageOverview', id));
-  const answers = yield* attemptTelling(questions, (answer, index) =>
+  const answers = yield* attemptReporting(questions, (answer, index) =>
     tellGate(answer, `${upstreamId}/${ids[index]}`, origin),
   );
   const overviews: Overview[] = [];
@@ -116,7 +116,7 @@ function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverview
 }
 
 /** Who may see a page, told before anything else is read. */
-function tellGate(answer: Answer<Overview>, page: string, origin: PageOrigin): PagesTold | null {
+function tellGate(answer: Answer<Overview>, page: string, origin: PageOrigin): LearnedPages | null {
   if (answer.kind === 'ok') {
     const gate = projectPage({ ...answer.payload, components: [], groups: [] }, origin);
     return { pages: gate.page === null ? [] : [gate.page], problems: gate.problems };
@@ -182,7 +182,7 @@ export function* readPages(
   const projected = (read.overviews ?? []).map((overview) => projectPage(overview, origin));
   const pages = projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id));
   const problems = [...read.problems, ...projected.flatMap((page) => page.problems)];
-  yield* tellPages({ pages, problems });
+  yield* reportPages({ pages, problems });
   return { read, pages, problems, itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, 0) };
 }
 

@@ -142,7 +142,7 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
       // Its page flags nothing any more once people only watch, whatever they said before.
       const isOver =
         index === items.length - 1 && status !== 'resolved' && (word === 'monitoring' || word === 'resolved');
-      const said = isOver
+      const states = isOver
         ? new Map([...affected.keys()].map((id) => [id, 'operational' as const]))
         : (impacts?.get(update.id) ?? new Map<string, State>());
       return {
@@ -150,7 +150,7 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
         at: update.date,
         status: word ?? null,
         body: update.message ?? '',
-        ...(said.size === 0 ? {} : { impacts: toComponents(said) }),
+        ...(states.size === 0 ? {} : { impacts: toComponents(states) }),
       };
     }),
     bornAt: report.createdAt,
@@ -188,8 +188,8 @@ function readImpacts(
   const ids = report.pageComponentIds ?? [];
   if (impacts.size === 0) return { impacts: null, affected: new Map(ids.map((id) => [id, 'degraded'])) };
   const affected = new Map<string, State>(ids.map((id) => [id, 'operational']));
-  for (const said of impacts.values())
-    for (const [id, state] of said) affected.set(id, worstState([affected.get(id) ?? 'operational', state]));
+  for (const impact of impacts.values())
+    for (const [id, state] of impact) affected.set(id, worstState([affected.get(id) ?? 'operational', state]));
   return { impacts, affected };
 }
 

@@ -99,13 +99,13 @@ export function projectMonitors(
           state: state ?? 'unknown',
           createdAt: one.create_datetime ?? null,
         };
-        const told: Problem[] = state === undefined ? [unknownWord(`${place}.status`, one.status)] : [];
+        const unknown: Problem[] = state === undefined ? [unknownWord(`${place}.status`, one.status)] : [];
         if (one.logs != null) {
           const { items: entries, problems: unread } = parseItems(LogSchema, one.logs, `${place}.logs`);
           details.set(monitor.id, projectLogs(monitor, entries, now));
-          if (unread.length > 0) told.push(note(`${place}.logs`, `${unread.length} entries are unreadable`));
+          if (unread.length > 0) unknown.push(note(`${place}.logs`, `${unread.length} entries are unreadable`));
         }
-        return { monitor, problems: told };
+        return { monitor, problems: unknown };
       },
       placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'monitor'),
     },
