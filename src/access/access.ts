@@ -1,6 +1,6 @@
 /** The contract between the front door and the gates (access control of pages). Every decision is made by `canView`. */
 
-import type { AccessType, AddressRule, OidcAllow } from '../model/observation.ts';
+import type { AccessType, PageDefinition } from '../model/observation.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -130,19 +130,12 @@ export interface Access {
 }
 
 /** A page with the settings of its gate. The clear-text password never leaves memory. */
-export interface AccessPage {
+export interface AccessPage extends Pick<PageDefinition, 'slug' | 'title' | 'emailDomains' | 'oidc' | 'addresses'> {
   readonly key: PageKey;
-  readonly slug: string;
-  readonly title: string;
   readonly locale: string;
   /** Absolute address of the page with a trailing slash. */
   readonly url: string;
   readonly access: Exclude<AccessType, 'closed'>;
   /** Reveals the password; null unless access is `password`. */
   readonly password: { readonly reveal: () => string } | null;
-  readonly emailDomains: readonly string[];
-  /** Absent: nobody can sign in with an identity provider. */
-  readonly oidc?: OidcAllow | undefined;
-  /** Absent: any address. */
-  readonly addresses?: AddressRule | undefined;
 }

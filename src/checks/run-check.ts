@@ -3,18 +3,14 @@
 import type { CheckResult, CheckState } from '../model/check-result.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
 import { type Check, checkHeldMs } from '../sync/connectors/check.ts';
-import type { Phases, Try } from './measure.ts';
+import type { Try } from './measure.ts';
 
-export interface Verdict {
+export interface Verdict extends Try {
   readonly state: CheckState;
   /** When the last try began. */
   readonly at: EpochMs;
   /** When the first try began that showed this state. */
   readonly since: EpochMs;
-  readonly fault: string | null;
-  readonly hasAnswered: boolean;
-  readonly phases: Phases;
-  readonly certificateEndsAt: EpochMs | null;
 }
 
 interface RunDeps {

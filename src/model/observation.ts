@@ -107,42 +107,50 @@ export interface PageOwner {
   readonly isPrivate: boolean;
 }
 
-export interface Incident {
+/** What has a title of its own on a page. */
+interface Titled {
   /** `<upstream id>/<external id>`, with a prefix for the kind if numbers could clash. */
   readonly id: string;
   readonly title: string;
   readonly titles?: Translated;
-  readonly status: IncidentStatus;
-  readonly impact: IncidentImpact;
-  readonly startedAt: EpochMs;
-  /** Null while unresolved. */
-  readonly endedAt: EpochMs | null;
+  /** The page that it was written on, the only one that shows it. Absent: every page with its components or monitors shows it. */
+  readonly owner?: PageOwner;
+}
+
+/** What incidents and maintenances have in common. */
+interface Story extends Titled {
   /** The affected monitors. */
   readonly monitors: readonly MonitorId[];
-  /** The affected components, if the upstream defines pages. */
-  readonly components: readonly AffectedComponent[];
   /**
    * Definition ids of the pages it is published on; null: every page that shows one of its monitors. Empty: the
    * upstream did not say this time, so the earlier value stays.
    */
   readonly pages: readonly string[] | null;
+  /** Oldest first. Text of a maintenance without a time of its own is in its `body`. */
+  readonly updates: readonly Update[];
+  /**
+   * When the upstream created it, if that never changes: distinguishes stories when an id is reused. Absent: the id
+   * alone identifies it.
+   */
+  readonly bornAt?: EpochMs;
+}
+
+export interface Incident extends Story {
+  readonly status: IncidentStatus;
+  readonly impact: IncidentImpact;
+  readonly startedAt: EpochMs;
+  /** Null while unresolved. */
+  readonly endedAt: EpochMs | null;
+  /** The affected components, if the upstream defines pages. */
+  readonly components: readonly AffectedComponent[];
   /** The state of its monitors while it is open; null: not given. */
   readonly affectedState: State | null;
   /** True: it records a failed check, and its time counts as `major_outage`. */
   readonly isOutage: boolean;
-  /** Oldest first. */
-  readonly updates: readonly Update[];
   /** True: it only sets the state of components and isn't listed. Absent: it is listed. */
   readonly isOverride?: true;
   /** False: what it declares is shown but doesn't count in uptime. Absent: it counts. */
   readonly affectsUptime?: boolean;
-  /**
-   * When the upstream created it, if that never changes: distinguishes incidents when an id is reused. Absent: the id
-   * alone identifies it.
-   */
-  readonly bornAt?: EpochMs;
-  /** The page that it was written on, the only one that shows it. Absent: every page with its components or monitors shows it. */
-  readonly owner?: PageOwner;
 }
 
 /** A component in an incident of an upstream. */
@@ -153,19 +161,12 @@ export interface AffectedComponent {
   readonly state: State | null;
 }
 
-export interface Maintenance {
-  readonly id: string;
-  readonly title: string;
-  readonly titles?: Translated;
+export interface Maintenance extends Story {
   /** The window. If it repeats: the current or next window, or else the last. */
   readonly startsAt: EpochMs;
   readonly endsAt: EpochMs;
-  readonly monitors: readonly MonitorId[];
   /** `<definition id>/<component id>`, as in `AffectedComponent`. */
   readonly components: readonly string[];
-  readonly pages: readonly string[] | null;
-  /** Oldest first. Text without a time of its own is in `body`. */
-  readonly updates: readonly Update[];
   /** Untrusted Markdown. Absent: there is no text. */
   readonly body?: string;
   readonly bodies?: Translated;
@@ -175,10 +176,6 @@ export interface Maintenance {
   readonly covers?: false;
   /** False: its author doesn't want anyone to be notified. Absent: subscribers are notified. */
   readonly notify?: false;
-  /** As in `Incident`. */
-  readonly bornAt?: EpochMs;
-  /** As in `Incident`. */
-  readonly owner?: PageOwner;
 }
 
 export const FREQUENCIES = ['day', 'week', 'month', 'year'] as const;
@@ -199,10 +196,7 @@ export interface Recurrence {
 export const ANNOUNCEMENT_LEVELS = ['info', 'warning', 'success'] as const;
 export type AnnouncementLevel = (typeof ANNOUNCEMENT_LEVELS)[number];
 
-export interface Announcement {
-  readonly id: string;
-  readonly title: string;
-  readonly titles?: Translated;
+export interface Announcement extends Titled {
   readonly body: string;
   readonly bodies?: Translated;
   readonly level: AnnouncementLevel;
@@ -211,8 +205,6 @@ export interface Announcement {
   readonly to: EpochMs | null;
   /** Slugs of the pages that show it; null: all. */
   readonly pages: readonly string[] | null;
-  /** As in `Incident`. */
-  readonly owner?: PageOwner;
 }
 
 export const ACCESS_TYPES = ['public', 'ip', 'password', 'email-domain', 'oidc', 'closed'] as const;

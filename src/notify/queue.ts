@@ -3,7 +3,7 @@
 import type { PageIdentity } from '../model/slugs.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import { enqueue, type Handover, type Job, type Settlement } from '../outbox/outbox.ts';
-import { createSender, type Lane, type Sender } from '../outbox/sender.ts';
+import { createSender, type Lane, type Sender, type SenderOptions } from '../outbox/sender.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
 import { NEWS_AGE_MAX_MS, type Notice, noticeIn, type PageNews, type PageNotice } from './news.ts';
 
@@ -191,10 +191,8 @@ const RESULTS = {
   dropped: null,
 } as const satisfies Record<Settlement['outcome'], string | null>;
 
-export interface NoticeSenderOptions {
-  readonly database: Database;
-  readonly now: () => EpochMs;
-  readonly random: () => number;
+export interface NoticeSenderOptions
+  extends Pick<SenderOptions, 'database' | 'now' | 'random' | 'onError' | 'claimMs'> {
   /** Sends one message to a subscriber; null: there is no mail server, and mails wait. */
   readonly email: () => ((job: Job) => Promise<Handover>) | null;
   readonly channels: () => readonly NoticeChannel[];
@@ -205,9 +203,7 @@ export interface NoticeSenderOptions {
     result: 'delivered' | 'postponed' | 'rejected' | 'parked',
     count: number,
   ) => void;
-  readonly onError: (error: unknown) => void;
   readonly quietMs?: number;
-  readonly claimMs?: number;
 }
 
 export function createNoticeSender(options: NoticeSenderOptions): Sender {

@@ -35,7 +35,7 @@ export interface Lane {
   readonly onSettled?: (job: Job, settlement: Settlement) => void;
 }
 
-interface SenderOptions {
+export interface SenderOptions {
   readonly database: Database;
   readonly now: () => EpochMs;
   /** Between 0 and 1. */

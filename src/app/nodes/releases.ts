@@ -141,17 +141,13 @@ function isShown(state: SiteState | null, release: Pick<Manifest, 'slug' | 'acce
 }
 
 /** Keeps a web node current with the releases that other nodes upload. */
-interface TakingDeps {
-  readonly store: ObjectStore;
-  readonly folders: ReleaseFolders;
-  readonly database: Database;
+interface TakingDeps extends Pick<ReleaseUploadsDeps, 'store' | 'folders' | 'database' | 'log'> {
   /** Key of the encrypted definitions in the bucket; null: the node reads them from the database. */
   readonly copyKey: SiteKey | null;
   /** Reads access rules. */
   readonly refreshPages: () => Promise<unknown>;
   /** By the access rules that were read last. */
   readonly mayServe: (release: NextRelease) => boolean;
-  readonly log: Log;
 }
 
 interface Taking {

@@ -7,7 +7,7 @@ import type { SiteState } from '../../publish/definitions/site-state.ts';
 import type { OwnComponents } from '../../publish/draw/own-components.ts';
 import type { Rendered, Renderer } from '../../publish/draw/renderer.ts';
 import type { PublishControl } from '../../publish/publish-control.ts';
-import type { Publisher, PublishReport } from '../../publish/publisher.ts';
+import type { Publisher, PublisherOptions, PublishReport } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { Fence } from '../../publish/releases/switch.ts';
 import type { ViewKind } from '../../views/html.ts';
@@ -46,14 +46,9 @@ export interface PublisherHost extends ControlCalls {
   readonly onPage: (done: number, total: number) => void;
 }
 
-export interface PublisherClientOptions extends PublisherThreadData {
-  readonly control: PublishControl;
-  /** Returns the slugs of pages that changed since the last call. */
-  readonly takeTouched: () => ReadonlySet<string>;
-  /** Called after each page of a run with the number of pages that are done. */
-  readonly onPage?: (done: number, total: number) => void;
-  readonly onError: (error: unknown) => void;
-}
+export interface PublisherClientOptions
+  extends PublisherThreadData,
+    Pick<PublisherOptions, 'control' | 'takeTouched' | 'onPage' | 'onError'> {}
 
 /** The publisher in the other thread. It can also render pages that belong to no release. */
 export interface PublisherClient extends Publisher {

@@ -86,9 +86,3 @@ export function noiseHex(length: number, seed: number, ...parts: readonly (numbe
   const digits = Array.from({ length }, (_, index) => noiseBetween(0, 16, noise(seed, ...parts, index)).toString(16));
   return digits.join('');
 }
-
-/** A UUID of version 4 form, as `noise`. */
-export function noiseUuid(seed: number, ...parts: readonly (number | string)[]): string {
-  const hex = noiseHex(32, seed, ...parts);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
-}

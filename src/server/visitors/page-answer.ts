@@ -15,10 +15,9 @@ import type { RequestHead } from '../request-head.ts';
 import type { BadgeService } from './badge-service.ts';
 import { fileAnswer } from './file-answer.ts';
 import { gateReply } from './gate-answer.ts';
-import { nowAnswer } from './now-answer.ts';
+import { nowAnswer, singleAnswer } from './json-answer.ts';
 import { preparing } from './preparing.ts';
 import type { OpenRelease, ReleaseReader } from './release-reader.ts';
-import { singleAnswer } from './single-answer.ts';
 
 export interface PageDeps {
   readonly reader: ReleaseReader;

@@ -1,7 +1,8 @@
 /** The backup control plane: log in for a token, name a workspace with every request, log out. */
 
-import { noiseHex, noiseUuid } from '../../../../src/sandbox/world/services.ts';
+import { noiseHex } from '../../../../src/sandbox/world/services.ts';
 import { bearerToken, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../../exchange.ts';
+import { noiseUuid } from '../../noise-uuid.ts';
 import { check, email, refused, required, text } from '../../validation.ts';
 import type { World } from '../../world.ts';
 import { type BackupCredentials, createWorkspaces, type Workspace } from './records.ts';

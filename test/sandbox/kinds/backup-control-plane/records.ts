@@ -1,7 +1,7 @@
 /** Workspaces of the backup service and what is in them at the start. */
 
 import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs, toIso } from '../../../../src/model/time.ts';
-import { noiseUuid } from '../../../../src/sandbox/world/services.ts';
+import { noiseUuid } from '../../noise-uuid.ts';
 import type { World } from '../../world.ts';
 
 export interface BackupCredentials {

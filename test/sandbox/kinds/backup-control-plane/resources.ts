@@ -1,8 +1,8 @@
 /** Sources and storage targets of one workspace: list, look at, write, test. */
 
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../../../src/model/time.ts';
-import { noiseUuid } from '../../../../src/sandbox/world/services.ts';
 import { empty, json, objectOf, type Reply, type Request } from '../../exchange.ts';
+import { noiseUuid } from '../../noise-uuid.ts';
 import {
   absent,
   boolean,

@@ -1,8 +1,8 @@
 /** The backup control plane of the sandbox. */
 
-import { noiseUuid } from '../../../../src/sandbox/world/services.ts';
 import { backupControlPlane } from '../../../../src/sync/connectors/backup-control-plane/connector.ts';
 import type { SandboxContext, SandboxKind } from '../../kind.ts';
+import { noiseUuid } from '../../noise-uuid.ts';
 import { createApi } from './api.ts';
 import type { BackupCredentials } from './records.ts';
 
