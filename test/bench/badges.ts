@@ -1,11 +1,14 @@
 /**
- * Badges per second and bytes per badge: ours, badge-maker, badgen and satori, in one process on the same texts.
+ * Badges per second and bytes per badge: ours, badge-maker, badgen and satori, on the same texts, each in a process of its own as
+ * whoever uses one of them has it: in one process, what V8 knows of one is what it learned from all.
  *
  * Every badge is another label, message and colour, and is encoded to UTF-8 inside the clock: without that a string is a
  * promise of bytes that nobody has written. Speed is per second of processor time, so that what else runs on the machine
- * counts less; the middle of seven runs, each on texts of its own, after a warm-up on others.
+ * counts less; the middle of fourteen runs, each on texts of its own, after a warm-up on others.
  */
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -15,8 +18,10 @@ import satori, { type Font } from 'satori';
 import { type BadgeFields, renderBadge } from '../../src/badges/index.ts';
 import { badgeFields } from '../../src/badges/kinds.ts';
 import { badgeSubject } from '../helpers/badge-subject.ts';
-import { judge } from './budget.ts';
+import { judge, median } from './budget.ts';
 
+/** Of each contestant, by turns, each with as many runs. */
+const PROCESSES = 2;
 const RUNS = 7;
 const WARM_UP_RUNS = 4;
 const BADGES_PER_SECOND_MIN = 300_000;
@@ -171,17 +176,28 @@ function layOut({ label, message, color }: Text): Parameters<typeof satori>[0] {
 /** Badges per second of each in every run, by turns: what else the machine does comes to all of them. */
 async function race(all: readonly Contestant[]): Promise<ReadonlyMap<Contestant, readonly number[]>> {
   const speeds = new Map<Contestant, number[]>(all.map((one) => [one, []]));
+  for (let turn = 0; turn < PROCESSES; turn += 1) for (const [one, of] of speeds) of.push(...(await inProcess(one)));
+  return speeds;
+}
+
+async function inProcess({ name }: Contestant): Promise<readonly number[]> {
+  const child = fork(import.meta.filename, [name], { execArgv: ['--expose-gc'] });
+  const [speeds] = (await once(child, 'message')) as [readonly number[]];
+  await once(child, 'exit');
+  return speeds;
+}
+
+async function speedsOf({ draw, count }: Contestant): Promise<readonly number[]> {
+  const speeds: number[] = [];
   // Until the compiler has nothing left to do, which takes more than one run of the short ones.
   for (let index = 1 - WARM_UP_RUNS; index <= RUNS; index += 1) {
-    for (const [{ draw, count }, of] of speeds) {
-      const corpus = texts(count, index);
-      // Nobody pays for what the one before left behind.
-      globalThis.gc?.();
-      const before = process.cpuUsage();
-      await drawAll(corpus, draw);
-      const { user, system } = process.cpuUsage(before);
-      if (index > 0) of.push((count / (user + system)) * 1e6);
-    }
+    const corpus = texts(count, index);
+    // Nobody pays for what the run before left behind.
+    globalThis.gc?.();
+    const before = process.cpuUsage();
+    await drawAll(corpus, draw);
+    const { user, system } = process.cpuUsage(before);
+    if (index > 0) speeds.push((count / (user + system)) * 1e6);
   }
   return speeds;
 }
@@ -193,7 +209,7 @@ async function measure({ name, draw, count, isJudged }: Contestant, speeds: read
   return {
     name,
     isJudged,
-    perSecond: speeds.toSorted((a, b) => a - b)[Math.floor(RUNS / 2)] ?? Number.NaN,
+    perSecond: median(speeds),
     raw: mean(badges.map((badge) => badge.length)),
     gzip: mean(zipped),
     gzipMax: Math.max(...zipped),
@@ -260,4 +276,10 @@ function format(number: number, digits = 0): string {
 
 function row(cells: readonly string[]): string {
   return cells.map((cell, index) => (index === 0 ? cell.padEnd(26) : cell.padStart(14))).join('');
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const one = (await contestants()).find(({ name }) => name === process.argv[2]);
+  if (one !== undefined) process.send?.(await speedsOf(one));
+  process.disconnect?.();
 }

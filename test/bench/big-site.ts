@@ -15,6 +15,7 @@ import {
   toMonitorId,
 } from '../../src/model/observation.ts';
 import type { Span } from '../../src/model/overlap.ts';
+import type { PageKey } from '../../src/model/slugs.ts';
 import type { State } from '../../src/model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
@@ -40,6 +41,8 @@ export interface BigSiteInit {
   readonly components: number;
   /** Of the first page only. */
   readonly incidents?: number;
+  /** Pages with all of their past in their signed logs, which takes a third of a first publish. Default: all. */
+  readonly fullPages?: number;
   /** Languages of all pages, the default first. Default: English alone. */
   readonly locales?: readonly string[];
   /** Threads for many pages at once, as `pharos start` has them. Default: none. */
@@ -91,13 +94,15 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
   };
   const renderer = await loadRenderer();
   const drawing = drawingWith(renderer);
+  const log = testPageLog(store.database);
+  const isFull = (page: PageKey): boolean => Number(/customer-(\d+)/.exec(page)?.[1]) < (init.fullPages ?? init.pages);
   const control = createPublishControl({
     database: store.database,
     folders,
     now: () => clock.now,
     sleep: (ms) => sleep(ms),
     mayServe: async () => true,
-    log: testPageLog(store.database),
+    log: { ...log, commitDays: (commit) => log.commitDays(isFull(commit.page) ? commit : { ...commit, shown: [] }) },
   });
   const open = async (overrides?: Partial<PublisherOptions>): Promise<Opened> => {
     const since = await notedRevision(store, folders);

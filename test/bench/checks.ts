@@ -21,8 +21,8 @@ import { judge, median, number, quantile, sizesFrom } from './budget.ts';
 const [CHECKS = 1_000] = sizesFrom('PHAROS_BENCH_CHECKS', [1_000]);
 const PERIOD_MS = 30_000;
 /** Every check was made once, and code is compiled. */
-const WARM_UP_MS = 70_000;
-const MEASURED_MS = 90_000;
+const WARM_UP_MS = 45_000;
+const MEASURED_MS = 65_000;
 const IDLE_AFTER_MS = 20_000;
 const FALLS = 10;
 /** Checks are spread over their period in this order, and so are the falls. */

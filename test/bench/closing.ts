@@ -2,7 +2,7 @@
  * From the decision to close a page until nobody gets a word of it: in the process that publishes, in one that serves
  * beside it, and on a static host that is a folder. The page has thousands of incidents and a thousand others stand beside it.
  *
- * `PHAROS_BENCH_PAGES=10` and `PHAROS_BENCH_INCIDENTS=100` choose a smaller site.
+ * `PHAROS_BENCH_CLOSING_PAGES=10` and `PHAROS_BENCH_INCIDENTS=100` choose a smaller site.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pha
 import { judge, number, sizesFrom } from './budget.ts';
 import { BIG, ENVIRONMENT, writeConfig, writePosts } from './posts-site.ts';
 
-const [PAGES = 1_000] = sizesFrom('PHAROS_BENCH_PAGES', [1_000]);
+const [PAGES = 1_000] = sizesFrom('PHAROS_BENCH_CLOSING_PAGES', [1_000]);
 const [INCIDENTS = 2_000] = sizesFrom('PHAROS_BENCH_INCIDENTS', [2_000]);
 /** design.md, budgets. */
 const SECONDS_MAX = 1;

@@ -8,9 +8,13 @@
 import { spawn } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
 import { BENCHES } from './benches.ts';
 import type { Judged, ToldFigure } from './budget.ts';
 import { keepRun, readCircumstances } from './record.ts';
+
+/** One that hangs must not keep the others from being run. */
+const MINUTES_MAX = 20;
 
 const all = Object.keys(BENCHES);
 const names = process.argv.slice(2).filter((one) => one !== '--record');
@@ -39,8 +43,12 @@ for (const name of chosen) {
     figures.push(judged);
     if (line !== null) missed.push(`${name}: ${line}`);
   });
+  const startedAt = performance.now();
+  const limit = setTimeout(() => child.kill(), MINUTES_MAX * MINUTE_MS);
   const status = await new Promise((done) => child.once('exit', done));
-  if (status !== 0) broken.push(`${name} ended with ${String(status)}`);
+  clearTimeout(limit);
+  console.log(`${name} took ${Math.round((performance.now() - startedAt) / SECOND_MS)} s`);
+  if (status !== 0) broken.push(`${name} ended with ${String(status)}; after ${MINUTES_MAX} minutes it is stopped`);
   else if (figures.length === 0) broken.push(`${name} could measure nothing here`);
   else if (circumstances !== null) keepRun(name, { ...circumstances, figures });
 }
