@@ -38,7 +38,9 @@ interface Text {
 
 interface Contestant {
   readonly name: string;
-  readonly draw: (text: Text) => string | Promise<string>;
+  /** What its function is given, made before the clock runs. */
+  readonly input: (text: Text) => never;
+  readonly draw: (input: never) => string | Promise<string>;
   /** Drawn in one run; fewer of what is slow. */
   readonly count: number;
   /** Whether budgets are said of this one: ours, and text on plates. */
@@ -107,7 +109,7 @@ async function contestants(): Promise<Contestant[]> {
   const spark = badgeFields(badgeSubject(), 'response-spark');
   const ours = (name: string, changes: Partial<BadgeFields>, isJudged = false): Contestant => ({
     name: `pharos ${name}`,
-    draw: (text) => renderBadge({ ...text, ...changes }),
+    ...contest((text) => ({ ...text, ...changes }), renderBadge),
     count: 20_000,
     isJudged,
   });
@@ -123,39 +125,49 @@ async function contestants(): Promise<Contestant[]> {
     ours('dot', { style: 'dot', shape: 'operational' }),
     ours('bars, 90 days', { style: 'bars', days: history.days }),
     ours('spark, 48 points', { style: 'spark', series: spark.series }),
-    { name: 'badge-maker flat', draw: (text) => makeBadge({ ...text }), count: 4_000, isJudged: false },
+    { name: 'badge-maker flat', ...contest((text) => ({ ...text }), makeBadge), count: 4_000, isJudged: false },
     {
       name: 'badge-maker flat-square',
-      draw: (text) => makeBadge({ ...text, style: 'flat-square' }),
+      ...contest((text) => ({ ...text, style: 'flat-square' as const }), makeBadge),
       count: 4_000,
       isJudged: false,
     },
     {
       name: 'badge-maker for-the-badge',
-      draw: (text) => makeBadge({ ...text, style: 'for-the-badge' }),
+      ...contest((text) => ({ ...text, style: 'for-the-badge' as const }), makeBadge),
       count: 4_000,
       isJudged: false,
     },
     {
       name: 'badgen classic',
       // It takes hexadecimal colours without their sign, and names of which ours are some.
-      draw: ({ label, message, color }) => badgen({ label, status: message, color: color.replace('#', '') as 'green' }),
+      ...contest(
+        ({ label, message, color }) => ({ label, status: message, color: color.replace('#', '') as 'green' }),
+        badgen,
+      ),
       count: 20_000,
       isJudged: false,
     },
     {
       name: 'satori, outlines',
-      draw: (text) => satori(layOut(text), { height: 20, fonts }),
+      ...contest(layOut, (tree) => satori(tree, { height: 20, fonts })),
       count: 200,
       isJudged: false,
     },
     {
       name: 'satori, text',
-      draw: (text) => satori(layOut(text), { height: 20, fonts, embedFont: false }),
+      ...contest(layOut, (tree) => satori(tree, { height: 20, fonts, embedFont: false })),
       count: 200,
       isJudged: false,
     },
   ];
+}
+
+function contest<Input>(
+  input: (text: Text) => Input,
+  draw: (input: Input) => string | Promise<string>,
+): Pick<Contestant, 'input' | 'draw'> {
+  return { input: input as Contestant['input'], draw };
 }
 
 async function loadFonts(): Promise<Font[]> {
@@ -187,11 +199,11 @@ async function inProcess({ name }: Contestant): Promise<readonly number[]> {
   return speeds;
 }
 
-async function speedsOf({ draw, count }: Contestant): Promise<readonly number[]> {
+async function speedsOf({ input, draw, count }: Contestant): Promise<readonly number[]> {
   const speeds: number[] = [];
   // Until the compiler has nothing left to do, which takes more than one run of the short ones.
   for (let index = 1 - WARM_UP_RUNS; index <= RUNS; index += 1) {
-    const corpus = texts(count, index);
+    const corpus = texts(count, index).map(input);
     // Nobody pays for what the run before left behind.
     globalThis.gc?.();
     const before = process.cpuUsage();
@@ -202,9 +214,9 @@ async function speedsOf({ draw, count }: Contestant): Promise<readonly number[]>
   return speeds;
 }
 
-async function measure({ name, draw, count, isJudged }: Contestant, speeds: readonly number[]): Promise<Result> {
+async function measure({ name, input, draw, count, isJudged }: Contestant, speeds: readonly number[]): Promise<Result> {
   const badges: Buffer[] = [];
-  for (const text of texts(Math.min(count, 300), RUNS + 1)) badges.push(Buffer.from(await draw(text)));
+  for (const text of texts(Math.min(count, 300), RUNS + 1)) badges.push(Buffer.from(await draw(input(text))));
   const zipped = badges.map((badge) => gzipSync(badge, { level: 9 }).length);
   return {
     name,
@@ -217,10 +229,10 @@ async function measure({ name, draw, count, isJudged }: Contestant, speeds: read
   };
 }
 
-async function drawAll(corpus: readonly Text[], draw: Contestant['draw']): Promise<number> {
+async function drawAll(corpus: readonly never[], draw: Contestant['draw']): Promise<number> {
   let bytes = 0;
-  for (const text of corpus) {
-    const drawn = draw(text);
+  for (const input of corpus) {
+    const drawn = draw(input);
     // Waiting for what is there already would be charged to those who need no waiting.
     bytes += Buffer.from(typeof drawn === 'string' ? drawn : await drawn).length;
   }
