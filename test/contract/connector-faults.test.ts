@@ -41,6 +41,18 @@ const CODES: Readonly<Partial<Record<FaultName, string>>> = {
   redirect: 'UPSTREAM_REFUSED',
 };
 
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
+/** Refusals that no connector takes for anything else. At a smaller scale than 1 upstreams take turns: two of them each. */
+const ALIKE: readonly string[] = ['400', '401', '403', '405', '415', '422'];
+
+function codesFor(name: string): readonly (readonly [string, string])[] {
+  const turn = 2 * NAMES.indexOf(name);
+  return Object.entries(CODES).filter(([fault]) => {
+    const at = ALIKE.indexOf(fault);
+    return SCALE >= 1 || at === -1 || (at - turn + 60 * ALIKE.length) % ALIKE.length < 2;
+  });
+}
+
 let folder: string;
 let sandbox: TestSandbox;
 let http: Http;
@@ -133,7 +145,7 @@ async function remembered(store: Store, id: string) {
 const said = (report: UpstreamReport): string => (report.kind === 'failed' ? report.code : report.kind);
 
 describe.each(NAMES)('%s over real HTTP', (name) => {
-  it.each(Object.entries(CODES))('%s keeps the last good snapshot and gives %s', async (fault, code) => {
+  it.each(codesFor(name))('%s keeps the last good snapshot and gives %s', async (fault, code) => {
     const { store, id, takesAnyType, pass } = bench(name);
     expect(said(await pass())).toBe('ok');
     const before = await remembered(store, id);
