@@ -141,7 +141,7 @@ export function shownAt(
   nodes: readonly Node[],
   path: string,
   isShown: (text: string) => boolean,
-  patienceMs = 20_000,
+  patienceMs = 60_000,
   pauseMs = 20,
 ): Promise<readonly number[]> {
   return Promise.all(
