@@ -1,13 +1,13 @@
-/** The body of an answer: read to its end or refused, never larger than allowed once it is unpacked. */
+/** Reads the body of a response completely, with a limit for its decompressed size. */
 
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { shapeError } from './http-faults.ts';
 
-/** A packed answer up to this size may have any ratio: 10,000 much alike monitors pack 65 to 1 into two megabytes. */
+/** Up to this size, any compression ratio is accepted: 10,000 similar monitors compress 65 to 1. */
 const RATIO_FREE_BYTES = 4 * 1024 * 1024;
-/** Above it, more than this is no list of monitors but a bomb. */
+/** Above that size, a higher ratio is taken for an attack. */
 const RATIO_MAX = 100;
 
 interface Bound {
@@ -21,28 +21,28 @@ const inflateRaw: Unpack = promisify<Buffer, Bound, Buffer>(zlib.inflateRaw);
 const UNPACK: Readonly<Record<string, Unpack>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
-  // Some servers send the bare stream where the standard asks for the zlib wrapper.
+  // Some servers send the raw stream, although the standard requires the zlib wrapper.
   deflate: (bytes, bound) => (hasZlibHeader(bytes) ? inflate(bytes, bound) : inflateRaw(bytes, bound)),
   br: promisify<Buffer, Bound, Buffer>(zlib.brotliDecompress),
   zstd: promisify<Buffer, Bound, Buffer>(zlib.zstdDecompress),
 };
 
-/** What we can unpack, for `Accept-Encoding`. */
+/** Supported encodings, for `Accept-Encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate';
 
 interface BodyBounds {
-  /** The `Content-Encoding` header; at most one packing is undone. */
+  /** The `Content-Encoding` header. Only one encoding is undone. */
   readonly encoding: string | undefined;
-  /** Bound of the bytes on the wire, and of the unpacked ones. */
+  /** Limit of the compressed and of the decompressed size. */
   readonly bytesMax: number;
-  /** What was asked, for messages. */
+  /** The request, for messages. */
   readonly place: string;
 }
 
 /**
- * All bytes of `body`, unpacked.
+ * Returns all bytes of `body`, decompressed.
  *
- * @throws UPSTREAM_SHAPE when it is too large or packed in another way, and whatever the stream fails with
+ * @throws UPSTREAM_SHAPE if it is too large or has an unsupported encoding, and whatever the stream fails with
  */
 export async function readBody(body: Readable, { encoding, bytesMax, place }: BodyBounds): Promise<Buffer> {
   const unpack = chooseUnpack(encoding);
@@ -75,7 +75,7 @@ export async function readBody(body: Readable, { encoding, bytesMax, place }: Bo
 
 /** Closes the connection without reading on. */
 export function dropBody(body: Readable): void {
-  // A stream that is destroyed early tells so by an error event, which nobody waits for.
+  // Destroying a stream early emits an error event, which is expected here.
   body.on('error', () => undefined).destroy();
 }
 

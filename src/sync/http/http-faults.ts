@@ -1,4 +1,4 @@
-/** What can go wrong between us and an upstream, in our words: one sentence for the log, one code for the program. */
+/** Turns failed requests to upstreams into errors, each with a code and a sentence for the log. */
 
 import { type ErrorCode, isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
@@ -21,18 +21,18 @@ export type HttpQuestion = Pick<
 
 const ASK_OWNER = 'Check that it is running and can be reached from here.';
 
-/** OpenSSL and Node name these in many ways; none is ever passed over. */
+/** OpenSSL and Node have many names for these. None is ever ignored. */
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
-/** How undici says that a proxy opened no tunnel. */
+/** undici's message when a proxy refuses to open a tunnel. */
 const PROXY_REFUSAL = /^Proxy response \((\d{3})\)/;
 
-/** Where a request went, safe to log: method, origin and path; no user, no query. */
+/** The target of a request, safe to log: method, origin and path, without user and query. */
 export function requestPlace(method: string, url: URL): string {
   return `${method} ${url.origin === 'null' ? url.protocol : url.origin}${url.pathname}`;
 }
 
-/** Whatever the network layer threw, as one of ours. */
+/** Converts an error of the network layer. */
 export function toStatusError(error: unknown, place: string): StatusError {
   if (isStatusError(error)) return error;
   const { code, fault, words } = networkFault(error);
@@ -62,7 +62,7 @@ export function toStatusError(error: unknown, place: string): StatusError {
   return unreachable(place, fault, { words, cause: error });
 }
 
-/** No (complete) answer came. */
+/** For missing and incomplete responses. */
 export function unreachable(
   place: string,
   fault: Fault,
@@ -76,7 +76,7 @@ export function unreachable(
   });
 }
 
-/** It answered, but not in a way that can be read. */
+/** For responses that can't be read. */
 export function shapeError(place: string, words: string, own: string | null = null): StatusError {
   return new StatusError({
     code: 'UPSTREAM_SHAPE',
@@ -96,7 +96,7 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
   429: 'too many requests; Pharos waits as long as the upstream asks',
 };
 
-/** The error of a status that is not an answer: 429 limited, 408 and 5xx failed, all others refused. */
+/** The error for an unexpected status: 429 is limited, 408 and 5xx failed, and all others refused. */
 export function errorForStatus(
   place: string,
   {
@@ -116,20 +116,20 @@ export function errorForStatus(
   });
 }
 
-/** The error of an answer that a cache gave in place of the upstream, which may long be saying something else. */
+/** The error for a response from a cache that is too old to be trusted. */
 export function tooOld(place: string, ageMs: number): StatusError {
   const minutes = Math.floor(ageMs / MINUTE_MS);
   const message = `${place}: a cache in front of it returned data that is ${minutes} minutes old. If this persists, the upstream behind it may be down.`;
   return new StatusError({ code: 'UPSTREAM_FAILED', message });
 }
 
-// What an upstream says about its own error, cut and escaped; never the values of our headers.
+// The upstream's own error message, shortened and escaped, without the values of our headers.
 
 const CHARS_MAX = 200;
-/** Names of fields with a sentence, the most specific first. */
+/** Fields that contain the message, the most specific first. */
 const FIELDS = ['error', 'message', 'detail', 'error_description', 'errors', 'reason'];
 
-/** The sentence of an error in some JSON, in quotes; null: it says nothing of an error. */
+/** The error message in a JSON document, in quotes; null if there is none. */
 export function ownWords(payload: unknown, secrets: readonly string[]): string | null {
   const words = sentenceIn(payload, 3);
   if (words === null) return null;

@@ -27,13 +27,13 @@ import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts
 
 export interface HttpLimits {
   readonly connectMs: number;
-  /** From the request sent to the last header. */
+  /** From sending the request to the last header. */
   readonly headersMs: number;
-  /** Without a byte of the body. */
+  /** Longest pause between two chunks of the body. */
   readonly idleMs: number;
-  /** One question from its first byte to its last, redirects included. */
+  /** For one question, including redirects. */
   readonly totalMs: number;
-  /** Of a body, on the wire and unpacked. */
+  /** Size limit of a body, compressed and decompressed. */
   readonly bytesMax: number;
   readonly redirectsMax: number;
   /** Sockets to one origin. */
@@ -50,42 +50,42 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
   connectionsMax: 8,
 });
 
-/** An error page is read to free the connection, no further than this. */
+/** How much of an error page is read to free the connection. */
 const DISCARDED_BYTES_MAX = 64 * 1024;
-/** And no longer than this: the status is known already. */
+/** And for how long, because the status is already known. */
 const DISCARD_MS = SECOND_MS;
 
 export interface HttpContext {
   readonly now: () => EpochMs;
-  /** Stops the request, for instance when the process ends. */
+  /** Aborts the request, for example when the process ends. */
   readonly signal?: AbortSignal;
-  /** Awaited before every request that leaves, those of a redirect included; throws a StatusError when none may leave. */
+  /** Awaited before each request, including redirected ones. Throws a StatusError if the request must not be sent. */
   readonly permit?: () => Promise<void>;
   /** Certificates (PEM) trusted for this request instead of the usual ones. */
   readonly ca?: string;
-  /** A total deadline below the usual one, ms from the first permit. */
+  /** A shorter total deadline, in milliseconds from the first permit. */
   readonly totalMs?: number;
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The parsed body (text when so asked), null when it is empty and may be. */
+  /** The parsed body, or text if requested; null if it is empty and that is allowed. */
   readonly payload: unknown;
-  /** When it was asked, by our clock. */
+  /** When the request was sent, by our clock. */
   readonly at: EpochMs;
-  /** How far the upstream's clock is ahead of ours, to a second; null when it does not tell. */
+  /** How far the upstream's clock is ahead of ours, to a second; null: not known. */
   readonly clockSkewMs: number | null;
-  /** How many more requests it says that it takes for now (`X-RateLimit-Remaining`); null: it does not say. */
+  /** Requests left by its own count (`X-RateLimit-Remaining`); null: not given. */
   readonly remaining: number | null;
 }
 
 export interface Http {
   /**
-   * The answer to one question.
+   * Sends one question and returns the answer.
    *
-   * @throws UPSTREAM_UNREACHABLE, UPSTREAM_FAILED, UPSTREAM_REFUSED, UPSTREAM_LIMITED (with `retryAt` when it says so;
-   *   so may UPSTREAM_FAILED), UPSTREAM_SHAPE, CONFIG_INVALID for an address or header that cannot be sent, and
-   *   whatever `permit` throws. Messages name origin and path, never query, header or body.
+   * @throws UPSTREAM_UNREACHABLE, UPSTREAM_FAILED and UPSTREAM_LIMITED (both with `retryAt` if given), UPSTREAM_REFUSED,
+   *   UPSTREAM_SHAPE, CONFIG_INVALID for an address or header that can't be sent, and whatever `permit` throws. Messages
+   *   contain origin and path, never query, headers or body.
    */
   readonly request: (question: HttpQuestion, context: HttpContext) => Promise<HttpAnswer>;
   readonly close: () => Promise<void>;
@@ -95,13 +95,13 @@ export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
   /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string;
-  /** True: only public addresses are reached, whatever a name leads to. Default: all are. */
+  /** True: connects to public addresses only, whatever a name resolves to. Default: to all. */
   readonly isPublicOnly?: boolean;
   /** Default: none. */
   readonly proxy?: ProxySettings;
 }
 
-/** Makes the one way out to upstreams; it keeps connections open until it is closed. */
+/** Creates the client for upstreams. It keeps connections open until it is closed. */
 export function createHttp(options: HttpOptions = {}): Http {
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
   const isPublicOnly = options.isPublicOnly ?? false;
@@ -130,7 +130,7 @@ interface Exchange {
   readonly question: HttpQuestion;
   readonly context: HttpContext;
   readonly isPublicOnly: boolean;
-  /** A proxy may be between, which looks names up by itself. */
+  /** Whether there may be a proxy, which resolves names itself. */
   readonly isProxied: boolean;
   readonly revalidation: Revalidation;
 }
@@ -150,7 +150,7 @@ async function request(agent: Dispatcher, limits: HttpLimits, exchange: Exchange
     for (let redirects = 0; ; redirects += 1) {
       if (exchange.isPublicOnly && (isPrivateHost(url) || (exchange.isProxied && (await leadsToPrivate(url)))))
         throw privateAddress();
-      // Where it was sent on to, another answer has that tag.
+      // After a redirect, the tag belongs to another response.
       const conditions = redirects === 0 ? exchange.revalidation.headersFor(question, at) : {};
       const response = await agent.request(toRequest(question, url, { signal, conditions }));
       const target = redirectTarget(response, { url, place, question });
@@ -209,9 +209,9 @@ interface Reading extends Exchange {
   readonly place: string;
   readonly at: EpochMs;
   readonly limits: HttpLimits;
-  /** False: it was sent on to another address. */
+  /** False: it was redirected. */
   readonly isFirst: boolean;
-  /** Headers that it was asked with, under which nothing new is an answer. */
+  /** The conditional headers, with which a 304 is a valid answer. */
   readonly conditions: Readonly<Record<string, string>>;
 }
 
@@ -245,12 +245,12 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
   return { ...facts, status, payload };
 }
 
-/** How long caches on the way have kept it (RFC 9111, 5.1); 0 where none says so. */
+/** How long caches have kept the response (RFC 9111, 5.1); 0 if not given. */
 function readAge(header: unknown): number {
   return typeof header === 'string' && /^\d{1,10}$/.test(header) ? Number(header) * SECOND_MS : 0;
 }
 
-/** What an error's JSON says; null: nothing. How the reading of an error page ends is of no interest. */
+/** The message in the JSON of an error; null if there is none. Failures to read it are ignored. */
 async function readWords(response: Dispatcher.ResponseData, secrets: readonly string[]): Promise<string | null> {
   const { headers, body } = response;
   if (!String(headers['content-type']).includes('json')) {
@@ -282,7 +282,7 @@ async function discard(response: Dispatcher.ResponseData): Promise<void> {
 
 // Redirects: followed within the origin, refused elsewhere.
 
-/** Where the answer sends us; null when it is no redirect. Credentials never go to another origin, nor twice by a POST. */
+/** The target of a redirect; null if it isn't one. Credentials are never sent to another origin, and a POST is never repeated. */
 function redirectTarget(
   response: {
     readonly statusCode: number;
@@ -308,7 +308,7 @@ function redirectTarget(
   throw refusedRedirect(place, statusCode, fault ?? 'without a target address');
 }
 
-/** The error of a redirect that is not followed, with why. */
+/** The error for a redirect that isn't followed, with the reason. */
 function refusedRedirect(place: string, status: number, words: string): StatusError {
   return errorForStatus(`${place}: redirect rejected (${words}); set the final address in the configuration`, {
     status,
@@ -318,7 +318,7 @@ function refusedRedirect(place: string, status: number, words: string): StatusEr
 
 // Conditional requests: remembers the validators and the parsed body of earlier answers.
 
-/** Three lists of more than eighty upstreams. */
+/** Enough for three lists of more than eighty upstreams. */
 const ANSWERS_MAX = 256;
 /** After this time the full answer is requested again, in case a server forgets to change its tag. */
 const BELIEVED_MS = HOUR_MS;
@@ -331,9 +331,9 @@ interface Remembered {
 }
 
 interface Revalidation {
-  /** Headers that make the question conditional; none where nothing is remembered or it is not to be conditional. */
+  /** Headers that make the request conditional; empty if it isn't conditional or nothing is remembered. */
   readonly headersFor: (question: HttpQuestion, now: EpochMs) => Readonly<Record<string, string>>;
-  /** The answer before, for a 304; undefined: nothing was remembered, so that a 304 is no answer. */
+  /** The previous answer, for a 304; undefined: there is none, so a 304 is an error. */
   readonly recall: (question: HttpQuestion) => { readonly payload: unknown } | undefined;
   readonly remember: (
     question: HttpQuestion,
@@ -341,7 +341,7 @@ interface Revalidation {
   ) => void;
 }
 
-/** Remembers answers in memory, by what was asked and with which headers. */
+/** Remembers answers in memory, by address and headers. */
 function createRevalidation(): Revalidation {
   const answers = new LRUCache<string, Remembered>({ max: ANSWERS_MAX });
   return {
@@ -369,12 +369,12 @@ function cacheKey({ url, headers }: HttpQuestion): string {
   return hash('sha256', JSON.stringify([url, Object.entries(headers).toSorted()]));
 }
 
-/** A validator is the upstream's and comes back to it as it was; one that no header can hold is none. */
+/** Validators are sent back unchanged. Those that don't fit into a header are ignored. */
 function headerValue(value: unknown): string | null {
   return typeof value === 'string' && /^[\x20-\x7e]{1,512}$/.test(value) ? value : null;
 }
 
-// What a body says: JSON, text or bytes that are whole, of the type it should have, and safe to hand on.
+// Reads bodies: complete JSON, text or bytes of the expected type.
 
 interface WireAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -382,13 +382,13 @@ interface WireAnswer {
 }
 
 interface PayloadRules extends Pick<HttpQuestion, 'reads' | 'allowEmpty' | 'acceptAnyType'> {
-  /** What was asked, for messages. */
+  /** The request, for messages. */
   readonly place: string;
   readonly bytesMax: number;
 }
 
 /**
- * The parsed body; null when it is empty, or not JSON, and may be.
+ * The parsed body; null if it is empty or not JSON, and that is allowed.
  *
  * @throws UPSTREAM_SHAPE, and whatever the stream fails with
  */
@@ -396,7 +396,7 @@ async function readPayload({ headers, body }: WireAnswer, rules: PayloadRules): 
   const { place, bytesMax, allowEmpty } = rules;
   const type = String(headers['content-type'] ?? '');
   const isText = rules.reads === 'text' || rules.reads === 'bytes';
-  // Whether the type fits is asked of the header before a byte of the body is kept.
+  // The type is checked before the body is read.
   const isTypeRefused = !isText && rules.acceptAnyType !== true && !isJsonType(type);
   if (isTypeRefused && allowEmpty !== true) {
     dropBody(body);
@@ -414,7 +414,7 @@ async function readPayload({ headers, body }: WireAnswer, rules: PayloadRules): 
   return isText ? readText(bytes, isEndKnown, place) : readJson(bytes, isEndKnown, place);
 }
 
-/** @param isEndKnown  false: the body ends where the connection does, so that a cut looks like an end */
+/** @param isEndKnown  false: the body ends with the connection, so a truncated body looks complete */
 function wholeBytes(bytes: Buffer, isEndKnown: boolean, place: string): Buffer {
   if (!isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
   return bytes;
@@ -427,18 +427,18 @@ function readText(bytes: Buffer, isEndKnown: boolean, place: string): string {
 function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {
   const parsed = parseJson(bytes);
   if (!parsed.isValid) throw shapeError(place, `the response ${parsed.reason}`);
-  // A number that was cut off is still a number; a list or an object is not.
+  // A truncated number is still a number, but a truncated list or object isn't valid.
   const closesItself = typeof parsed.value === 'object' && parsed.value !== null;
   if (!closesItself && !isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
   return parsed.value;
 }
 
-/** By hand: one look at a header that is the upstream's, of which nothing else is used. */
+/** By hand, because nothing else of the header is used. */
 function isJsonType(type: string): boolean {
   return /^(application|text)\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(type.trim());
 }
 
-/** Only letters that a type may have: the header is the upstream's. */
+/** Only characters that a type may contain, because the header is untrusted. */
 function typeWords(type: string): string {
   return /^[a-z]+\/[a-z0-9.+-]{1,60}/i.exec(type)?.[0] ?? 'of an unknown type';
 }

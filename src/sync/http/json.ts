@@ -1,15 +1,15 @@
-/** JSON from somebody we do not trust: bounded in depth, size and number of values, and free of traps for what reads it. */
+/** Parses untrusted JSON, with limits for depth and number of values, and without dangerous keys. */
 
 import { messageOf } from '../../errors.ts';
 
-/** Documents of real upstreams nest below ten; recursion over 64 is safe everywhere. */
+/** Documents of real upstreams have fewer than ten levels. Recursion over 64 is safe everywhere. */
 const DEPTH_MAX = 64;
-/** A value takes tens of bytes once parsed: this many stay well below 200 MB. 10,000 monitors have about 150,000. */
+/** A parsed value takes tens of bytes, so this many take less than 200 MB. 10,000 monitors have about 150,000. */
 const VALUES_MAX = 1_000_000;
-/** A longer string is cut: nothing on a page needs more, and one item must not sink the others. */
+/** Longer strings are cut, so that one item doesn't make the others unreadable. */
 const STRING_CHARS_MAX = 65_536;
 
-/** A value, or why there is none, in words that go behind "it" in a log line and quote nothing. */
+/** A value, or the reason why there is none: words that follow "it" in a log line and quote nothing. */
 type ParsedJson =
   | { readonly isValid: true; readonly value: unknown }
   | { readonly isValid: false; readonly reason: string };
@@ -25,12 +25,12 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * The value of a UTF-8 JSON document; a byte order mark is passed over.
+ * Parses a UTF-8 JSON document. A byte order mark is ignored.
  *
  * Strings are cut at 64 Ki characters, lone surrogates and NUL become U+FFFD, keys named `__proto__` are left out, and integers
- * that a number cannot hold exactly come as strings of their digits, so that two ids never become one.
+ * that a number can't represent exactly become strings, so that two ids never become one.
  *
- * Never throws, also not for want of stack.
+ * Never throws, not even for deeply nested documents.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const outline = scanOutline(bytes);
@@ -41,7 +41,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     const value: unknown = outline.hasLongDigits ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text);
     return { isValid: true, value: outline.needsCleaning ? clean(value) : value };
   } catch (error) {
-    // V8 quotes the text around the fault; only its first words are safe to log.
+    // V8's message quotes the document. Only its first words are safe to log.
     return {
       isValid: false,
       reason: `is not JSON (${messageOf(error)
@@ -81,7 +81,7 @@ function scanOutline(bytes: Uint8Array) {
   return { depth: depthMax, values, needsCleaning, hasLongDigits };
 }
 
-/** Where the string that opens at `start` closes. Suspect: it holds `\u`, is long, or may be `__proto__`. */
+/** Finds the end of the string that begins at `start`. Suspect: it contains `\u`, is long, or may be `__proto__`. */
 function skipString(bytes: Uint8Array, start: number): { readonly end: number; readonly isSuspect: boolean } {
   let isSuspect = bytes[start + 1] === 0x5f && bytes[start + 2] === 0x5f;
   let index = start + 1;
@@ -96,14 +96,14 @@ function skipString(bytes: Uint8Array, start: number): { readonly end: number; r
   return { end: index, isSuspect: isSuspect || index - start > STRING_CHARS_MAX };
 }
 
-/** A reviver; the text of a primitive comes beside it. */
+/** A reviver, which also gets the source text of primitives. */
 function keepLargeIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
   return source !== undefined && /^-?\d+$/.test(source) ? source : value;
 }
 
-/** Cleans what was just parsed, in place; nobody else has seen it. Depth is bounded already. */
+/** Cleans a value that was just parsed, in place. Its depth has been checked. */
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return cleanString(value);
   if (Array.isArray(value)) {
@@ -122,7 +122,7 @@ function cleanString(value: string): string {
   return plainText(value.length > STRING_CHARS_MAX ? value.slice(0, STRING_CHARS_MAX) : value);
 }
 
-/** Text that any store and any page can hold: what is half a character, or the NUL that ends text elsewhere, is U+FFFD. */
+/** Makes text safe for databases and pages: lone surrogates and NUL become U+FFFD. */
 export function plainText(value: string): string {
   return value.toWellFormed().replaceAll('\0', '\uFFFD');
 }

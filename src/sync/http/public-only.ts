@@ -1,4 +1,4 @@
-/** Keeps requests out of networks that are not public, for addresses that the operator did not write. */
+/** Refuses addresses in private networks, unless they come from the configuration. */
 
 import { type LookupAddress, lookup } from 'node:dns';
 import { lookup as lookupAll } from 'node:dns/promises';
@@ -19,7 +19,7 @@ for (const [network, prefix] of [
   ['240.0.0.0', 4],
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv4');
-// The first and the last four carry IPv4 addresses inside. Those that are mapped (::ffff:0:0/96) are looked up as IPv4.
+// The first and the last four contain IPv4 addresses. Mapped ones (::ffff:0:0/96) are checked as IPv4.
 for (const [network, prefix] of [
   ['::', 96],
   ['fc00::', 7],
@@ -35,7 +35,7 @@ for (const [network, prefix] of [
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 
-/** What is thrown for an address that is not public, as the network layer throws. */
+/** The error for a private address, in the form of network errors. */
 export function privateAddress(): Error {
   return Object.assign(new Error('not a public address'), { code: 'EPRIVATE' });
 }
@@ -44,19 +44,19 @@ function isPrivateAddress(address: string): boolean {
   return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether the host of an address is a number that is not public; a name is known only once it is looked up. */
+/** Whether the host is a private IP address. Names have to be resolved first. */
 export function isPrivateHost({ hostname }: URL): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) !== 0 && isPrivateAddress(bare);
 }
 
-/** Whether a name leads, for us, to an address that is not public; for requests that a proxy looks names up for. */
+/** Whether a name resolves to a private address here; for requests through a proxy, which resolves names itself. */
 export async function leadsToPrivate({ hostname }: URL): Promise<boolean> {
   const found = await lookupAll(hostname.replace(/^\[|\]$/g, ''), { all: true });
   return found.some(({ address }) => isPrivateAddress(address));
 }
 
-/** Looks a name up and refuses it when any of its addresses is not public. */
+/** Resolves a name, and refuses it if any of its addresses is private. */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {
     const addresses: readonly LookupAddress[] = found ?? [];

@@ -1,11 +1,11 @@
 /**
- * When an upstream that said "too many" may be asked again (RFC 9110, 10.2.3), and how many more it says it takes. By
- * hand: Date.parse takes a lone `1` for a date, and no package reads the three forms of HTTP and nothing else.
+ * Reads when a rate-limited upstream may be queried again (RFC 9110, 10.2.3), and how many requests it still accepts. By
+ * hand: Date.parse accepts `1` as a date, and no package reads just the three date formats of HTTP.
  */
 
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 
-/** An absurd wait (a year, a broken clock) opens the circuit for this long and no longer; then one request asks again. */
+/** Longer waits (a year, a broken clock) are cut to this. Then one request tries again. */
 export const RETRY_AFTER_MAX_MS = HOUR_MS;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -14,11 +14,11 @@ const RFC_850 = /^[A-Z][a-z]+day, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}):(\d{2}
 const ASCTIME = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
 /**
- * The instant before which nothing may be asked, by our clock; null when the header is absent, is not of the
- * standard's form, or names no time to come (then the caller's own back-off applies).
+ * The time before which nothing may be requested, by our clock; null if the header is missing, malformed or in the past.
+ * Then the caller's own back-off applies.
  *
- * A date is their clock's: with their `Date` header beside it the wait is measured between the two, so that a clock
- * that is wrong on either side never makes us early.
+ * A date is by the upstream's clock. If it also sends `Date`, the wait is the difference between the two, so that wrong
+ * clocks never make us too early.
  */
 export function parseRetryAfter(
   values: string | readonly string[] | undefined,
@@ -30,7 +30,7 @@ export function parseRetryAfter(
   return waitMs > 0 ? toEpochMs(now + Math.min(waitMs, RETRY_AFTER_MAX_MS)) : null;
 }
 
-/** `X-RateLimit-Remaining`, the least when it says several; null when it is absent or not a count. */
+/** `X-RateLimit-Remaining`, the lowest of several; null if it is missing or not a number. */
 export function parseRemaining(values: string | readonly string[] | undefined): number | null {
   const texts = (typeof values === 'string' ? [values] : (values ?? [])).flatMap((value) => value.split(','));
   const counts = texts.map((text) => text.trim()).filter((text) => /^\d{1,9}$/.test(text));
@@ -44,9 +44,9 @@ function retryWait(value: string, now: EpochMs, theirNow: EpochMs | null): numbe
 }
 
 /**
- * One of the three forms of an HTTP date; null for anything else.
+ * Parses an HTTP date in one of its three formats; null for anything else.
  *
- * @param now decides the century of the form with two digits: never more than 50 years ahead
+ * @param now decides the century of years with two digits: never more than 50 years ahead
  */
 export function parseHttpDate(value: string, now: EpochMs): EpochMs | null {
   const imf = IMF_FIXDATE.exec(value);
@@ -61,7 +61,7 @@ export function parseHttpDate(value: string, now: EpochMs): EpochMs | null {
   return instant([String(year), rfc850[2], rfc850[1], rfc850[4], rfc850[5], rfc850[6]]);
 }
 
-/** Year, month's name, day, hour, minute, second. A second of 60 is a leap second and counts as the next one. */
+/** From year, name of the month, day, hour, minute and second. A leap second (60) counts as the next second. */
 function instant(fields: readonly (string | undefined)[]): EpochMs | null {
   const [year, monthName, day, hour, minute, second] = fields;
   const month = MONTHS.indexOf(monthName ?? '');

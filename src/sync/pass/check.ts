@@ -1,4 +1,4 @@
-/** The verdict on the result of a pass: what of it is taken. `pharos check` asks for the same verdict. Pure. */
+/** Decides how much of a pass's result is accepted. `pharos check` uses the same decision. Pure. */
 
 import { createHash } from 'node:crypto';
 import type { Learned, MonitorId, PageDefinition, Problem } from '../../model/observation.ts';
@@ -9,14 +9,14 @@ import type { Answer, Priority, Pull } from '../connector.ts';
 const VANISHED_RATIO_MAX = 0.5;
 /** More monitors can't be kept fresh within any documented quota, or rendered by one process. */
 export const MONITORS_MAX = 20_000;
-/** Passes come later than their schedule by a tenth of the interval at most. */
+/** Passes are late by at most a tenth of the interval. */
 const JITTER_RATIO = 0.1;
 
 export interface LastKnown {
   /** By id. */
   readonly monitors: ReadonlyMap<MonitorId, unknown>;
   readonly pages: readonly PageDefinition[];
-  /** What a pass before returned as `held`; null: it did not. */
+  /** The `held` value of an earlier pass; null: there is none. */
   readonly held: string | null;
 }
 
@@ -26,9 +26,8 @@ export type Verdict =
   | { readonly kind: 'held'; readonly learned: Learned; readonly held: string; readonly reason: string };
 
 /**
- * Items that can't be read are unknown by themselves and named; the others are taken. A page whose access is in doubt is closed
- * (`closeDoubtful`). Refused: too many monitors. Held: more than half of the monitors or pages are gone, and no answer of at least one
- * interval ago agrees.
+ * Unreadable items are unknown and reported; the others are accepted. Pages whose access is in doubt are closed (`closeDoubtful`).
+ * Refused: too many monitors. Held: more than half of the monitors or pages are gone, and no answer at least one interval ago agrees.
  */
 export function judge(
   answer: Learned,
@@ -67,13 +66,13 @@ function vanished(what: string, before: readonly string[], after: readonly strin
   return gone > before.length * VANISHED_RATIO_MAX ? `${gone} of ${before.length} ${what}` : null;
 }
 
-// Doubt closes: a page whose access an answer does not state cleanly is closed at once, whatever becomes of the rest of
-// the answer. This is decided here for all connectors. Pure.
+// Closes pages whose access isn't stated clearly, at once and for all connectors, even if the rest of the answer is
+// rejected. Pure.
 
-/** What an answer says of pages. */
+/** The pages in an answer. */
 type PagesAnswer = Pick<Learned, 'pages' | 'problems'>;
 
-/** The answer with its doubtful pages closed: those that a `gate` problem is about, and those that share a slug or an id. */
+/** Closes doubtful pages in an answer: those with a `gate` problem, and those that share a slug or an id. */
 export function closeDoubtful<T extends PagesAnswer>(answer: T): T {
   const isDoubtful = doubtsIn(answer.problems);
   const slugs = Map.groupBy(answer.pages, ({ slug }) => slug.toLowerCase());
@@ -92,8 +91,8 @@ function sameSlug(slug: string): string {
 }
 
 /**
- * The known pages after an answer that is not taken as a whole. None becomes more open by it: what it shows as more private is so at
- * once, and what it leaves in doubt is closed. The same list if nothing changes.
+ * The known pages after an answer that isn't accepted as a whole. No page becomes more open: pages that the answer shows as more
+ * private become so at once, and doubtful ones are closed. Returns the same list if nothing changes.
  */
 export function tightenGates(known: readonly PageDefinition[], answer: PagesAnswer): readonly PageDefinition[] {
   const isDoubtful = doubtsIn(answer.problems);
@@ -108,7 +107,7 @@ export function tightenGates(known: readonly PageDefinition[], answer: PagesAnsw
 /** @returns whether a page is in doubt, given whether the answer shows it */
 function doubtsIn(problems: readonly Problem[]): (page: PageDefinition, isShown: boolean) => boolean {
   const gates = problems.filter(({ kind }) => kind === 'gate');
-  // A problem that says nothing of whom it is about is about all.
+  // A problem without a page is about all pages.
   return ({ id }, isShown) =>
     gates.some(({ page }) => page === undefined || page === id || (page === null && !isShown));
 }
@@ -120,11 +119,11 @@ function moreGuarded(page: PageDefinition, shown: PageDefinition): PageDefinitio
   return isSame && published === page.published ? page : { ...page, access, emailDomains, published };
 }
 
-/** Who may see both. */
+/** Access for those who may see both. */
 function narrower(one: PageDefinition, two: PageDefinition): Pick<PageDefinition, 'access' | 'emailDomains'> {
   if (two.access === 'public') return one;
   if (one.access === 'public') return two;
-  // Another kind of gate lets other people in.
+  // Different kinds of gates admit different people.
   if (one.access !== two.access) return closed(one);
   return { ...one, emailDomains: one.emailDomains.filter((domain) => two.emailDomains.includes(domain)) };
 }

@@ -1,6 +1,6 @@
 /**
- * Optional questions that failed. They are asked again at growing distances, take at most every other turn, and are answered with
- * their last failure meanwhile, so that it is told in every report until it is over.
+ * Remembers optional questions that failed. They are asked again at growing intervals and take at most every other turn. Until then,
+ * they are answered with their last failure, so that every report contains it.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,14 +13,14 @@ import type { Answer, Question } from '../connector.ts';
 const DISTANCE_MAX_MS = 6 * HOUR_MS;
 
 export interface FailureMemory {
-  /** The last failure, which stands for an answer as long as none comes; null: there is none. */
+  /** The last failure, used as the answer until the question is asked again; null: there is none. */
   readonly lastOf: (question: Question<unknown>) => Answer<unknown> | null;
-  /** Whether a question is not to be asked yet. */
+  /** Whether it is too early to ask a question again. */
   readonly isWaiting: (question: Question<unknown>, now: EpochMs) => boolean;
-  /** Puts those that failed before between the others, so that neither keeps the other waiting. */
+  /** Alternates between questions that failed before and others, so that neither delays the other. */
   readonly inTurn: <T extends { readonly question: Question<unknown> }>(asked: readonly T[], now: EpochMs) => T[];
   readonly settle: (question: Question<unknown>, answer: Answer<unknown>, now: EpochMs) => void;
-  /** What is to be remembered, by question; null: it was answered. */
+  /** What to remember, by question; null: it was answered. */
   readonly changes: () => ReadonlyMap<string, FailedQuestion | null>;
 }
 
@@ -45,7 +45,7 @@ export function createFailureMemory(
     isWaiting: (question, now) => {
       const { at, failures } = known(question) ?? { at: now, failures: 0 };
       const distanceMs = failures === 0 ? 0 : Math.min(intervalMs * 2 ** Math.min(failures, 30), DISTANCE_MAX_MS);
-      // One that failed later than now was asked before the clock was set back.
+      // A failure in the future was recorded before the clock was set back.
       return at <= now && now - at < distanceMs;
     },
     inTurn: (asked, now) => {
@@ -53,7 +53,7 @@ export function createFailureMemory(
       const others = asked.filter((one) => failedAt(one) === 0);
       const failed = asked.filter((one) => failedAt(one) > 0).toSorted((a, b) => failedAt(a) - failedAt(b));
       const lastAt = Math.max(0, ...[...remembered.values()].map(({ at }) => at));
-      // If there is room for one only, they take it by turns.
+      // If there is room for only one, they take turns.
       const [first, second] = now - lastAt > 1.5 * intervalMs ? [failed, others] : [others, failed];
       return Array.from({ length: Math.max(first.length, second.length) }, (_, index) => [first[index], second[index]])
         .flat()

@@ -47,7 +47,7 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
   }
 }
 
-/** Those that were read, and those that are known and weren't, as unknown. */
+/** The monitors that were read; known ones that weren't are added as unknown. */
 async function withUnread(
   { store, upstream }: SnapshotTask,
   read: readonly MonitorObservation[],
@@ -128,7 +128,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
   const known: LastKnown = { monitors: lastStates, pages, held: record?.heldHash ?? null };
   const verdict = judge(answer, known, { at: startedAt, intervalMs: upstream.intervalMs });
   const { learned } = verdict;
-  // Of what is not taken, or could be read only in part, doubts count all the same.
+  // Doubts also count in answers that are rejected or incomplete.
   const kept = tightenGates(pages, learned);
   if (verdict.kind !== 'taken') await closePages(task, kept);
   if (verdict.kind === 'refused') {
@@ -160,8 +160,8 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
 }
 
 /**
- * What changed before the last answer changed with it at the earliest: till then it was heard otherwise. But a fall that was only
- * found out after it, in further tries, began with the first of them.
+ * A change can't have happened before the last answer, which still had the old state. But a failure that was only confirmed after
+ * it, by further tries, began with the first of them.
  */
 function listSightings(
   { database }: Store,

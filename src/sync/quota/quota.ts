@@ -44,12 +44,12 @@ export function quotaWindows(limits: Limits): readonly Window[] {
   return windows;
 }
 
-/** Details come evenly over this many passes, so that no burst leaves the rest of the hour empty. */
+/** Details are spread over this many passes, so that a burst doesn't use up the hour. */
 const EVEN_PASSES = 10;
 
 /**
- * Additional windows for detail and backfill requests: what is left once every coming pass has its lists, and in any ten passes
- * no more than an even share of the hour.
+ * Additional windows for detail and backfill requests: what the lists of coming passes leave, and in any ten passes no more than
+ * an even share of the hour.
  */
 export function lowPriorityWindows(limits: Limits, demand: Demand): readonly Window[] {
   const left = quotaWindows(limits).map(({ lengthMs, requestsMax }) => {
@@ -61,7 +61,7 @@ export function lowPriorityWindows(limits: Limits, demand: Demand): readonly Win
   const evenMs = EVEN_PASSES * demand.intervalMs;
   if (hour === undefined || evenMs >= hour.lengthMs) return left;
   const requestsMax = Math.ceil((hour.requestsMax * evenMs) / hour.lengthMs);
-  // Shorter by half a pass, since passes do not come to the second.
+  // Shorter by half a pass, because passes aren't exact to the second.
   return [...left, { lengthMs: evenMs - demand.intervalMs / 2, requestsMax, isLowPriorityOnly: true }];
 }
 
@@ -71,15 +71,15 @@ export function lowPriorityPerPass(limits: Limits, demand: Demand): number | nul
   return hour === undefined ? null : Math.ceil((hour.requestsMax * demand.intervalMs) / hour.lengthMs);
 }
 
-/** The shortest time between two passes for which the quota has enough list calls; 0: nothing limits it. */
+/** The shortest interval between passes that the quota allows for list requests; 0: no limit. */
 export function intervalMinMs(limits: Limits, listCalls: number): number {
   return Math.max(0, ...quotaWindows(limits).map(({ lengthMs, requestsMax }) => (listCalls * lengthMs) / requestsMax));
 }
 
-/** When the `n`th newest request left; null: there are fewer. */
+/** When the `n`th newest request was sent; null: there are fewer. */
 type NthNewest = (n: number, isLowPriorityOnly: boolean) => EpochMs | null | Promise<EpochMs | null>;
 
-/** The first instant at which one more request may leave; `now` or earlier: at once. */
+/** When one more request may be sent; `now` or earlier: at once. */
 export async function earliest(windows: readonly Window[], now: EpochMs, nthNewest: NthNewest): Promise<EpochMs> {
   let at: number = now;
   for (const { lengthMs, requestsMax, isLowPriorityOnly } of windows) {
@@ -90,12 +90,12 @@ export async function earliest(windows: readonly Window[], now: EpochMs, nthNewe
 }
 
 /**
- * How old details become at most in steady state, ms: each is asked again once all others were.
+ * The maximum age of details in steady state, in ms: each is requested again after all others.
  *
  * @returns null when nothing limits it; Infinity when lists alone use the whole quota
  */
 export function detailAgeMaxMs(limits: Limits, demand: Demand & { readonly monitorsTotal: number }): number | null {
-  // A window that is not a whole number of passes long frees its requests at the next one.
+  // If a window isn't a whole number of passes long, its requests become free at the next pass.
   const ages = lowPriorityWindows(limits, demand).map(({ lengthMs, requestsMax }) =>
     requestsMax === 0
       ? Number.POSITIVE_INFINITY
@@ -108,10 +108,10 @@ export function detailAgeMaxMs(limits: Limits, demand: Demand & { readonly monit
 const EVEN_STEPS_S = [
   1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 300, 360, 600, 720, 900, 1_200, 1_800, 3_600,
 ];
-/** Details of every monitor come round at least this often, or they count as not coming. */
+/** If details are older than this, the quota counts as too small for them. */
 const DETAIL_AGE_MS_MAX = DAY_MS;
 
-/** What an upstream of this size is asked. */
+/** The size of a pass over an upstream. */
 export interface PassSize {
   readonly listCallsPerPass: number;
   readonly monitorsTotal: number;
@@ -123,14 +123,14 @@ interface Schedule {
   readonly cron: string;
 }
 
-/** Whether every pass has its lists, and details of all monitors come round. */
+/** Whether the quota is enough for all lists, and for the details of all monitors. */
 export function hasRoom(limits: Limits, { intervalMs, ...size }: PassSize & { readonly intervalMs: number }): boolean {
   if (intervalMs < intervalMinMs(limits, size.listCallsPerPass)) return false;
   const ageMs = detailAgeMaxMs(limits, { ...size, intervalMs });
   return ageMs === null || ageMs <= DETAIL_AGE_MS_MAX;
 }
 
-/** The fastest even schedule that also gets details and history; null: none of an hour or less does. */
+/** The fastest even schedule that leaves room for details and history; null: none of an hour or less. */
 export function fastestSchedule(limits: Limits, size: PassSize): Schedule | null {
   const step = EVEN_STEPS_S.find((seconds) => hasRoom(limits, { ...size, intervalMs: seconds * SECOND_MS }));
   return step === undefined ? null : { intervalMs: step * SECOND_MS, cron: toCron(step) };
@@ -190,7 +190,7 @@ export function createQuota(database: Database, random: () => number): Quota {
   };
 }
 
-/** The longest wait after this many "too many" in a row, before jitter. */
+/** The longest wait after this many 429 responses in a row, before jitter. */
 export function backoffMs(limitedCount: number): number {
   return Math.min(RETRY_AFTER_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(limitedCount, 30));
 }
@@ -216,7 +216,7 @@ export async function reserveRequest(
   const control = await ledger.control();
   if (control.holdUntil !== null && control.holdUntil > now) {
     const notBefore = toEpochMs(Math.min(control.holdUntil, now + RETRY_AFTER_MAX_MS));
-    // Further ahead than any wait that we obey: the clock was set back since. Start the wait again.
+    // Longer than any wait that we obey, so the clock was set back. Start the wait again.
     if (notBefore !== control.holdUntil) await ledger.setControl({ ...control, holdUntil: notBefore });
     return { granted: false, notBefore };
   }
