@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
-import { onePageOfEachKind, type PageUnderTest, render } from '../helpers/every-page.ts';
+import { onePageOfEachKind, type PageUnderTest } from '../helpers/every-page.ts';
 import { calm, outage, troubledWorld } from '../helpers/page-scenes.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 
@@ -49,8 +49,11 @@ describe('templates drawn without Astro’s runtime', () => {
     const normal = ({ html }: { readonly html: string }) =>
       html.replace(POLICY, '').replace(SOURCE_MAP, '').replace(DIGEST, '');
     for (const page of pages()) {
-      const [one, other] = await Promise.all([ours, astros].map((renderer) => render(renderer, page)));
-      expect(normal(one as never), `${page.kind} ${page.path}`).toBe(normal(other as never));
+      for (const place of [undefined, 'file'] as const) {
+        const draw = ({ render }: Renderer) => render(page.kind, page.view as never, place);
+        const [one, other] = await Promise.all([draw(ours), draw(astros)]);
+        expect(normal(one), `${page.kind} ${page.path} ${place}`).toBe(normal(other));
+      }
     }
   });
 });

@@ -6,7 +6,7 @@ import { renderToString } from 'astro/runtime/server/index.js';
 import { HEAD_SCRIPT, OFFER_SCRIPT } from '../../layouts/head-script.ts';
 import type { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { Handed } from '../../views/html.ts';
-import { drawTemplate } from './template-runtime.ts';
+import { BLOCKING_SCRIPT, drawTemplate, MODULE_SCRIPT } from './template-runtime.ts';
 
 const { manifest } = createApp({ streaming: false });
 
@@ -23,26 +23,31 @@ const PLACES: Readonly<Record<(typeof PAGE_SCRIPTS)[number], string>> = {
   'days.js': 'components/days/DayTip.astro?astro&type=script&index=0',
   'enhance.js': 'layouts/Page.astro?astro&type=script&index=1',
 };
+const found = Object.entries(PLACES).map(([name, place]) => {
+  const [id, content] = [...manifest.inlinedScripts].find(([one]) => one.includes(place)) ?? [];
+  if (id === undefined || content === undefined) throw new TypeError(`There is no script in ${place}`);
+  return { name, id, content };
+});
 /** Names and contents of them. */
-export const scriptFiles: readonly (readonly [name: string, content: string])[] = Object.entries(PLACES).map(
-  ([name, place]) => {
-    const [, content] = [...manifest.inlinedScripts].find(([id]) => id.includes(place)) ?? [];
-    if (content === undefined) throw new TypeError(`There is no script in ${place}`);
-    return [name, content];
-  },
-);
+export const scriptFiles: readonly (readonly [name: string, content: string])[] = found.map(({ name, content }) => [
+  name,
+  content,
+]);
+const NO_SCRIPTS: ReadonlySet<string> = new Set();
+const FILE_SCRIPTS: ReadonlySet<string> = new Set(found.map(({ id }) => id));
 
 // Otherwise Astro would hash the styles of a page for each rendering, for a header with the same contents.
 manifest.shouldInjectCspMetaTags = false;
 
-/** A page, and the contents of its scripts. */
+/** A page. */
 export interface DrawnPage {
   readonly html: string;
+  /** Contents of its scripts, with those that it loads from files. */
   readonly scripts: readonly string[];
 }
 
 /** What draws one kind of page. */
-type DrawKind = (handed: Handed) => DrawnPage | Promise<DrawnPage>;
+type DrawKind = (handed: Handed, hasFiles: boolean) => DrawnPage | Promise<DrawnPage>;
 
 /** By kind, cached because finding a template takes a while. */
 const kinds = new Map<string, Promise<DrawKind>>();
@@ -50,10 +55,12 @@ const kinds = new Map<string, Promise<DrawKind>>();
 /**
  * Draws what is handed over. Only the page's template is run: an answer as Astro gives it to a visitor has headers and bytes, which
  * would be taken apart again, and takes as long as drawing a small page.
+ *
+ * @param hasFiles  the scripts that have files are left out
  */
-export async function draw(handed: Handed): Promise<DrawnPage> {
+export async function draw(handed: Handed, hasFiles: boolean): Promise<DrawnPage> {
   const drawKind = await kinds.getOrInsertComputed(handed.kind, loadKind);
-  return drawKind(handed);
+  return drawKind(handed, hasFiles);
 }
 
 async function loadKind(kind: string): Promise<DrawKind> {
@@ -61,12 +68,17 @@ async function loadKind(kind: string): Promise<DrawKind> {
   if (styles === undefined) throw new TypeError(`There is no route for views of ${kind}`);
   const request = new Request(`http://renderer.invalid/${kind}/`);
   const instance = await new FetchState(request).loadComponentInstance();
-  if ('isAstroComponentFactory' in instance.default) return (handed) => drawWithAstro(request, instance, handed);
+  if ('isAstroComponentFactory' in instance.default)
+    return async (handed, hasFiles) => {
+      const { html, renderedScripts } = await drawWithAstro(request, instance, handed);
+      return finish(placeScripts(html, hasFiles), renderedScripts);
+    };
   const elements = styles.map((style) => `<style>${style}</style>`).join('');
-  return (handed) => {
+  return (handed, hasFiles) => {
     const renderedScripts = new Set<string>();
     const { inlinedScripts } = manifest;
-    const drawing = { handed, styles: elements, inlinedScripts, renderedScripts };
+    const fileScripts = hasFiles ? FILE_SCRIPTS : NO_SCRIPTS;
+    const drawing = { handed, styles: elements, inlinedScripts, fileScripts, renderedScripts };
     return finish(`<!DOCTYPE html>${drawTemplate(instance.default, drawing)}`, renderedScripts);
   };
 }
@@ -74,24 +86,25 @@ async function loadKind(kind: string): Promise<DrawKind> {
 type Instance = Awaited<ReturnType<FetchState['loadComponentInstance']>>;
 
 /** A build with an operator's components, which may use all that Astro has. */
-async function drawWithAstro(request: Request, instance: Instance, handed: Handed): Promise<DrawnPage> {
+async function drawWithAstro(request: Request, instance: Instance, handed: Handed) {
   const state = new FetchState(request);
   state.locals = { handed };
   const result = await state.createResult(instance, state.getActionAPIContext());
   const drawn = await renderToString(result, instance.default, {}, {}, true);
   if (typeof drawn !== 'string') throw new TypeError(`It ended with ${drawn.status}`);
-  return finish(drawn, result._metadata.renderedScripts);
+  return { html: drawn, renderedScripts: result._metadata.renderedScripts };
 }
 
-const MODULE = '<script type="module">';
-
-function finish(drawn: string, renderedScripts: ReadonlySet<string>): DrawnPage {
-  // Blocks rendering until times are in the visitor's zone, or text would move. Astro can't set attributes of a script.
-  const at = drawn.indexOf(MODULE);
+/** As `template-runtime.ts` does. */
+function placeScripts(drawn: string, hasFiles: boolean): string {
+  const at = drawn.indexOf(MODULE_SCRIPT);
   const isInHead = at !== -1 && drawn.indexOf('</head>', at) !== -1;
-  const html = isInHead
-    ? `${drawn.slice(0, at)}<script type="module" blocking="render">${drawn.slice(at + MODULE.length)}`
-    : drawn;
+  const html = isInHead ? drawn.slice(0, at) + BLOCKING_SCRIPT + drawn.slice(at + MODULE_SCRIPT.length) : drawn;
+  if (!hasFiles) return html;
+  return scriptFiles.reduce((rest, [, content]) => rest.replace(`${MODULE_SCRIPT}${content}</script>`, ''), html);
+}
+
+function finish(html: string, renderedScripts: ReadonlySet<string>): DrawnPage {
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
   return {
     html,

@@ -36,7 +36,7 @@ export interface Renderer {
 
 /** What the built entry exports. */
 interface Built {
-  readonly draw: (handed: Handed) => Promise<DrawnPage>;
+  readonly draw: (handed: Handed, hasFiles: boolean) => Promise<DrawnPage>;
   readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
   readonly scriptFiles: readonly (readonly [name: string, content: string])[];
 }
@@ -59,30 +59,34 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
     scriptOf: (name) => files.find((file) => file.name === name)?.text ?? '',
     render: async (kind, view, place) => {
       const { themeCss, subscribeHref, isGated, isOfPage, root } = view.shell;
-      const whole = await drawn(built, { kind, view } as Handed, placeOf);
       // What is behind a gate is kept by nobody, and a page that nobody finds is shown at any address.
-      const hasFiles = place && isOfPage && !isGated && kind !== 'not-found';
-      const beside = hasFiles ? files.filter(({ content }) => whole.scripts.includes(content)) : [];
-      const scripts = whole.scripts.map((one) => beside.find(({ content }) => content === one)?.text ?? one);
+      const hasFiles = place === 'file' && isOfPage && !isGated && kind !== 'not-found';
+      const page = await drawn(built, { kind, view } as Handed, { hasFiles, placeOf });
+      const beside = hasFiles ? files.filter(({ content }) => page.scripts.includes(content)) : [];
+      const scripts = page.scripts.map((one) => beside.find(({ content }) => content === one)?.text ?? one);
       const policy = policies(kind, scripts, { themeCss, formHref: isGated ? null : subscribeHref });
       // The policy follows directly, before anything that it applies to. Styles of the build are at the end of the head, and the
       // operator's after them, so that these take precedence.
-      const html = replaceOnce(whole.html, [
+      const html = replaceInTurn(page.html, [
         [CHARSET, CHARSET + policy.meta],
         ...(themeCss === null ? [] : [['</head>', `<style>${themeCss}</style></head>`] as const]),
-        ...beside.map(({ content }) => [`<script type="module">${content}</script>`, ''] as const),
         ...(beside.length === 0
           ? []
-          : [['</body>', `${beside.map((one) => scriptElement(one, root)).join('')}</body>`] as const]),
+          : [[BODY_END, `${beside.map((one) => scriptElement(one, root)).join('')}${BODY_END}`] as const]),
       ]);
       return { html, csp: policy.header };
     },
   };
 }
 
-async function drawn(built: Built, handed: Handed, placeOf: (error: unknown) => string | null): Promise<DrawnPage> {
+interface DrawContext {
+  readonly hasFiles: boolean;
+  readonly placeOf: (error: unknown) => string | null;
+}
+
+async function drawn(built: Built, handed: Handed, { hasFiles, placeOf }: DrawContext): Promise<DrawnPage> {
   try {
-    return await built.draw(handed);
+    return await built.draw(handed, hasFiles);
   } catch (error) {
     const place = placeOf(error);
     throw new StatusError({
@@ -124,16 +128,15 @@ function scriptElement({ attributes }: ScriptFile, root: string): string {
   return `<script defer src="${root}${attributes}></script>`;
 }
 
-/** Replaces the first of each text that is there. In one go, since each change of a page makes a copy of it. */
-function replaceOnce(html: string, changes: readonly (readonly [from: string, to: string])[]): string {
-  const found = changes
-    .map(([from, to]) => ({ at: html.indexOf(from), length: from.length, to }))
-    .filter(({ at }) => at !== -1)
-    .toSorted((a, b) => a.at - b.at);
+/** Replaces the first of each text, which are in this order. In one go, since each change of a page makes a copy of it. */
+function replaceInTurn(html: string, changes: readonly (readonly [from: string, to: string])[]): string {
   let [changed, end] = ['', 0];
-  for (const { at, length, to } of found) {
+  for (const [from, to] of changes) {
+    // The last is at the end of a long page.
+    const at = from === BODY_END ? html.lastIndexOf(from) : html.indexOf(from, end);
+    if (at === -1) continue;
     changed += html.slice(end, at) + to;
-    end = at + length;
+    end = at + from.length;
   }
   return changed + html.slice(end);
 }
@@ -158,6 +161,7 @@ function cachePolicies(built: Built): (kind: ViewKind, scripts: readonly string[
 }
 
 const CHARSET = '<meta charset="utf-8">';
+const BODY_END = '</body>';
 
 interface Policy {
   /** The value of the header. The host adds who may frame the page, because a document can't. */

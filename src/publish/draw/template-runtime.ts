@@ -23,8 +23,12 @@ export interface Drawing {
   readonly styles: string;
   /** Contents of scripts, by their ids. */
   readonly inlinedScripts: ReadonlyMap<string, string>;
+  /** Ids of those that the page loads from files. */
+  readonly fileScripts: ReadonlySet<string>;
   /** Ids of the scripts that it has, in the order of their first element. */
   readonly renderedScripts: Set<string>;
+  /** Whether the next script is the first, and in the head. */
+  isBlocking: boolean;
   readonly createAstro: typeof createGlobal;
 }
 
@@ -33,8 +37,8 @@ type Props = Record<string, unknown>;
 type Template = (drawing: Drawing, props: Props, slots: Slots) => Markup;
 
 /** Draws the template of a whole page. */
-export function drawTemplate(template: unknown, drawing: Omit<Drawing, 'createAstro'>): string {
-  return (template as Template)({ ...drawing, createAstro: createGlobal }, {}, {}).html;
+export function drawTemplate(template: unknown, drawing: Omit<Drawing, 'createAstro' | 'isBlocking'>): string {
+  return (template as Template)({ ...drawing, isBlocking: true, createAstro: createGlobal }, {}, {}).html;
 }
 
 /** `Astro` in a template. */
@@ -132,15 +136,25 @@ export function renderComponent(
 export const renderSlot = (drawing: Drawing, slot: Slots[string], fallback?: Slots[string]): unknown =>
   (slot ?? fallback)?.(drawing);
 
+export const MODULE_SCRIPT = '<script type="module">';
+/** Before times are in the visitor's zone nothing is painted, or text would move. Astro can't set attributes of a script. */
+export const BLOCKING_SCRIPT = '<script type="module" blocking="render">';
+
 /** At the first place of a page where a template has it. */
-export function renderScript({ inlinedScripts, renderedScripts }: Drawing, id: string): Markup | string {
+export function renderScript(drawing: Drawing, id: string): Markup | string {
+  const { inlinedScripts, fileScripts, renderedScripts, isBlocking } = drawing;
   if (renderedScripts.has(id)) return '';
   renderedScripts.add(id);
   const script = inlinedScripts.get(id);
-  return script ? new Markup(`<script type="module">${script}</script>`) : '';
+  if (!script || fileScripts.has(id)) return '';
+  drawing.isBlocking = false;
+  return new Markup(`${isBlocking ? BLOCKING_SCRIPT : MODULE_SCRIPT}${script}</script>`);
 }
 
-export const renderHead = ({ styles }: Drawing): Markup => new Markup(styles);
+export function renderHead(drawing: Drawing): Markup {
+  drawing.isBlocking = false;
+  return new Markup(drawing.styles);
+}
 
 /** Every page of ours has a head of its own. */
 export const maybeRenderHead = (): string => '';

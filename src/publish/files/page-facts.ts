@@ -3,6 +3,8 @@
  * files and computed once, when they are first asked for.
  */
 
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { PART_KINDS } from '../../badges/kinds.ts';
 import {
   type ComponentModel,
@@ -98,6 +100,12 @@ interface SharedParts {
   readonly heartbeatAge: () => PageAge;
 }
 
+/** Digests of the words of components without events: the same for every change of a page. */
+const quietWords = new LRUCache<string, string>({
+  max: 2_048,
+  memoMethod: (words) => hash('sha256', words, 'base64url'),
+});
+
 /** Components without news are shown as of the last heartbeat, so that news about one component renders one page. */
 function componentFacts(
   model: PageModel,
@@ -113,13 +121,12 @@ function componentFacts(
   const digests = new Map<ComponentModel, string>();
   return {
     componentWords: (component) =>
-      digests.getOrInsertComputed(component, ({ name, plainName, lang, definition: { id } }) =>
-        partsFingerprint({
-          ...{ page: pageWords(), name, plainName, lang },
-          incidents: incidents().get(id) ?? [],
-          maintenances: maintenances().get(id) ?? [],
-        }),
-      ),
+      digests.getOrInsertComputed(component, ({ name, plainName, lang, definition: { id } }) => {
+        const events = { incidents: incidents().get(id) ?? [], maintenances: maintenances().get(id) ?? [] };
+        const words = { page: pageWords(), name, plainName, lang };
+        if (events.incidents.length + events.maintenances.length > 0) return partsFingerprint({ ...words, ...events });
+        return quietWords.memo(`${words.page}\n${name}\n${plainName}\n${lang}`);
+      }),
     component: (component) => {
       const { id } = component.definition;
       const hasNews = withNews().has(id);

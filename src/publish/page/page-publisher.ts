@@ -102,7 +102,7 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
   return {
     manifests,
     switchTo: switchPage,
-    prune: (slug) => prune(deps, slug, (kept) => manifests.get(slug, kept)),
+    prune: (slug) => prune(deps, slug, (kept) => manifests.outline(slug, kept)),
     publish: async (planned, withFence, workers) => {
       const { slug } = planned.page.definition;
       try {

@@ -18,7 +18,14 @@ import {
   SITE_SLUG,
   servedRelease,
 } from './folders.ts';
-import { type createReleasePages, type Manifest, type PageAtSlug, readManifest } from './manifest.ts';
+import {
+  type createReleasePages,
+  type Manifest,
+  outlineOf,
+  type PageAtSlug,
+  type ReleaseOutline,
+  readManifest,
+} from './manifest.ts';
 import { closeFolder } from './modes.ts';
 import { readReleaseData } from './release-data.ts';
 import { hideFromPublic, unlinkPage } from './switch.ts';
@@ -36,25 +43,28 @@ interface Place {
 /**
  * Keeps the last releases of a page, including the one being served, and the folders that they share.
  *
- * @param manifestOf returns manifests that are already known; others are read
+ * @param outline  of a release, which may be known already; null: it can't be read. Default: it is read
  */
 export function prune(
   { disk, folders }: Place,
   slug: string,
-  manifestOf: (number: number) => Manifest | null = (number) => readManifest(folders, slug, number),
+  outline: (number: number) => ReleaseOutline | null = (number) => {
+    const manifest = readManifest(folders, slug, number);
+    return manifest === null ? null : outlineOf(manifest);
+  },
 ): void {
   const pool = poolFolder(folders, slug);
   // Listed first: a writer that starts in the meantime claims its number before it creates folders.
   const pooled = namesIn(pool);
   const current = currentNumber(folders, slug);
   const numbers = releaseNumbers(folders, slug);
-  const manifests = new Map(numbers.map((number) => [number, manifestOf(number)]));
-  const old = new Set(outdated(manifests, current));
+  const outlines = new Map(numbers.map((number) => [number, outline(number)]));
+  const old = new Set(outdated(outlines, current));
   for (const number of old) disk.remove(releaseFolder(folders, slug, number));
-  const kept = [...manifests].filter(([number]) => !old.has(number)).map(([, manifest]) => manifest);
+  const kept = [...outlines].filter(([number]) => !old.has(number)).map(([, release]) => release);
   // If a kept release can't be read, it is unknown which folders it links to.
   if (kept.includes(null)) return;
-  const needed = new Set(kept.flatMap((manifest) => Object.values(manifest?.folders ?? {})));
+  const needed = new Set(kept.flatMap((release) => release?.folders ?? []));
   for (const id of pooled) if (!needed.has(id)) disk.remove(join(pool, id));
 }
 
@@ -62,9 +72,9 @@ export function prune(
  * Returns the releases to remove. A release that a later one only completed isn't worth going back to. The one right before the
  * served release stays, because visitors may still be reading it.
  */
-function outdated(manifests: ReadonlyMap<number, Manifest | null>, current: number | null): number[] {
-  const numbers = [...manifests.keys()];
-  const completedBy = new Map([...manifests].map(([number, manifest]) => [manifest?.completes ?? null, number]));
+function outdated(outlines: ReadonlyMap<number, ReleaseOutline | null>, current: number | null): number[] {
+  const numbers = [...outlines.keys()];
+  const completedBy = new Map([...outlines].map(([number, release]) => [release?.completes ?? null, number]));
   const completed = numbers.filter(
     (number) => number !== current && completedBy.has(number) && completedBy.get(number) !== current,
   );

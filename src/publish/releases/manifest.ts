@@ -110,23 +110,18 @@ export async function compress(contentType: string, body: Uint8Array): Promise<r
     .map(({ encoding, bytes }) => ({ encoding, bytes: Uint8Array.from(bytes) }));
 }
 
-const FileRecordSchema = z.preprocess(
-  // Format 2 had another word for it.
-  (record) =>
-    typeof record === 'object' && record !== null && 'twins' in record ? { ...record, variants: record.twins } : record,
-  z.object({
-    /** Digest of what it is made from: its inputs, and the code that renders its kind. */
-    key: z.string(),
-    sha256: z.string(),
-    bytes: z.number(),
-    contentType: z.string(),
-    csp: z.string().nullable(),
-    /** Target of a redirect, below the page; absent: not a redirect. */
-    location: z.string().optional(),
-    /** Compressed variants next to the file; null: not made yet. */
-    variants: z.array(z.enum(COMPRESSIONS)).nullable(),
-  }),
-);
+const FileRecordSchema = z.object({
+  /** Digest of what it is made from: its inputs, and the code that renders its kind. */
+  key: z.string(),
+  sha256: z.string(),
+  bytes: z.number(),
+  contentType: z.string(),
+  csp: z.string().nullable(),
+  /** Target of a redirect, below the page; absent: not a redirect. */
+  location: z.string().optional(),
+  /** Compressed variants next to the file; null: not made yet. */
+  variants: z.array(z.enum(COMPRESSIONS)).nullable(),
+});
 export type FileRecord = z.output<typeof FileRecordSchema>;
 
 const ManifestSchema = z.object({
@@ -155,6 +150,14 @@ const ManifestSchema = z.object({
   dataSha256: z.string(),
 });
 export type Manifest = z.output<typeof ManifestSchema>;
+
+/** @throws when it isn't one */
+function parse(bytes: Uint8Array): Manifest {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const data = JSON.parse(text) as { readonly format?: unknown };
+  // Format 2 had another word for it. Looking for that in each record would take as long as reading all of them.
+  return ManifestSchema.parse(data?.format === 2 ? JSON.parse(text.replaceAll('"twins":', '"variants":')) : data);
+}
 export type ReleaseAccess = Manifest['access'];
 
 const recordTexts = new WeakMap<FileRecord, string>();
@@ -167,7 +170,13 @@ export function manifestText(manifest: Manifest): string {
     // A record is of one path, in whatever manifest.
     records.push(recordTexts.getOrInsertComputed(record, () => `${JSON.stringify(path)}:${JSON.stringify(record)}`));
   }
-  return JSON.stringify({ ...manifest, files: {} }).replace('"files":{}', () => `"files":{${records.join()}}`);
+  // Joined once: it has up to megabytes.
+  const [head, tail] = JSON.stringify({ ...manifest, files: {} }).split(/(?<="files":\{)(?=\})/, 2);
+  const last = records.length - 1;
+  if (last < 0) return `${head}${tail}`;
+  records[last] = `${records[last]}${tail}`;
+  records[0] = `${head}${records[0]}`;
+  return records.join();
 }
 
 /** The page that a release is of. */
@@ -210,7 +219,7 @@ export interface IdentifiedManifest {
 export function identifyManifest(folders: ReleaseFolders, slug: string, number: number): IdentifiedManifest | null {
   try {
     const bytes = readFileSync(join(releaseFolder(folders, slug, number), MANIFEST_FILE));
-    return { manifest: ManifestSchema.parse(JSON.parse(bytes.toString('utf8'))), digest: hash('sha256', bytes, 'hex') };
+    return { manifest: parse(bytes), digest: hash('sha256', bytes, 'hex') };
   } catch {
     return null;
   }
@@ -219,7 +228,7 @@ export function identifyManifest(folders: ReleaseFolders, slug: string, number: 
 /** Parses a manifest from elsewhere; null: it isn't one. */
 export function parseManifest(bytes: Uint8Array): Manifest | null {
   try {
-    return ManifestSchema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data ?? null;
+    return parse(bytes);
   } catch {
     return null;
   }
@@ -253,6 +262,13 @@ export function filePlaces(
   };
 }
 
+/** What else a release needs of those on disk: which folders it has, and which release it completes. */
+export type ReleaseOutline = Pick<Manifest, 'completes'> & { readonly folders: readonly string[] };
+
+export function outlineOf({ completes, folders }: Manifest): ReleaseOutline {
+  return { completes, folders: Object.values(folders) };
+}
+
 /** About 400 bytes each. */
 const RECORDS_MAX = 25_000;
 
@@ -260,7 +276,12 @@ export interface ManifestCache {
   /** Null: it is missing or damaged. */
   readonly get: (slug: string, number: number) => Manifest | null;
   readonly put: (manifest: Manifest) => void;
+  /** The same of what `prune` asks of releases that are no longer served, of which many more are kept. */
+  readonly outline: (slug: string, number: number) => ReleaseOutline | null;
 }
+
+/** About 30 bytes each. */
+const OUTLINED_FOLDERS_MAX = 100_000;
 
 /** Makes the cache over a data folder; the least recently used are given up first. */
 export function createManifestCache(folders: ReleaseFolders, recordsMax: number = RECORDS_MAX): ManifestCache {
@@ -269,7 +290,15 @@ export function createManifestCache(folders: ReleaseFolders, recordsMax: number 
     // One that is larger than all that may be kept is kept alone.
     sizeCalculation: ({ files }) => Math.min(recordsMax, Math.max(1, Object.keys(files).length)),
   });
-  const put = (manifest: Manifest): void => void kept.set(`${manifest.slug}/${manifest.number}`, manifest);
+  const outlines = new LRUCache<string, ReleaseOutline>({
+    maxSize: OUTLINED_FOLDERS_MAX,
+    sizeCalculation: ({ folders: { length } }) => Math.min(OUTLINED_FOLDERS_MAX, 1 + length),
+  });
+  const put = (manifest: Manifest): void => {
+    const key = `${manifest.slug}/${manifest.number}`;
+    kept.set(key, manifest);
+    outlines.set(key, outlineOf(manifest));
+  };
   return {
     get: (slug, number) => {
       const known = kept.get(`${slug}/${number}`);
@@ -279,5 +308,15 @@ export function createManifestCache(folders: ReleaseFolders, recordsMax: number 
       return manifest;
     },
     put,
+    outline: (slug, number) => {
+      const key = `${slug}/${number}`;
+      const known = outlines.get(key);
+      if (known !== undefined) return known;
+      const manifest = kept.get(key) ?? readManifest(folders, slug, number);
+      if (manifest === null) return null;
+      const outline = outlineOf(manifest);
+      outlines.set(key, outline);
+      return outline;
+    },
   };
 }

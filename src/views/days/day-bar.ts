@@ -73,6 +73,9 @@ function cellLetters(cells: readonly DayCell[]): string {
   return letters.getOrInsertComputed(cells, () => cells.map(cellLetter).join(''));
 }
 
+/** What is packed of the days of one time line, which is the same in every language. */
+const packed = new WeakMap<readonly DayCell[], readonly string[]>();
+
 /** @param incidents  those that are about the component */
 export function buildDayBar(
   { settings }: Pick<PageModel, 'settings'>,
@@ -81,8 +84,11 @@ export function buildDayBar(
   incidents: readonly IncidentHead[],
 ): DayBarView {
   const letters = cellLetters(cells);
-  const details = cells.map((cell): DayDetail => {
-    const spans = packSpans(timeline, cell, settings.timezone);
+  const spansOf = packed.getOrInsertComputed(cells, () =>
+    cells.map((cell) => packSpans(timeline, cell, settings.timezone)),
+  );
+  const details = cells.map((cell, index): DayDetail => {
+    const spans = spansOf[index] ?? '';
     const shown = incidentsOn(cell, incidents);
     return spans === '' && shown.length === 0 ? NOTHING : { spans, incidents: shown };
   });
