@@ -5,7 +5,13 @@
  * response.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { clientAddressOf, isForwarded } from '../access/attempts/client-address.ts';
 import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
@@ -93,7 +99,9 @@ function serve(visit: Visit): void {
 function reply(visit: Visit, result: Answer): void {
   const { options, request, response, address } = visit;
   const isOpen = result.status >= 400 && isOpenToScripts(options, address);
-  const opened = isOpen ? { ...result, headers: { ...result.headers, ...OPEN_TO_SCRIPTS } } : result;
+  const opened = isOpen
+    ? { ...result, headers: openHeaders.getOrInsertComputed(result.headers, openToScripts) }
+    : result;
   const sending = {
     head: finishHead(opened, options.isHttpsSite),
     now: options.now,
@@ -178,7 +186,12 @@ function isOpenToScripts({ access }: FrontDoorOptions, address: Address): boolea
   return address.kind === 'site' || (address.kind === 'page' && access.pageOf(address.slug)?.gate.kind === 'public');
 }
 
-const OPEN_TO_SCRIPTS = { 'access-control-allow-origin': '*' };
+/** By those of the response, so that the head of a page that says what is missing is made once. */
+const openHeaders = new WeakMap<OutgoingHttpHeaders, OutgoingHttpHeaders>();
+const openToScripts = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders => ({
+  ...headers,
+  'access-control-allow-origin': '*',
+});
 
 const ALLOW = { allow: 'GET, HEAD, OPTIONS' };
 const PREFLIGHT_CLOSED: Answer = { status: 204, headers: ALLOW, body: null };

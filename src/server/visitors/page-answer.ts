@@ -1,5 +1,6 @@
 /** Decides which file of which release an address gets, and what is shown if there is none or it may not be seen. */
 
+import type { OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Access, canView, type GatedPage, NOBODY, type Principal } from '../../access/access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
@@ -139,9 +140,16 @@ function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer 
   // With another digest, it is the script of another version of the page, which must not be cached under that address.
   const isScript = isPublic && query.size > 0 && PAGE_SCRIPTS.some((name) => name === path);
   if (file !== null && isScript && query.has(release.manifest.files[path]?.sha256.slice(0, 8) ?? ''))
-    return { ...file, headers: { ...file.headers, 'cache-control': SCRIPT_CACHE } };
+    return { ...file, headers: scriptHeaders.getOrInsertComputed(file.headers, cachedForLong) };
   return redirected(release.manifest.files, address) ?? file ?? withoutFile(deps, asked, release);
 }
+
+/** By those of the file, which are the same object each time, so that the head of a script is made once, too. */
+const scriptHeaders = new WeakMap<OutgoingHttpHeaders, OutgoingHttpHeaders>();
+const cachedForLong = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders => ({
+  ...headers,
+  'cache-control': SCRIPT_CACHE,
+});
 
 /** The response if the visitor may not see the page, or if it has no release. */
 function hiddenFile(deps: PageDeps, asked: Asked, isSeen: boolean): Answer | Promise<Answer> {
