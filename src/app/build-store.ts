@@ -143,13 +143,13 @@ export async function openOrClose<Part>(closing: AsyncDisposableStack, open: () 
   try {
     return await open();
   } catch (error) {
-    // The reason why it can't start says more than what can't be closed because of it.
+    // The first error is more useful than errors of closing.
     await closing.disposeAsync().catch(() => undefined);
     throw error;
   }
 }
 
-/** The operator's own components; what is built with them is kept in the data folder. Null: there are none. */
+/** The operator's own components, built into the data folder; null: there are none. */
 export function ownComponents({ site, data }: Config): OwnComponents | null {
   return site.components === undefined ? null : { folder: site.components, builds: join(data, 'renderer') };
 }

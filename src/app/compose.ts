@@ -1,6 +1,6 @@
 /**
- * The composition root. Four builders, one after the other: what is stored, what is served, what is told to others, what is
- * published. Commands that don't serve call only those they need.
+ * The composition root: four builders, one after the other, for the store, serving, notifications and publishing. Commands that
+ * don't serve call only those they need.
  */
 
 import type { Config } from '../config/load.ts';

@@ -131,8 +131,8 @@ export async function findUnknownReferences(
 const LOOK_EVERY_MS = 10 * MINUTE_MS;
 
 /**
- * After a run, logs what the configuration refers to and nothing has, as `check` says it: once, and again when it changes. It is
- * looked for every ten minutes at most, since a site of 1,000 pages takes tens of milliseconds.
+ * After a run, logs references of the configuration to things that don't exist, in the words of `check`: once, and again when they
+ * change. They are looked up every ten minutes at most, because a site of 1,000 pages takes tens of milliseconds.
  */
 export function createReferenceLog(base: StoreParts, log: Log): () => void {
   const newsOf = createNews();
@@ -186,7 +186,7 @@ function readLists({ http, store }: StoreParts, upstream: Upstream): Promise<Lea
 /** Status pages and monitors of an upstream, as a probe saw them. */
 export type ProbedPages = Pick<Learned, 'monitors' | 'pages'>;
 
-/** @param probed  by upstream; of all others what is stored counts, so that a first look needs no pass before it */
+/** @param probed  by upstream; for all others, stored data is used, so that no pass is needed first */
 export async function pageProblems(
   base: Pick<StoreParts, 'store' | 'siteInputs'>,
   probed: ReadonlyMap<string, ProbedPages>,
@@ -225,10 +225,9 @@ export async function pagesAsProbed(
   });
 }
 
-// Tells operators when what is kept for a page stays behind: with a page that ended, or from the time that it was
-// private.
+// Tells operators when data is left over: of a page that ended, or from the time when a page was private.
 
-/** Says of eras that begin again and of pages that open what is not shown any more. */
+/** Logs what is no longer shown because a page's era ended or its access changed. */
 export async function logSettled(log: Log, database: Database, { ended, changed }: PageChanges): Promise<void> {
   for (const { key, slug } of ended)
     log.info(

@@ -5,7 +5,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { ProxySettings } from '../network/proxy.ts';
 
 /** Milliseconds of each part of a try; over several redirects their sum. Absent: there was no such part, or it wasn't seen. */
-export interface Phases {
+interface Phases {
   readonly name?: number;
   readonly connect?: number;
   readonly tls?: number;

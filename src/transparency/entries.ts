@@ -91,7 +91,7 @@ export function parseEntry(line: string): LogEntry | null {
   }
 }
 
-/** The entry about days that were said for the first time. */
+/** The entry about days that are recorded for the first time. */
 export function daysEntry(at: string, fresh: readonly DayRecord[]): EntryDraft {
   const byDay = Map.groupBy(
     fresh.toSorted((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0)),
@@ -107,7 +107,7 @@ export function daysEntry(at: string, fresh: readonly DayRecord[]): EntryDraft {
   return { at, kind: 'days', days: Object.fromEntries(days) as never };
 }
 
-/** The entry about days that say something else than before. */
+/** The entry about days that changed. */
 export function correctionsEntry(at: string, changes: readonly DayChange[]): EntryDraft {
   const parse = (figures: string | null): DayFigures | null => (figures === null ? null : JSON.parse(figures));
   const corrections = changes.map((change) => ({

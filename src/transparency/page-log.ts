@@ -25,7 +25,7 @@ import {
 import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
 import { judgeWitness, readRecords } from './witness.ts';
 
-/** A log, and the revision of the store that its news was made from: older news than what is in it is left out. */
+/** A log, and the revision of the store that its news was made from. News older than the log is left out. */
 interface LogPlace {
   readonly page: PageKey;
   /** Names a log that doesn't exist yet: host and path of the page. */
@@ -67,7 +67,7 @@ export interface SeenLog {
 export interface LogHead {
   readonly size: number;
   readonly checkpoint: string;
-  /** Public key of whoever signed it. */
+  /** Public key of the signer. */
   readonly verifier: string;
   /** The lines of the last file. */
   readonly tail: readonly string[];
@@ -232,8 +232,8 @@ export async function readLines(
 }
 
 /**
- * A database that was restored from a backup is behind what was published. If its log leads to what the last release shows,
- * the lines that it lacks are taken over; otherwise the log says that it can't be continued.
+ * A database that was restored from a backup is behind the published log. If its log is the beginning of the published one, the
+ * missing lines are copied from there. Otherwise an entry says that the log can't be continued.
  */
 async function continueSeen(
   tx: Writer,

@@ -60,7 +60,7 @@ interface Correction {
 
 interface VerifyOptions {
   readonly read: ReadFile;
-  /** Whether the page is read at the root of its host, where files of the site can stand in place of its own. */
+  /** Whether the page is read at the root of its host, where files of the site may replace its own. */
   readonly isAtRoot: boolean;
   /** The head that was seen before; null: none. */
   readonly seen: SeenHead | null;
@@ -251,7 +251,7 @@ function isSignature(text: Buffer, verifier: string, signature: string): boolean
   return verify(null, text, createPublicKey({ key: jwk, format: 'jwk' }), Buffer.from(signature, 'base64'));
 }
 
-/** Compares what is served with the list of files that was signed. */
+/** Compares the served files with the signed list. */
 async function checkFiles(
   { read, isAtRoot }: VerifyOptions,
   { release }: Checkpoint,
@@ -272,7 +272,7 @@ async function checkFiles(
   return { faults: faults.filter((fault) => fault !== null), count: listed.length };
 }
 
-/** Compares what the page says of past days with what its log committed to. */
+/** Compares the page's past days with those in its log. */
 async function checkDays(
   read: ReadFile,
   entries: readonly LogEntry[],

@@ -30,8 +30,8 @@ interface StoredFacts {
 }
 
 /**
- * Makes the look at them. What the store and the disk say is what they said last if they don't answer in time, so that metrics tell
- * of a database or a disk that hangs. Ages are always those of now.
+ * Creates the function that reads the gauges. If the store or the disk doesn't answer in time, their last values are used, so that
+ * metrics also work when a database or a disk hangs. Ages are always current.
  *
  * @param served the releases that are served
  */
@@ -52,7 +52,7 @@ export function createGaugeReader(
       await keeper.refresh(now());
       known = await storedFacts(pharos);
     } catch (error) {
-      // Said by whoever follows the store; here, what was known last is told.
+      // `followStore` reports it. Here, the last known values are used.
       if (!isStatusError(error)) throw error;
     }
     return known;
@@ -166,22 +166,21 @@ async function readStates(folders: ReleaseFolders, slug: string, number: number)
   return { number, staleAfter: data.staleAfter, states };
 }
 
-// Reads from a database or a disk that may hang: whoever asks gets what was read last, after a short wait for
-// something newer.
+// Reads from a database or a disk that may hang: after a short wait, returns the last value.
 
-/** A scrape times out after ten seconds by default, and one that answers tells more than one that does not. */
+/** A scrape times out after ten seconds by default. */
 const PATIENCE_MS = 1_000;
 
 export interface Latest<T> {
-  /** Reads again, one read at a time, and returns what is known by then. */
+  /** Reads again, one read at a time, and returns the latest value. */
   readonly read: () => Promise<T>;
-  /** How long the read that is under way has been so; 0: none is. */
+  /** How long the current read has taken so far; 0: there is none. */
   readonly waitingMs: () => number;
 }
 
 /**
- * @param first what is known before anything was read
- * @param readNow what fails is said by whoever follows the source; here, what was read last stays
+ * @param first the value before anything was read
+ * @param readNow if it fails, the last value stays; its errors are reported elsewhere
  */
 export function createLatest<T>(first: T, readNow: () => Promise<T>, patienceMs: number = PATIENCE_MS): Latest<T> {
   let last = first;

@@ -1,4 +1,4 @@
-/** Writes the report of a run to the log. What is wrong with an upstream is said once, and again when it changes. */
+/** Writes the report of a run to the log. Problems of an upstream are logged once, and again when they change. */
 
 import type { UpstreamReport } from '../../sync/pass/pass.ts';
 import { createNews, type Log } from '../log.ts';
@@ -8,7 +8,7 @@ import type { RunReport } from './engine.ts';
 export function createReportLog(log: Log): (report: RunReport) => void {
   const failures = new Map<string, string>();
   const newsOf = createNews();
-  let pagesTold: readonly string[] = [];
+  let pagesLogged: readonly string[] = [];
 
   function writeUpstream(run: object, item: UpstreamReport): void {
     const { upstreamId: upstream } = item;
@@ -49,11 +49,11 @@ export function createReportLog(log: Log): (report: RunReport) => void {
     }
     if (report.publish === null) return;
     const found = Map.groupBy(report.publish.problems, ({ slug }) => slug);
-    for (const slug of new Set([...pagesTold, ...found.keys()])) {
+    for (const slug of new Set([...pagesLogged, ...found.keys()])) {
       const lines = (found.get(slug) ?? []).map(({ message }) => message);
       for (const line of newsOf(`page ${slug}`, lines)) log.warn({ ...run, page: slug }, line);
     }
-    pagesTold = [...found.keys()];
+    pagesLogged = [...found.keys()];
   };
 }
 

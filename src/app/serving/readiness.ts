@@ -7,9 +7,9 @@ import type { EpochMs } from '../../model/time.ts';
 import { type SiteState, sourceFreshness } from '../../publish/definitions/site-state.ts';
 
 export interface ReadinessFacts {
-  /** Slugs of the pages that have a release, as the disk said last. */
+  /** Slugs of the pages with a release, when the disk was last read. */
   readonly published: Pick<ReadonlySet<string>, 'has'>;
-  /** For how long the disk has not said anything newer; 0 or absent: it answers. */
+  /** How long the disk hasn't answered; 0 or absent: it answers. */
   readonly diskSilentMs?: number;
   /** The state when the store was last read; null: not read since the start. */
   readonly state: SiteState | null;

@@ -1,6 +1,6 @@
 /**
- * Looks at the pages that this site is a witness of, and at the witnesses of its own pages. Both are kept in the database, for
- * whichever node publishes next.
+ * Checks the pages that this site is a witness of, and the witnesses of its own pages. Both results are stored in the database for
+ * the node that publishes next.
  */
 
 import { z } from 'zod';

@@ -60,8 +60,8 @@ export interface PublisherClient extends Publisher {
 }
 
 /**
- * Megabytes of half a young generation, in this thread and in others (`bin/pharos.js`). With the larger, less of what a change makes
- * is copied, and it takes a twelfth less time. A thread has what the flag says as it begins; the flag overrules a limit of its own.
+ * Megabytes of half a young generation, in this thread and in others (`bin/pharos.js`). With the larger one, V8 copies less during a
+ * change, which takes a twelfth less time. A thread takes the flag's value when it starts; the flag overrides `resourceLimits`.
  */
 const CHANGE_MB = 8;
 const USUAL_MB = 4;
