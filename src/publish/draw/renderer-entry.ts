@@ -18,7 +18,7 @@ export const stylesByKind: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
-/** Scripts that a page may load from a file of its own: the file's name, and where Astro found the script. */
+/** Scripts that a page may load from a file: its name, and where Astro found the script. */
 const PLACES: Readonly<Record<(typeof PAGE_SCRIPTS)[number], string>> = {
   'days.js': 'components/days/DayTip.astro?astro&type=script&index=0',
   'enhance.js': 'layouts/Page.astro?astro&type=script&index=1',
@@ -53,8 +53,8 @@ type DrawKind = (handed: Handed, hasFiles: boolean) => DrawnPage | Promise<Drawn
 const kinds = new Map<string, Promise<DrawKind>>();
 
 /**
- * Draws what is handed over. Only the page's template is run: an answer as Astro gives it to a visitor has headers and bytes, which
- * would be taken apart again, and takes as long as drawing a small page.
+ * Renders a view by calling the page's template directly. Astro's own way returns an HTTP response, which would have to be taken
+ * apart again and takes as long as rendering a small page.
  *
  * @param hasFiles  the scripts that have files are left out
  */

@@ -26,7 +26,7 @@ export interface Renderer {
   /** With the same version, the same view gives the same bytes. */
   readonly version: string;
   /**
-   * @param place  `file`: beside the page are its scripts (`scriptOf`). Default: it stands alone, with all of them in it.
+   * @param place  `file`: the page loads its scripts from files (`scriptOf`). Default: it contains all of them.
    * @throws PUBLISH_FAILED when the view cannot be drawn
    */
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind], place?: 'file') => Promise<Rendered>;
@@ -100,11 +100,11 @@ async function drawn(built: Built, handed: Handed, { hasFiles, placeOf }: DrawCo
 
 interface ScriptFile {
   readonly name: string;
-  /** As it stands in a page. */
+  /** Its text inside a page. */
   readonly content: string;
-  /** As it stands in the file. */
+  /** Its text as a file. */
   readonly text: string;
-  /** Its address after that of the page, and what else the element says. */
+  /** The rest of its address, after that of the page, and its other attributes. */
   readonly attributes: string;
 }
 

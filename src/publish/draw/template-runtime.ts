@@ -156,5 +156,5 @@ export function renderHead(drawing: Drawing): Markup {
   return new Markup(drawing.styles);
 }
 
-/** Every page of ours has a head of its own. */
+/** All our pages have their own head. */
 export const maybeRenderHead = (): string => '';

@@ -203,8 +203,8 @@ interface RedirectContext {
 const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
 
 /**
- * Files at addresses that lead to others of the page: our server answers with the new address, other hosts with a document. One for
- * each redirect that leads to something the page has, and from where it has nothing.
+ * Files for redirects within the page: our server answers with the new address, and other hosts with a document. There is one for
+ * each redirect from an unused address to something that the page has.
  *
  * @param redirects  addresses below the page, as in the configuration
  */

@@ -332,7 +332,7 @@ export function llmsText({ title, summary, sections }: LlmsView): string {
   return `# ${escapeMarkdown(title)}\n\n> ${escapeMarkdown(summary)}\n${lists.join('')}`;
 }
 
-/** Text that Markdown draws as it is, with no links, markup or headings of its own. */
+/** Escapes text for Markdown, so that it creates no links, markup or headings. */
 function escapeMarkdown(text: string): string {
   return cleanLine(text).replace(/[\\`*_{}[\]()<>#!|~]/g, '\\$&');
 }

@@ -182,7 +182,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Decodes an image. Its type comes from the bytes, whatever a header says. Never throws. */
+/** Decodes an image. Its type is detected from the bytes, not from headers. Never throws. */
 export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
   if (bytes.length > ICON_BYTES_MAX) return refused(`it is larger than ${ICON_BYTES_MAX / 1024} KiB`);
   const data = Buffer.from(bytes);
@@ -260,7 +260,7 @@ function wrapped(data: Buffer, { type, size: { width, height } }: Pixels): strin
 
 const library = once(async () => (await import('@resvg/resvg-js')).Resvg);
 
-/** @param keepsSize  true: what is smaller is not drawn larger */
+/** @param keepsSize  true: small images aren't enlarged */
 async function draw(svg: string, keepsSize: boolean): Promise<DecodedIcon> {
   const Resvg = await library();
   try {

@@ -113,8 +113,8 @@ function historyId({ definition, identity }: ResolvedPage): string {
 }
 
 /**
- * Whether a page may show something: what was written on another page, or on the one that had its slug before, is not its own;
- * and a public page shows what was written while it was private only when its operator says so.
+ * Whether a page may show a post. Posts of other pages, and of the page that had the slug before, are not its own. A public page
+ * shows posts from the time when it was private only if its operator allows it.
  */
 function isOwn(page: ResolvedPage, { id, owner }: Owned): boolean {
   const { key } = page.identity;
@@ -131,8 +131,8 @@ export function hidesPrivate({ definition, config }: Pick<ResolvedPage, 'definit
 type Owned = Pick<Incident, 'id' | 'owner'>;
 
 /**
- * Replaces the name of the page in a reference to it, or to one of its components, by what its history is kept under. What was
- * written on the page names it as it was called then.
+ * Replaces the page's id in a reference to it, or to one of its components, with the id that its history is stored under. Posts
+ * refer to the page by the id it had at the time.
  */
 function underId(page: ResolvedPage, name: string, { owner }: Pick<Incident, 'owner'> = {}): string {
   const id = historyId(page);

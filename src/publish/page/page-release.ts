@@ -108,8 +108,8 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities },
   });
-  // The process that made a release also renders what it left for later. Only the first look of another process takes that
-  // over.
+  // The process that made a release also renders what it left for later. Another process does so only when it first looks at
+  // the page.
   const isNothingNew = manifest === null && !task.comparesAll;
   return { ...prepared, manifest, filesDrawn, filesTotal: entries.length, hasWaiting: hasWaiting && !isNothingNew };
 }
@@ -194,7 +194,7 @@ export function logPlace(
   return { page: key, origin: logOrigin(settings.url, key), revision: state.revision, at: asOf };
 }
 
-/** Commits to what the page says of days that are over, unless that is what its log says already. */
+/** Adds the figures of past days to the page's log, unless the log already has them. */
 export async function commitDays(
   deps: Pick<PageReleaseDeps, 'commitDays' | 'commitRelease' | 'folders' | 'store'>,
   { components, asOf, log }: PageModel,

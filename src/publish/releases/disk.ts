@@ -129,13 +129,13 @@ const SCRIPT = 'while IFS= read -r path; do if sync -f "$path" 2>/dev/null; then
 
 interface Shell {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  /** Of whoever waits, in the order of their paths. */
+  /** Callbacks of the requests, in their order. */
   readonly waiting: ((isDone: boolean) => void)[];
 }
 
 let shell: Shell | null = null;
 
-/** Whether the file system of `path` was told to write everything and did; false where there is no such command. */
+/** Flushes the file system of `path`; false if that failed, or if there is no command for it. */
 export function syncFileSystem(path: string): Promise<boolean> {
   if (path.includes('\n')) return Promise.resolve(false);
   shell ??= begin();

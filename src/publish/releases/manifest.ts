@@ -20,12 +20,12 @@ import { currentNumber, filesFolder, poolFolder, type ReleaseFolders, releaseFol
 export const PUBLIC_CACHE = 'public, max-age=30, stale-while-revalidate=30, stale-if-error=86400';
 
 /**
- * For scripts of pages at addresses that end in the digest of what is in them. Browsers keep them; a cache that many share
- * forgets them as soon as the page itself, since they stand at its address.
+ * For scripts of pages, whose addresses end with their digest. Browsers keep them. Shared caches drop them together with the page,
+ * because they have the page's address.
  */
 export const SCRIPT_CACHE = 'public, max-age=31536000, s-maxage=30, immutable';
 
-/** For `api/now.json`, which says how long ago a page was checked: one answer serves many visitors, but is never old. */
+/** For `api/now.json`, which says when a page was last checked: many visitors share one response, but it is never old. */
 export const NOW_CACHE = 'public, max-age=10';
 
 /** Keeps content of an SVG or JSON file from running in our origin. */

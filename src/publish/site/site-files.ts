@@ -91,9 +91,9 @@ function securityFiles(security: SecurityContact | undefined): FileEntry[] {
 }
 
 /**
- * The script with which other sites show a page's state: `public/embed.js`, with what it can't import written into it.
+ * The script that shows a page's state on other sites: `public/embed.js`, with the values that it can't import inserted.
  *
- * @param source  `public/embed.js`, where names stand for the looks of states and for words
+ * @param source  `public/embed.js`, with names as placeholders for colours of states and for words
  */
 export function embedScript(source: string): string {
   const looks = STATES.map((state) => {

@@ -1,6 +1,6 @@
 /**
- * A ledger names everything that is in a store, page by page. It is one small object, replaced only by whoever has read its last
- * version. A target has one of the files that visitors get; a bucket of releases has one of the releases that web nodes take.
+ * A ledger lists everything in a store, page by page. It is one small object, and only a process that has read its latest version
+ * may replace it. A target has a ledger of the files for visitors; a bucket of releases has one of the releases for web nodes.
  */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -11,7 +11,7 @@ import { SITE_SLUG } from '../releases/folders.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** What every ledger says of a page. */
+/** The fields that every ledger has for a page. */
 export const LedgerEntrySchema = z.object({
   /** Number of its newest release that was ever written. No other release may get this number. */
   number: z.int().nonnegative().default(0),

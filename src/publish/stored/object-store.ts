@@ -1,6 +1,6 @@
 /**
  * Bytes by key: a folder or a bucket. Sites for static hosts and releases for web nodes are kept in the same kind of store, so
- * what is true of one (who may write, how a ledger is replaced, how much is removed at once) is true of the other.
+ * the same rules apply to both: who may write, how a ledger is replaced, how much is removed at once.
  */
 
 import { hash } from 'node:crypto';
@@ -32,7 +32,7 @@ export interface ObjectStore {
   readonly remove: (key: string) => Promise<void>;
   /** Whether an object exists; absent: checking costs too much. */
   readonly has?: (key: string) => boolean;
-  /** Aborts what is under way. */
+  /** Aborts running requests. */
   readonly close: () => Promise<void>;
 }
 
@@ -167,7 +167,7 @@ export function createBucket(options: BucketOptions, deps: S3Deps): ObjectStore 
   const client = createS3Client(options, deps);
   const { prefix, setting } = options;
   const place = `${client.place}/${prefix}`;
-  // Not every server supports conditional writes; one that says so isn't asked again.
+  // Not every server supports conditional writes. After a server has refused one, they aren't tried again.
   let knowsConditions = true;
 
   const put = async (key: string, body: Uint8Array, headers: ObjectHeaders): Promise<string> =>

@@ -291,7 +291,7 @@ function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker
     makePageFolders({ disk: DISK, folders }, slug, modes);
     const folder = releaseFolder(folders, slug, manifest.number);
     mkdirSync(join(folder, 'files'), { recursive: true, mode: modes.folder });
-    // One that has folders and no files of its own would not be made with a file.
+    // A folder that contains only folders isn't created together with a file.
     for (const id of Object.values(manifest.folders))
       mkdirSync(join(poolFolder(folders, slug), id), { recursive: true, mode: modes.folder });
     const files = Object.entries(manifest.files).map(([path, record]) => [

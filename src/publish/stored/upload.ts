@@ -1,6 +1,6 @@
 /**
- * Uploads what is served here to a store of releases. First, pages that may no longer be shown leave the index. Then the
- * objects of new releases are uploaded, and the index comes last, so that everything it names is there.
+ * Uploads the served releases to a store. First, pages that may no longer be shown are removed from the index. Then the objects of
+ * new releases are uploaded, and the index last, so that everything in it exists.
  */
 
 import { readFileSync } from 'node:fs';

@@ -146,7 +146,7 @@ export function headersFile(isHttps: boolean, hasHome: boolean, locales: readonl
 
 export interface PageAddresses {
   readonly slug: string;
-  /** Null: it has no domain of its own. */
+  /** Null: it has no custom domain. */
   readonly domain: string | null;
   /** Files that lead on, and where, both below the page. */
   readonly redirects: readonly (readonly [path: string, location: string])[];
