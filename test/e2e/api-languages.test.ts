@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runHere } from '../helpers/in-process.ts';
-import { eventually, type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { eventually, type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
+import { startWarm } from '../helpers/warm.ts';
 import {
   type ApiAnswer,
   callApi,
@@ -36,7 +37,7 @@ describe('texts in several languages over the API', () => {
     ).toString();
   const restart = async () => {
     await pharos.stop();
-    pharos = await startPharos(['start', '--port', '0'], { cwd: folder.path, env: WRITING_ENV });
+    pharos = await startWarm(['start', '--port', '0'], { cwd: folder.path, env: WRITING_ENV });
   };
 
   it('come, change, go, and are the same after a restart', async () => {
