@@ -25,10 +25,10 @@ const args = process.argv.slice(2);
  */
 const LASTING = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
 /**
- * If the machine has much memory, V8 lets a heap grow to four times what is alive in it before it collects. This makes it half
+ * If the machine has much memory, V8 lets a heap grow to four times what is alive in it before it collects. This makes it a quarter
  * as much again, without a limit for what a large page needs. Set later, it has no effect on the heap that there is.
  */
-const LASTING_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+const LASTING_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=25'];
 /**
  * The heap that answers visitors keeps that room: with half of it, a request takes up to a tenth more of the processor. Threads
  * that are started later have half of it, unless they say otherwise.
