@@ -71,7 +71,7 @@ async function loadKind(kind: string): Promise<DrawKind> {
   if ('isAstroComponentFactory' in instance.default)
     return async (handed, hasFiles) => {
       const { html, renderedScripts } = await drawWithAstro(request, instance, handed);
-      return finish(placeScripts(html, hasFiles), renderedScripts);
+      return finish(handed, placeScripts(html, hasFiles), renderedScripts);
     };
   const elements = styles.map((style) => `<style>${style}</style>`).join('');
   return (handed, hasFiles) => {
@@ -79,7 +79,7 @@ async function loadKind(kind: string): Promise<DrawKind> {
     const { inlinedScripts } = manifest;
     const fileScripts = hasFiles ? FILE_SCRIPTS : NO_SCRIPTS;
     const drawing = { handed, styles: elements, inlinedScripts, fileScripts, renderedScripts };
-    return finish(`<!DOCTYPE html>${drawTemplate(instance.default, drawing)}`, renderedScripts);
+    return finish(handed, `<!DOCTYPE html>${drawTemplate(instance.default, drawing)}`, renderedScripts);
   };
 }
 
@@ -104,13 +104,12 @@ function placeScripts(drawn: string, hasFiles: boolean): string {
   return scriptFiles.reduce((rest, [, content]) => rest.replace(`${MODULE_SCRIPT}${content}</script>`, ''), html);
 }
 
-function finish(html: string, renderedScripts: ReadonlySet<string>): DrawnPage {
+function finish({ view }: Handed, html: string, renderedScripts: ReadonlySet<string>): DrawnPage {
+  // A page in one language has none to offer, and is long to search.
+  const ahead = view.shell.languages.length === 0 ? [HEAD_SCRIPT] : [HEAD_SCRIPT, OFFER_SCRIPT];
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
   return {
     html,
-    scripts: [
-      ...[HEAD_SCRIPT, OFFER_SCRIPT].filter((script) => html.includes(script)),
-      ...inlined.map(([, content]) => content),
-    ],
+    scripts: [...ahead.filter((script) => html.includes(script)), ...inlined.map(([, content]) => content)],
   };
 }
