@@ -179,7 +179,7 @@ async function tellIncidents(folder: string): Promise<void> {
 
 /** The same page in one language and in eight, by turns: what a change, the first publish and memory cost. */
 async function tellLanguages(folder: string): Promise<void> {
-  const cases = [LOCALES.slice(0, 1), LOCALES].map((locales) => ({ locales, figures: new Array<PublishFigures>() }));
+  const cases = [LOCALES.slice(0, 1), LOCALES].map((locales) => ({ locales, figures: [] as PublishFigures[] }));
   // The very first process finds nothing of ours in the memory of the disk.
   await publishInProcess({ folder, pages: 2, changes: 0 });
   for (let round = 0; round < LANGUAGES_ROUNDS; round += 1)
