@@ -23,7 +23,7 @@ interface Face {
 interface Setting {
   readonly face: Face;
   readonly tracking: number;
-  /** Two ASCII glyphs in one, at `left * 128 + right`. */
+  /** Two ASCII glyphs in one, at `left * 128 + right`, and at `LED` more with the room that is before them. */
   readonly pairs: (string | undefined)[];
   /** Four of them in one, by their two places in `pairs`; none has a digit in it, since figures are never the same. */
   readonly fours: Memo<string, number>;
@@ -41,6 +41,7 @@ function loadFace(weight: Weight): Face {
 
 /** Of one weight, those that shapes have. */
 const settings: Readonly<Record<Weight, Setting[]>> = { regular: [], bold: [] };
+const LED = 128 * 128;
 /** At about 300 bytes; more than the words of any site. */
 const FOURS_MAX = 2_048;
 
@@ -49,7 +50,7 @@ function typeset({ weight, tracking }: Typography): Setting {
   const setting = {
     face: loadFace(weight),
     tracking,
-    pairs: new Array(128 * 128),
+    pairs: new Array(tracking === 0 ? LED : 2 * LED),
     fours: createMemo<string, number>(FOURS_MAX),
   };
   settings[weight].push(setting);
@@ -113,12 +114,12 @@ export function outlinePath(text: string, typography: Typography): string {
   let index = 0;
   while (index < length) {
     const code = text.charCodeAt(index);
-    if (index > 0) {
-      const move = tracking + kerningBetween(face, text.charCodeAt(index - 1), code);
-      if (move !== 0) path += `m${move} 0`;
-    }
     const next = index + 1 < length ? text.charCodeAt(index + 1) : 128;
-    if (code >= 128 || next >= 128) {
+    const isSingle = code >= 128 || next >= 128;
+    const move = index === 0 ? 0 : tracking + kerningBetween(face, text.charCodeAt(index - 1), code);
+    const lead = move === tracking && move !== 0 && !isSingle ? LED : 0;
+    if (move !== 0 && lead === 0) path += `m${move} 0`;
+    if (isSingle) {
       path += glyphs[places[code] ?? 0];
       index += 1;
       continue;
@@ -126,10 +127,10 @@ export function outlinePath(text: string, typography: Typography): string {
     const third = index + 3 < length ? text.charCodeAt(index + 2) : 128;
     const fourth = index + 3 < length ? text.charCodeAt(index + 3) : 128;
     if (third < 128 && fourth < 128 && !isDigit(code) && !isDigit(next) && !isDigit(third) && !isDigit(fourth)) {
-      path += fourGlyphs(setting, code * 128 + next, third * 128 + fourth);
+      path += fourGlyphs(setting, lead + code * 128 + next, third * 128 + fourth);
       index += 4;
     } else {
-      path += twoGlyphs(setting, code * 128 + next);
+      path += twoGlyphs(setting, lead + code * 128 + next);
       index += 2;
     }
   }
@@ -147,15 +148,16 @@ function kerningBetween({ kerning }: Face, left: number, right: number): number 
 
 /**
  * Two ASCII letters as one flat string. Joining many short strings costs more than all the rest of drawing a badge;
- * this halves their number. At most 9,025 pairs of about 150 bytes are kept for each setting.
+ * this halves their number. At most 9,025 pairs of about 150 bytes are kept for each setting, twice where it is tracked.
  */
 function twoGlyphs({ face, tracking, pairs }: Setting, pair: number): string {
   const known = pairs[pair];
   if (known !== undefined) return known;
   const { places, glyphs } = face;
-  const [left, right] = [pair >> 7, pair & 127];
+  const [left, right] = [(pair >> 7) & 127, pair & 127];
+  const lead = pair >= LED ? `m${tracking} 0` : '';
   const both = flattened(
-    `${glyphs[places[left] ?? 0]}${moveBetween(face, tracking, left, right)}${glyphs[places[right] ?? 0]}`,
+    `${lead}${glyphs[places[left] ?? 0]}${moveBetween(face, tracking, left, right)}${glyphs[places[right] ?? 0]}`,
   );
   pairs[pair] = both;
   return both;
