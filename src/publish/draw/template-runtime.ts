@@ -5,6 +5,7 @@
  */
 
 import { addAttribute as addAnyAttribute, spreadAttributes as spreadAny } from 'astro/runtime/server/index.js';
+import { escapeMarkup } from '../../model/scalars.ts';
 import type { Handed } from '../../views/html.ts';
 
 /** Markup that is written as it is; a string is text. */
@@ -68,7 +69,7 @@ export function render(parts: readonly string[], ...values: readonly unknown[]):
 
 function toHtml(value: unknown): string {
   if (value instanceof Markup) return value.html;
-  if (typeof value === 'string') return escapeText(value);
+  if (typeof value === 'string') return escapeMarkup(value);
   if (value === undefined || value === null || value === false) return '';
   if (Array.isArray(value)) {
     let html = '';
@@ -77,19 +78,6 @@ function toHtml(value: unknown): string {
   }
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw new TypeError(`A template can’t show ${typeof value}`);
-}
-
-const SPECIAL = /[&<>'"]/;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  "'": '&#39;',
-  '"': '&quot;',
-};
-
-function escapeText(text: string): string {
-  return SPECIAL.test(text) ? text.replace(/[&<>'"]/g, (character) => ENTITIES[character] ?? '') : text;
 }
 
 /** Names of attributes whose value is written as text, unless it is empty. */
