@@ -1,6 +1,7 @@
 /** Mails to subscribers, in the language of the page: plain text, and HTML that loads nothing. */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Revealing } from '../access/digest.ts';
 import { type Mail, mailFailure, oneLine, type SendMail } from '../mail/mail.ts';
 import { escapeMarkup } from '../model/scalars.ts';
@@ -83,24 +84,17 @@ export async function noticeMail({ batch, notices, page, recipient }: NoticeMail
   const title = oneLine(page.title);
   const [first] = notices;
   if (first === undefined) throw new TypeError('a mail without notices');
-  const isDigest = notices.length > 1;
-  const digest = (n: number): string => fill(count(words.noticeDigest, n, page.locale), { title });
-  const subject = isDigest
-    ? digest(notices.length)
-    : `${words[EVENT_WORDS[first.event]]}: ${oneLine(first.subject.title)}`;
-  const sections = fitSections(notices.map((notice) => toSection(notice, { page, words, isDigest })));
-  const left = notices.length - sections.length;
-  const more: MailSection[] =
-    left === 0 ? [] : [{ label: null, heading: '', href: null, facts: [], text: `+ ${digest(left)}`, time: '' }];
-  const target = isDigest ? first.page.url : (first.subject.url ?? first.page.url);
+  const subject =
+    notices.length > 1
+      ? digestText(notices.length, page)
+      : `${words[EVENT_WORDS[first.event]]}: ${oneLine(first.subject.title)}`;
+  const init = { notices, page };
+  const { text, html } = await bodies.forceFetch(JSON.stringify(init), { context: init });
   return {
     to: recipient.address,
     subject: `[${title}] ${subject}`,
-    ...(await writeBody(page, {
-      sections: [...sections, ...more],
-      button: target === null ? null : { text: words.noticeView, href: target },
-      footer: [fill(words.noticeWhy, { title }), { text: words.noticeManage, href: recipient.manageUrl }],
-    })),
+    text: text.replaceAll(MANAGE_PLACE, recipient.manageUrl),
+    html: html.replaceAll(MANAGE_PLACE, escapeMarkup(recipient.manageUrl)),
     messageId: messageId(batch, recipient),
     references: [...new Set(notices.map((notice) => notice.subject.id))].map((id) => messageId(id, recipient)),
     headers: {
@@ -110,6 +104,39 @@ export async function noticeMail({ batch, notices, page, recipient }: NoticeMail
       Precedence: 'list',
     },
   };
+}
+
+type NoticeBodyInit = Pick<NoticeMailInit, 'notices' | 'page'>;
+
+/** Stands for the link of a recipient, the only thing in a body that differs between them. Nobody can guess it. */
+const MANAGE_PLACE = `https://${randomUUID()}.invalid/`;
+/** Bodies kept: thousands get the same notices, and styles take milliseconds to inline. */
+const BODIES_MAX = 20;
+const bodies = new LRUCache<string, Body, NoticeBodyInit>({
+  max: BODIES_MAX,
+  fetchMethod: (_key, _old, { context }) => noticeBody(context),
+});
+
+function noticeBody({ notices, page }: NoticeBodyInit): Promise<Body> {
+  const words = findWords(page.locale);
+  const isDigest = notices.length > 1;
+  const sections = fitSections(notices.map((notice) => toSection(notice, { page, words, isDigest })));
+  const left = notices.length - sections.length;
+  const more: MailSection[] =
+    left === 0
+      ? []
+      : [{ label: null, heading: '', href: null, facts: [], text: `+ ${digestText(left, page)}`, time: '' }];
+  const pageUrl = notices[0]?.page.url ?? null;
+  const target = isDigest ? pageUrl : (notices[0]?.subject.url ?? pageUrl);
+  return writeBody(page, {
+    sections: [...sections, ...more],
+    button: target === null ? null : { text: words.noticeView, href: target },
+    footer: [fill(words.noticeWhy, { title: oneLine(page.title) }), { text: words.noticeManage, href: MANAGE_PLACE }],
+  });
+}
+
+function digestText(notices: number, { title, locale }: MailPage): string {
+  return fill(count(findWords(locale).noticeDigest, notices, locale), { title: oneLine(title) });
 }
 
 interface LinkMailInit {
@@ -195,16 +222,15 @@ function fitSections(sections: readonly MailSection[]): readonly MailSection[] {
   return end === -1 ? sections : sections.slice(0, Math.max(1, end));
 }
 
+type Body = Required<Pick<Mail, 'text' | 'html'>>;
+
 interface BodyInit {
   readonly sections: readonly MailSection[];
   readonly button: MailLink | null;
   readonly footer: readonly (string | MailLink)[];
 }
 
-async function writeBody(
-  { locale, title }: MailPage,
-  { sections, button, footer }: BodyInit,
-): Promise<Pick<Mail, 'text' | 'html'>> {
+async function writeBody({ locale, title }: MailPage, { sections, button, footer }: BodyInit): Promise<Body> {
   const written = sections.map(({ label, heading, href, facts, text, time }) =>
     [[heading, label?.text ?? '', ...facts], [text], [time, href ?? '']]
       .map((lines) => lines.filter((line) => line !== '').join('\n'))

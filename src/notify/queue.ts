@@ -14,7 +14,9 @@ const PARKED_AFTER_MS = 5 * DAY_MS;
 /** Longer than notices can take to send, so that none is sent twice. */
 const KEPT_MS = 7 * DAY_MS;
 /** Subscribers per transaction, so that nobody waits long for the database. */
-const STEP = 500;
+const STEP = 200;
+/** A power cut that loses steps loses how far they came, too, so they are repeated. */
+const REPEATABLE = { isDurable: false } as const;
 /** Rows of the outbox for subscribers and channels. */
 const OURS = `kind IN ('notice', 'confirm', 'known')`;
 
@@ -82,7 +84,7 @@ function queueSome(
       item,
     ]);
     return true;
-  });
+  }, REPEATABLE);
 }
 
 /** Whether a notice is of one of the channel's pages, and about one of its components or monitors if it names any. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '../../../src/mail/mailer.ts';
+import { escapeMarkup } from '../../../src/model/scalars.ts';
 import { MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { linkMail, noticeMail } from '../../../src/notify/mails.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/news.ts';
@@ -49,6 +50,19 @@ describe('a mail about an incident', () => {
     const { html } = await mailOf([resolved], { locale: 'ar' });
     expect(html).toMatch(/^<!doctype html><html lang="ar" dir="rtl">/);
     expect(html).toMatch(/<td class="ink text" dir="auto"[^>]*>All is well again\./);
+  });
+
+  it('has the links of its own recipient only, whoever got the same notice before', async () => {
+    for (const token of ['first', 'second&<']) {
+      const manageUrl = `https://status.example.com/acme/subscribe/manage/?token=${token}`;
+      const recipient = { ...RECIPIENT, manageUrl };
+      const { text, html = '' } = await noticeMail({ batch: 'b', notices: [resolved], page: PAGE, recipient });
+      expect(text.match(/https:\S*manage\S*/g)).toEqual([manageUrl]);
+      expect([...html.matchAll(/href="([^"]*(?:manage|invalid)[^"]*)"/g)].map(([, href]) => href)).toEqual([
+        escapeMarkup(manageUrl),
+      ]);
+      expect(`${text}${html}`).not.toContain('.invalid');
+    }
   });
 
   it('says its state once, in its colour, with one button and no bare address', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { enqueue, type Handover, type Job, type NewRow } from '../../../src/outbox/outbox.ts';
+import { claimDue, enqueue, type Handover, type Job, type NewRow } from '../../../src/outbox/outbox.ts';
 import { createSender, type Lane, type Sender } from '../../../src/outbox/sender.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
@@ -60,6 +60,33 @@ describe('the sender', () => {
     (await database.all('SELECT item, state FROM outbox ORDER BY item')).map(({ item, state }) => `${item} ${state}`);
   const dueInMs = async (): Promise<number> =>
     Number((await database.all('SELECT MAX(due_at) AS due FROM outbox'))[0]?.['due']) - clock.now;
+
+  it('finds what is due by an index, however much waits', async () => {
+    const plans: string[] = [];
+    const read: Database['transaction'] = (task, init) =>
+      database.transaction(
+        (tx) =>
+          task({
+            ...tx,
+            all: async (sql, values = []) => {
+              const plan = await tx.all(`EXPLAIN QUERY PLAN ${sql}`, values);
+              plans.push(
+                ...plan.map(({ detail }) => String(detail)).filter((step) => /\b(one|other|outbox)\b/.test(step)),
+              );
+              return tx.all(sql, values);
+            },
+          }),
+        init,
+      );
+    await queue({ channel: 'slow', item: 'a' }, { channel: 'slow', item: 'b', recipient: 'somebody' });
+    const claim = { channel: 'slow', now: clock.now, until: toEpochMs(clock.now + 1), recipientsMax: 8, itemsMax: 8 };
+    expect(await claimDue({ ...database, transaction: read }, claim)).toHaveLength(2);
+    expect(plans).toEqual([
+      'SEARCH one USING INDEX outbox_due (channel=? AND due_at<?)',
+      'SEARCH other USING INDEX sqlite_autoindex_outbox_1 (channel=? AND recipient=?)',
+      'SEARCH outbox USING INDEX sqlite_autoindex_outbox_1 (channel=? AND recipient=?)',
+    ]);
+  });
 
   it('sends each item once, in order, and one lane waits for no other', async () => {
     await queue({ channel: 'slow', item: 'a' }, { channel: 'quick', item: 'b' }, { channel: 'quick', item: 'a' });
