@@ -8,11 +8,9 @@ import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import { createSender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
 import type { Access, GateResponse } from './access.ts';
-import { createAttempts, forgetAttempts } from './attempts/attempts.ts';
-import { createSemaphore, type Semaphore } from './attempts/semaphore.ts';
+import { createAttempts, forgetAttempts } from './attempts.ts';
+import { forgetChallenges, hasChallenges } from './challenges.ts';
 import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
-import { forgetChallenges, hasChallenges } from './email/challenges.ts';
-import { createSignInLane, type WriteMail } from './email/sign-in-mail.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { createGates } from './gate/gates.ts';
 import {
@@ -30,9 +28,11 @@ import { safeBase, safeReturnTo } from './login/return-to.ts';
 import { forgetIdentities } from './oidc/identities.ts';
 import type { Oidc } from './oidc/oidc.ts';
 import { returnFromProvider } from './oidc/sign-in-oidc.ts';
+import { createPrincipals } from './principals.ts';
 import { answerRoute } from './routes.ts';
-import { createPrincipals } from './sessions/principals.ts';
-import { createSessions } from './sessions/sessions.ts';
+import { createSemaphore, type Semaphore } from './semaphore.ts';
+import { createSessions } from './sessions.ts';
+import { createSignInLane, type WriteMail } from './sign-in-mail.ts';
 import { type GateParts, show, type Visit, visitOf } from './visit.ts';
 
 export interface AccessOptions {

@@ -3,9 +3,8 @@
 import type { LRUCache } from 'lru-cache';
 import type { Database, Writer } from '../store/database.ts';
 import type { Access, GatedPage, GateRequest, GateResponse } from './access.ts';
-import type { Attempts } from './attempts/attempts.ts';
-import { clientNetwork } from './attempts/client-address.ts';
-import type { Semaphore } from './attempts/semaphore.ts';
+import type { Attempts } from './attempts.ts';
+import { clientNetwork } from './client-address.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
@@ -13,7 +12,8 @@ import { GATE_HEADERS } from './login/document-answer.ts';
 import type { LoginDocuments, LoginShape } from './login/login-documents.ts';
 import { safeBase, safeReturnTo } from './login/return-to.ts';
 import type { Oidc } from './oidc/oidc.ts';
-import type { PresentedSession, Sessions } from './sessions/sessions.ts';
+import type { Semaphore } from './semaphore.ts';
+import type { PresentedSession, Sessions } from './sessions.ts';
 
 /** The parts of the gates. */
 export interface GateParts {

@@ -3,8 +3,8 @@
 import { Command, CommanderError, Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { addCommands } from './command-options.ts';
-import { OPERATOR_COMMANDS } from './operator-commands.ts';
-import { runCommands } from './run-commands.ts';
+import { OPERATOR_COMMANDS } from './commands/operator-commands.ts';
+import { runCommands } from './commands/run-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';
 import { terminalColumns, wrapText } from './terminal/table.ts';
 

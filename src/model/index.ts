@@ -1,8 +1,8 @@
 /** The vocabulary and the uptime arithmetic, importable as `pharos/model`. */
 export * from './access.ts';
 export * from './days.ts';
-export * from './entries/entries.ts';
-export * from './entries/entry.ts';
+export * from './entries.ts';
+export * from './entry.ts';
 export * from './observation.ts';
 export * from './overlap.ts';
 export * from './page.ts';

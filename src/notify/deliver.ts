@@ -24,10 +24,10 @@ import {
   type OutgoingRequest,
   parseObject,
   writePlainText,
-} from './channels/channel.ts';
-import { CHATS } from './channels/chats.ts';
-import { ON_CALL, PHONES, webhook } from './channels/services.ts';
+} from './channel.ts';
+import { CHATS } from './chats.ts';
 import type { Notice } from './news.ts';
+import { ON_CALL, PHONES, webhook } from './services.ts';
 
 // Email to the operator's own addresses, through `access.smtp`.
 

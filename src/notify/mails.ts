@@ -14,7 +14,7 @@ import type { Reader } from '../store/database.ts';
 import { type Format, formatIn } from '../views/text/format.ts';
 import { count, fill, findWords, localeDirection, type Words } from '../views/words/index.ts';
 import { impactWord, statusWord } from '../views/words/state-words.ts';
-import { plainBlock, plainLine } from './channels/channel.ts';
+import { plainBlock, plainLine } from './channel.ts';
 import { type MailLink, type MailSection, writeHtml } from './mail-html.ts';
 import type { Notice, NoticeEvent } from './news.ts';
 import { noticeIn } from './news.ts';

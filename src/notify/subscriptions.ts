@@ -5,7 +5,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { GateRequest, GateResponse } from '../access/access.ts';
-import type { Attempts } from '../access/attempts/attempts.ts';
+import type { Attempts } from '../access/attempts.ts';
 import { newToken, type RandomBytes, type Revealing } from '../access/digest.ts';
 import { documentAnswer, GATE_HEADERS } from '../access/login/document-answer.ts';
 import type { LoginHtml } from '../access/login/login-prompt.ts';

@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type EpochMs, toIso } from '../model/time.ts';
 import { type WrittenFile, writtenFile } from '../sync/connectors/markdown/written.ts';
+import { SERVICES_OF_ALL_PAGES } from './pages.ts';
 import { createServerMonitor } from './server-monitor.ts';
-import { SERVICES_OF_ALL_PAGES } from './world/pages.ts';
-import { noiseHex } from './world/services.ts';
-import { createWorld, type World, type WorldMaintenance, type WorldPage, type WorldReport } from './world/world.ts';
+import { noiseHex } from './services.ts';
+import { createWorld, type World, type WorldMaintenance, type WorldPage, type WorldReport } from './world.ts';
 
 export interface Sandbox {
   /** `http://127.0.0.1:4444`, without a slash at the end. */

@@ -12,7 +12,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { clientAddressOf, isForwarded } from '../access/attempts/client-address.ts';
+import { clientAddressOf, isForwarded } from '../access/client-address.ts';
 import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
 import { BodyTooLargeError, readBody } from './request-body.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { compose } from '../../src/app/compose.ts';
 import { createLog } from '../../src/app/log.ts';
 import { listen } from '../../src/app/serving/listen.ts';
-import { loadConfig } from '../../src/cli/commands/common.ts';
+import { loadConfig } from '../../src/cli/common.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 import { judgeTrace, repeatedTrace, startTracer } from './trace.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Attempts, createAttempts } from '../../src/access/attempts/attempts.ts';
+import { type Attempts, createAttempts } from '../../src/access/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
 import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX } from '../../src/access/limits.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';

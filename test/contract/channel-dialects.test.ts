@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import type { ChannelKind } from '../../src/notify/channels/channel.ts';
+import type { ChannelKind } from '../../src/notify/channel.ts';
 import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo } from '../../src/notify/deliver.ts';
 import { NOTICE_EVENTS, type Notice } from '../../src/notify/news.ts';
 import { cardFaults, SHOWN } from '../helpers/channel-parsers.ts';

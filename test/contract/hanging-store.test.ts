@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compose, type Pharos } from '../../src/app/compose.ts';
 import { createLog } from '../../src/app/log.ts';
 import { type Door, listen } from '../../src/app/serving/listen.ts';
-import { loadConfig } from '../../src/cli/commands/common.ts';
+import { loadConfig } from '../../src/cli/common.ts';
 import { StatusError } from '../../src/errors.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 

@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/config/notifications.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
-import type { ChannelKind } from '../../src/notify/channels/channel.ts';
+import type { ChannelKind } from '../../src/notify/channel.ts';
 import {
   createDeliverer,
   type DeliverDeps,

@@ -5,7 +5,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { GateRequest } from '../../src/access/access.ts';
-import { createAttempts } from '../../src/access/attempts/attempts.ts';
+import { createAttempts } from '../../src/access/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { type PageKey, toPageKey } from '../../src/model/slugs.ts';

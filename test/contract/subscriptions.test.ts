@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GateRequest } from '../../src/access/access.ts';
-import { createAttempts } from '../../src/access/attempts/attempts.ts';
+import { createAttempts } from '../../src/access/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
 import type { Mail } from '../../src/mail/mail.ts';
 import { parseEmailAddress } from '../../src/mail/mail.ts';

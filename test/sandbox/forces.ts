@@ -1,8 +1,8 @@
 /** What a test forces upon services: stretches that overrule their own course. */
 
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import type { Disturbance } from '../../src/sandbox/world/course.ts';
-import type { Service, ServiceStatus } from '../../src/sandbox/world/services.ts';
+import type { Disturbance } from '../../src/sandbox/course.ts';
+import type { Service, ServiceStatus } from '../../src/sandbox/services.ts';
 
 interface Stretch {
   readonly service: Service;

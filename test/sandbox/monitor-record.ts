@@ -1,6 +1,6 @@
 /** The world in the monitor records of the uptime service's document, which its infrastructure files share. */
 
-import type { ServiceState, ServiceStatus } from '../../src/sandbox/world/world.ts';
+import type { ServiceState, ServiceStatus } from '../../src/sandbox/world.ts';
 
 interface UptimeMonitor {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { noiseHex } from '../../src/sandbox/world/services.ts';
+import { noiseHex } from '../../src/sandbox/services.ts';
 
 /** A UUID of version 4 form, as `noise`. */
 export function noiseUuid(seed: number, ...parts: readonly (number | string)[]): string {

@@ -8,7 +8,7 @@ import {
   type Service,
   type ServiceStatus,
   type WorldOptions,
-} from '../../src/sandbox/world/world.ts';
+} from '../../src/sandbox/world.ts';
 import { createForces } from './forces.ts';
 
 export interface World extends PlainWorld {

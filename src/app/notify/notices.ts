@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../access/access.ts';
-import { createAttempts } from '../../access/attempts/attempts.ts';
+import { createAttempts } from '../../access/attempts.ts';
 import { systemRandom } from '../../access/digest.ts';
 import type { Config } from '../../config/load.ts';
 import type { SendMail } from '../../mail/mail.ts';

@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../access/access.ts';
-import { mailsWaiting } from '../../access/email/challenges.ts';
+import { mailsWaiting } from '../../access/challenges.ts';
 import { isStatusError } from '../../errors.ts';
 import { countEvents } from '../../exports/event-queue.ts';
 import type { State } from '../../model/state.ts';

@@ -12,13 +12,13 @@ import type { Config } from '../../config/load.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
+import { type CommonOptions, print, requireConfig, unknownName } from '../common.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
 import { paragraph, plain } from '../terminal/table.ts';
-import { type CommonOptions, print, requireConfig, unknownName } from './common.ts';
 
-export interface BuildOptions extends CommonOptions {
+interface BuildOptions extends CommonOptions {
   /** Folder to use instead of the configured output. */
   readonly out?: string;
   readonly offline?: boolean;

@@ -26,6 +26,7 @@ import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
 import { checkTarget } from '../../sync/connectors/check.ts';
+import { type CommonOptions, openToRead, print, requireConfig, unknownName } from '../common.ts';
 import { findingLines } from '../doctor/finding.ts';
 import { providerFindings } from '../doctor/identity-provider.ts';
 import { requireAnswer } from '../doctor/machine.ts';
@@ -33,9 +34,8 @@ import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
 import { paint, paragraph, plain, table } from '../terminal/table.ts';
-import { type CommonOptions, openToRead, print, requireConfig, unknownName } from './common.ts';
 
-export interface CheckOptions extends CommonOptions {
+interface CheckOptions extends CommonOptions {
   /** Contact nothing: check the file itself, and stored data. */
   readonly offline?: boolean;
 }

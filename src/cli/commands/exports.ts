@@ -3,12 +3,12 @@ import { now } from '../../app/clock.ts';
 import { type DeliveryDeps, type DeliveryReport, deliver, newEvents } from '../../exports/deliver.ts';
 import { countEvents, EVENT_STATES, lastExportError, listEvents, retryParked } from '../../exports/event-queue.ts';
 import { counted } from '../../schema/counted.ts';
+import { type CommonOptions, openQuietly, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
-import { type CommonOptions, openQuietly, openToRead, print, requireConfig } from './common.ts';
 
-export interface ExportsOptions extends CommonOptions {
+interface ExportsOptions extends CommonOptions {
   /** Queue and send everything that is due. */
   readonly send?: boolean;
   /** Queue parked events again before sending. */

@@ -16,14 +16,14 @@ import { WRITTEN_ID } from '../../model/observation.ts';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { counted } from '../../schema/counted.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
+import { type CommonOptions, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress } from '../terminal/report-text.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { paint, paragraph, plain } from '../terminal/table.ts';
-import { type CommonOptions, openToRead, print, requireConfig } from './common.ts';
 
-export interface PreviewOptions extends CommonOptions {
+interface PreviewOptions extends CommonOptions {
   readonly port?: number;
 }
 

@@ -1,12 +1,12 @@
 import type { RunReport } from '../../app/run/engine.ts';
 import { StatusError } from '../../errors.ts';
+import { type CommonOptions, loadConfig, print, requireConfig } from '../common.ts';
 import { askServer, findServer } from '../server-client.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runText } from '../terminal/report-text.ts';
-import { type CommonOptions, loadConfig, print, requireConfig } from './common.ts';
 
-export interface RebuildOptions extends CommonOptions {
+interface RebuildOptions extends CommonOptions {
   readonly page?: string;
   readonly url?: string;
 }

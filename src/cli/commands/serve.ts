@@ -2,12 +2,12 @@ import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { listen } from '../../app/serving/listen.ts';
 import type { Config } from '../../config/load.ts';
+import { type CommonOptions, loadConfig, requireConfig } from '../common.ts';
 import { createReload, onHangUp, type ReloadOptions } from '../reload.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { drain, untilStopped } from '../terminal/signals.ts';
-import { type CommonOptions, loadConfig, requireConfig } from './common.ts';
 
-export interface ServeOptions extends CommonOptions {
+interface ServeOptions extends CommonOptions {
   readonly port?: number;
   readonly host?: string;
 }

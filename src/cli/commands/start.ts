@@ -17,15 +17,15 @@ import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
+import { type CommonOptions, loadConfig } from '../common.ts';
 import { createReload, onHangUp } from '../reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { drain, untilStopped } from '../terminal/signals.ts';
 import { wrapText } from '../terminal/table.ts';
-import { type CommonOptions, loadConfig } from './common.ts';
 import { deliverAll } from './exports.ts';
 import { web } from './serve.ts';
 
-export interface StartOptions extends CommonOptions {
+interface StartOptions extends CommonOptions {
   readonly port?: number;
   readonly host?: string;
   /** `sync`: serves no visitors. `web`: only serves what other nodes rendered. Default: `all`. */

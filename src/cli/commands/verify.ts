@@ -9,10 +9,10 @@ import { openSite } from '../../app/transparency/witness.ts';
 import { messageOf } from '../../errors.ts';
 import { proxySettings } from '../../network/proxy.ts';
 import { type SeenHead, SeenHeadSchema, type Verdict, verifyPage } from '../../transparency/verify.ts';
+import { print } from '../common.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
-import { print } from './common.ts';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** File with the heads seen so far. Default: a file of this user. */
   readonly since?: string;
   readonly json?: boolean;

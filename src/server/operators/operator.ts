@@ -2,7 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { clientNetwork } from '../../access/attempts/client-address.ts';
+import { clientNetwork } from '../../access/client-address.ts';
 import { digest, isToken, type Revealing } from '../../access/digest.ts';
 import { isListed } from '../../access/oidc/oidc.ts';
 import type { Person } from '../../access/oidc/provider.ts';

@@ -1,8 +1,8 @@
 /** The customer journeys of the sandbox. How their listing pages is not documented, so that can be chosen. */
 
 import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import { noise, noiseBetween } from '../../../src/sandbox/world/services.ts';
-import type { World } from '../../../src/sandbox/world/world.ts';
+import { noise, noiseBetween } from '../../../src/sandbox/services.ts';
+import type { World } from '../../../src/sandbox/world.ts';
 import { customerJourneys } from '../../../src/sync/connectors/customer-journeys/connector.ts';
 import { bearerToken, json, type Reply, type Request, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';

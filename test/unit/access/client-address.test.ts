@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { clientAddressOf, clientNetwork, isForwarded } from '../../../src/access/attempts/client-address.ts';
+import { clientAddressOf, clientNetwork, isForwarded } from '../../../src/access/client-address.ts';
 
 describe('a request', () => {
   const sent = (headers: Readonly<Record<string, string>>, remoteAddress = '198.51.100.7') =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settingFindings } from '../../../src/cli/commands/doctor.ts';
+import { settingFindings } from '../../../src/cli/doctor/doctor.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';

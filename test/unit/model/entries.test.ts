@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { entriesOf, RELAPSE_MS, TOGETHER_MS } from '../../../src/model/entries/entries.ts';
-import type { DeclaredIncident, Entries, Entry, FallenComponent } from '../../../src/model/entries/entry.ts';
-import { fallsOf, impactChangesAt, impactOfEntry, type Sightings } from '../../../src/model/entries/entry.ts';
+import { entriesOf, RELAPSE_MS, TOGETHER_MS } from '../../../src/model/entries.ts';
+import type { DeclaredIncident, Entries, Entry, FallenComponent } from '../../../src/model/entry.ts';
+import { fallsOf, impactChangesAt, impactOfEntry, type Sightings } from '../../../src/model/entry.ts';
 import type { Span } from '../../../src/model/overlap.ts';
 import { type EpochMs, type Interval, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import { type OracleIncident, type OracleWorld, oracleEntries } from './entries-oracle.ts';

@@ -1,6 +1,6 @@
 /** The backup control plane: log in for a token, name a workspace with every request, log out. */
 
-import { noiseHex } from '../../../../src/sandbox/world/services.ts';
+import { noiseHex } from '../../../../src/sandbox/services.ts';
 import { bearerToken, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../../exchange.ts';
 import { noiseUuid } from '../../noise-uuid.ts';
 import { check, email, refused, required, text } from '../../validation.ts';

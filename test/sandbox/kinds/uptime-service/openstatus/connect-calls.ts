@@ -1,7 +1,7 @@
 /** What every list and every look-up of the real uptime service has in common. */
 
 import type { EpochMs } from '../../../../../src/model/time.ts';
-import type { World } from '../../../../../src/sandbox/world/world.ts';
+import type { World } from '../../../../../src/sandbox/world.ts';
 import type { PagingShift } from '../../../exchange.ts';
 import { json, type Reply } from '../../../exchange.ts';
 import { callError, domainError, rangeError } from './connect-errors.ts';

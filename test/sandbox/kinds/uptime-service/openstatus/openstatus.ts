@@ -1,6 +1,6 @@
 /** The uptime service on its real wire, as recorded: Connect calls below `/rpc`, REST below `/v1`, three shapes of error. */
 
-import type { World } from '../../../../../src/sandbox/world/world.ts';
+import type { World } from '../../../../../src/sandbox/world.ts';
 import { empty, headerOf, json, type Reply, type Request, type Upstream } from '../../../exchange.ts';
 import { noiseUuid } from '../../../noise-uuid.ts';
 import { type KeyRing, keyRefusal, whoami } from '../keys.ts';

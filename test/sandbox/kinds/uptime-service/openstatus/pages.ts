@@ -1,6 +1,6 @@
 /** `StatusPageService` of the real uptime service, its reading half. */
 
-import type { World, WorldPage } from '../../../../../src/sandbox/world/world.ts';
+import type { World, WorldPage } from '../../../../../src/sandbox/world.ts';
 import { json, type Reply } from '../../../exchange.ts';
 import { shifted } from '../../../faults.ts';
 import { type CallContext, found, isReply, list, type Message, paged } from './connect-calls.ts';

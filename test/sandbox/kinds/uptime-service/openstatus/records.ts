@@ -1,13 +1,7 @@
 /** The world in the messages of the real uptime service: protobuf as JSON, where int64 are strings and defaults are left out. */
 
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../../../src/model/time.ts';
-import type {
-  Service,
-  World,
-  WorldMaintenance,
-  WorldPage,
-  WorldReport,
-} from '../../../../../src/sandbox/world/world.ts';
+import type { Service, World, WorldMaintenance, WorldPage, WorldReport } from '../../../../../src/sandbox/world.ts';
 import { uptimeMonitor } from '../../../monitor-record.ts';
 
 type Message = Record<string, unknown>;

@@ -8,7 +8,7 @@ import type {
   WorldMaintenance,
   WorldPage,
   WorldReport,
-} from '../../../../../src/sandbox/world/world.ts';
+} from '../../../../../src/sandbox/world.ts';
 import { json, type Reply, type Request } from '../../../exchange.ts';
 import { uptimeMonitor } from '../../../monitor-record.ts';
 import { restError } from './connect-errors.ts';

@@ -1,6 +1,6 @@
 /** A small world that changes over time: a function of its seed and the instant. */
 
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../model/time.ts';
 import acme from './acme.json' with { type: 'json' };
 import { type Checks, countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
 import { createPages, type WorldPage } from './pages.ts';

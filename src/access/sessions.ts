@@ -1,10 +1,10 @@
 /** Sessions in the store: one random id in one cookie covers every page a browser has signed in to. */
 
-import type { PageKey } from '../../model/slugs.ts';
-import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { Database, Writer } from '../../store/database.ts';
-import { digest, isToken, newToken, type RandomBytes } from '../digest.ts';
-import { SESSION_MAX_MS, SESSION_TOUCH_MS } from '../limits.ts';
+import type { PageKey } from '../model/slugs.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { Database, Writer } from '../store/database.ts';
+import { digest, isToken, newToken, type RandomBytes } from './digest.ts';
+import { SESSION_MAX_MS, SESSION_TOUCH_MS } from './limits.ts';
 
 /** The cookie's value, and whether it had the `__Host-` name. */
 export interface PresentedSession {

@@ -1,12 +1,12 @@
 /** Sign-in requests by email: each belongs to one browser, and works once within ten minutes. */
 
 import { randomInt } from 'node:crypto';
-import type { PageKey } from '../../model/slugs.ts';
-import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import { enqueue } from '../../outbox/outbox.ts';
-import type { Reader, Row, Writer } from '../../store/database.ts';
-import { digest, newToken, type RandomBytes } from '../digest.ts';
-import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from '../limits.ts';
+import type { PageKey } from '../model/slugs.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { enqueue } from '../outbox/outbox.ts';
+import type { Reader, Row, Writer } from '../store/database.ts';
+import { digest, newToken, type RandomBytes } from './digest.ts';
+import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from './limits.ts';
 
 /** The channel of sign-in mails in the outbox. */
 export const SIGN_IN = 'mail:sign-in';

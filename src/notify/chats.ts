@@ -1,9 +1,9 @@
 /** Slack, Discord, Telegram, Google Chat and Microsoft Teams. Text is always shown literally, and never mentions anyone. */
 
-import { escapeMarkup } from '../../model/scalars.ts';
-import { toIso } from '../../model/time.ts';
-import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
-import { localeDirection } from '../../views/words/index.ts';
+import { escapeMarkup } from '../model/scalars.ts';
+import { toIso } from '../model/time.ts';
+import { byteLength, jsonByteLength, shorten } from '../shorten.ts';
+import { localeDirection } from '../views/words/index.ts';
 import {
   type ChannelKind,
   type ChannelKinds,

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { now } from '../../../app/clock.ts';
-import { createLog } from '../../../app/log.ts';
-import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../../app/open-store.ts';
-import type { Config } from '../../../config/load.ts';
-import { isStatusError } from '../../../errors.ts';
-import { DAY_MS, toEpochMs, toIso } from '../../../model/time.ts';
-import { createAudit } from '../../../store/audit.ts';
-import { copyTables } from '../../../store/copy.ts';
-import { latestVersion, outdated } from '../../../store/migrations.ts';
-import { copySqlite } from '../../../store/sqlite/sqlite.ts';
-import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
-import { createProgress } from '../../terminal/progress.ts';
-import { table } from '../../terminal/table.ts';
+import { now } from '../../app/clock.ts';
+import { createLog } from '../../app/log.ts';
+import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../app/open-store.ts';
+import type { Config } from '../../config/load.ts';
+import { isStatusError } from '../../errors.ts';
+import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { createAudit } from '../../store/audit.ts';
+import { copyTables } from '../../store/copy.ts';
+import { latestVersion, outdated } from '../../store/migrations.ts';
+import { copySqlite } from '../../store/sqlite/sqlite.ts';
 import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { table } from '../terminal/table.ts';
 
 /** Upgrades the database after making a copy, like `pharos start`. */
 export async function storeMigrate(options: CommonOptions): Promise<number> {
@@ -62,7 +62,7 @@ async function versionBefore(place: StorePlace): Promise<number> {
   }
 }
 
-export interface StoreCopyOptions extends CommonOptions {
+interface StoreCopyOptions extends CommonOptions {
   /** The configuration with the database to copy into. */
   readonly to: string;
 }

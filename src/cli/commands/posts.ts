@@ -3,18 +3,18 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
-import { now } from '../../../app/clock.ts';
+import { now } from '../../app/clock.ts';
 import {
   ANNOUNCEMENT_LEVELS,
   type AnnouncementLevel,
   INCIDENT_IMPACTS,
   INCIDENT_STATUSES,
   type IncidentImpact,
-} from '../../../model/observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
-import { makeFolder } from '../../../store/make-folder.ts';
-import { type PlacedComponent, readPlaced } from '../../../store/written/components.ts';
-import { readWritten } from '../../../store/written/posts.ts';
+} from '../../model/observation.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { makeFolder } from '../../store/make-folder.ts';
+import { type PlacedComponent, readPlaced } from '../../store/written/components.ts';
+import { readWritten } from '../../store/written/posts.ts';
 import {
   type NewFile,
   newAnnouncementFile,
@@ -22,10 +22,10 @@ import {
   newMaintenanceFile,
   parseWritten,
   writtenFile,
-} from '../../../sync/connectors/markdown/written.ts';
-import { oneOf } from '../../command-options.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
+} from '../../sync/connectors/markdown/written.ts';
+import { oneOf } from '../command-options.ts';
 import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { appendUpdate, choosePlace, declareIncident, sendUpdate, type UpdateOptions } from './incident.ts';
 
 /** A resolved incident needs an end, which its author adds with the last update. */
@@ -40,7 +40,7 @@ interface PostOptions {
   readonly body?: string;
 }
 
-export interface IncidentOptions extends PostOptions {
+interface IncidentOptions extends PostOptions {
   readonly status?: string;
   readonly impact?: string;
   readonly started?: string;
@@ -49,7 +49,7 @@ export interface IncidentOptions extends PostOptions {
   readonly json?: boolean;
 }
 
-export interface MaintenanceOptions extends PostOptions {
+interface MaintenanceOptions extends PostOptions {
   readonly starts: string;
   readonly ends?: string;
   readonly for?: string;
@@ -57,7 +57,7 @@ export interface MaintenanceOptions extends PostOptions {
   readonly timezone?: string;
 }
 
-export interface AnnouncementOptions extends PostOptions {
+interface AnnouncementOptions extends PostOptions {
   readonly level?: string;
   readonly until?: string;
 }

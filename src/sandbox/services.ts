@@ -1,6 +1,6 @@
 /** The services of the world. */
 
-import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, toEpochMs } from '../model/time.ts';
 import acme from './acme.json' with { type: 'json' };
 
 /** How a service is. Each upstream has its own words for these. */

@@ -4,16 +4,16 @@
  */
 
 import { hash } from 'node:crypto';
-import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
-import { LINK_LENGTH_MAX } from '../../model/scalars.ts';
-import type { EpochMs } from '../../model/time.ts';
-import type { Handover } from '../../outbox/outbox.ts';
-import { shorten } from '../../shorten.ts';
-import { formatIn } from '../../views/text/format.ts';
-import { cleanLine, cleanText } from '../../views/text/plain-text.ts';
-import { fill, findWords } from '../../views/words/index.ts';
-import { impactWord, statusWord } from '../../views/words/state-words.ts';
-import type { Notice } from '../news.ts';
+import type { ChannelKindName, ChannelSettings } from '../config/notifications.ts';
+import { LINK_LENGTH_MAX } from '../model/scalars.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Handover } from '../outbox/outbox.ts';
+import { shorten } from '../shorten.ts';
+import { formatIn } from '../views/text/format.ts';
+import { cleanLine, cleanText } from '../views/text/plain-text.ts';
+import { fill, findWords } from '../views/words/index.ts';
+import { impactWord, statusWord } from '../views/words/state-words.ts';
+import type { Notice } from './news.ts';
 
 /** One HTTP request to send. */
 export interface OutgoingRequest {

@@ -4,15 +4,15 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { PageKey } from '../../model/slugs.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { type Access, type GatedPage, NOBODY, type Principal } from '../access.ts';
-import { readCookie } from '../cookies.ts';
-import { isToken } from '../digest.ts';
-import type { Gates } from '../gate/gates.ts';
-import type { StoredGate } from '../gate/stored-gate.ts';
-import type { Oidc } from '../oidc/oidc.ts';
-import { isAllowed } from '../oidc/sign-in-oidc.ts';
+import type { PageKey } from '../model/slugs.ts';
+import type { EpochMs } from '../model/time.ts';
+import { type Access, type GatedPage, NOBODY, type Principal } from './access.ts';
+import { readCookie } from './cookies.ts';
+import { isToken } from './digest.ts';
+import type { Gates } from './gate/gates.ts';
+import type { StoredGate } from './gate/stored-gate.ts';
+import type { Oidc } from './oidc/oidc.ts';
+import { isAllowed } from './oidc/sign-in-oidc.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
 
 /**

@@ -11,9 +11,9 @@ import {
   PORT,
   QUIET,
   SERVER_URL,
-} from './command-options.ts';
-import { completionScript, NAME_SOURCES, SHELLS, type Shell } from './terminal/completion.ts';
-import { EXIT_DONE } from './terminal/exit.ts';
+} from '../command-options.ts';
+import { completionScript, NAME_SOURCES, SHELLS, type Shell } from '../terminal/completion.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
 
 /** Servers and their clients. */
 const SERVERS: Readonly<Record<string, CommandSpec>> = {
@@ -31,25 +31,25 @@ const SERVERS: Readonly<Record<string, CommandSpec>> = {
       QUIET,
     ],
     examples: ['pharos start', 'pharos start --config /etc/pharos.yaml --port 8080', 'pharos start --role web'],
-    load: async () => (await import('./commands/start.ts')).start,
+    load: async () => (await import('./start.ts')).start,
   },
   serve: {
     does: 'serve the published pages; sync and publish nothing',
     options: [CONFIG, PORT, HOST, NO_WORKERS, QUIET],
     examples: ['pharos serve --host 0.0.0.0 --port 8080'],
-    load: async () => (await import('./commands/serve.ts')).serve,
+    load: async () => (await import('./serve.ts')).serve,
   },
   rebuild: {
     does: 'tell the running server to sync and publish now, and wait for its report',
     options: [CONFIG, ['--page <slug>', 'publish only this page'], SERVER_URL, JSON_FLAG, QUIET],
     examples: ['pharos rebuild', 'pharos rebuild --page example --json'],
-    load: async () => (await import('./commands/rebuild.ts')).rebuild,
+    load: async () => (await import('./rebuild.ts')).rebuild,
   },
   sandbox: {
     does: 'run local test upstreams and print a configuration for them',
     options: [[...PORT, 4400]],
     examples: ['pharos sandbox --port 4400'],
-    load: async () => (await import('./commands/start.ts')).sandbox,
+    load: async () => (await import('./start.ts')).sandbox,
   },
 };
 
@@ -59,7 +59,7 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
     does: 'sync every upstream once and print a report; publish nothing',
     options: [CONFIG, ['-u, --upstream <id>', 'sync only this upstream'], JSON_FLAG, QUIET],
     examples: ['pharos sync', 'pharos sync --upstream edge --json'],
-    load: async () => (await import('./commands/build.ts')).sync,
+    load: async () => (await import('./build.ts')).sync,
   },
   build: {
     does: 'sync once, publish, and write the public files for a static host',
@@ -72,27 +72,27 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
       QUIET,
     ],
     examples: ['pharos build --out public', 'pharos build --offline --json'],
-    load: async () => (await import('./commands/build.ts')).build,
+    load: async () => (await import('./build.ts')).build,
   },
   check: {
     does: 'check the configuration and query every upstream once',
     options: [['--offline', 'contact no upstream and no target'], CONFIG, JSON_FLAG, QUIET],
     examples: ['pharos check', 'pharos check --config next.yaml --json'],
-    load: async () => (await import('./commands/check.ts')).check,
+    load: async () => (await import('./check.ts')).check,
   },
   'checks run': {
     does: 'make checks once and print the results; the exit status is 1 when something is down',
     takes: [['[name...]', 'ids or names of checks (default: all that are active)']],
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos checks run', 'pharos checks run website --json'],
-    load: async () => (await import('./commands/check.ts')).checksRun,
+    load: async () => (await import('./check.ts')).checksRun,
   },
   verify: {
     does: 'check a published page of any Pharos site against its signed log',
     takes: [['<url>', 'address of the page']],
     options: [['--since <file>', 'where heads that were seen are kept (default: a file of this user)'], JSON_FLAG],
     examples: ['pharos verify https://status.example.com/acme/'],
-    load: async () => (await import('./commands/verify.ts')).verify,
+    load: async () => (await import('./verify.ts')).verify,
   },
   badge: {
     does: 'print one SVG badge',
@@ -106,7 +106,7 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
       ['--scheme <name>', 'auto, light or dark'],
     ],
     examples: ['pharos badge uptime 99.98% --color green > uptime.svg'],
-    load: async () => (await import('./commands/badge.ts')).badge,
+    load: async () => (await import('./badge.ts')).badge,
   },
 };
 
@@ -135,25 +135,25 @@ const SETUP: Readonly<Record<string, CommandSpec>> = {
       'pharos init',
       'pharos init --yes --kind server-monitor --set baseUrl=https://monitor.example.com/api --set apiKey=EDGE_KEY',
     ],
-    load: async () => (await import('./commands/init.ts')).init,
+    load: async () => (await import('../init/init.ts')).init,
   },
   doctor: {
     does: 'diagnose common problems with this machine, the configuration and the network',
     options: [['--no-network', 'check only this machine'], CONFIG, JSON_FLAG, QUIET],
     examples: ['pharos doctor', 'pharos doctor --no-network --json'],
-    load: async () => (await import('./commands/doctor.ts')).doctor,
+    load: async () => (await import('../doctor/doctor.ts')).doctor,
   },
   diff: {
     does: 'show what the next publish would change, without syncing or publishing',
     options: [['--files', 'list every file'], CONFIG, JSON_FLAG, QUIET],
     examples: ['pharos diff', 'pharos diff --config next.yaml --files'],
-    load: async () => (await import('./commands/preview.ts')).diff,
+    load: async () => (await import('./preview.ts')).diff,
   },
   preview: {
     does: 'serve what would be published, including drafts, on this machine',
     options: [CONFIG, PORT, QUIET],
     examples: ['pharos preview', 'pharos preview --config next.yaml --port 4400'],
-    load: async () => (await import('./commands/preview.ts')).preview,
+    load: async () => (await import('./preview.ts')).preview,
   },
 };
 
@@ -179,7 +179,7 @@ function shellCommands(program: Command): Readonly<Record<string, CommandSpec>> 
       takes: [new Argument('<source>', 'which names').choices(NAME_SOURCES), ['[line...]', 'the command line so far']],
       options: [],
       examples: ['pharos complete upstreams -- pharos sync --config next.yaml'],
-      load: async () => (await import('./complete.ts')).complete,
+      load: async () => (await import('../complete.ts')).complete,
     },
   };
 }
@@ -203,14 +203,14 @@ const IMPORTS: Readonly<Record<string, CommandSpec>> = {
       'pharos import statuspage https://status.vendor.example --page acme',
       'pharos import statuspage summary.json incidents.json --page acme',
     ],
-    load: async () => (await import('./commands/import/import.ts')).importStatuspage,
+    load: async () => (await import('./import.ts')).importStatuspage,
   },
   'import cstate': {
     does: 'a cState site',
     takes: [['<folder>', 'folder of the site, which contains config.yml']],
     options: [...IMPORT_OPTIONS, UPDATE, JSON_FLAG],
     examples: ['pharos import cstate ./status --page acme --timezone Europe/Berlin'],
-    load: async () => (await import('./commands/import/import.ts')).importCstate,
+    load: async () => (await import('./import.ts')).importCstate,
   },
   'import upptime': {
     does: 'an Upptime repository and its GitHub issues',
@@ -223,7 +223,7 @@ const IMPORTS: Readonly<Record<string, CommandSpec>> = {
       JSON_FLAG,
     ],
     examples: ['pharos import upptime ./upptime --page acme', 'pharos import upptime ./upptime --issues issues.json'],
-    load: async () => (await import('./commands/import/import.ts')).importUpptime,
+    load: async () => (await import('./import.ts')).importUpptime,
   },
   'import uptime-kuma': {
     does: 'a status page of Uptime Kuma',
@@ -239,7 +239,7 @@ const IMPORTS: Readonly<Record<string, CommandSpec>> = {
       'pharos import uptime-kuma ./data/kuma.db --status-page default --page acme',
       'pharos import uptime-kuma https://kuma.example.com/status/default',
     ],
-    load: async () => (await import('./commands/import/import.ts')).importUptimeKuma,
+    load: async () => (await import('./import.ts')).importUptimeKuma,
   },
   'import gatus': {
     does: 'a Gatus',
@@ -250,7 +250,7 @@ const IMPORTS: Readonly<Record<string, CommandSpec>> = {
       'pharos import gatus config.yaml --checks',
       'pharos import gatus https://gatus.example.com',
     ],
-    load: async () => (await import('./commands/import/import.ts')).importGatus,
+    load: async () => (await import('./import.ts')).importGatus,
   },
 };
 

@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { systemRandom } from '../../../access/digest.ts';
-import { buildServe } from '../../../app/build-serve.ts';
-import type { StoreParts } from '../../../app/build-store.ts';
-import { now } from '../../../app/clock.ts';
-import { fileReason } from '../../../errors.ts';
-import { parseEmailAddress } from '../../../mail/mail.ts';
-import type { PageKey } from '../../../model/slugs.ts';
-import { toIso } from '../../../model/time.ts';
+import { systemRandom } from '../../access/digest.ts';
+import { buildServe } from '../../app/build-serve.ts';
+import type { StoreParts } from '../../app/build-store.ts';
+import { now } from '../../app/clock.ts';
+import { fileReason } from '../../errors.ts';
+import { parseEmailAddress } from '../../mail/mail.ts';
+import type { PageKey } from '../../model/slugs.ts';
+import { toIso } from '../../model/time.ts';
 import {
   type AddedSubscriber,
   addSubscribers,
@@ -18,20 +18,20 @@ import {
   readSubscriberList,
   removeAddress,
   subscriberCsv,
-} from '../../../notify/subscriber-list.ts';
-import { createAddressSeal } from '../../../notify/subscribers.ts';
-import type { ResolvedPage } from '../../../publish/definitions/definitions.ts';
-import { counted } from '../../../schema/counted.ts';
-import { keyOfSlug, pageNames } from '../../../store/pages.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
-import { table } from '../../terminal/table.ts';
+} from '../../notify/subscriber-list.ts';
+import { createAddressSeal } from '../../notify/subscribers.ts';
+import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import { counted } from '../../schema/counted.ts';
+import { keyOfSlug, pageNames } from '../../store/pages.ts';
 import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
 
-export interface SubscriberOptions extends CommonOptions {
+interface SubscriberOptions extends CommonOptions {
   readonly page?: string;
 }
 
-export interface SubscriberAddOptions extends SubscriberOptions {
+interface SubscriberAddOptions extends SubscriberOptions {
   readonly page: string;
   readonly component?: readonly string[];
   readonly confirmed?: boolean;

@@ -1,10 +1,10 @@
 /** Types of automatic incidents ("entries"), and the falls that they are made from. */
 
-import type { IncidentImpact } from '../observation.ts';
-import { disjointIntervals, type History } from '../overlap.ts';
-import type { State } from '../state.ts';
-import { type EpochMs, earlier, HOUR_MS, type Interval, later, MINUTE_MS, toEpochMs } from '../time.ts';
-import { timelineOf } from '../timeline.ts';
+import type { IncidentImpact } from './observation.ts';
+import { disjointIntervals, type History } from './overlap.ts';
+import type { State } from './state.ts';
+import { type EpochMs, earlier, HOUR_MS, type Interval, later, MINUTE_MS, toEpochMs } from './time.ts';
+import { timelineOf } from './timeline.ts';
 
 // When monitors saw a component go down and recover.
 

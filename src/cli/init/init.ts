@@ -12,7 +12,11 @@ import { type Config, parseConfig } from '../../config/load.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { CONNECTORS, connectorOf } from '../../sync/connectors/index.ts';
 import { isLoopback } from '../doctor/network.ts';
-import { type Asker, createSilentAsker, createTerminalAsker } from '../init/asker.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { plain, wrapText } from '../terminal/table.ts';
+import { type Asker, createSilentAsker, createTerminalAsker } from './asker.ts';
 import {
   chooseDeployment,
   type Deployment,
@@ -22,15 +26,11 @@ import {
   requireFree,
   shownPaths,
   writeFiles,
-} from '../init/deployment.ts';
-import { type Answers, listVariables, postsFolder, writeDraft } from '../init/draft.ts';
-import { type Given, gather, LOCAL_SITE } from '../init/gather.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
-import { createProgress } from '../terminal/progress.ts';
-import { upstreamProgress } from '../terminal/report-text.ts';
-import { plain, wrapText } from '../terminal/table.ts';
+} from './deployment.ts';
+import { type Answers, listVariables, postsFolder, writeDraft } from './draft.ts';
+import { type Given, gather, LOCAL_SITE } from './gather.ts';
 
-export interface InitOptions extends Omit<Given, 'set'> {
+interface InitOptions extends Omit<Given, 'set'> {
   readonly out: string;
   /** `key=value`, as in the configuration. For secrets, the name of the variable. */
   readonly set?: readonly string[];

@@ -1,23 +1,23 @@
 /** Creates, lists and revokes API tokens in the store, also while the server runs. */
 
 import { userInfo } from 'node:os';
-import { newToken, systemRandom } from '../../../access/digest.ts';
-import { createBadgeTokens } from '../../../access/gate/badge-tokens.ts';
-import { now } from '../../../app/clock.ts';
-import type { AuditTrail } from '../../../app/operators/audit-trail.ts';
-import { newSuffix, pageNamed } from '../../../app/operators/writing.ts';
-import { hasOperators } from '../../../config/rules.ts';
-import { readPageKey } from '../../../model/slugs.ts';
-import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../../model/time.ts';
-import { didYouMean } from '../../../schema/nearest.ts';
-import { TOKEN_PREFIX, tokenHash } from '../../../server/operators/operator.ts';
-import { keyOfSlug, pageNames } from '../../../store/pages.ts';
-import { API_SCOPES, type ApiToken, createApiTokens } from '../../../store/written/tokens.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
-import { table } from '../../terminal/table.ts';
+import { newToken, systemRandom } from '../../access/digest.ts';
+import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
+import { now } from '../../app/clock.ts';
+import type { AuditTrail } from '../../app/operators/audit-trail.ts';
+import { newSuffix, pageNamed } from '../../app/operators/writing.ts';
+import { hasOperators } from '../../config/rules.ts';
+import { readPageKey } from '../../model/slugs.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
+import { didYouMean } from '../../schema/nearest.ts';
+import { TOKEN_PREFIX, tokenHash } from '../../server/operators/operator.ts';
+import { keyOfSlug, pageNames } from '../../store/pages.ts';
+import { API_SCOPES, type ApiToken, createApiTokens } from '../../store/written/tokens.ts';
 import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
 
-export interface TokenCreateOptions extends CommonOptions {
+interface TokenCreateOptions extends CommonOptions {
   readonly scope: readonly string[];
   readonly page: string;
   readonly name?: string;
@@ -134,7 +134,7 @@ function noteToken(
   audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${name}/${id}` });
 }
 
-export interface BadgeTokenOptions {
+interface BadgeTokenOptions {
   readonly config?: string;
   /** True: all tokens of the page. A string: this token, or the one with this id. */
   readonly revoke?: boolean | string;

@@ -12,9 +12,13 @@ import type { EpochMs } from '../../model/time.ts';
 import { releaseFolders } from '../../publish/releases/folders.ts';
 import { counted } from '../../schema/counted.ts';
 import type { Upstream } from '../../sync/upstream.ts';
-import { type Finding, fault, findingLines, ok, skipped, warning } from '../doctor/finding.ts';
-import { providerFindings } from '../doctor/identity-provider.ts';
-import { folderFindings, permissionFinding, versionFindings } from '../doctor/machine.ts';
+import { type CommonOptions, loadConfig, openQuietly, openToRead, print } from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { type Finding, fault, findingLines, ok, skipped, warning } from './finding.ts';
+import { providerFindings } from './identity-provider.ts';
+import { folderFindings, permissionFinding, versionFindings } from './machine.ts';
 import {
   certificateFinding,
   databaseServerFindings,
@@ -22,13 +26,9 @@ import {
   isLoopback,
   proxyFinding,
   smtpFinding,
-} from '../doctor/network.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
-import { upstreamProgress } from '../terminal/report-text.ts';
-import { type CommonOptions, loadConfig, openQuietly, openToRead, print } from './common.ts';
+} from './network.ts';
 
-export interface DoctorOptions extends CommonOptions {
+interface DoctorOptions extends CommonOptions {
   /** False: contact nothing outside this machine. */
   readonly network: boolean;
 }

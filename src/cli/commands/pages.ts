@@ -1,21 +1,21 @@
 /** `pharos pages`: lists pages, and moves the data of a removed page to another. */
 
 import { userInfo } from 'node:os';
-import { now, sleep } from '../../../app/clock.ts';
-import { sitePageLog } from '../../../app/transparency/log-keys.ts';
-import { StatusError } from '../../../errors.ts';
-import { type PageKey, readPageKey } from '../../../model/slugs.ts';
-import { toIso } from '../../../model/time.ts';
-import { letGo } from '../../../publish/releases/clean.ts';
-import { DISK } from '../../../publish/releases/disk.ts';
-import { publishedSlugs, SITE_SLUG } from '../../../publish/releases/folders.ts';
-import { rollbackTo } from '../../../publish/releases/rollback.ts';
-import { counted } from '../../../schema/counted.ts';
-import type { Database } from '../../../store/database.ts';
-import { adoptPage, readPages, type StoredPage } from '../../../store/pages.ts';
-import { EXIT_DONE, UsageError } from '../../terminal/exit.ts';
-import { table } from '../../terminal/table.ts';
+import { now, sleep } from '../../app/clock.ts';
+import { sitePageLog } from '../../app/transparency/log-keys.ts';
+import { StatusError } from '../../errors.ts';
+import { type PageKey, readPageKey } from '../../model/slugs.ts';
+import { toIso } from '../../model/time.ts';
+import { letGo } from '../../publish/releases/clean.ts';
+import { DISK } from '../../publish/releases/disk.ts';
+import { publishedSlugs, SITE_SLUG } from '../../publish/releases/folders.ts';
+import { rollbackTo } from '../../publish/releases/rollback.ts';
+import { counted } from '../../schema/counted.ts';
+import type { Database } from '../../store/database.ts';
+import { adoptPage, readPages, type StoredPage } from '../../store/pages.ts';
 import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { table } from '../terminal/table.ts';
 
 /** `pharos pages list`: all current and former pages, with their stored data. */
 export async function pagesList(options: CommonOptions): Promise<number> {
@@ -107,7 +107,7 @@ function kept(counts: Kept): string {
   return KEPT.map((kind) => counted(counts[kind], kind)).join(', ');
 }
 
-export interface RollbackOptions extends CommonOptions {
+interface RollbackOptions extends CommonOptions {
   readonly hold?: boolean;
   readonly release?: boolean;
 }

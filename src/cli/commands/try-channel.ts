@@ -1,18 +1,18 @@
-import { now, sleep } from '../../../app/clock.ts';
-import { type ChannelOff, createChannels } from '../../../app/notify/channels.ts';
-import { singleRunner } from '../../../app/single-runner.ts';
-import type { Channel, ChannelKindName } from '../../../config/notifications.ts';
-import type { EpochMs } from '../../../model/time.ts';
-import { proxySettings } from '../../../network/proxy.ts';
-import { createDeliverer, listRecipients } from '../../../notify/deliver.ts';
-import type { Notice, NoticeEvent } from '../../../notify/news.ts';
-import type { Handover } from '../../../outbox/outbox.ts';
-import { type Options, revokeKey } from '../../../sync/connectors/uptime-service/calls.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
-import { createProgress } from '../../terminal/progress.ts';
-import { upstreamProgress } from '../../terminal/report-text.ts';
-import { paint, plain } from '../../terminal/table.ts';
+import { now, sleep } from '../../app/clock.ts';
+import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
+import { singleRunner } from '../../app/single-runner.ts';
+import type { Channel, ChannelKindName } from '../../config/notifications.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { proxySettings } from '../../network/proxy.ts';
+import { createDeliverer, listRecipients } from '../../notify/deliver.ts';
+import type { Notice, NoticeEvent } from '../../notify/news.ts';
+import type { Handover } from '../../outbox/outbox.ts';
+import { type Options, revokeKey } from '../../sync/connectors/uptime-service/calls.ts';
 import { type CommonOptions, openQuietly, print, requireConfig, unknownName } from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { upstreamProgress } from '../terminal/report-text.ts';
+import { paint, plain } from '../terminal/table.ts';
 
 /** Kinds that open an alert, which must be closed again. */
 const ON_CALL: ReadonlySet<ChannelKindName> = new Set(['pagerduty', 'opsgenie', 'grafana_oncall']);
@@ -103,7 +103,7 @@ function testNotice(
   };
 }
 
-export interface RevokeOptions {
+interface RevokeOptions {
   readonly config?: string;
   readonly upstream: string;
 }

@@ -2,11 +2,11 @@
  * Counts sign-in attempts in the store over a sliding window, so that restarts and other processes share the counts.
  */
 
-import type { EpochMs } from '../../model/time.ts';
-import type { Database, Reader, Writer } from '../../store/database.ts';
-import { keyedDigest, newToken, type RandomBytes, type Revealing } from '../digest.ts';
-import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type AttemptKind, MAILS_PER_ADDRESS_MAX } from '../limits.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Database, Reader, Writer } from '../store/database.ts';
 import { clientNetwork } from './client-address.ts';
+import { keyedDigest, newToken, type RandomBytes, type Revealing } from './digest.ts';
+import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type AttemptKind, MAILS_PER_ADDRESS_MAX } from './limits.ts';
 
 interface Attempt {
   readonly kind: AttemptKind;

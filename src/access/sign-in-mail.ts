@@ -1,14 +1,14 @@
 /** Sends sign-in emails, as plain text. */
 
-import { mailFailure, oneLine, type SendMail } from '../../mail/mail.ts';
-import type { MailFacts } from '../../model/access.ts';
-import { type EpochMs, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
-import type { Handover, Job } from '../../outbox/outbox.ts';
-import type { Lane } from '../../outbox/sender.ts';
-import type { Database } from '../../store/database.ts';
-import type { RandomBytes } from '../digest.ts';
-import type { Gates } from '../gate/gates.ts';
+import { mailFailure, oneLine, type SendMail } from '../mail/mail.ts';
+import type { MailFacts } from '../model/access.ts';
+import { type EpochMs, MINUTE_MS, SECOND_MS } from '../model/time.ts';
+import type { Handover, Job } from '../outbox/outbox.ts';
+import type { Lane } from '../outbox/sender.ts';
+import type { Database } from '../store/database.ts';
 import { armChallenge, forgetAddress, type MailSecrets, newMailSecrets, readOwedMail, SIGN_IN } from './challenges.ts';
+import type { RandomBytes } from './digest.ts';
+import type { Gates } from './gate/gates.ts';
 
 /** Writes the email in a language. */
 export type WriteMail = (facts: MailFacts) => { readonly subject: string; readonly text: string };

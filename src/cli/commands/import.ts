@@ -15,12 +15,12 @@ import { basename, join, relative, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { now } from '../../../app/clock.ts';
-import { fileReason, isStatusError, messageOf } from '../../../errors.ts';
-import { cstateSite } from '../../../imports/cstate/site.ts';
-import { importFiles } from '../../../imports/files.ts';
-import { type GatusPart, gatusConfig } from '../../../imports/gatus/config.ts';
-import { gatusFromApi, gatusFromDatabase, gatusSite } from '../../../imports/gatus/site.ts';
+import { now } from '../../app/clock.ts';
+import { fileReason, isStatusError, messageOf } from '../../errors.ts';
+import { cstateSite } from '../../imports/cstate/site.ts';
+import { importFiles } from '../../imports/files.ts';
+import { type GatusPart, gatusConfig } from '../../imports/gatus/config.ts';
+import { gatusFromApi, gatusFromDatabase, gatusSite } from '../../imports/gatus/site.ts';
 import {
   type Ask,
   type ImportContext,
@@ -29,25 +29,25 @@ import {
   quoted,
   type Select,
   type SourceFile,
-} from '../../../imports/site.ts';
-import { readStatuspage, statuspageSite } from '../../../imports/statuspage/site.ts';
-import { issuesFromFile, readIssues } from '../../../imports/upptime/issues.ts';
-import { upptimeConfig, upptimeSite } from '../../../imports/upptime/site.ts';
-import { kumaFromApi, kumaFromDatabase, NoKumaPageError } from '../../../imports/uptime-kuma/read.ts';
-import { kumaSite } from '../../../imports/uptime-kuma/site.ts';
-import { toSlug } from '../../../model/slugs.ts';
-import { MINUTE_MS, SECOND_MS } from '../../../model/time.ts';
-import { proxySettings } from '../../../network/proxy.ts';
-import { counted } from '../../../schema/counted.ts';
-import { check } from '../../../schema/issue-words.ts';
-import { IdSchema, SlugSchema, TimezoneSchema } from '../../../schema/scalars.ts';
-import { openSqliteReader } from '../../../store/sqlite/sqlite.ts';
-import { createHttp } from '../../../sync/http/http.ts';
-import { parseJson } from '../../../sync/http/json.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../../terminal/exit.ts';
-import { createProgress } from '../../terminal/progress.ts';
-import { paragraph } from '../../terminal/table.ts';
+} from '../../imports/site.ts';
+import { readStatuspage, statuspageSite } from '../../imports/statuspage/site.ts';
+import { issuesFromFile, readIssues } from '../../imports/upptime/issues.ts';
+import { upptimeConfig, upptimeSite } from '../../imports/upptime/site.ts';
+import { kumaFromApi, kumaFromDatabase, NoKumaPageError } from '../../imports/uptime-kuma/read.ts';
+import { kumaSite } from '../../imports/uptime-kuma/site.ts';
+import { toSlug } from '../../model/slugs.ts';
+import { MINUTE_MS, SECOND_MS } from '../../model/time.ts';
+import { proxySettings } from '../../network/proxy.ts';
+import { counted } from '../../schema/counted.ts';
+import { check } from '../../schema/issue-words.ts';
+import { IdSchema, SlugSchema, TimezoneSchema } from '../../schema/scalars.ts';
+import { openSqliteReader } from '../../store/sqlite/sqlite.ts';
+import { createHttp } from '../../sync/http/http.ts';
+import { parseJson } from '../../sync/http/json.ts';
 import { print } from '../common.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { paragraph } from '../terminal/table.ts';
 
 /** Imports from a page's address, or from documents of its API. */
 export async function importStatuspage(places: readonly string[], options: ImportOptions): Promise<number> {

@@ -1,7 +1,7 @@
 /** Commands for writing posts, and for looking after stored data. */
 
 import { Option } from 'commander';
-import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from './command-options.ts';
+import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from '../command-options.ts';
 
 type Specs = Readonly<Record<string, CommandSpec>>;
 
@@ -45,7 +45,7 @@ const POSTS: Specs = {
       'pharos incident new "Errors at the API" --page example --component api=major_outage',
       'pharos incident new "Slow searches" --monitor edge/4 --body "We are looking into it."',
     ],
-    load: async () => (await import('./commands/writing/posts.ts')).incidentNew,
+    load: async () => (await import('./posts.ts')).incidentNew,
   },
   'incident update': {
     does: 'post an update',
@@ -56,14 +56,14 @@ const POSTS: Specs = {
       ['--component <id=state>', 'new state of a component; repeatable', collect],
     ],
     examples: ['pharos incident update 0c4xq2n8r5vd --page example --status monitoring --body "A fix is out."'],
-    load: async () => (await import('./commands/writing/posts.ts')).incidentUpdate,
+    load: async () => (await import('./posts.ts')).incidentUpdate,
   },
   'incident resolve': {
     does: 'resolve an incident',
     takes: [INCIDENT_ID],
     options: CHANGED,
     examples: ['pharos incident resolve 0c4xq2n8r5vd --page example --body "Everything is working again."'],
-    load: async () => (await import('./commands/writing/posts.ts')).incidentResolve,
+    load: async () => (await import('./posts.ts')).incidentResolve,
   },
   'maintenance new': {
     does: 'write a post for a maintenance window',
@@ -77,26 +77,26 @@ const POSTS: Specs = {
       ['--timezone <zone>', 'time zone of the recurrence'],
     ],
     examples: ['pharos maintenance new "Database upgrade" --page example --starts 2026-12-01T22:00:00Z --for 2h'],
-    load: async () => (await import('./commands/writing/posts.ts')).maintenanceNew,
+    load: async () => (await import('./posts.ts')).maintenanceNew,
   },
   'announcement new': {
     does: 'write a post for an announcement',
     takes: [TITLE],
     options: [...ABOUT, ['--level <level>', 'info, warning or success'], ['--until <instant>', 'when it disappears']],
     examples: ['pharos announcement new "We have moved" --until 2026-12-24T00:00:00Z'],
-    load: async () => (await import('./commands/writing/posts.ts')).announcementNew,
+    load: async () => (await import('./posts.ts')).announcementNew,
   },
   'posts export': {
     does: 'export all posts as Markdown files for a markdown upstream',
     options: [required('-o, --out <folder>', 'folder to write to; existing files are kept'), CONFIG, JSON_FLAG],
     examples: ['pharos posts export --out posts'],
-    load: async () => (await import('./commands/writing/posts.ts')).postsExport,
+    load: async () => (await import('./posts.ts')).postsExport,
   },
   'components export': {
     does: 'print components and groups made over the API as configuration',
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos components export'],
-    load: async () => (await import('./commands/writing/posts.ts')).componentsExport,
+    load: async () => (await import('./posts.ts')).componentsExport,
   },
 };
 
@@ -116,20 +116,20 @@ const TOKENS: Specs = {
       'pharos tokens create --scope incidents --page example --expires 90d',
       'pharos tokens create --scope incidents --scope components --page example --name deploys --json',
     ],
-    load: async () => (await import('./commands/writing/tokens.ts')).tokensCreate,
+    load: async () => (await import('./tokens.ts')).tokensCreate,
   },
   'tokens list': {
     does: 'list tokens with page, scopes and validity',
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos tokens list'],
-    load: async () => (await import('./commands/writing/tokens.ts')).tokensList,
+    load: async () => (await import('./tokens.ts')).tokensList,
   },
   'tokens revoke': {
     does: 'revoke a token immediately',
     takes: [['<id>', 'token id, as listed']],
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos tokens revoke k3f9a0bq2c'],
-    load: async () => (await import('./commands/writing/tokens.ts')).tokensRevoke,
+    load: async () => (await import('./tokens.ts')).tokensRevoke,
   },
   'badges token': {
     does: 'create, list or revoke tokens for the badges of a private page',
@@ -140,7 +140,7 @@ const TOKENS: Specs = {
       CONFIG,
     ],
     examples: ['pharos badges token partners', 'pharos badges token partners --revoke'],
-    load: async () => (await import('./commands/writing/tokens.ts')).badgesToken,
+    load: async () => (await import('./tokens.ts')).badgesToken,
   },
 };
 
@@ -155,26 +155,26 @@ const STORE: Specs = {
       JSON_FLAG,
     ],
     examples: ['pharos audit', 'pharos audit --limit 200 --days 30 --json'],
-    load: async () => (await import('./commands/store/store.ts')).audit,
+    load: async () => (await import('./store.ts')).audit,
   },
   backup: {
     does: 'write a consistent copy of the database; safe while the server runs',
     takes: [['<file>', 'file to write; must not exist yet']],
     options: [CONFIG],
     examples: ['pharos backup /var/backups/pharos.db'],
-    load: async () => (await import('./commands/store/store.ts')).backup,
+    load: async () => (await import('./store.ts')).backup,
   },
   'store migrate': {
     does: 'upgrade the database to the version of this Pharos, after making a copy of it',
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos store migrate'],
-    load: async () => (await import('./commands/store/store.ts')).storeMigrate,
+    load: async () => (await import('./store.ts')).storeMigrate,
   },
   'store copy': {
     does: 'copy everything into the empty database of another configuration and verify the counts',
     options: [required('--to <file>', 'configuration with the database to copy into'), CONFIG, JSON_FLAG],
     examples: ['pharos store copy --to postgres.yaml'],
-    load: async () => (await import('./commands/store/store.ts')).storeCopy,
+    load: async () => (await import('./store.ts')).storeCopy,
   },
   rollback: {
     does: 'serve an earlier release of a page until its next publish',
@@ -189,13 +189,13 @@ const STORE: Specs = {
       JSON_FLAG,
     ],
     examples: ['pharos rollback acme', 'pharos rollback acme 41 --hold', 'pharos rollback acme --release'],
-    load: async () => (await import('./commands/store/pages.ts')).rollback,
+    load: async () => (await import('./pages.ts')).rollback,
   },
   'pages list': {
     does: 'list pages, removed ones too, with what is kept for each',
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos pages list'],
-    load: async () => (await import('./commands/store/pages.ts')).pagesList,
+    load: async () => (await import('./pages.ts')).pagesList,
   },
   'pages adopt': {
     does: 'give a page everything that is kept for a removed one',
@@ -205,7 +205,7 @@ const STORE: Specs = {
     ],
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos pages adopt acme~1 example'],
-    load: async () => (await import('./commands/store/pages.ts')).pagesAdopt,
+    load: async () => (await import('./pages.ts')).pagesAdopt,
   },
 };
 
@@ -216,7 +216,7 @@ const SENDING: Specs = {
     takes: [['<channel>', 'id of the channel; pharos check lists them']],
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos notify test ops', 'pharos notify test ops --json'],
-    load: async () => (await import('./commands/notices/try-channel.ts')).notifyTest,
+    load: async () => (await import('./try-channel.ts')).notifyTest,
   },
   exports: {
     does: 'list exports that are queued, sent, rejected or parked',
@@ -228,14 +228,14 @@ const SENDING: Specs = {
       JSON_FLAG,
     ],
     examples: ['pharos exports --dry-run', 'pharos exports --send'],
-    load: async () => (await import('./commands/exports.ts')).exportsCommand,
+    load: async () => (await import('./exports.ts')).exportsCommand,
   },
   'keys revoke': {
     does: 'revoke a key; a read-only key may revoke only itself',
     takes: [['<id>', 'id of the key']],
     options: [required('-u, --upstream <id>', 'the uptime service it belongs to'), CONFIG],
     examples: ['pharos keys revoke 42 --upstream svc'],
-    load: async () => (await import('./commands/notices/try-channel.ts')).keysRevoke,
+    load: async () => (await import('./try-channel.ts')).keysRevoke,
   },
 };
 
@@ -249,7 +249,7 @@ const SUBSCRIBERS: Specs = {
     does: 'list subscribers with page, state and components',
     options: [ONLY_PAGE, CONFIG, JSON_FLAG],
     examples: ['pharos subscribers list', 'pharos subscribers list --page acme --json'],
-    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersList,
+    load: async () => (await import('./subscribers.ts')).subscribersList,
   },
   'subscribers add': {
     does: 'add an address and send it a confirmation link',
@@ -262,20 +262,20 @@ const SUBSCRIBERS: Specs = {
       JSON_FLAG,
     ],
     examples: ['pharos subscribers add ops@example.com --page acme --component api'],
-    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersAdd,
+    load: async () => (await import('./subscribers.ts')).subscribersAdd,
   },
   'subscribers remove': {
     does: 'delete an address, from all pages unless --page is set',
     takes: [ADDRESS],
     options: [ONLY_PAGE, CONFIG, JSON_FLAG],
     examples: ['pharos subscribers remove ops@example.com'],
-    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersRemove,
+    load: async () => (await import('./subscribers.ts')).subscribersRemove,
   },
   'subscribers export': {
     does: 'print the list as CSV',
     options: [ONLY_PAGE, CONFIG],
     examples: ['pharos subscribers export --page acme > subscribers.csv'],
-    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersExport,
+    load: async () => (await import('./subscribers.ts')).subscribersExport,
   },
   'subscribers import': {
     does: 'add addresses from a CSV file, such as an export of Statuspage or Instatus',
@@ -287,7 +287,7 @@ const SUBSCRIBERS: Specs = {
       JSON_FLAG,
     ],
     examples: ['pharos subscribers import statuspage.csv --page acme'],
-    load: async () => (await import('./commands/notices/subscribers.ts')).subscribersImport,
+    load: async () => (await import('./subscribers.ts')).subscribersImport,
   },
 };
 

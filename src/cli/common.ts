@@ -3,16 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildStore, openOrClose, type StoreParts } from '../../app/build-store.ts';
-import { createLog } from '../../app/log.ts';
-import { copyStore, schemaAt, storePlace } from '../../app/open-store.ts';
-import { shortened } from '../../app/run/outcome.ts';
-import { type Config, findConfig, parseConfig } from '../../config/load.ts';
-import type { SiteState } from '../../publish/definitions/site-state.ts';
-import { didYouMean } from '../../schema/nearest.ts';
-import { latestVersion } from '../../store/migrations.ts';
-import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { UsageError } from '../terminal/exit.ts';
+import { buildStore, openOrClose, type StoreParts } from '../app/build-store.ts';
+import { createLog } from '../app/log.ts';
+import { copyStore, schemaAt, storePlace } from '../app/open-store.ts';
+import { shortened } from '../app/run/outcome.ts';
+import { type Config, findConfig, parseConfig } from '../config/load.ts';
+import type { SiteState } from '../publish/definitions/site-state.ts';
+import { didYouMean } from '../schema/nearest.ts';
+import { latestVersion } from '../store/migrations.ts';
+import { CONNECTORS } from '../sync/connectors/index.ts';
+import { UsageError } from './terminal/exit.ts';
 
 /** Options that most commands have. */
 export interface CommonOptions {

@@ -1,15 +1,15 @@
 /** Signs visitors in by email: a link or code, used in the same browser. */
 
-import { canonicalMailbox, parseEmailAddress } from '../../mail/mail.ts';
-import type { PageKey } from '../../model/slugs.ts';
-import type { Writer } from '../../store/database.ts';
-import type { GateResponse } from '../access.ts';
-import { readCookie, setCookie } from '../cookies.ts';
-import { isToken, newToken } from '../digest.ts';
-import { domainsOf } from '../gate/stored-gate.ts';
-import { LINK_LIFE_MS } from '../limits.ts';
-import { beginSession, goTo, isFromAllowed, sessionCookie, show, showLimited, type Visit } from '../visit.ts';
+import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
+import type { PageKey } from '../model/slugs.ts';
+import type { Writer } from '../store/database.ts';
+import type { GateResponse } from './access.ts';
 import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
+import { readCookie, setCookie } from './cookies.ts';
+import { isToken, newToken } from './digest.ts';
+import { domainsOf } from './gate/stored-gate.ts';
+import { LINK_LIFE_MS } from './limits.ts';
+import { beginSession, goTo, isFromAllowed, sessionCookie, show, showLimited, type Visit } from './visit.ts';
 
 /** Records the request and responds. Neither the response nor its timing reveals whether an email is sent. */
 export async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {

@@ -1,11 +1,10 @@
 /** On-call services (an incident opens an alert, and its end closes it), messages to phones, and generic webhooks. */
 
 import { createHmac } from 'node:crypto';
-import type { ChannelKindName, ChannelSettings } from '../../config/notifications.ts';
-import { SECOND_MS, toIso } from '../../model/time.ts';
-import type { Secret } from '../../schema/secret.ts';
-import { byteLength, jsonByteLength, shorten } from '../../shorten.ts';
-import type { Notice } from '../news.ts';
+import type { ChannelKindName, ChannelSettings } from '../config/notifications.ts';
+import { SECOND_MS, toIso } from '../model/time.ts';
+import type { Secret } from '../schema/secret.ts';
+import { byteLength, jsonByteLength, shorten } from '../shorten.ts';
 import {
   alertState,
   type ChannelKind,
@@ -19,6 +18,7 @@ import {
   subjectKey,
   writePlainText,
 } from './channel.ts';
+import type { Notice } from './news.ts';
 
 const PAGERDUTY_HOSTS = { us: 'events.pagerduty.com', eu: 'events.eu.pagerduty.com' } as const;
 const PAGERDUTY_SEVERITIES = { none: 'info', minor: 'warning', major: 'error', critical: 'critical' } as const;

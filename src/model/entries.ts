@@ -15,9 +15,9 @@
  * - When an incident ends, its components that are still down count as falling anew at that instant.
  */
 
-import { type EpochMs, later, MINUTE_MS, toEpochMs } from '../time.ts';
 import type { DeclaredFall, DeclaredIncident, Entries, Entry, EntryEvent, EntryFall, EntryInputs } from './entry.ts';
 import { downForAt, downForExpectedAt, type Fall, fallAfter } from './entry.ts';
+import { type EpochMs, later, MINUTE_MS, toEpochMs } from './time.ts';
 
 // Events to process in order of time. Processing one may add others.
 

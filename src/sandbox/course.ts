@@ -1,6 +1,6 @@
 /** What happens to the services of the world: ninety days of past as a script, mishaps after the start, and checks counted. */
 
-import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import acme from './acme.json' with { type: 'json' };
 import {
   LIVELY_SERVICES,
