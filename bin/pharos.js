@@ -45,6 +45,8 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   runAgain(process.execPath, [...process.execArgv, ...LASTING_FLAGS], { ...process.env, ...LASTING });
 } else {
   if (isLasting) setFlagsFromString(THREAD_FLAG);
+  // All files of a change are synced at once, which takes the file system one or two commits instead of one for each four.
+  process.env['UV_THREADPOOL_SIZE'] ??= '24';
   // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept. Threads and
   // processes that are started from here read it from the environment.
   process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, 'dist', 'compile-cache');

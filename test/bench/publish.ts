@@ -43,7 +43,10 @@ const LANGUAGES_FIRST_MAX = 5;
 const LARGE_MB_MAX = 512;
 
 /** As `bin/pharos.js` begins a process that stays, and what its publishing thread has (`publisher-client.ts`). */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
+const ENVIRONMENT = {
+  ...{ MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' },
+  UV_THREADPOOL_SIZE: '24',
+};
 const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=25'];
 
 export async function run(): Promise<void> {
