@@ -45,13 +45,28 @@ interface PublishControlDeps extends PublishLeaseDeps {
 
 /** Controls publishing with the database of this thread. */
 export function createPublishControl(deps: PublishControlDeps): PublishControl {
+  const { database } = deps;
+  /** Of the last release: while its files are written, the database writes its number and the log to disk. */
+  let flushed = Promise.resolve();
   return {
-    withLease: (task) => withPublishLease(deps, task),
+    withLease: (task) =>
+      withPublishLease(deps, ({ pass }) =>
+        task({
+          pass: async (switching) => {
+            await flushed;
+            await pass(switching);
+          },
+        }),
+      ),
     nextNumber: async (slug, above) => {
       await deps.numbersKnown?.();
-      return nextReleaseNumber(deps.database, slug, above);
+      const number = await nextReleaseNumber(database, slug, above, { isDurable: 'flushed' });
+      flushed = database.flush();
+      // Reported to whoever switches.
+      flushed.catch(() => undefined);
+      return number;
     },
-    rememberFirsts: (firsts) => rememberFirsts(deps.database, firsts),
+    rememberFirsts: (firsts) => rememberFirsts(database, firsts),
     mayServe: deps.mayServe,
     ...deps.log,
     tell: deps.tell ?? (async () => undefined),

@@ -25,12 +25,12 @@ export interface Writer extends Reader {
   readonly announce: () => Promise<void>;
 }
 
-interface TransactionOptions {
+export interface TransactionOptions {
   /**
    * False: survives a crash of the process, but the last moments may be lost in a power failure. Ten times as fast; for changes
-   * that can safely happen twice. Default: durable.
+   * that can safely happen twice. `flushed`: durable once a `flush` after it resolves. Default: durable.
    */
-  readonly isDurable?: boolean;
+  readonly isDurable?: boolean | 'flushed';
 }
 
 /**
@@ -43,6 +43,8 @@ export interface Database extends Reader {
   /** True: every write fails with STORE_UNAVAILABLE. Default: false. */
   readonly isReadOnly?: boolean;
   readonly transaction: <T>(task: (tx: Writer) => Promise<T>, options?: TransactionOptions) => Promise<T>;
+  /** Resolves once everything that was committed is durable. Meanwhile, its thread does other work. */
+  readonly flush: () => Promise<void>;
   /**
    * Calls `listener` when any process announced a change, and when an announcement may have been missed. This only saves
    * waiting: SQLite announces nothing, and a connection can be lost unnoticed.

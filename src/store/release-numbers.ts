@@ -3,20 +3,25 @@
  * backup was restored.
  */
 
-import type { Database, Writer } from './database.ts';
+import type { Database, TransactionOptions, Writer } from './database.ts';
 
 /**
  * Reserves the next release number of a page.
  *
  * @param above  the highest number known to be in use, on this disk or on a target
  */
-export function nextReleaseNumber(database: Database, slug: string, above: number): Promise<number> {
+export function nextReleaseNumber(
+  database: Database,
+  slug: string,
+  above: number,
+  options?: TransactionOptions,
+): Promise<number> {
   return database.transaction(async (tx) => {
     const last = await lastNumber(tx, slug);
     const number = Math.max(last, above) + 1;
     await writeNumber(tx, slug, number);
     return number;
-  });
+  }, options);
 }
 
 /** Raises the next numbers of pages above those found elsewhere. */

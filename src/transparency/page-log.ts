@@ -98,6 +98,9 @@ interface Log {
   readonly verifier: string;
 }
 
+/** The number of the release, which is taken after this and before anything of it is served, makes it durable. */
+const WITH_NUMBER = { isDurable: false } as const;
+
 /** @param keys called with the name that a new key gets */
 export function createPageLog(database: Database, keys: () => Promise<LogKeys>): PageLog {
   return {
@@ -107,11 +110,11 @@ export function createPageLog(database: Database, keys: () => Promise<LogKeys>):
         const log = await readLog(tx, commit, formatKey(current));
         if (commit.revision < log.revision) return;
         await commitDays(tx, await continueSeen(tx, log, commit), commit);
-      });
+      }, WITH_NUMBER);
     },
     commitRelease: async (commit) => {
       const known = await keys();
-      return database.transaction((tx) => commitRelease(tx, known, commit));
+      return database.transaction((tx) => commitRelease(tx, known, commit), WITH_NUMBER);
     },
   };
 }

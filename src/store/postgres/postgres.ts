@@ -127,7 +127,9 @@ export function openPostgres(
     time: () => answer(readTime),
     listen: (listener) => listenTo(url, listener),
     // The next transaction waits for this one, even if it fails.
-    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
+    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable !== false)),
+    // It has no cheaper way.
+    flush: async () => undefined,
     backup: () =>
       Promise.reject(
         new StatusError({ code: 'STORE_UNAVAILABLE', message: 'Use pg_dump to copy a Postgres database.' }),

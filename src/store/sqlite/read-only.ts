@@ -69,6 +69,7 @@ export function openSqliteReadOnly(file: string): Database {
     listen: () => async () => undefined,
     transaction: (task) => task({ all, lists, time, run: refuse, runMany: refuse, announce: refuse }),
     backup: refuse,
+    flush: refuse,
     truncateLog: refuse,
     close: async () => close(),
   };

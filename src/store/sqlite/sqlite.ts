@@ -3,9 +3,10 @@
  * disk.
  */
 
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fsync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -133,7 +134,7 @@ export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const { all, lists, time, listen, close } = createDatabase(reading, reading);
   const refuse = () => Promise.reject(new Error('this connection is read-only'));
-  return { all, lists, time, listen, transaction: refuse, backup: refuse, truncateLog: refuse, close };
+  return { all, lists, time, listen, transaction: refuse, flush: refuse, backup: refuse, truncateLog: refuse, close };
 }
 
 function connect(file: string, now: number, onOlder: OnOlder): Pick<OpenedSqlite, 'database' | 'copy'> {
@@ -224,7 +225,8 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     // SQLite has no announcements; other processes poll.
     listen: () => async () => undefined,
     // The next transaction waits for this one, even if it fails.
-    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable)),
+    transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable === true)),
+    flush: () => syncLog(`${writing.location()}-wal`),
     backup: async (file) => {
       // Fails if the file exists; only the owner can read it, even while it is being written.
       closeSync(openSync(file, 'wx', OWN_MODE));
@@ -237,6 +239,15 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
         if (writing !== reading) writing.close();
       }),
   };
+}
+
+async function syncLog(path: string): Promise<void> {
+  const log = openSync(path, 'r');
+  try {
+    await promisify(fsync)(log);
+  } finally {
+    closeSync(log);
+  }
 }
 
 /** Does not wait for readers and writers of other processes. */
