@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { INCIDENT_IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES, PROVENANCES, STATES } from '../src/model/index.ts';
+import type { ReportDocument } from '../src/views/json/report-data.ts';
 import type { stateDocument } from '../src/views/json/state-json.ts';
 import type { uptimeDocument } from '../src/views/json/uptime-json.ts';
-import type { ReportDocument } from '../src/views/report/report-data.ts';
 
 const V2IdSchema = z
   .string()

@@ -27,12 +27,12 @@ import type { RenderLogin } from './login/login-prompt.ts';
 import { safeBase, safeReturnTo } from './login/return-to.ts';
 import { forgetIdentities } from './oidc/identities.ts';
 import type { Oidc } from './oidc/oidc.ts';
-import { returnFromProvider } from './oidc/sign-in-oidc.ts';
 import { createPrincipals } from './principals.ts';
 import { answerRoute } from './routes.ts';
 import { createSemaphore, type Semaphore } from './semaphore.ts';
 import { createSessions } from './sessions.ts';
 import { createSignInLane, type WriteMail } from './sign-in-mail.ts';
+import { returnFromProvider } from './sign-in-oidc.ts';
 import { type GateParts, show, type Visit, visitOf } from './visit.ts';
 
 export interface AccessOptions {

@@ -12,8 +12,8 @@ import { isToken } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
 import type { StoredGate } from './gate/stored-gate.ts';
 import type { Oidc } from './oidc/oidc.ts';
-import { isAllowed } from './oidc/sign-in-oidc.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
+import { isAllowed } from './sign-in-oidc.ts';
 
 /**
  * How long a session stays valid without the store, by the instants passed in, because the cache has a clock of its

@@ -4,9 +4,9 @@ import { canView, type GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
 import { DECOY_HASH, verifyPassword } from './gate/password-hash.ts';
 import { gateKind, readGate } from './gate/stored-gate.ts';
-import { askProvider, chooseCallback } from './oidc/sign-in-oidc.ts';
 import { isSameOrigin, isSameOriginOrOpaque } from './same-origin.ts';
 import { askForMail, signInByCode, signInByLink } from './sign-in-email.ts';
+import { askProvider, chooseCallback } from './sign-in-oidc.ts';
 import {
   beginSession,
   goTo,

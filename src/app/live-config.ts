@@ -9,8 +9,8 @@ import { MINUTE_MS } from '../model/time.ts';
 import type { SiteStateInputs } from '../publish/definitions/site-state.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { written } from '../sync/connectors/markdown/written.ts';
-import { intervalMinMs } from '../sync/quota/quota.ts';
-import { scheduleIntervalMs } from '../sync/schedule/schedule.ts';
+import { intervalMinMs } from '../sync/pass/quota.ts';
+import { scheduleIntervalMs } from '../sync/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import type { Log } from './log.ts';
 

@@ -3,8 +3,8 @@
 import { isStatusError, messageOf } from '../errors.ts';
 import { readControl } from '../store/upstream-control.ts';
 import type { Probe } from '../sync/connector.ts';
+import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs, type PassSize } from '../sync/pass/quota.ts';
 import type { Runner, RunnerDeps } from '../sync/pass/runner.ts';
-import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs, type PassSize } from '../sync/quota/quota.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';

@@ -17,7 +17,7 @@ import { type ResolvedPage, resolvePages } from '../publish/definitions/definiti
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
 import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
 import { refusedIcons } from '../publish/definitions/site-state.ts';
-import { hidesPrivate } from '../publish/page/page-inputs.ts';
+import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Database } from '../store/database.ts';
 import { identify, type PageChanges, readPages } from '../store/pages.ts';
 import { readPlaced } from '../store/written/components.ts';

@@ -4,8 +4,8 @@ import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { PullMemory } from '../sync/connector.ts';
 import type { Http } from '../sync/http/http.ts';
+import { createQuota } from '../sync/pass/quota.ts';
 import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.ts';
-import { createQuota } from '../sync/quota/quota.ts';
 import type { Upstream } from '../sync/upstream.ts';
 
 /** An empty memory: nothing has been requested yet, and no history is needed. */

@@ -4,7 +4,7 @@ import type { IncidentTemplate } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
 import { MAINTENANCE_STATUSES, type PageIncident, type PageMaintenance } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
-import { hidesPrivate } from '../publish/page/page-inputs.ts';
+import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Fault } from '../schema/issue-words.ts';
 import { listSections } from '../views/model/sections.ts';
 import type { FormField, OpenStory, OpsWriteView } from '../views/operators/ops-write.ts';

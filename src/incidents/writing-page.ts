@@ -5,7 +5,7 @@ import type { PageIncident, PageMaintenance, PageModel } from '../model/page.ts'
 import type { EpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page/page-inputs.ts';
+import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page-inputs.ts';
 import type { Store } from '../store/store.ts';
 import { type MadeComponent, readMade } from '../store/written/components.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';

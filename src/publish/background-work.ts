@@ -12,7 +12,7 @@ import {
   POOL_PAGES_MIN,
   type WithFence,
   type WorkerPool,
-} from './page/page-publisher.ts';
+} from './page-publisher.ts';
 import { heldRelease } from './releases/clean.ts';
 import type { Disk } from './releases/disk.ts';
 import { currentNumber, type ReleaseFolders } from './releases/folders.ts';

@@ -10,6 +10,7 @@ import type { PageNews } from '../notify/news.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
+import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './files/site-release.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import {
   createPagePublisher,
@@ -18,7 +19,7 @@ import {
   type PlannedTask,
   POOL_PAGES_MIN,
   type WorkerPool,
-} from './page/page-publisher.ts';
+} from './page-publisher.ts';
 import type { PublishControl } from './publish-control.ts';
 import { type PageReport, type PublishReport, pageReport } from './publish-control.ts';
 import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
@@ -31,9 +32,8 @@ import type { PageSummary } from './releases/release-data.ts';
 import type { Fence } from './releases/switch.ts';
 import { withdraw } from './releases/switch.ts';
 import { withoutVariants } from './releases/variants.ts';
-import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site/site-release.ts';
 
-export type { WorkerPool } from './page/page-publisher.ts';
+export type { WorkerPool } from './page-publisher.ts';
 export type { PublishReport } from './publish-control.ts';
 
 export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSwitched' | keyof PublishControl> {

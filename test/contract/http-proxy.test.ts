@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/load.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { proxySettings, proxyText } from '../../src/network/proxy.ts';
-import { createS3Client } from '../../src/publish/stored/s3-client.ts';
+import { createS3Client } from '../../src/publish/targets/s3-client.ts';
 import { Secret } from '../../src/schema/secret.ts';
 import { CONNECTORS } from '../../src/sync/connectors/index.ts';
 import { createHttp, type HttpOptions } from '../../src/sync/http/http.ts';

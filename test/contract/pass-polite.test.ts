@@ -16,7 +16,7 @@ import type { Store } from '../../src/store/store.ts';
 import { ask, attempt, type Priority, type PullContext, type Question } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { type PassDeps, type PassOptions, runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
-import { createQuota, intervalMinMs, quotaWindows } from '../../src/sync/quota/quota.ts';
+import { createQuota, intervalMinMs, quotaWindows } from '../../src/sync/pass/quota.ts';
 import { bindUpstream, type Upstream } from '../../src/sync/upstream.ts';
 import {
   noAnswer,

@@ -4,7 +4,7 @@ import { migrationsAfter } from '../../src/store/migrations.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import { probePostgres } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/store/postgres/postgres.ts';
-import { createQuota, quotaWindows } from '../../src/sync/quota/quota.ts';
+import { createQuota, quotaWindows } from '../../src/sync/pass/quota.ts';
 import { BEGIN_TIMEOUT_MS, startPostgres } from '../helpers/databases.ts';
 import type { PgliteServer } from '../helpers/pglite-server.ts';
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { ARRIVAL_MS, createQuota, lowPriorityWindows, quotaWindows } from '../../src/sync/quota/quota.ts';
+import { ARRIVAL_MS, createQuota, lowPriorityWindows, quotaWindows } from '../../src/sync/pass/quota.ts';
 
 const SCHEDULES = Math.round(200 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 const LIMITS = { perMinute: 4, perHour: 9 };
@@ -64,8 +64,8 @@ it('three real processes that ask at once get exactly as many grants as there ar
   open();
   const script = `
     import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../src/store/sqlite/sqlite.ts'))};
-    import { createQuota } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/quota.ts'))};
-    import { quotaWindows } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/quota/quota.ts'))};
+    import { createQuota } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/pass/quota.ts'))};
+    import { quotaWindows } from ${JSON.stringify(join(import.meta.dirname, '../../src/sync/pass/quota.ts'))};
     const { database } = openSqlite(${JSON.stringify(join(folder, 'pharos.db'))}, 0);
     const quota = createQuota(database, () => 0.5);
     let granted = 0;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EpochMs, MINUTE_MS, toIso } from '../../src/model/time.ts';
 import { createSiteMemory, type SiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { loadPageInputs, modelAsOf } from '../../src/publish/page/page-inputs.ts';
+import { loadPageInputs, modelAsOf } from '../../src/publish/page-inputs.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISK } from '../../src/publish/releases/disk.ts';
 import { switchTo } from '../../src/publish/releases/switch.ts';
-import { objectAddress } from '../../src/publish/stored/s3-client.ts';
+import { objectAddress } from '../../src/publish/targets/s3-client.ts';
 import { type TestFolders, testFolders } from '../helpers/release-inputs.ts';
 import { S3_KEYS, type S3Fault, type S3Server, startS3Server } from '../helpers/s3-server.ts';
 import {

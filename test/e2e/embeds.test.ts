@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
-import { embedScript } from '../../src/publish/site/site-files.ts';
+import { embedScript } from '../../src/publish/files/site-files.ts';
 import { stateDocument } from '../../src/views/json/state-json.ts';
 import { embedView } from '../../src/views/page/embed.ts';
 import { launchBrowser } from '../helpers/browser.ts';

@@ -7,8 +7,8 @@
 import { readFileSync } from 'node:fs';
 import { type FileEntry, PRIORITIES } from '../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
+import { listSiteFiles } from '../../src/publish/files/site-files.ts';
 import type { Manifest } from '../../src/publish/releases/manifest.ts';
-import { listSiteFiles } from '../../src/publish/site/site-files.ts';
 import { sceneOf } from './page-fields.ts';
 import { eventful } from './page-scenes.ts';
 import { createRedrawing } from './redrawing.ts';

@@ -2,9 +2,9 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { toEpochMs } from '../../src/model/time.ts';
-import { RELEASE_INDEX, type ReleaseIndex } from '../../src/publish/stored/ledger.ts';
-import type { ObjectStore } from '../../src/publish/stored/object-store.ts';
-import { createBucket } from '../../src/publish/stored/object-store.ts';
+import { RELEASE_INDEX, type ReleaseIndex } from '../../src/publish/targets/ledger.ts';
+import type { ObjectStore } from '../../src/publish/targets/object-store.ts';
+import { createBucket } from '../../src/publish/targets/object-store.ts';
 import { S3_KEYS, startS3Server } from './s3-server.ts';
 
 export interface ReleasePlace {

@@ -21,6 +21,7 @@ import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { badgeData, pageBadges } from '../../src/publish/files/badge-files.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
+import { listSiteFiles } from '../../src/publish/files/site-files.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import {
   createPublisher,
@@ -29,7 +30,6 @@ import {
   type PublishReport,
 } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { listSiteFiles } from '../../src/publish/site/site-files.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -118,8 +118,8 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
     'cli/server-client.ts',
     'notify/deliver.ts',
   ],
-  aws4fetch: ['publish/stored/s3-client.ts'],
-  'node-cron': ['sync/schedule/schedule.ts'],
+  aws4fetch: ['publish/targets/s3-client.ts'],
+  'node-cron': ['sync/schedule.ts'],
   'node:sqlite': ['store/sqlite'],
   pg: ['store/postgres'],
   nodemailer: ['mail/'],
@@ -131,7 +131,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
 /** Places that may read the clock, chance or the environment; everything else is handed them. */
 const EDGES = [
   // node-cron reads the clock itself.
-  'sync/schedule/schedule.ts',
+  'sync/schedule.ts',
   'app/',
   'cli/',
   'config/load.ts',

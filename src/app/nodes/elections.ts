@@ -9,7 +9,7 @@ import { WRITTEN_ID } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Lease, Leases } from '../../store/nodes/leases.ts';
 import type { Store } from '../../store/store.ts';
-import { nextRunAfter, scheduleJitterMs } from '../../sync/schedule/schedule.ts';
+import { nextRunAfter, scheduleJitterMs } from '../../sync/schedule.ts';
 import { readSchedules } from '../live-config.ts';
 
 export interface Elections {

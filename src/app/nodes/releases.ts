@@ -7,14 +7,14 @@ import type { SiteState } from '../../publish/definitions/site-state.ts';
 import type { NextRelease } from '../../publish/publish-control.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
 import { type Manifest, releasePage } from '../../publish/releases/manifest.ts';
-import { openEntries, type ReleaseIndex, type SiteKey, sealEntries } from '../../publish/stored/ledger.ts';
-import { type ObjectStore, objectDigest } from '../../publish/stored/object-store.ts';
-import { createTaker, type Taker } from '../../publish/stored/take.ts';
-import { createUploader } from '../../publish/stored/upload.ts';
+import { openEntries, type ReleaseIndex, type SiteKey, sealEntries } from '../../publish/targets/ledger.ts';
+import { type ObjectStore, objectDigest } from '../../publish/targets/object-store.ts';
+import { createTaker, type Taker } from '../../publish/targets/take.ts';
+import { createUploader } from '../../publish/targets/upload.ts';
 import type { Database } from '../../store/database.ts';
-import { parseSiteCopy, readSiteCopy, readTimes, writeSiteCopy, writeTimes } from '../../store/nodes/site-copy.ts';
 import { raiseReleaseNumbers } from '../../store/release-numbers.ts';
 import type { Log } from '../log.ts';
+import { parseSiteCopy, readSiteCopy, readTimes, writeSiteCopy, writeTimes } from './site-copy.ts';
 
 export interface ReleaseUploads {
   /** Something was published. */

@@ -22,8 +22,8 @@ import { lastChecked } from '../../store/nodes/checks.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import { readControl, requestsSince } from '../../store/upstream-control.ts';
 import { type Circuit, readCircuit } from '../../sync/pass/pass.ts';
+import { quotaWindows } from '../../sync/pass/quota.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
-import { quotaWindows } from '../../sync/quota/quota.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import type {
   ExportFacts,

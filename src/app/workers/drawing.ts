@@ -4,8 +4,8 @@ import type { Renderer } from '../../publish/draw/renderer.ts';
 import { badgeData, pageBadges } from '../../publish/files/badge-files.ts';
 import { pageFiles } from '../../publish/files/files.ts';
 import type { PageRenderer } from '../../publish/files/kinds.ts';
+import { listSiteFiles } from '../../publish/files/site-files.ts';
 import type { PublisherOptions } from '../../publish/publisher.ts';
-import { listSiteFiles } from '../../publish/site/site-files.ts';
 
 /**
  * Which files a page and the site have, how they are rendered, and the data for badges.

@@ -3,7 +3,7 @@
 import { workerData } from 'node:worker_threads';
 import type { BirpcReturn } from 'birpc';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
-import { preparePage } from '../../publish/page/page-release.ts';
+import { preparePage } from '../../publish/page-release.ts';
 import type { PrepareControl } from '../../publish/publish-control.ts';
 import { DISK } from '../../publish/releases/disk.ts';
 import { createStore } from '../../store/create-store.ts';

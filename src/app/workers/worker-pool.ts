@@ -5,7 +5,7 @@
 
 import { availableParallelism } from 'node:os';
 import type { OwnComponents } from '../../publish/draw/own-components.ts';
-import type { PageTask, PreparedPage } from '../../publish/page/page-release.ts';
+import type { PageTask, PreparedPage } from '../../publish/page-release.ts';
 import type { PrepareControl } from '../../publish/publish-control.ts';
 import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';

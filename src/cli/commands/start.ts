@@ -16,7 +16,7 @@ import { type Config, parseConfig } from '../../config/load.ts';
 import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
-import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule/schedule.ts';
+import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule.ts';
 import { type CommonOptions, loadConfig } from '../common.ts';
 import { createReload, onHangUp } from '../reload.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';

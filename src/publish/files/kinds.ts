@@ -21,8 +21,8 @@ import { type CalendarIncident, uptimeCalendarView } from '../../views/history/u
 import type { ViewByKind, ViewKind } from '../../views/html.ts';
 import { incidentView } from '../../views/incident/incident.ts';
 import { maintenanceView } from '../../views/incident/maintenance.ts';
+import { type ReportDocument, reportRows } from '../../views/json/report-data.ts';
 import { type ReportPage, reportView } from '../../views/report/report.ts';
-import { type ReportDocument, reportRows } from '../../views/report/report-data.ts';
 import type { LlmsView, RobotsView, SitemapIndexView, SitemapView } from '../../views/site/crawlers.ts';
 import { cleanLine, cleanMarkup } from '../../views/text/plain-text.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';

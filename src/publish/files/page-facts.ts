@@ -19,8 +19,8 @@ import { once } from '../../once.ts';
 import { intervalOfMonth, listMonths, monthOf } from '../../views/days/months.ts';
 import { type PageAge, type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/page-frame.ts';
 import { isOpen, settledAt, touches } from '../../views/incident/events.ts';
+import { type ReportDocument, reportDocument } from '../../views/json/report-data.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
-import { type ReportDocument, reportDocument } from '../../views/report/report-data.ts';
 import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
 import type {
   CalendarInputs,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { isWorthCompressing } from '../releases/manifest.ts';
-import type { ObjectHeaders } from '../stored/object-store.ts';
+import type { ObjectHeaders } from './object-store.ts';
 
 /** Order of writing: link targets come before the files that link to them. */
 export const STAGES = ['data', 'html', 'index'] as const;

@@ -16,7 +16,6 @@ import {
   servedRelease,
 } from '../releases/folders.ts';
 import { currentManifest, PUBLIC_CACHE, type ReleaseAccess, readManifest, releasePage } from '../releases/manifest.ts';
-import { HOME_SLUG } from '../stored/ledger.ts';
 import {
   headersFile,
   listExtras,
@@ -27,6 +26,7 @@ import {
   redirectsFile,
   sealedPage,
 } from './host-files.ts';
+import { HOME_SLUG } from './ledger.ts';
 import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, writingStage } from './static-file.ts';
 
 interface ListingOptions {

@@ -18,8 +18,8 @@ import {
   readLedger,
   type SiteKey,
   sealEntries,
-} from '../stored/ledger.ts';
-import { forEachLimited, LEDGER_HEADERS, type ObjectStore } from '../stored/object-store.ts';
+} from './ledger.ts';
+import { forEachLimited, LEDGER_HEADERS, type ObjectStore } from './object-store.ts';
 import {
   type ContentEncoding,
   encodedFile,

@@ -16,8 +16,8 @@ import {
   withLedger,
   writeFailedQuestions,
 } from '../../store/upstream-control.ts';
-import { createQuota, intervalMinMs } from '../quota/quota.ts';
 import type { Upstream } from '../upstream.ts';
+import { createQuota, intervalMinMs } from './quota.ts';
 import { type Outcome, type PassReport, toReport, type UpstreamReport } from './report.ts';
 import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
 import { takeSnapshot, toFailure } from './snapshot.ts';

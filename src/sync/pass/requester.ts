@@ -6,8 +6,8 @@ import type { Reader } from '../../store/database.ts';
 import type { FailedQuestion } from '../../store/upstream-control.ts';
 import type { Limits, Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
-import { backoffMs, type Demand, lowPriorityWindows, type Quota, quotaWindows } from '../quota/quota.ts';
 import type { BackfillMemory } from './backfill.ts';
+import { backoffMs, type Demand, lowPriorityWindows, type Quota, quotaWindows } from './quota.ts';
 
 const ATTEMPTS_MAX = 3;
 /** How long a list request waits for the quota; a window of a minute passes in that time. */

@@ -14,9 +14,9 @@ import { type Answer, type Asking, type LearnedPages, PRIORITIES, type Pull, typ
 import type { HttpAnswer } from '../http/http.ts';
 import type { HttpQuestion } from '../http/http-faults.ts';
 import { ownWords, requestPlace, shapeError } from '../http/http-faults.ts';
-import { lowPriorityPerPass } from '../quota/quota.ts';
 import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
 import { createFailureMemory, type FailureMemory } from './failures.ts';
+import { lowPriorityPerPass } from './quota.ts';
 import { isFileQuestion, readFileQuestion } from './read-files.ts';
 import {
   isLowPriority,

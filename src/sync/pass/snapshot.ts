@@ -6,12 +6,12 @@ import type { Announcement, Learned, MonitorId, MonitorObservation, PageDefiniti
 import { recordPass, type Sighting } from '../../model/reported.ts';
 import type { State } from '../../model/state.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
-import { readMonitorStates, readOpenSince } from '../../store/monitor-states.ts';
 import type { Lease } from '../../store/nodes/leases.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { LearnedPages, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { closeDoubtful, judge, type LastKnown, tightenGates } from './check.ts';
+import { readMonitorStates, readOpenSince } from './monitor-states.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 

@@ -4,8 +4,8 @@ import { openStoreReader } from '../../../src/app/open-store.ts';
 import { drawingWith } from '../../../src/app/workers/drawing.ts';
 import type { PublisherClient, PublisherClientOptions } from '../../../src/app/workers/publisher-client.ts';
 import type { Renderer } from '../../../src/publish/draw/renderer.ts';
+import { listSiteFiles } from '../../../src/publish/files/site-files.ts';
 import { createPublisher } from '../../../src/publish/publisher.ts';
-import { listSiteFiles } from '../../../src/publish/site/site-files.ts';
 import { createStore } from '../../../src/store/create-store.ts';
 
 /** Pictures, in which words cannot be read, and badges of which another one of the page says the same: most of the work. */

@@ -3,7 +3,7 @@ import { readSchedules } from '../../../src/app/live-config.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import { MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
-import { nextRunAfter } from '../../../src/sync/schedule/schedule.ts';
+import { nextRunAfter } from '../../../src/sync/schedule.ts';
 
 function schedules(upstreams: readonly string[], schedule = '* * * * *'): Record<string, string> {
   const text = `

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireAnswer } from '../../../src/cli/doctor/machine.ts';
-import { createFolder } from '../../../src/publish/stored/object-store.ts';
+import { createFolder } from '../../../src/publish/targets/object-store.ts';
 
 describe('a folder', () => {
   let folder: string;

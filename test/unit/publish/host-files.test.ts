@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
 import { isOwnRootFile, PAGE_SCRIPTS, SITE_FILES } from '../../../src/model/slugs.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
-import { listSiteFiles } from '../../../src/publish/site/site-files.ts';
+import { listSiteFiles } from '../../../src/publish/files/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
 import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';

@@ -55,7 +55,7 @@ function isPartOf(path: string): boolean {
 /** Everything of ours that Node loads to make files and to read what they are made from. */
 function loadedByNode(): string[] {
   const script = join(ROOT, 'test/helpers/loaded-modules.ts');
-  const modules = ['src/app/workers/drawing.ts', 'src/publish/page/page-inputs.ts', 'src/publish/draw/renderer.ts'];
+  const modules = ['src/app/workers/drawing.ts', 'src/publish/page-inputs.ts', 'src/publish/draw/renderer.ts'];
   const addresses = modules.map((path) => pathToFileURL(join(ROOT, path)).href);
   const loaded = JSON.parse(execFileSync(process.execPath, [script, ...addresses], { encoding: 'utf8' })) as object;
   const paths = Object.values(loaded).flatMap((urls: string[]) =>

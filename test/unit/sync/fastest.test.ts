@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/model/time.ts';
-import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs } from '../../../src/sync/quota/quota.ts';
-import { scheduleIntervalMs } from '../../../src/sync/schedule/schedule.ts';
+import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs } from '../../../src/sync/pass/quota.ts';
+import { scheduleIntervalMs } from '../../../src/sync/schedule.ts';
 
 const DOCUMENTED = { perMinute: 60, perHour: 1_000 };
 

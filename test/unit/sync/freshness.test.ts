@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { lowPriorityPerPass, lowPriorityWindows, quotaWindows, reserveRequest } from '../../../src/sync/quota/quota.ts';
+import { lowPriorityPerPass, lowPriorityWindows, quotaWindows, reserveRequest } from '../../../src/sync/pass/quota.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const LIMITS = { perMinute: 60, perHour: 1_000 };

@@ -8,7 +8,7 @@ import {
   lowPriorityWindows,
   quotaWindows,
   reserveRequest,
-} from '../../../src/sync/quota/quota.ts';
+} from '../../../src/sync/pass/quota.ts';
 import { createMemoryLedger } from '../../helpers/memory-ledger.ts';
 
 const SCHEDULES = Math.round(3_000 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { nextRunAfter, scheduleIntervalMs, startSchedules } from '../../../src/sync/schedule/schedule.ts';
+import { nextRunAfter, scheduleIntervalMs, startSchedules } from '../../../src/sync/schedule.ts';
 import { TEST_SCALE } from '../model/random-history.ts';
 
 const NOON = toEpochMs(Date.UTC(2026, 10, 21, 12, 0, 0));

@@ -8,7 +8,7 @@ import {
   lowPriorityPerPass,
   lowPriorityWindows,
   quotaWindows,
-} from '../../../src/sync/quota/quota.ts';
+} from '../../../src/sync/pass/quota.ts';
 
 const SERVER_MONITOR = { perMinute: 60, perHour: 1_000 };
 const NONE = { perMinute: null, perHour: null };

@@ -1,7 +1,7 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { llmsText, robotsText, sitemapText } from '../../../src/publish/files/kinds.ts';
-import { siteIndexFiles } from '../../../src/publish/site/site-files.ts';
+import { siteIndexFiles } from '../../../src/publish/files/site-files.ts';
 import { llmsView, robotsView, type SitePage, sitemapView } from '../../../src/views/site/crawlers.ts';
 import { type PageInit, pageModel } from '../../helpers/page-model.ts';
 import { calm, longHistory, outage } from '../../helpers/page-scenes.ts';

@@ -3,20 +3,20 @@
  * in the meantime.
  */
 
-import { isStatusError, messageOf, StatusError } from '../../errors.ts';
-import type { PublishControl } from '../publish-control.ts';
-import { discardRelease, heldRelease, prune } from '../releases/clean.ts';
-import { currentNumber, SITE_SLUG, servedRelease } from '../releases/folders.ts';
+import { isStatusError, messageOf, StatusError } from '../errors.ts';
+import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
+import type { PublishControl } from './publish-control.ts';
+import { discardRelease, heldRelease, prune } from './releases/clean.ts';
+import { currentNumber, SITE_SLUG, servedRelease } from './releases/folders.ts';
 import {
   createManifestCache,
   type Manifest,
   type ManifestCache,
   type PageAtSlug,
   releasePage,
-} from '../releases/manifest.ts';
-import type { Fence } from '../releases/switch.ts';
-import { hideFromPublic, switchTo } from '../releases/switch.ts';
-import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
+} from './releases/manifest.ts';
+import type { Fence } from './releases/switch.ts';
+import { hideFromPublic, switchTo } from './releases/switch.ts';
 
 /** Starting threads takes longer than preparing fewer pages here. */
 export const POOL_PAGES_MIN = 24;

@@ -1,9 +1,11 @@
 /** Signs visitors in with the site's identity provider. */
 
-import { parseEmailAddress } from '../../mail/mail.ts';
-import type { AccessPage, GateRequest, GateResponse } from '../access.ts';
-import { setCookie } from '../cookies.ts';
-import { domainsOf } from '../gate/stored-gate.ts';
+import { parseEmailAddress } from '../mail/mail.ts';
+import type { AccessPage, GateRequest, GateResponse } from './access.ts';
+import { setCookie } from './cookies.ts';
+import { domainsOf } from './gate/stored-gate.ts';
+import { callbackAt, isListed, type Oidc, type Pending } from './oidc/oidc.ts';
+import { type Person, ProviderFault } from './oidc/provider.ts';
 import {
   beginSession,
   type GateParts,
@@ -14,9 +16,7 @@ import {
   show,
   type Visit,
   visitOf,
-} from '../visit.ts';
-import { callbackAt, isListed, type Oidc, type Pending } from './oidc.ts';
-import { type Person, ProviderFault } from './provider.ts';
+} from './visit.ts';
 
 /** Redirects the browser to the provider, whichever page is requested. */
 export async function askProvider(visit: Visit): Promise<GateResponse> {

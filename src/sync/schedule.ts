@@ -7,8 +7,8 @@
  */
 
 import cron, { type ScheduledTask } from 'node-cron';
-import { StatusError } from '../../errors.ts';
-import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import { StatusError } from '../errors.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 
 /** Four years have every month and a leap day; a longer gap belongs to no schedule. */
 const HORIZON_DAYS = 4 * 366;

@@ -5,9 +5,9 @@
 
 import { z } from 'zod';
 import type { MonitorId } from '../../model/observation.ts';
-import type { Database, Reader } from '../database.ts';
-import { readPages } from '../pages.ts';
-import { recordChanges } from '../revisions.ts';
+import type { Database, Reader } from '../../store/database.ts';
+import { readPages } from '../../store/pages.ts';
+import { recordChanges } from '../../store/revisions.ts';
 
 const SiteCopySchema = z.object({
   upstreams: z.array(z.object({ id: z.string(), definitions: z.string(), announcements: z.string() })),

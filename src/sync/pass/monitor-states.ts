@@ -1,10 +1,10 @@
 /** The last known states of monitors, without their other data. */
 
-import type { MonitorId } from '../model/observation.ts';
-import { STATES, type State } from '../model/state.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { Reader } from './database.ts';
-import { parseInstant } from './rows.ts';
+import type { MonitorId } from '../../model/observation.ts';
+import { STATES, type State } from '../../model/state.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Reader } from '../../store/database.ts';
+import { parseInstant } from '../../store/rows.ts';
 
 /** States of the listed monitors, in any order. An unknown state name becomes `unknown`. */
 export async function readMonitorStates(reader: Reader, upstreamId: string): Promise<ReadonlyMap<MonitorId, State>> {

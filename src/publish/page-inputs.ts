@@ -1,21 +1,21 @@
 /** Reads from the store what one page's model is made of, without looking at other pages. */
 
-import { DAYS_COUNT, lastClosedDay } from '../../model/closed-days.ts';
-import { type DayOptions, presentColour } from '../../model/days.ts';
-import { type Incident, type Maintenance, type MonitorId, WRITTEN_ID } from '../../model/observation.ts';
-import type { ComponentModel, PageModel } from '../../model/page.ts';
-import type { MonitorPast } from '../../model/reported.ts';
-import { readPageKey } from '../../model/slugs.ts';
-import type { State } from '../../model/state.ts';
-import { addDays, DAY_MS, type EpochMs, earlier, toEpochMs } from '../../model/time.ts';
-import type { PageFirsts } from '../../store/identities.ts';
-import { type Store, type Subject, subjects } from '../../store/store.ts';
-import { readLogSummary } from '../../transparency/page-log.ts';
-import { type PageInputs, pageModel } from '../../views/model/page-model.ts';
-import type { ResolvedPage } from '../definitions/definitions.ts';
-import { namesOfPage, pageSubjects, shownMonitors } from '../definitions/page-index.ts';
-import type { SiteState } from '../definitions/site-state.ts';
-import { fingerprintOf } from '../fingerprint.ts';
+import { DAYS_COUNT, lastClosedDay } from '../model/closed-days.ts';
+import { type DayOptions, presentColour } from '../model/days.ts';
+import { type Incident, type Maintenance, type MonitorId, WRITTEN_ID } from '../model/observation.ts';
+import type { ComponentModel, PageModel } from '../model/page.ts';
+import type { MonitorPast } from '../model/reported.ts';
+import { readPageKey } from '../model/slugs.ts';
+import type { State } from '../model/state.ts';
+import { addDays, DAY_MS, type EpochMs, earlier, toEpochMs } from '../model/time.ts';
+import type { PageFirsts } from '../store/identities.ts';
+import { type Store, type Subject, subjects } from '../store/store.ts';
+import { readLogSummary } from '../transparency/page-log.ts';
+import { type PageInputs, pageModel } from '../views/model/page-model.ts';
+import type { ResolvedPage } from './definitions/definitions.ts';
+import { namesOfPage, pageSubjects, shownMonitors } from './definitions/page-index.ts';
+import type { SiteState } from './definitions/site-state.ts';
+import { fingerprintOf } from './fingerprint.ts';
 
 /** Everything that a page's model is made of, except the time up to which it is computed. */
 export type UndatedInputs = Omit<PageInputs, 'asOf'>;

@@ -20,8 +20,8 @@ import { CATALOGUES } from '../../views/words/index.ts';
 import { bannerSentence } from '../../views/words/state-words.ts';
 import { lookSettings } from '../definitions/definitions.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
-import { type FileEntry, fileEntry } from '../files/file-entry.ts';
-import { htmlFile, logoFiles } from '../files/files.ts';
+import { type FileEntry, fileEntry } from './file-entry.ts';
+import { htmlFile, logoFiles } from './files.ts';
 import {
   INDEX_OF_PAGES,
   JSON_FILE,
@@ -33,7 +33,7 @@ import {
   SECURITY,
   SITEMAP,
   TEXT_FILE,
-} from '../files/kinds.ts';
+} from './kinds.ts';
 import type { SiteFilesInput } from './site-release.ts';
 
 /** Scripts that other sites load to show a page's state; `docs/api.md` describes them. */

@@ -16,10 +16,10 @@ import {
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import { isOpen, touches } from '../incident/events.ts';
-import { componentHead, endText, incidentHead, maintenanceHead, pageHead } from '../json/heads.ts';
-import { type UptimeFigures, uptimeFigures } from '../json/uptime-json.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
+import { componentHead, endText, incidentHead, maintenanceHead, pageHead } from './heads.ts';
+import { type UptimeFigures, uptimeFigures } from './uptime-json.ts';
 
 export type ReportDocument = ReturnType<typeof reportDocument>;
 

@@ -2,28 +2,21 @@
 
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { StatusError } from '../../errors.ts';
-import { closedDays, lastClosedDay } from '../../model/closed-days.ts';
-import type { PageModel } from '../../model/page.ts';
-import type { PageKey } from '../../model/slugs.ts';
-import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import { type PageNews, pageNews } from '../../notify/news.ts';
-import type { Store } from '../../store/store.ts';
-import { isLogFile } from '../../transparency/entries.ts';
-import { readLines } from '../../transparency/page-log.ts';
-import { nowFacts } from '../../views/json/state-json.ts';
-import { HEARTBEAT_MS, heartbeatBefore } from '../../views/model/heartbeat.ts';
-import type { ResolvedPage } from '../definitions/definitions.ts';
-import type { SiteState } from '../definitions/site-state.ts';
-import { type DrawOptions, drawFiles, type VersionedRenderer } from '../draw/draw-files.ts';
-import { type FileEntry, PRIORITIES, type Priority } from '../files/file-entry.ts';
-import type { PrepareControl } from '../publish-control.ts';
-import type { Disk } from '../releases/disk.ts';
-import type { ReleaseFolders } from '../releases/folders.ts';
-import { type LoggedRelease, logOrigin, readSeen, withLogFiles } from '../releases/log-files.ts';
-import { filePlaces, type Manifest, type ReleaseAccess, releasePage } from '../releases/manifest.ts';
-import { type BadgeData, type PageSummary, releaseDataText } from '../releases/release-data.ts';
-import { DamagedReleaseError, type ReleaseInput, writeRelease } from '../releases/write.ts';
+import { StatusError } from '../errors.ts';
+import { closedDays, lastClosedDay } from '../model/closed-days.ts';
+import type { PageModel } from '../model/page.ts';
+import type { PageKey } from '../model/slugs.ts';
+import { type EpochMs, toEpochMs } from '../model/time.ts';
+import { type PageNews, pageNews } from '../notify/news.ts';
+import type { Store } from '../store/store.ts';
+import { isLogFile } from '../transparency/entries.ts';
+import { readLines } from '../transparency/page-log.ts';
+import { nowFacts } from '../views/json/state-json.ts';
+import { HEARTBEAT_MS, heartbeatBefore } from '../views/model/heartbeat.ts';
+import type { ResolvedPage } from './definitions/definitions.ts';
+import type { SiteState } from './definitions/site-state.ts';
+import { type DrawOptions, drawFiles, type VersionedRenderer } from './draw/draw-files.ts';
+import { type FileEntry, PRIORITIES, type Priority } from './files/file-entry.ts';
 import {
   collectFirsts,
   digestEvents,
@@ -32,6 +25,13 @@ import {
   nextChangeAt,
   type UndatedInputs,
 } from './page-inputs.ts';
+import type { PrepareControl } from './publish-control.ts';
+import type { Disk } from './releases/disk.ts';
+import type { ReleaseFolders } from './releases/folders.ts';
+import { type LoggedRelease, logOrigin, readSeen, withLogFiles } from './releases/log-files.ts';
+import { filePlaces, type Manifest, type ReleaseAccess, releasePage } from './releases/manifest.ts';
+import { type BadgeData, type PageSummary, releaseDataText } from './releases/release-data.ts';
+import { DamagedReleaseError, type ReleaseInput, writeRelease } from './releases/write.ts';
 
 export interface PageTask {
   readonly page: ResolvedPage;
