@@ -261,7 +261,7 @@ export async function prepareRelease(
       log === undefined ? files : await withLogFiles(logDeps(deps, previous), { files, previous, release: log });
     // Only news that leaves figures for the run after it, which looks at everything.
     const isUrgent = draw.priorities.join() === 'immediate';
-    const manifest = await writeRelease(deps, { ...rest, completes, isUrgent, files: all, data: data() }, previous);
+    const manifest = await writeRelease(deps, { ...rest, completes, isUrgent, files: all, data }, previous);
     return { manifest, filesDrawn, hasWaiting };
   } catch (error) {
     if (!(error instanceof DamagedReleaseError)) throw error;

@@ -205,7 +205,7 @@ describe('releases', () => {
   });
 
   it('keep their data for drawing on demand', async () => {
-    await publish(wholeFiles('one'), { over: { data: '{"listed":["acme"]}' } });
+    await publish(wholeFiles('one'), { over: { data: () => '{"listed":["acme"]}' } });
     expect(readReleaseData(folders, 'acme', 1)?.listed).toEqual([{ slug: 'acme', page: null }]);
   });
 

@@ -92,7 +92,7 @@ export function inputOf(files: readonly ReleaseFile[], over: Partial<ReleaseInpu
     asOf: 1_000,
     eventKey: 'e',
     customDomain: null,
-    data: '{"onDemand":null}',
+    data: () => '{"onDemand":null}',
     files,
     ...over,
   };
@@ -167,6 +167,7 @@ export function failingDisk(disk: Disk, failAt: number, code = 'ENOSPC'): Failin
       return {
         write: stepping(batch.write),
         touch: batch.touch,
+        begin: batch.begin,
         flush: async () => {
           step();
           await batch.flush();

@@ -43,6 +43,8 @@ export interface Batch {
   readonly write: (path: string, bytes: Uint8Array, mode?: number) => void;
   /** Adds a folder whose names changed. */
   readonly touch: (folder: string) => void;
+  /** Begins with what was written so far, unless that is too much to sync file by file. */
+  readonly begin: () => void;
   /** Resolves once everything is on disk. After a failure, any of it may be missing. */
   readonly flush: () => Promise<void>;
   /** Closes what is still open. */
@@ -78,12 +80,16 @@ export const DISK: Disk = {
 
 function createBatch(): Batch {
   const open: number[] = [];
+  const syncing: Promise<void>[] = [];
   const folders = new Set<string>();
   /** Files that were closed after writing, because too many would be open. */
   const closed: string[] = [];
 
   const closeAll = (): void => {
     for (const file of open.splice(0)) closeSync(file);
+  };
+  const syncOpen = (): void => {
+    for (const file of open.splice(0)) syncing.push(syncFile(file).finally(() => closeSync(file)));
   };
   return {
     write: (path, bytes, mode = OWNER_FILE) => {
@@ -101,6 +107,12 @@ function createBatch(): Batch {
       }
     },
     touch: (folder) => void folders.add(folder),
+    begin: () => {
+      if (closed.length > 0) return;
+      syncOpen();
+      // Reported by `flush`.
+      Promise.all(syncing).catch(() => undefined);
+    },
     flush: async () => {
       try {
         const [first] = closed;
@@ -108,8 +120,8 @@ function createBatch(): Batch {
         const waiting = [...closed, ...folders];
         do {
           while (open.length < OPEN_FILES_MAX && waiting.length > 0) open.push(openSync(waiting.shift() ?? '', 'r'));
-          await Promise.all(open.map((file) => syncFile(file)));
-          closeAll();
+          syncOpen();
+          await Promise.all(syncing.splice(0));
         } while (waiting.length > 0);
       } finally {
         closeAll();

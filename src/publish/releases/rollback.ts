@@ -98,7 +98,7 @@ async function serveAgain(
   const nextNumber = (of: string, above: number): Promise<number> => nextReleaseNumber(database, of, above);
   return writeRelease(
     { disk, folders, nextNumber },
-    { ...manifest, page, files: all, data, completes: null, restores: manifest.restores ?? number },
+    { ...manifest, page, files: all, data: () => data, completes: null, restores: manifest.restores ?? number },
     manifest,
   );
 }

@@ -55,8 +55,8 @@ export interface ReleaseInput {
   /** True: folders that it shares as a whole are left for the release after it to look at. Default: false. */
   readonly isUrgent?: boolean;
   readonly files: readonly ReleaseFile[];
-  /** JSON for what the server draws on demand. */
-  readonly data: string;
+  /** Makes the JSON for what the server draws on demand. */
+  readonly data: () => string;
 }
 
 /** The last release doesn't match its manifest, so no file can be taken from it. */
@@ -161,6 +161,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
   const records = new Map<string, FileRecord>();
   const ids: Record<string, string> = {};
   let folderCount = 0;
+  const links: (() => void)[] = [];
   // Deepest first, so that a folder's link targets exist before it.
   for (const [path, node] of [...tree].toReversed()) {
     const target =
@@ -185,10 +186,19 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     }
     writing.disk.claimFolder(target, writing.modes.folder);
     batch.touch(target);
-    for (const file of node.files) records.set(file.path, placeFile(writing, file, `${target}/${lastName(file.path)}`));
-    for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
+    for (const file of node.files) {
+      const place = `${target}/${lastName(file.path)}`;
+      if (file.drawn === null) links.push(() => records.set(file.path, linkFile(writing, file, place)));
+      else records.set(file.path, writeFile(writing, { path: file.path, drawn: file.drawn }, place));
+    }
+    links.push(() => {
+      for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
+    });
   }
-  const data = Buffer.from(input.data);
+  // The disk is busy with what is new while the rest is linked and computed.
+  batch.begin();
+  for (const link of links) link();
+  const data = Buffer.from(input.data());
   const { slug, page, access, asOf, eventKey, customDomain, locales } = input;
   const { completes = null, restores = null } = input;
   const manifest: Manifest = {
@@ -241,13 +251,14 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function placeFile(writing: Writing, file: ReleaseFile, target: string): FileRecord {
-  if (file.drawn === null) return linkFile(writing, file, target);
-  const { path, drawn } = file;
+function writeFile(
+  { batch, modes }: Writing,
+  { path, drawn }: { readonly path: string; readonly drawn: DrawnFile },
+  target: string,
+): FileRecord {
   const { key, contentType, csp, location, body, sha256 } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);
-  const { batch, modes } = writing;
   batch.write(target, body, modes.file);
   return {
     key,

@@ -76,7 +76,7 @@ describe('a page whose slug another page has', () => {
   });
 
   it('is taken out of the lists of the site too, which name it', async () => {
-    await publish({ slug: '_site', data: releaseDataText({ listed: [{ slug: 'acme', page: FIRST }] }) });
+    await publish({ slug: '_site', data: () => releaseDataText({ listed: [{ slug: 'acme', page: FIRST }] }) });
     defined = [{ key: FIRST, access: 'public' }];
     await look();
     expect(servedRelease(folders, '_site')).not.toBeNull();
