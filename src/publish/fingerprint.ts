@@ -17,20 +17,23 @@ export function fingerprintOf(data: unknown): string {
  * them.
  */
 export function partsFingerprint(parts: object): string {
-  const digestOf = (part: unknown): unknown => {
-    if (typeof part !== 'object' || part === null) return part;
-    if (!('timeline' in part)) return fingerprintOf(part);
-    // The time line of a component is the same in every language, and most of the data.
-    return known.getOrInsertComputed(part, () => {
-      const { timeline, ...rest } = part;
-      return fingerprintOf([rest, digestOf(timeline)]);
-    });
-  };
   return knownByParts.getOrInsertComputed(parts, () => {
-    const digests = Object.entries(parts).map(([name, part]) => [
-      name,
-      Array.isArray(part) ? part.map(digestOf) : digestOf(part),
-    ]);
-    return hash('sha256', JSON.stringify(digests), 'base64url');
+    let text = '';
+    for (const [name, part] of Object.entries(parts) as [string, unknown][]) {
+      const digest = Array.isArray(part) ? `[${part.map(digestPart).join()}]` : digestPart(part);
+      text += `${JSON.stringify(name)}:${digest},`;
+    }
+    return hash('sha256', text, 'base64url');
+  });
+}
+
+/** As JSON. */
+function digestPart(part: unknown): string {
+  if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? '';
+  if (!('timeline' in part)) return fingerprintOf(part);
+  // The time line of a component is the same in every language, and most of the data.
+  return known.getOrInsertComputed(part, () => {
+    const { timeline, ...rest } = part;
+    return hash('sha256', JSON.stringify(rest) + fingerprintOf(timeline), 'hex');
   });
 }

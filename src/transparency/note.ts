@@ -47,11 +47,16 @@ export function readSigningKey(name: string, pem: string): SigningKey | null {
 }
 
 /** The public part of a key, as signed notes write it: name, hash and key, joined by `+`. */
-export function formatKey({ name, privateKey }: SigningKey): string {
-  const publicKey = rawPublicKey(privateKey);
-  const id = keyId({ name, publicKey }, SIGNATURE).toString('hex');
-  return `${name}+${id}+${Buffer.concat([Buffer.of(SIGNATURE), publicKey]).toString('base64')}`;
+export function formatKey(key: SigningKey): string {
+  return formatted.getOrInsertComputed(key, ({ name, privateKey }) => {
+    const publicKey = rawPublicKey(privateKey);
+    const id = keyId({ name, publicKey }, SIGNATURE).toString('hex');
+    return `${name}+${id}+${Buffer.concat([Buffer.of(SIGNATURE), publicKey]).toString('base64')}`;
+  });
 }
+
+/** Each release needs the one of its key. */
+const formatted = new WeakMap<SigningKey, string>();
 
 /** Reads what `formatKey` wrote. Null: it isn't a key, or its parts don't belong together. */
 export function parseKey(text: string): VerifierKey | null {
