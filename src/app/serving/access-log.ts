@@ -6,6 +6,7 @@
 import { pino } from 'pino';
 import type { Config } from '../../config/load.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import { once } from '../../once.ts';
 import type { AnsweredRequest } from '../../server/send.ts';
 
 type AccessLogFormat = Config['server']['accessLog'];
@@ -19,13 +20,38 @@ export function createAccessLog(
   return (format) => (format === 'off' ? null : format === 'json' ? json : common);
 }
 
-const PIPE_BYTES = 4_096;
+/** A pipe takes so much in one piece, and other processes of this node write there too. */
+const PIECE_BYTES = 4_096;
+/** The longest that a line waits for others: each piece wakes a thread of ours and whoever reads it. */
+const GATHERED_MS = 100;
 
+/** No visitor waits for a slow reader. What was gathered is also written when the process ends. */
 function toStandardOutput(): (line: string) => void {
-  // Gathers lines while a slow reader takes none, so that no visitor waits for it. A pipe takes so much in one piece, and
-  // other processes of this node write there too.
-  const target = pino.destination({ dest: 1, sync: false, maxWrite: PIPE_BYTES });
-  return (line) => void target.write(line);
+  let gathered = '';
+  let bytes = 0;
+  const target = once(() => {
+    const made = pino.destination({ dest: 1, sync: false, maxWrite: PIECE_BYTES });
+    const writeLast = (): void => {
+      if (bytes === 0) return;
+      flush();
+      made.flushSync();
+    };
+    setInterval(flush, GATHERED_MS).unref();
+    process.once('beforeExit', writeLast).once('exit', writeLast);
+    return made;
+  });
+  const flush = (): void => {
+    if (bytes > 0) target().write(gathered);
+    gathered = '';
+    bytes = 0;
+  };
+  return (line) => {
+    const length = Buffer.byteLength(line);
+    if (bytes + length > PIECE_BYTES) flush();
+    if (bytes === 0) target();
+    gathered += line;
+    bytes += length;
+  };
 }
 
 function jsonLine({ at, clientAddress, method, path, status, bytes, seconds, sent }: AnsweredRequest): string {

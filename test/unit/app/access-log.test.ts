@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAccessLog } from '../../../src/app/serving/access-log.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
@@ -37,4 +39,20 @@ describe('the access log', () => {
     expect(line.trimEnd()).not.toMatch(/\p{Cc}/u);
     expect(JSON.parse(line)).toMatchObject({ path, agent: path, ms: 0.413, time: '2026-11-01T09:05:03.000Z' });
   });
+
+  it.each(['', 'process.exit()', 'process.kill(process.pid, "SIGTERM")'])(
+    'loses no line when the process ends: %s',
+    (end) => {
+      const file = resolve(import.meta.dirname, '../../../src/app/serving/access-log.ts');
+      const code = `
+      const { createAccessLog } = await import(${JSON.stringify(file)});
+      process.once('SIGTERM', () => process.exit());
+      const log = createAccessLog()('common');
+      for (let index = 0; index < 1000; index += 1) log({ ...${JSON.stringify(REQUEST)}, path: '/' + index });
+      ${end};`;
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+      const paths = stdout.split('\n').map((line) => line.split(' ')[6]);
+      expect(paths).toEqual([...Array.from({ length: 1000 }, (_, index) => `/${index}`), undefined]);
+    },
+  );
 });
