@@ -1,8 +1,12 @@
 /** Queries an upstream once: is it reachable, is the key valid, and do the clocks agree? */
 
 import { isStatusError, messageOf } from '../errors.ts';
+import type { Learned } from '../model/observation.ts';
+import { counted } from '../schema/counted.ts';
 import { readControl } from '../store/upstream-control.ts';
-import type { Probe } from '../sync/connector.ts';
+import type { Probe, Pull } from '../sync/connector.ts';
+import { toWarnings } from '../sync/connectors/items.ts';
+import { listsOnly } from '../sync/pass/check.ts';
 import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs, type PassSize } from '../sync/pass/quota.ts';
 import type { Runner, RunnerDeps } from '../sync/pass/runner.ts';
 import type { Upstream } from '../sync/upstream.ts';
@@ -44,7 +48,8 @@ export async function probeUpstream(
   const runner = singleRunner({ http, store, now, sleep, ...(onWait === undefined ? {} : { onWait }) }, upstream);
   const base = { upstream: upstream.id, kind: upstream.kind };
   try {
-    const probe = await runner.run(upstream.probe({ upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED }));
+    const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
+    const probe = await runner.run(upstream.probe?.(context) ?? probeLists(upstream.pull(context)));
     if (probe.learned !== undefined) onPages?.(probe.learned);
     const tally = runner.tally();
     const size: PassSize = {
@@ -74,6 +79,20 @@ export async function probeUpstream(
       clockSkewMs: runner.tally().clockSkewMs,
     };
   }
+}
+
+/** Counts what a pass would read from its lists. */
+function* probeLists(pull: Pull<Learned>): Pull<Probe> {
+  const learned = yield* listsOnly(pull, ['list', 'incident']);
+  const { monitors, pages, incidents, maintenances, announcements } = learned;
+  const lists = { monitors, 'status pages': pages, incidents, 'maintenance windows': maintenances, announcements };
+  const found = Object.entries(lists).filter(([, items]) => items.length > 0);
+  return {
+    summary: found.map(([words, { length }]) => counted(length, words)).join(', ') || '0 monitors, 0 incidents',
+    warnings: toWarnings(learned.problems),
+    monitorsTotal: monitors.length,
+    learned,
+  };
 }
 
 /** Optional requests that failed, unless the probe already reports them. */

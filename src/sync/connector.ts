@@ -225,7 +225,8 @@ export interface Connector<Options> extends Introduction {
   /** Options that `pharos preview` overrides. */
   readonly previewOptions?: Readonly<Record<string, unknown>>;
   readonly pull: (options: Options, context: PullContext) => Pull<Learned>;
-  readonly probe: (options: Options, context: PullContext) => Pull<Probe>;
+  /** What `pharos check` asks, if it is something else than the lists of `pull`. */
+  readonly probe?: (options: Options, context: PullContext) => Pull<Probe>;
   /** Returns its notification channels with their settings. Absent: it has none. */
   readonly channels?: (options: Options, context: PullContext) => Pull<readonly ChannelResource[]>;
   /** Returns the checks that this installation makes for it (`src/checks`). Absent: it makes none. */

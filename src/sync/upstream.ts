@@ -19,7 +19,8 @@ export interface Upstream {
   /** Interval between passes. Data is stale after two intervals without an answer. */
   readonly intervalMs: number;
   readonly pull: (context: PullContext) => Pull<Learned>;
-  readonly probe: (context: PullContext) => Pull<Probe>;
+  /** Absent: its lists say all. */
+  readonly probe?: (context: PullContext) => Pull<Probe>;
   /** Absent: it has no notification channels. */
   readonly channels?: (context: PullContext) => Pull<readonly ChannelResource[]>;
   /** The checks that this installation makes for it; absent: none. */
@@ -52,7 +53,7 @@ export function bindUpstream(
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;
-  const { channels, checks } = connector;
+  const { probe, channels, checks } = connector;
   let fingerprint: string | null = null;
   return {
     id,
@@ -63,7 +64,7 @@ export function bindUpstream(
     vendorPage: connector.vendorPage?.(parsed) ?? null,
     intervalMs,
     pull: (context) => connector.pull(parsed, context),
-    probe: (context) => connector.probe(parsed, context),
+    ...(probe === undefined ? {} : { probe: (context: PullContext) => probe(parsed, context) }),
     ...(channels === undefined ? {} : { channels: (context: PullContext) => channels(parsed, context) }),
     ...(checks === undefined ? {} : { checks: (context: PullContext) => checks(parsed, context) }),
     backfill: createBackfillMemory(),

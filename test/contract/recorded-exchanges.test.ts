@@ -34,7 +34,7 @@ import {
 } from '../../src/sync/connectors/uptime-service/schema.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import type { HttpQuestion } from '../../src/sync/http/http-faults.ts';
-import { contextOf, drive, NOW } from '../helpers/drive.ts';
+import { contextOf, drive, NOW, probeOf } from '../helpers/drive.ts';
 import { type Exchange, loadExchanges, replayKey, startReplay } from '../helpers/replay.ts';
 import { keyOf, loadCases } from '../helpers/upstream-cases.ts';
 
@@ -89,7 +89,7 @@ const whoami = async (payload: unknown): Promise<readonly string[]> => {
     preset: 'openstatus',
     apiKey: 'k',
   });
-  const { result } = await drive<Probe>(uptimeService.probe(options, contextOf()), ({ name }) =>
+  const { result } = await drive<Probe>(probeOf(uptimeService, options, contextOf()), ({ name }) =>
     name === 'whoami' ? payload : {},
   );
   return [result.summary, ...result.warnings];

@@ -71,7 +71,7 @@ describe('with HTTP_PROXY in the environment', () => {
     ending.push(proxy.close);
     write('pharos.yaml', configFor(`http://${HOST}:${await serve('127.0.0.1')}`));
     const through = await run({ HTTP_PROXY: proxy.url }, 'check');
-    expect([through.status, through.stdout + through.stderr]).toEqual([0, expect.stringContaining('1 endpoint')]);
+    expect([through.status, through.stdout + through.stderr]).toEqual([0, expect.stringContaining('1 monitor')]);
     expect(proxy.asked.length).toBeGreaterThan(0);
     const asked = proxy.asked.length;
     for (const NO_PROXY of ['*', HOST, '.invalid']) {
@@ -113,7 +113,7 @@ describe('a certificate of one’s own', () => {
     write('etc/pharos.yaml', configFor(url, ', ca: "${file:./ca.pem}"'));
     write('etc/without.yaml', configFor(url));
     const trusted = await run({}, 'check', '--config', 'etc/pharos.yaml');
-    expect([trusted.status, trusted.stdout]).toEqual([0, expect.stringContaining('1 endpoint')]);
+    expect([trusted.status, trusted.stdout]).toEqual([0, expect.stringContaining('1 monitor')]);
     const refused = await run({}, 'check', '--config', 'etc/without.yaml');
     expect([refused.status, refused.stdout]).toEqual([1, expect.stringContaining('set ca on this upstream')]);
   });

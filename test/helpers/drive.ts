@@ -2,7 +2,7 @@
 
 import { StatusError } from '../../src/errors.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
-import type { Answer, Pull, PullContext, PullMemory, Question } from '../../src/sync/connector.ts';
+import type { Answer, Connector, Probe, Pull, PullContext, PullMemory, Question } from '../../src/sync/connector.ts';
 import { drive as walk } from '../../src/sync/pass/runner.ts';
 
 /** What an upstream answers to one question: a body, a failure, or `skipped` for lack of quota. */
@@ -25,6 +25,16 @@ export interface Driven<R> {
   readonly questions: readonly Question<unknown>[];
   /** Failures of optional questions, which the runner tells. */
   readonly missed: readonly StatusError[];
+}
+
+/** What `pharos check` asks of a kind with questions of its own. */
+export function probeOf<Options>(
+  { kind, probe }: Pick<Connector<Options>, 'kind' | 'probe'>,
+  options: Options,
+  context: PullContext,
+): Pull<Probe> {
+  if (probe === undefined) throw new TypeError(`${kind} has no probe`);
+  return probe(options, context);
 }
 
 export const NOW: EpochMs = toEpochMs(Date.UTC(2026, 10, 21, 9, 13));

@@ -108,7 +108,7 @@ function* pull(options: ToyOptions, context: PullContext): Pull<typeof NOTHING_L
   };
 }
 
-export const toyConnector: Pick<Connector<ToyOptions>, 'kind' | 'optionsSchema' | 'limits' | 'pull' | 'probe'> = {
+export const toyConnector: Pick<Connector<ToyOptions>, 'kind' | 'optionsSchema' | 'limits' | 'pull'> = {
   kind: 'toy',
   optionsSchema: z.object({
     baseUrl: z.string(),
@@ -117,10 +117,6 @@ export const toyConnector: Pick<Connector<ToyOptions>, 'kind' | 'optionsSchema' 
   }) as z.ZodType<ToyOptions>,
   limits: NO_LIMITS,
   pull,
-  probe: function* (options) {
-    const listed = yield* ask(toyQuestion(options, '/monitors', ['list monitors', 'list', ListSchema]));
-    return { summary: 'toy', warnings: [], monitorsTotal: listed.payload.monitors.length };
-  },
 };
 
 export function toyUpstream(id: string, settings: Partial<UpstreamSettings & ToyOptions> = {}): Upstream {

@@ -55,7 +55,7 @@ export function* readResults(upstreamId: string): Pull<StoredChecks> {
 }
 
 /** Places named by checks that no node has. */
-export function missingPlaces(checks: readonly Check[], places: readonly string[]): Problem[] {
+function missingPlaces(checks: readonly Check[], places: readonly string[]): Problem[] {
   const named = new Set(checks.flatMap(({ active, regions = [] }) => (active ? regions : [])));
   return [...named]
     .filter((place) => !places.includes(place))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
 import { backupControlPlane } from '../../../src/sync/connectors/backup-control-plane/connector.ts';
-import { contextOf, drive, failure, Reply, type Respond, refusal } from '../../helpers/drive.ts';
+import { contextOf, drive, failure, probeOf, Reply, type Respond, refusal } from '../../helpers/drive.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -280,7 +280,7 @@ describe('the probe', () => {
       tenants: ['acme', 'x'],
     });
     const respond = service({ sources: { acme: [source('1'), source('2')] }, targets: [{ id: 't' }] });
-    const { result, questions } = await drive(backupControlPlane.probe(options, contextOf()), respond);
+    const { result, questions } = await drive(probeOf(backupControlPlane, options, contextOf()), respond);
     expect(result).toEqual({
       summary: 'acme (viewer): 2 sources, 1 storage target',
       warnings: ['tenants.x: not ACTIVE, or this user does not belong to it'],
@@ -298,7 +298,7 @@ describe('the probe', () => {
     });
     const target = { id: 't', name: 'Cellar', provider: 'wasabi', bucket: 'cellar' };
     const respond = service({ sources: { acme: [] }, targets: [target] });
-    const { result } = await drive(backupControlPlane.probe(options, contextOf()), respond);
+    const { result } = await drive(probeOf(backupControlPlane, options, contextOf()), respond);
     expect(result.warnings).toEqual([expect.stringContaining('b2 and wasabi need their region')]);
   });
 });

@@ -3,7 +3,7 @@ import type { Learned } from '../../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { serverMonitor } from '../../../src/sync/connectors/server-monitor/connector.ts';
-import { contextOf, drive, failure, NOW, type Respond, refusal } from '../../helpers/drive.ts';
+import { contextOf, drive, failure, NOW, probeOf, type Respond, refusal } from '../../helpers/drive.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -542,7 +542,7 @@ describe('options and probe', () => {
 
   it('says which client the key is of, and how many monitors there are', async () => {
     const options = serverMonitor.optionsSchema.parse({ baseUrl: 'https://edge.test/api/', apiKey: 'key' });
-    const { result } = await drive(serverMonitor.probe(options, contextOf()), (question, index) =>
+    const { result } = await drive(probeOf(serverMonitor, options, contextOf()), (question, index) =>
       question.name === 'test' ? ok({ message: 'OK', client_id: 7 }) : api({})(question, index),
     );
     expect(result).toEqual({ summary: 'key valid, client 7', warnings: [], monitorsTotal: 1, listCalls: 4 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { revokeKey } from '../../../src/sync/connectors/uptime-service/calls.ts';
 import { uptimeService } from '../../../src/sync/connectors/uptime-service/connector.ts';
-import { contextOf, drive, failure, NOW, Reply, type Respond, refusal } from '../../helpers/drive.ts';
+import { contextOf, drive, failure, NOW, probeOf, Reply, type Respond, refusal } from '../../helpers/drive.ts';
 import { recordedBody } from '../../helpers/upstream-cases.ts';
 import {
   components,
@@ -441,7 +441,7 @@ describe('notification channels', () => {
   it('are counted by kind in the probe', async () => {
     const channels = [channel(1), channel(2), channel(3, { provider: 'NOTIFICATION_PROVIDER_EMAIL' })];
     const { result } = await drive(
-      uptimeService.probe(optionsOf(), contextOf()),
+      probeOf(uptimeService, optionsOf(), contextOf()),
       service({ channels }, ({ name }) => (name === 'whoami' ? { name: 'Acme' } : undefined)),
     );
     expect(result.summary).toContain('3 notification channels (1 email, 2 slack)');
@@ -615,7 +615,7 @@ describe('lists that are whole', () => {
 describe('the probe', () => {
   const probe = (actor: unknown, options: Row = {}) =>
     drive(
-      uptimeService.probe(optionsOf(options), contextOf()),
+      probeOf(uptimeService, optionsOf(options), contextOf()),
       service({ monitors: [monitor(1)] }, ({ name }) =>
         name === 'whoami' ? { name: 'Acme', slug: 'acme', plan: 'team', actor } : undefined,
       ),

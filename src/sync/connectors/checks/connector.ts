@@ -7,11 +7,9 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { counted } from '../../../schema/counted.ts';
-import { type Connector, NO_LIMITS, type Probe, type Pull, type PullContext } from '../../connector.ts';
+import { type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
 import { type Check, CheckSchema } from '../check.ts';
-import { missingPlaces, projectChecks, readResults } from '../check-results.ts';
-import { toWarnings } from '../items.ts';
+import { projectChecks, readResults } from '../check-results.ts';
 
 const OptionsSchema = z.strictObject({
   checks: z
@@ -39,16 +37,6 @@ function* pull({ checks }: Options, context: PullContext): Pull<Learned> {
   return { ...NOTHING_LEARNED, ...projectChecks(checks, results, context), itemsTotal: checks.length };
 }
 
-function* probe({ checks }: Options, { upstreamId }: PullContext): Pull<Probe> {
-  const { places } = yield* readResults(upstreamId);
-  const active = checks.filter((check) => check.active).length;
-  return {
-    summary: `${counted(checks.length, 'checks')}${active === checks.length ? '' : `, ${active} of them active`}`,
-    warnings: toWarnings(missingPlaces(checks, places)),
-    monitorsTotal: checks.length,
-  };
-}
-
 // biome-ignore lint/correctness/useYield: it has nothing to ask.
 function* checks({ checks: configured }: Options): Pull<readonly Check[]> {
   return configured;
@@ -69,5 +57,4 @@ export const ownChecks: Connector<Options> = {
   words: {},
   checks,
   pull,
-  probe,
 };

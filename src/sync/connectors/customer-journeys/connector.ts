@@ -8,16 +8,7 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { counted } from '../../../schema/counted.ts';
-import {
-  ask,
-  type Connector,
-  NO_LIMITS,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { itemKey } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
 import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
@@ -71,15 +62,6 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
 }
 
-function* probe(options: Options): Pull<Probe> {
-  const { payload } = yield* ask(pageQuestion(options, 1));
-  return {
-    summary: `${counted(payload.data.length, 'journeys')} on the first page`,
-    warnings: [],
-    monitorsTotal: null,
-  };
-}
-
 export const customerJourneys: Connector<Options> = {
   kind: 'customer-journeys',
   title: 'customer lifecycle journeys',
@@ -98,5 +80,4 @@ export const customerJourneys: Connector<Options> = {
   idField: ID_FIELD,
   words: { status: [RUNNING] },
   pull,
-  probe,
 };

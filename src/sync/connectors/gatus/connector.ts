@@ -9,17 +9,8 @@
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
-import { counted } from '../../../schema/counted.ts';
-import {
-  ask,
-  type Connector,
-  NO_LIMITS,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
-import { newDetails, toWarnings } from '../items.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { newDetails } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
 import { ID_FIELD, projectStatuses, StatusesSchema, SUCCESS_STATES } from './project.ts';
 
@@ -52,16 +43,6 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   return { ...NOTHING_LEARNED, ...learned, details: newDetails(details, context, DETAIL_AGE_MIN_MS) };
 }
 
-function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
-  const { payload } = yield* ask(statusesQuestion(options, RESULTS_USUAL));
-  const { monitors, problems } = projectStatuses(payload, { upstreamId, now });
-  return {
-    summary: counted(monitors.length, 'endpoints'),
-    warnings: toWarnings(problems),
-    monitorsTotal: monitors.length,
-  };
-}
-
 export const gatus: Connector<Options> = {
   kind: 'gatus',
   title: 'endpoints of Gatus',
@@ -72,5 +53,4 @@ export const gatus: Connector<Options> = {
   idField: ID_FIELD,
   words: { success: [...SUCCESS_STATES.keys()] as boolean[] },
   pull,
-  probe,
 };

@@ -8,17 +8,8 @@
 import { z } from 'zod';
 import { type Learned, type MonitorDetail, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
-import { counted } from '../../../schema/counted.ts';
-import {
-  ask,
-  attempt,
-  type Connector,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
-import { externalIdOf, note, toWarnings } from '../items.ts';
+import { ask, attempt, type Connector, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { externalIdOf, note } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
   ChecksSchema,
@@ -102,16 +93,6 @@ function* readPasts(
   };
 }
 
-function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
-  const { payload } = yield* ask(checksQuestion(options));
-  const { monitors, problems } = projectChecks(payload.checks, upstreamId);
-  return {
-    summary: counted(monitors.length, 'checks'),
-    warnings: toWarnings(problems),
-    monitorsTotal: monitors.length,
-  };
-}
-
 export const healthchecks: Connector<Options> = {
   kind: 'healthchecks',
   title: 'checks of Healthchecks: cron jobs and other jobs that send pings',
@@ -130,5 +111,4 @@ export const healthchecks: Connector<Options> = {
   idField: ID_FIELD,
   words: { status: Object.keys(STATE_WORDS) },
   pull,
-  probe,
 };

@@ -8,18 +8,8 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { counted } from '../../../schema/counted.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
-import {
-  ask,
-  type Connector,
-  NO_LIMITS,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
-import { toWarnings } from '../items.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema, type PostFile } from './schema.ts';
 
@@ -47,21 +37,6 @@ function* pull({ path, timezone: zone, drafts }: Options, { upstreamId, now }: P
   return { ...NOTHING_LEARNED, ...projectPosts(payload, { upstreamId, zone, now, hasDrafts: drafts }) };
 }
 
-function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
-  const { payload } = yield* ask(folderQuestion(options));
-  const posts = projectPosts(payload, { upstreamId, zone: options.timezone, now });
-  const counts = [
-    counted(posts.incidents.length, 'incidents'),
-    counted(posts.maintenances.length, 'maintenance windows'),
-    counted(posts.announcements.length, 'announcements'),
-  ];
-  return {
-    summary: counts.join(', '),
-    warnings: toWarnings(posts.problems),
-    monitorsTotal: null,
-  };
-}
-
 export const markdown: Connector<Options> = {
   kind: 'markdown',
   title: 'incidents, maintenance and announcements written by hand',
@@ -76,5 +51,4 @@ export const markdown: Connector<Options> = {
   fileOption: 'path',
   previewOptions: { drafts: true },
   pull,
-  probe,
 };

@@ -16,15 +16,7 @@ import {
 } from '../../../model/observation.ts';
 import type { PageKey } from '../../../model/slugs.ts';
 import { type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
-import {
-  ask,
-  type Connector,
-  NO_LIMITS,
-  type Probe,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
 import { parseInstant } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
 import {
@@ -158,17 +150,11 @@ function* pull({ drafts }: WrittenOptions, { now }: PullContext): Pull<Learned> 
   return { ...NOTHING_LEARNED, ...projectWritten(payload, { now, drafts }) };
 }
 
-function* probe(): Pull<Probe> {
-  const { payload } = yield* ask(QUESTION);
-  return { summary: `${payload.length} written here`, warnings: [], monitorsTotal: null };
-}
-
 /** The parts of a connector that the built-in upstream needs. */
-export const written: Pick<Connector<WrittenOptions>, 'kind' | 'limits' | 'pull' | 'probe'> = {
+export const written: Pick<Connector<WrittenOptions>, 'kind' | 'limits' | 'pull'> = {
   kind: WRITTEN_ID,
   limits: NO_LIMITS,
   pull,
-  probe,
 };
 
 // Posts as files: new ones for operators who would rather be asked than type front matter, and copies of posts from

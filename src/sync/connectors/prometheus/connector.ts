@@ -17,22 +17,19 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from '../../../model/time.ts';
-import { counted } from '../../../schema/counted.ts';
 import { IdSchema } from '../../../schema/scalars.ts';
 import {
   type Answer,
-  ask,
   attempt,
   attemptOne,
   type Connector,
   explainMissing,
   NO_LIMITS,
-  type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { note, toWarnings, uniqueMonitors } from '../items.ts';
+import { note, uniqueMonitors } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
 import {
@@ -311,28 +308,16 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     monitors: states.monitors,
     incidents: alerts.incidents,
     details: past.details,
-    problems: [...states.problems, ...alerts.problems],
+    problems: [...states.problems, ...alerts.problems, ...unusedAlertmanager(options)],
     itemsTotal: states.itemsTotal + alerts.itemsTotal,
     stale: alerts.isSure ? [] : ['incidents'],
     isBackfilled: past.isWhole,
   };
 }
 
-function* probe(options: Options, context: PullContext): Pull<Probe> {
-  const { monitors, problems } = yield* readStates(options, context);
-  const found: Problem[] = [...problems];
-  let alerts = '';
-  if (options.alertmanager !== undefined) {
-    const { payload } = yield* ask(alertsQuestion(options));
-    alerts = `, ${counted(payload.length, 'alerts')}`;
-    if (options.monitors.every((monitor) => monitor.alerts.length === 0))
-      found.push(note('alertmanager', 'no monitor lists alerts, so none are shown'));
-  }
-  return {
-    summary: `${counted(monitors.length, 'queries')}${alerts}`,
-    warnings: toWarnings(found),
-    monitorsTotal: monitors.length,
-  };
+function unusedAlertmanager({ alertmanager, monitors }: Options): Problem[] {
+  const isUsed = alertmanager === undefined || monitors.some(({ alerts }) => alerts.length > 0);
+  return isUsed ? [] : [note('alertmanager', 'no monitor lists alerts, so none are shown')];
 }
 
 export const prometheus: Connector<Options> = {
@@ -350,5 +335,4 @@ export const prometheus: Connector<Options> = {
   idField: ID_FIELD,
   words: { resultType: RESULT_TYPES, state: ALERT_STATES },
   pull,
-  probe,
 };

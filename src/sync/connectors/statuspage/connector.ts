@@ -9,7 +9,6 @@
 import { z } from 'zod';
 import { type CompleteList, type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
-import { counted } from '../../../schema/counted.ts';
 import {
   type Answer,
   ask,
@@ -17,13 +16,12 @@ import {
   type Connector,
   explainMissing,
   type Priority,
-  type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
 import { endMissing } from '../entries.ts';
-import { externalIdOf, idIn, losesOpen, note, toWarnings } from '../items.ts';
+import { externalIdOf, idIn, losesOpen, note } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import {
@@ -182,21 +180,6 @@ function completeList(
   return [{ part, prefix: `${upstreamId}/`, since, ids: ids.map((id) => `${upstreamId}/${id}`) }];
 }
 
-function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
-  const { payload } = yield* ask(summaryQuestion(options));
-  const { monitors, problems } = projectComponents(payload.components, {
-    upstreamId,
-    wanted: options.components,
-    incidents: payload.incidents,
-  });
-  return {
-    summary: `${payload.page.name}: ${counted(monitors.length, 'components')}, ${counted(payload.incidents.length, 'open incidents')}`,
-    warnings: toWarnings(problems),
-    monitorsTotal: monitors.length,
-    listCalls: 1,
-  };
-}
-
 export const statuspage: Connector<Options> = {
   kind: 'statuspage',
   title: 'any page with the Statuspage v2 API: a vendor you depend on, or another Pharos',
@@ -209,5 +192,4 @@ export const statuspage: Connector<Options> = {
   vendorPage: ({ url }) => url,
   words: { status: [...Object.keys(STATE_WORDS), ...EVENT_STATUSES], impact: IMPACT_WORDS },
   pull,
-  probe,
 };

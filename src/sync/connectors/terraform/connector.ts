@@ -11,20 +11,17 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   type ChannelResource,
   type Connector,
   NO_LIMITS,
-  type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
 import type { Check } from '../check.ts';
-import { missingPlaces, projectChecks, readResults } from '../check-results.ts';
-import { toWarnings } from '../items.ts';
+import { projectChecks, readResults } from '../check-results.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
 import type { Document, Origin } from './hcl.ts';
 import { type ModuleFiles, readFolder, readModules, sourceFileSchema } from './hcl.ts';
@@ -114,21 +111,6 @@ function* checks(options: Options, context: PullContext): Pull<readonly Check[]>
   return options.checks ? findChecks(yield* readDocument(options), toOrigin(options, context)).checks : [];
 }
 
-const NO_CHECKS: ReturnType<typeof findChecks> = { checks: [], unmade: new Set(), problems: [] };
-
-function* probe(options: Options, context: PullContext): Pull<Probe> {
-  const document = yield* readDocument(options);
-  const { monitors, pages, channels, problems } = projectDocument(document, toOrigin(options, context));
-  const found = options.checks ? findChecks(document, toOrigin(options, context)) : NO_CHECKS;
-  const places = options.checks ? (yield* readResults(context.upstreamId)).places : [];
-  return {
-    summary: `${counted(pages.length, 'pages')}, ${counted(monitors.length, 'monitors')}, ${counted(channels.length, 'channels')} in ${counted(document.resources.length, 'resources')}`,
-    warnings: toWarnings([...problems, ...found.problems, ...missingPlaces(found.checks, places)]),
-    monitorsTotal: monitors.length,
-    learned: { monitors, pages },
-  };
-}
-
 function* channels(options: Options, context: PullContext): Pull<readonly ChannelResource[]> {
   return channelResources(yield* readDocument(options), toOrigin(options, context));
 }
@@ -146,6 +128,5 @@ export const terraform: Connector<Options> = {
   fileOption: 'path',
   checks,
   pull,
-  probe,
   channels,
 };

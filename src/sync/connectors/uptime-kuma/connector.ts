@@ -10,18 +10,16 @@
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
-import { counted } from '../../../schema/counted.ts';
 import {
   ask,
   attemptOne,
   type Connector,
   explainMissing,
-  type Probe,
   type Pull,
   type PullContext,
   type Question,
 } from '../../connector.ts';
-import { externalIdOf, newDetails, note, toWarnings, uniqueMonitors } from '../items.ts';
+import { externalIdOf, newDetails, note, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
   IMPACTS,
@@ -147,18 +145,6 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
 }
 
-function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
-  const { page, heartbeats, metrics, problems } = yield* readAll(options);
-  const projected = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
-  const { monitors } = projected;
-  const key = options.apiKey === undefined || metrics === null ? '' : `, ${metrics.length} in all`;
-  return {
-    summary: `page "${page.config.title}": ${counted(monitors.length, 'monitors')}${key}`,
-    warnings: toWarnings([...problems, ...projected.problems]),
-    monitorsTotal: monitors.length,
-  };
-}
-
 export const uptimeKuma: Connector<Options> = {
   kind: 'uptime-kuma',
   title: 'a status page of Uptime Kuma and, with a key, its other monitors',
@@ -183,5 +169,4 @@ export const uptimeKuma: Connector<Options> = {
   idField: ID_FIELD,
   words: { status: [...STATUS_STATES.keys()] as number[], style: Object.keys(IMPACTS) },
   pull,
-  probe,
 };

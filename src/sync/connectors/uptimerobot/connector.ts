@@ -9,9 +9,8 @@
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { counted } from '../../../schema/counted.ts';
-import { ask, type Connector, type Probe, type Pull, type PullContext, type Question } from '../../connector.ts';
-import { idIn, note, toWarnings } from '../items.ts';
+import type { Connector, Pull, PullContext, Question } from '../../connector.ts';
+import { idIn, note } from '../items.ts';
 import { explainPartial, type ListPageFacts, readStablePages } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
@@ -84,18 +83,6 @@ function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull
   };
 }
 
-function* probe(options: Options, { upstreamId, now }: PullContext): Pull<Probe> {
-  const { payload } = yield* ask(monitorsQuestion(options, 0, false));
-  const { problems } = projectMonitors(monitorsIn(payload, options), { upstreamId, now });
-  const total = payload.stat === 'ok' ? (payload.pagination?.total ?? payload.monitors.length) : 0;
-  return {
-    summary: counted(total, 'monitors'),
-    warnings: toWarnings(problems),
-    monitorsTotal: total,
-    listCalls: total <= PER_PAGE ? 1 : Math.ceil(total / PER_PAGE) + 1,
-  };
-}
-
 export const uptimerobot: Connector<Options> = {
   kind: 'uptimerobot',
   title: 'monitors of an UptimeRobot account',
@@ -106,5 +93,4 @@ export const uptimerobot: Connector<Options> = {
   idField: ID_FIELD,
   words: { status: [...STATUS_STATES.keys()] as number[] },
   pull,
-  probe,
 };
