@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { TEST_FLAGS } from './test/helpers/warm.ts';
 
 /** These replace modules, or measure the memory of their process: each has a process of its own. */
 const ALONE = [
@@ -93,8 +94,10 @@ export default defineConfig({
     env: {
       TZ: 'America/St_Johns',
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'dist/compile-cache'),
-      // What glibc does by itself: `start` and `serve` find it set, and don't begin again with settings that spare memory.
-      MALLOC_TRIM_THRESHOLD_: '131072',
+      // glibc keeps what was given back, instead of having the system clear it each time. `start` and `serve` find this set, and
+      // don't begin again with settings that spare memory.
+      MALLOC_TRIM_THRESHOLD_: String(2 ** 30),
+      MALLOC_MMAP_THRESHOLD_: String(2 ** 25),
       // Of what tests try by chance, half; 1 or more before a release.
       PHAROS_TEST_SCALE: process.env['PHAROS_TEST_SCALE'] ?? '0.5',
     },
@@ -107,8 +110,7 @@ export default defineConfig({
           exclude: ALONE,
           // What files import is evaluated once for each worker, not once for each file.
           isolate: false,
-          // What tests throw away is many megabytes a second; the usual 16 are collected all the time.
-          execArgv: ['--max-semi-space-size=32'],
+          execArgv: TEST_FLAGS,
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
