@@ -2,7 +2,7 @@
 
 import { Command, CommanderError, Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { addCommands } from './command-options.ts';
+import { addCommands } from './commands/command-options.ts';
 import { OPERATOR_COMMANDS } from './commands/operator-commands.ts';
 import { runCommands } from './commands/run-commands.ts';
 import { EXIT_DONE, EXIT_USAGE, ignoreClosedPipes, reportFailure } from './terminal/exit.ts';

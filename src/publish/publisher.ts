@@ -10,7 +10,6 @@ import type { PageNews } from '../notify/news.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
-import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './files/site-release.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import {
   createPagePublisher,
@@ -32,6 +31,7 @@ import type { PageSummary } from './releases/release-data.ts';
 import type { Fence } from './releases/switch.ts';
 import { withdraw } from './releases/switch.ts';
 import { withoutVariants } from './releases/variants.ts';
+import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site-release.ts';
 
 export type { WorkerPool } from './page-publisher.ts';
 export type { PublishReport } from './publish-control.ts';

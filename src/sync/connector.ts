@@ -87,7 +87,7 @@ export function* ask<T>(
 
 /**
  * Asks several questions, each of which may fail or be skipped for lack of quota; answers in the same order. One that keeps failing
- * is asked ever more rarely and doesn't keep the others waiting (`pass/failures.ts`), unless it is about the present.
+ * is asked ever more rarely and doesn't keep the others waiting (`pass/runner.ts`), unless it is about the present.
  *
  * @param max answers wanted in this pass, of those that come first; default: all
  */

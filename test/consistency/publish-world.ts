@@ -20,8 +20,7 @@ import { collectFirsts, loadPageInputs } from '../../src/publish/page-inputs.ts'
 import { commitDays, logPlace, modelFor, type PageTask } from '../../src/publish/page-release.ts';
 import { rememberFirsts } from '../../src/store/identities.ts';
 import type { Store } from '../../src/store/store.ts';
-import { readMonitorStates } from '../../src/sync/pass/monitor-states.ts';
-import { silenceAllowedMs } from '../../src/sync/pass/snapshot.ts';
+import { readMonitorStates, silenceAllowedMs } from '../../src/sync/pass/snapshot.ts';
 import { type LogEntry, parseEntry } from '../../src/transparency/entries.ts';
 import { readLines } from '../../src/transparency/page-log.ts';
 import { testPageLog } from '../helpers/page-log.ts';

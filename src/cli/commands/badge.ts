@@ -1,7 +1,7 @@
 import { BADGE_SCHEMES, BADGE_STYLES, renderBadge } from '../../badges/index.ts';
 import { parseColour } from '../../badges/named-colours.ts';
-import { oneOf } from '../command-options.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import { oneOf } from './command-options.ts';
 
 /** Styles with a label and a message; other styles need days or measurements. */
 const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');

@@ -101,12 +101,8 @@ function targetLines(report: TargetReport): string[] {
   ];
 }
 
-interface SyncOptions extends CommonOptions {
-  readonly upstream?: string;
-}
-
 /** Syncs once and prints the report. */
-export async function sync(options: SyncOptions): Promise<number> {
+export async function sync(options: CommonOptions & { readonly upstream?: string }): Promise<number> {
   const config = requireConfig(options.config);
   if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {
     const ids = config.upstreams.map(({ id }) => id);

@@ -1,7 +1,7 @@
 /** Commands for writing posts, and for looking after stored data. */
 
 import { Option } from 'commander';
-import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from '../command-options.ts';
+import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from './command-options.ts';
 
 type Specs = Readonly<Record<string, CommandSpec>>;
 

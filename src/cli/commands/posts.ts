@@ -23,9 +23,9 @@ import {
   parseWritten,
   writtenFile,
 } from '../../sync/connectors/markdown/written.ts';
-import { oneOf } from '../command-options.ts';
 import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { oneOf } from './command-options.ts';
 import { appendUpdate, choosePlace, declareIncident, sendUpdate, type UpdateOptions } from './incident.ts';
 
 /** A resolved incident needs an end, which its author adds with the last update. */
@@ -182,12 +182,8 @@ function duration(option: string, text: string | undefined): number {
 
 // `pharos posts export`: writes the posts of the store as files for a markdown upstream.
 
-interface PostsExportOptions extends CommonOptions {
-  readonly out: string;
-}
-
 /** Writes every post. Existing files are never overwritten. */
-export async function postsExport(options: PostsExportOptions): Promise<number> {
+export async function postsExport(options: CommonOptions & { readonly out: string }): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
   const folder = resolve(options.out);

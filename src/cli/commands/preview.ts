@@ -23,10 +23,6 @@ import { runProgress } from '../terminal/report-text.ts';
 import { untilStopped } from '../terminal/signals.ts';
 import { paint, paragraph, plain } from '../terminal/table.ts';
 
-interface PreviewOptions extends CommonOptions {
-  readonly port?: number;
-}
-
 const LOOK_EVERY_MS = 1_000;
 /** The copy isn't updated, but must not become stale. */
 const NEVER = '0 0 1 1 *';
@@ -35,7 +31,7 @@ const NEVER = '0 0 1 1 *';
  * Serves what would be published, including drafts, on this machine until stopped. It works on a copy: nothing is
  * published, sent or requested, and the running server is unaffected.
  */
-export async function preview(options: PreviewOptions): Promise<number> {
+export async function preview(options: CommonOptions & { readonly port?: number }): Promise<number> {
   const config = requireConfig(options.config);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
   const progress = createProgress(options.quiet ?? false);

@@ -1,6 +1,8 @@
 /** Commands to run, set up and check Pharos, and to import other pages. */
 
 import { Argument, type Command, Option } from 'commander';
+import { completionScript, NAME_SOURCES, SHELLS, type Shell } from '../terminal/completion.ts';
+import { EXIT_DONE } from '../terminal/exit.ts';
 import {
   CONFIG,
   type CommandSpec,
@@ -11,9 +13,7 @@ import {
   PORT,
   QUIET,
   SERVER_URL,
-} from '../command-options.ts';
-import { completionScript, NAME_SOURCES, SHELLS, type Shell } from '../terminal/completion.ts';
-import { EXIT_DONE } from '../terminal/exit.ts';
+} from './command-options.ts';
 
 /** Servers and their clients. */
 const SERVERS: Readonly<Record<string, CommandSpec>> = {

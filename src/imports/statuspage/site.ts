@@ -10,7 +10,7 @@ import { type EpochMs, later, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import type { IncidentPost, PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { STATE_WORDS } from '../../sync/connectors/statuspage/project.ts';
-import { IdSchema } from '../../sync/connectors/wire.ts';
+import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import {
   type Ask,
   askOptional,
@@ -28,15 +28,67 @@ import {
   unreadKeys,
 } from '../site.ts';
 import unread from '../unread-keys.json' with { type: 'json' };
-import {
-  type Component,
-  ComponentSchema,
-  DocumentSchema,
-  type Event,
-  EventSchema,
-  ReadEventsSchema,
-  UpdateSchema,
-} from './schema.ts';
+
+// Schemas of Statuspage's public API, and of incidents in its manage API.
+
+const WhenSchema = InstantSchema.nullish().catch(null);
+
+/** Lists that a document may contain; the manage API returns plain lists. */
+const DocumentSchema = z.object({
+  page: z
+    .object({ name: NameSchema, page_description: TextSchema.catch(null) })
+    .nullish()
+    .catch(null),
+  components: ListSchema,
+  incidents: ListSchema,
+  scheduled_maintenances: ListSchema,
+});
+
+const ComponentSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  description: TextSchema.catch(null),
+  group: z.boolean().nullish().catch(null),
+  group_id: IdSchema.nullish().catch(null),
+  position: z.number().nullish().catch(null),
+  only_show_if_degraded: z.boolean().nullish().catch(null),
+});
+type Component = z.output<typeof ComponentSchema>;
+
+const UpdateSchema = z.object({
+  id: IdSchema.nullish().catch(null),
+  status: z.unknown().optional(),
+  body: TextSchema,
+  created_at: InstantSchema,
+  display_at: WhenSchema,
+  affected_components: z
+    .array(z.object({ code: IdSchema, new_status: z.unknown().optional() }))
+    .nullish()
+    .catch(null),
+});
+
+const EventSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  status: z.unknown().optional(),
+  impact: z.unknown().optional(),
+  created_at: InstantSchema,
+  started_at: WhenSchema,
+  resolved_at: WhenSchema,
+  scheduled_for: WhenSchema,
+  scheduled_until: WhenSchema,
+  postmortem_body: TextSchema.catch(null),
+  postmortem_published_at: WhenSchema,
+  incident_updates: z.array(z.unknown()).nullish(),
+  components: z
+    .array(z.object({ id: IdSchema, name: z.string().nullish().catch(null) }))
+    .nullish()
+    .catch(null),
+});
+type Event = z.output<typeof EventSchema>;
+
+/** All keys that the import reads, to find those that it doesn't. */
+const ReadEventsSchema = z.array(EventSchema.extend({ incident_updates: z.array(UpdateSchema).nullish() }));
 
 /** A document, and its name in messages. */
 interface NamedDocument {

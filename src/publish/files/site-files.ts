@@ -20,6 +20,7 @@ import { CATALOGUES } from '../../views/words/index.ts';
 import { bannerSentence } from '../../views/words/state-words.ts';
 import { lookSettings } from '../definitions/definitions.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
+import type { SiteFilesInput } from '../site-release.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { htmlFile, logoFiles } from './files.ts';
 import {
@@ -34,7 +35,6 @@ import {
   SITEMAP,
   TEXT_FILE,
 } from './kinds.ts';
-import type { SiteFilesInput } from './site-release.ts';
 
 /** Scripts that other sites load to show a page's state; `docs/api.md` describes them. */
 const EMBED_SCRIPTS = { 'embed.js': embedScript, 'embed-resize.js': (source: string) => source };

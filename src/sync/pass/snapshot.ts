@@ -4,14 +4,15 @@ import pLimit from 'p-limit';
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { Announcement, Learned, MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
 import { recordPass, type Sighting } from '../../model/reported.ts';
-import type { State } from '../../model/state.ts';
+import { STATES, type State } from '../../model/state.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
+import type { Reader } from '../../store/database.ts';
 import type { Lease } from '../../store/nodes/leases.ts';
+import { parseInstant } from '../../store/rows.ts';
 import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
 import type { LearnedPages, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { closeDoubtful, judge, type LastKnown, tightenGates } from './check.ts';
-import { readMonitorStates, readOpenSince } from './monitor-states.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 
@@ -199,4 +200,18 @@ function differing<T extends { readonly id: string }>(before: readonly T[], afte
   const changed = after.filter((item) => texts.get(item.id) !== JSON.stringify(item)).map((item) => item.id);
   const kept = new Set(after.map((item) => item.id));
   return [...changed, ...[...texts.keys()].filter((id) => !kept.has(id))];
+}
+
+/** States of the listed monitors, in any order. An unknown state name becomes `unknown`. */
+export async function readMonitorStates(reader: Reader, upstreamId: string): Promise<ReadonlyMap<MonitorId, State>> {
+  const rows = await reader.all('SELECT id, state FROM monitor WHERE upstream = ? AND gone_at IS NULL', [upstreamId]);
+  return new Map(
+    rows.map((row) => [row['id'] as MonitorId, STATES.find((state) => state === row['state']) ?? 'unknown']),
+  );
+}
+
+/** When the monitor's current state began; null: it has none. */
+async function readOpenSince(reader: Reader, id: MonitorId): Promise<EpochMs | null> {
+  const [row] = await reader.lists('SELECT from_at FROM span WHERE monitor = ? AND to_at IS NULL', [id]);
+  return parseInstant(row?.[0]);
 }

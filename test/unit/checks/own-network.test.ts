@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNetworkWatch } from '../../../src/checks/own-network.ts';
+import { createNetworkWatch } from '../../../src/checks/checker.ts';
 import type { Check } from '../../../src/sync/connectors/check.ts';
 import { checkOf, tryOf } from '../../helpers/own-checks.ts';
 import { virtualTime } from '../../helpers/virtual-time.ts';

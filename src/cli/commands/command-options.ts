@@ -1,8 +1,8 @@
 /** How commands are declared, the options that they share, and parsers for their values. */
 
 import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { didYouMean } from '../schema/nearest.ts';
-import { UsageError } from './terminal/exit.ts';
+import { didYouMean } from '../../schema/nearest.ts';
+import { UsageError } from '../terminal/exit.ts';
 
 type Flag =
   | Option
