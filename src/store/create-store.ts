@@ -25,17 +25,30 @@ const RETAIN_ROWS_MAX = 5_000;
 
 /** Creates the store over an open database; closing the store closes the database. */
 export function createStore(database: Database): Store {
+  /** Of the last pass. What follows from it, such as a release, is only written to disk after it. */
+  let flushed = Promise.resolve();
   return {
     database,
     ...upstreamReads(database),
     ...passReads(database),
     ...storyReads(database),
     ...runRecords(database),
-    commitPass: (commit) =>
-      database.transaction(async (tx) => {
-        await requireHeld(tx, commit.lease);
-        return commitPass(tx, commit);
-      }),
+    commitPass: async (commit) => {
+      const before = flushed;
+      flushed = Promise.resolve();
+      await before;
+      const result = await database.transaction(
+        async (tx) => {
+          await requireHeld(tx, commit.lease);
+          return commitPass(tx, commit);
+        },
+        { isDurable: 'flushed' },
+      );
+      flushed = database.flush();
+      // Reported to the next pass.
+      flushed.catch(() => undefined);
+      return result;
+    },
     cutFuture: (upstreamId, now, lease) =>
       database.transaction(async (tx) => {
         await requireHeld(tx, lease);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Incident,
   type Learned,
@@ -69,6 +69,16 @@ describe.each(DATABASES)('the store over %s', (kind) => {
 
   eachWithDatabase(kind, (place) => {
     store = createStore(place.open());
+  });
+
+  it('tells the next pass that the last one could not be written to disk', async () => {
+    const flush = vi.fn(async () => undefined).mockRejectedValueOnce(new Error('EIO'));
+    const passing = createStore({ ...store.database, flush });
+    await passing.commitPass(commit(0, {}));
+    await expect(passing.commitPass(commit(1, {}))).rejects.toThrow('EIO');
+    await passing.commitPass(commit(2, {}));
+    expect(flush).toHaveBeenCalledTimes(2);
+    await store.database.flush();
   });
 
   it('gives no number of a release twice, not to two who ask at once, nor one that is taken elsewhere', async () => {

@@ -3,10 +3,10 @@
  * disk.
  */
 
-import { chmodSync, closeSync, existsSync, fsync, openSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
-import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
@@ -241,12 +241,14 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   };
 }
 
+/** Never makes its thread wait for the disk. */
 async function syncLog(path: string): Promise<void> {
-  const log = openSync(path, 'r');
   try {
-    await promisify(fsync)(log);
-  } finally {
-    closeSync(log);
+    await using log = await open(path);
+    await log.sync();
+  } catch (error) {
+    // Nothing waits in a log that isn't there.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 
