@@ -27,7 +27,10 @@ export interface PublishControl extends PageLog {
   readonly rememberFirsts: (firsts: PageFirsts) => Promise<void>;
   /** Stores the notices of a page that was published. When they are sent, and to whom, is decided elsewhere. */
   readonly tell: (news: PageNews) => Promise<void>;
-  /** Whether the current access rules allow a release to be served. They may have changed since it was rendered. */
+  /**
+   * Whether the current access rules allow a release to be served. They may have changed since it was rendered. Waits until its
+   * number and log are on disk.
+   */
   readonly mayServe: (release: NextRelease) => Promise<boolean>;
 }
 
@@ -46,28 +49,24 @@ interface PublishControlDeps extends PublishLeaseDeps {
 /** Controls publishing with the database of this thread. */
 export function createPublishControl(deps: PublishControlDeps): PublishControl {
   const { database } = deps;
-  /** Of the last release: while its files are written, the database writes its number and the log to disk. */
-  let flushed = Promise.resolve();
+  /** By page: while the files of a release are written, its number and log are written to disk. */
+  const flushes = new Map<string, Promise<void>>();
   return {
-    withLease: (task) =>
-      withPublishLease(deps, ({ pass }) =>
-        task({
-          pass: async (switching) => {
-            await flushed;
-            await pass(switching);
-          },
-        }),
-      ),
+    withLease: (task) => withPublishLease(deps, task),
     nextNumber: async (slug, above) => {
       await deps.numbersKnown?.();
       const number = await nextReleaseNumber(database, slug, above, { isDurable: 'flushed' });
-      flushed = database.flush();
-      // Reported to whoever switches.
+      const flushed = database.flush();
+      flushes.set(slug, flushed);
+      // An error is for whoever wants to serve the release.
       flushed.catch(() => undefined);
       return number;
     },
     rememberFirsts: (firsts) => rememberFirsts(database, firsts),
-    mayServe: deps.mayServe,
+    mayServe: async (release) => {
+      await flushes.get(release.slug);
+      return deps.mayServe(release);
+    },
     ...deps.log,
     tell: deps.tell ?? (async () => undefined),
   };

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { createPublishControl } from '../../../src/publish/publish-control.ts';
-import { releaseFolders } from '../../../src/publish/releases/folders.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { raiseReleaseNumbers } from '../../../src/store/release-numbers.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
@@ -23,8 +22,7 @@ afterEach(async () => {
 });
 
 function controlWith(parts: Partial<Parameters<typeof createPublishControl>[0]>) {
-  const folders = releaseFolders(folder);
-  return createPublishControl({ database, folders, ...parts } as Parameters<typeof createPublishControl>[0]);
+  return createPublishControl({ database, ...parts } as Parameters<typeof createPublishControl>[0]);
 }
 
 it('gives no number that a restored database has forgotten and that is known elsewhere', async () => {
@@ -32,27 +30,28 @@ it('gives no number that a restored database has forgotten and that is known els
   expect(await control.nextNumber('acme', 2)).toBe(8);
 });
 
-it('switches to a release only once its number is on disk', async () => {
-  const flushing = Promise.withResolvers<void>();
-  const control = controlWith({ database: { ...database, flush: () => flushing.promise }, now: () => toEpochMs(0) });
-  const switching = vi.fn(async () => undefined);
-  expect(await control.nextNumber('acme', 0)).toBe(1);
-  const switched = control.withLease(({ pass }) => pass(switching));
-  await database.transaction(async () => undefined);
-  await new Promise(setImmediate);
-  expect(switching).not.toHaveBeenCalled();
-  flushing.resolve();
-  await switched;
-  expect(switching).toHaveBeenCalledOnce();
-});
+describe('a release is served', () => {
+  const release = { slug: 'acme', page: null, access: 'public', listed: [] } as const;
+  const asked = vi.fn(async () => true);
 
-it('does not switch to a release whose number could not be written to disk', async () => {
-  const control = controlWith({
-    database: { ...database, flush: () => Promise.reject(new Error('EIO')) },
-    now: () => toEpochMs(0),
+  it('only once its number is on disk', async () => {
+    const flushing = Promise.withResolvers<void>();
+    const control = controlWith({ database: { ...database, flush: () => flushing.promise }, mayServe: asked });
+    expect(await control.nextNumber('acme', 0)).toBe(1);
+    const may = control.mayServe(release);
+    await new Promise(setImmediate);
+    expect(asked).not.toHaveBeenCalled();
+    flushing.resolve();
+    expect(await may).toBe(true);
   });
-  const switching = vi.fn(async () => undefined);
-  await control.nextNumber('acme', 0);
-  await expect(control.withLease(({ pass }) => pass(switching))).rejects.toThrow('EIO');
-  expect(switching).not.toHaveBeenCalled();
+
+  it('not if its number could not be written to disk, until there is another', async () => {
+    const flush = vi.fn(async () => undefined).mockRejectedValueOnce(new Error('EIO'));
+    const control = controlWith({ database: { ...database, flush }, mayServe: asked });
+    await control.nextNumber('acme', 0);
+    await expect(control.mayServe(release)).rejects.toThrow('EIO');
+    expect(await control.mayServe({ ...release, slug: 'other' })).toBe(true);
+    expect(await control.nextNumber('acme', 0)).toBe(2);
+    expect(await control.mayServe(release)).toBe(true);
+  });
 });
