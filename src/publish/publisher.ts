@@ -103,6 +103,8 @@ interface PublishedState {
   newsAt: number;
   /** The definitions for which removed pages were withdrawn. */
   withdrawnFor: ResolvedSite | null;
+  /** The definitions whose pages are all in `pages` or `pending` once a run is over; null: some may be missing. */
+  lookedAtFor: ResolvedSite | null;
   isFirstRun: boolean;
   /** The state to publish in the site's own files after news; null: they are up to date. */
   siteWaits: SiteState | null;
@@ -131,6 +133,7 @@ function nothingPublished(): PublishedState {
     pending: new Set(),
     newsAt: -Infinity,
     withdrawnFor: null,
+    lookedAtFor: null,
     isFirstRun: true,
     siteWaits: null,
     linksSeenAt: performance.now(),
@@ -227,7 +230,7 @@ function forgetLost({ options: { folders }, memory }: Parts): boolean {
   if (memory.isFirstRun || performance.now() - memory.linksSeenAt < LINKS_EVERY_MS) return false;
   memory.linksSeenAt = performance.now();
   const links = new Set([...namesIn(folders.publicSite), ...namesIn(folders.privateSite)]);
-  for (const slug of memory.pages.keys()) if (!links.has(slug)) memory.pages.delete(slug);
+  for (const slug of memory.pages.keys()) if (!links.has(slug) && memory.pages.delete(slug)) memory.lookedAtFor = null;
   return !links.has(SITE_SLUG);
 }
 
@@ -286,18 +289,18 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
   if (memory.pending.size > 0) memory.newsAt = performance.now();
   const { now, announcements, sources, revision } = state;
   const rankPage = (page: ResolvedPage): number | null => {
-    const name = page.definition.slug;
-    if (slug !== undefined) return slug === name ? 0 : null;
     const known = knownPage(memory, page);
-    if (memory.pending.has(name)) return 0;
+    if (memory.pending.has(page.definition.slug)) return 0;
     if (known === null) return 1;
     return known.dueAt <= now ? 2 : null;
   };
-  const ranked: { readonly page: ResolvedPage; readonly rank: number }[] = [];
-  for (const page of state.resolved.pages) {
-    const rank = rankPage(page);
-    if (rank !== null) ranked.push({ page, rank });
-  }
+  const ranked =
+    slug === undefined
+      ? candidates(memory, state).flatMap((page) => {
+          const rank = rankPage(page);
+          return rank === null ? [] : [{ page, rank }];
+        })
+      : state.resolved.pages.filter(({ definition }) => definition.slug === slug).map((page) => ({ page, rank: 0 }));
   return ranked
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ page }) => ({
@@ -306,6 +309,16 @@ function tasksFor({ options, memory }: Parts, state: SiteState, slug: string | u
       priority: 'immediate',
       comparesAll: slug !== undefined || knownPage(memory, page) === null,
     }));
+}
+
+/** All pages if some may be new, and otherwise those with news and those that are due: of 10,000 pages, few. */
+function candidates(memory: PublishedState, { resolved, now }: SiteState): readonly ResolvedPage[] {
+  const isLookedAt = memory.lookedAtFor === resolved;
+  memory.lookedAtFor = resolved;
+  if (!isLookedAt) return resolved.pages;
+  const slugs = new Set(memory.pending);
+  for (const [slug, { dueAt }] of memory.pages) if (dueAt <= now) slugs.add(slug);
+  return slugs.size === 0 ? [] : resolved.pages.filter(({ definition }) => slugs.has(definition.slug));
 }
 
 async function publishAll(parts: Parts, run: PublishRun, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
