@@ -23,18 +23,8 @@ export interface Answer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: string | Uint8Array | null;
-  /** The body again, one character per byte, so that Node sends it in one piece with the head. */
-  readonly text?: string | undefined;
   /** Keeps the response open (server-sent events) instead of sending `body`. */
   readonly stream?: (response: ServerResponse) => void;
-}
-
-/** Above this size, one piece is no faster than two. */
-const ONE_PIECE_MAX = 4_096;
-
-/** `text` for a response that is sent often; undefined: too long. */
-export function onePiece(body: Buffer): string | undefined {
-  return body.length <= ONE_PIECE_MAX ? body.toString('latin1') : undefined;
 }
 
 /** Only for this client, never cached. */

@@ -50,18 +50,23 @@ interface Sending {
  * false
  */
 export function send(
-  response: ServerResponse,
-  { status, body, text, stream }: Omit<Answer, 'headers'>,
-  how: Sending,
+  response: Response,
+  { status, body, stream }: Omit<Answer, 'headers'>,
+  { head, now, isLast }: Sending,
 ): boolean {
   if (response.closed) return false;
   if (response.headersSent) response.end();
-  else {
-    beginAnswer(response, status, how);
+  else if (stream === undefined && head.text !== null && !isLast && isUsual(response)) {
+    const text = head.text + lastLines(now());
+    const piece = typeof body === 'string' ? null : inOnePiece(text, head, body);
+    response.statusCode = status;
+    response._header = text;
+    response._headerSent = piece !== null;
+    response.end(piece ?? body);
+  } else {
+    response.writeHead(status, isLast ? [...head.lines, 'connection', 'close'] : head.lines);
     if (stream !== undefined) stream(response);
-    else if (body === null) response.end();
-    else if (text === undefined) response.end(body);
-    else response.end(text, 'latin1');
+    else response.end(body);
   }
   if (stream !== undefined) return false;
   if (response.socket?.writableLength === 0) return true;
@@ -70,19 +75,32 @@ export function send(
 }
 
 /**
- * Node validates and joins the header lines of every response, a sixth of the time of a small one. Where nothing
- * depends on the connection, a finished head replaces Node's own (`_header`).
+ * Node validates and joins the header lines of every response, and sends head and body in two pieces, together a quarter of the
+ * time of a response. Where nothing depends on the connection, a finished head replaces Node's own (`_header`); `_headerSent`
+ * says that it comes with the body.
  */
-function beginAnswer(
-  response: ServerResponse & { _header?: string | null },
-  status: number,
-  { head: { lines, text }, now, isLast }: Sending,
-): void {
-  const isUsual = !isLast && response.shouldKeepAlive && response.useChunkedEncodingByDefault;
-  if (text !== null && isUsual && response._header === null) {
-    response.statusCode = status;
-    response._header = text + lastLines(now());
-  } else response.writeHead(status, isLast ? [...lines, 'connection', 'close'] : lines);
+type Response = ServerResponse & { _header?: string | null; _headerSent?: boolean };
+
+function isUsual(response: Response): boolean {
+  const { shouldKeepAlive, useChunkedEncodingByDefault, req } = response;
+  return shouldKeepAlive && useChunkedEncodingByDefault && response._header === null && req.method !== 'HEAD';
+}
+
+/** Larger bodies are not copied. */
+const PIECE_MAX = 65_536;
+/** Bytes of all pieces that are kept, until their `Date` is past. */
+const PIECES_MAX = 8 * 1024 * 1024;
+
+/** Head and body; null: in two pieces. */
+function inOnePiece(text: string, head: Head, body: Uint8Array | null): Buffer | null {
+  const known = lately.pieces.get(head);
+  if (known !== undefined && known.body === body) return known.bytes;
+  const size = text.length + (body?.length ?? 0);
+  if (size > PIECE_MAX || lately.size + size > PIECES_MAX) return null;
+  const bytes = Buffer.concat(body === null ? [Buffer.from(text, 'latin1')] : [Buffer.from(text, 'latin1'), body]);
+  lately.pieces.set(head, { body, bytes });
+  lately.size += size;
+  return bytes;
 }
 
 /** How long a connection without a request stays open. */
@@ -94,12 +112,13 @@ function lastLines(now: EpochMs): string {
   if (second !== lately.second) {
     const date = new Date(second * SECOND_MS).toUTCString();
     const lines = `Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / SECOND_MS}\r\n\r\n`;
-    lately = { second, lines };
+    lately = { second, lines, pieces: new Map(), size: 0 };
   }
   return lately.lines;
 }
 
-let lately = { second: -1, lines: '' };
+/** Of this second. */
+let lately = { second: -1, lines: '', pieces: new Map<Head, { body: Uint8Array | null; bytes: Buffer }>(), size: 0 };
 
 /** Reports a response when it was sent completely, or when the client has left. */
 export function whenClosed(response: ServerResponse, report: (status: number) => void): void {

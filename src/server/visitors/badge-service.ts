@@ -21,7 +21,6 @@ import { once } from '../../once.ts';
 import type { BadgeData } from '../../publish/releases/release-data.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import type { BadgeAddress } from '../address.ts';
-import { onePiece } from '../answer.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
@@ -164,7 +163,7 @@ function answersWith(body: Buffer, contentType: string): Drawn {
   const content = { 'content-type': contentType, 'content-length': body.length };
   return {
     etag,
-    whole: { status: 200, headers: { ...headers, ...content }, body, text: onePiece(body) },
+    whole: { status: 200, headers: { ...headers, ...content }, body },
     notModified: { status: 304, headers, body: null },
     private: { status: 200, headers: { ...ofSession, ...content }, body },
   };

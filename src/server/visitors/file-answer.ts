@@ -12,7 +12,6 @@ import {
   INERT_CSP,
   PUBLIC_CACHE,
 } from '../../publish/releases/manifest.ts';
-import { onePiece } from '../answer.ts';
 import type { RequestHead } from '../request-head.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
@@ -21,8 +20,6 @@ export interface FileAnswer {
   readonly headers: OutgoingHttpHeaders;
   /** Null: the answer has no body. */
   readonly body: Buffer | null;
-  /** As in `Answer`. */
-  readonly text?: string | undefined;
 }
 
 export interface FileRequest {
@@ -50,11 +47,8 @@ export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileR
   }
   if (range !== undefined) return rangeAnswer(range, body, made.headers);
   // The variant may have been replaced by a smaller one in the meantime.
-  if (made.whole['content-length'] !== body.length) {
-    made.whole = { ...made.headers, 'content-length': body.length };
-    made.text = onePiece(body);
-  }
-  return { status: 200, headers: made.whole, body, text: made.text };
+  if (made.whole['content-length'] !== body.length) made.whole = { ...made.headers, 'content-length': body.length };
+  return { status: 200, headers: made.whole, body };
 }
 
 /**
@@ -78,8 +72,6 @@ interface Head {
   readonly notModified: FileAnswer;
   /** With the length of the file when it was last sent. */
   whole: OutgoingHttpHeaders;
-  /** The text of that file, if it is short. */
-  text: string | undefined;
 }
 
 /**
@@ -99,7 +91,6 @@ function fileHead(record: FileRecord, place: FilePlace, encoding: Compression | 
     headers,
     notModified: { status: 304, headers: without(headers, ['content-type', 'content-encoding']), body: null },
     whole: headers,
-    text: undefined,
   };
   made[index] = head;
   return head;

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/time.ts';
-import { type Answer, onePiece, plain } from '../../../src/server/answer.ts';
+import { type Answer, plain } from '../../../src/server/answer.ts';
 import { finishHead, KEEP_ALIVE_MS, send } from '../../../src/server/send.ts';
 
 const BODY = Buffer.from([0x3c, 0xff, 0x00, 0x80, 0x0d, 0x0a]);
@@ -11,7 +11,7 @@ const HEADERS = { 'content-type': 'image/svg+xml', etag: '"a"' };
 const WHOLE = { ...HEADERS, 'content-length': BODY.length };
 const ANSWERS: Readonly<Record<string, Answer>> = {
   '/bytes': { status: 200, headers: WHOLE, body: BODY },
-  '/piece': { status: 200, headers: WHOLE, body: BODY, text: onePiece(BODY) },
+  '/large': { status: 200, headers: { ...HEADERS, 'content-length': 100_000 }, body: Buffer.alloc(100_000, 0xe9) },
   '/same': { status: 304, headers: HEADERS, body: null },
   '/moved': { status: 301, headers: { location: '/bytes' }, body: null },
   '/part': { status: 206, headers: { ...WHOLE, 'content-range': 'bytes 0-5/9' }, body: BODY },
@@ -64,7 +64,7 @@ describe('a finished head', () => {
     it(`gives the bytes that Node gives for the same headers: ${kind}`, async () => {
       for (const path of Object.keys(ANSWERS)) {
         isFinished = true;
-        const ours = await exchange(get(path, how), get('/piece'));
+        const ours = await exchange(get(path, how), get('/bytes'));
         isFinished = false;
         expect(ours).toBe(await exchange(get(path, how), get('/bytes')));
         expect(ours).toMatch(/^HTTP\/1\.1 \d{3} /);
@@ -73,7 +73,7 @@ describe('a finished head', () => {
   }
 
   it('stands before each of many answers that were asked for at once, bodies byte for byte', async () => {
-    const all = await exchange(...Array.from({ length: 20 }, (_, index) => get(index % 2 ? '/piece' : '/same')));
+    const all = await exchange(...Array.from({ length: 20 }, (_, index) => get(index % 2 ? '/bytes' : '/same')));
     expect(all.split('HTTP/1.1 304 Not Modified\r\n')).toHaveLength(11);
     expect(all.split(`\r\n\r\n${BODY.toString('latin1')}HTTP/1.1 `)).toHaveLength(11);
     expect(all.match(/^Date: then\r$/gm)).toHaveLength(21);
@@ -81,7 +81,7 @@ describe('a finished head', () => {
 
   it('is not used for the last answer of a connection', async () => {
     isLast = true;
-    expect(await exchange(get('/piece'))).toMatch(/\r\nconnection: close\r\n[\s\S]*\r\n\r\n<ÿ/);
+    expect(await exchange(get('/bytes'))).toMatch(/\r\nconnection: close\r\n[\s\S]*\r\n\r\n<ÿ/);
   });
 
   it('is made once for the same headers and status', () => {
@@ -98,12 +98,5 @@ describe('a finished head', () => {
     expect(() => finishHead({ status: 200, headers: { 'a: b\r\nc': '1' } }, false)).toThrow(
       'must be a valid HTTP token',
     );
-  });
-});
-
-describe('a body in one piece', () => {
-  it('is for short bodies', () => {
-    expect(onePiece(Buffer.alloc(4_096, 0xe9))).toBe('é'.repeat(4_096));
-    expect(onePiece(Buffer.alloc(4_097))).toBeUndefined();
   });
 });
