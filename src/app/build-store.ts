@@ -13,14 +13,14 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
 import type { OwnComponents } from '../publish/draw/own-components.ts';
-import { createIconKeeper, ICON_BYTES_MAX, type IconKeeper, type WantedIcon } from '../publish/icons/icon-keeper.ts';
+import { createIconKeeper, ICON_BYTES_MAX, type IconKeeper } from '../publish/icons/icon-keeper.ts';
 import { releaseFolders } from '../publish/releases/folders.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Database } from '../store/database.ts';
 import type { OnOlder } from '../store/migrations.ts';
 import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/nodes/leases.ts';
-import { createHttp, type HttpLimits } from '../sync/http/http.ts';
+import { createHttp } from '../sync/http/http.ts';
 import { followClock, now } from './clock.ts';
 import { createLiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
@@ -158,7 +158,7 @@ export function ownComponents({ site, data }: Config): OwnComponents | null {
 // only.
 
 /** A page does not wait long for its icon. */
-const LIMITS: Partial<HttpLimits> = { bytesMax: ICON_BYTES_MAX, totalMs: 8 * SECOND_MS, connectionsMax: 2 };
+const LIMITS = { bytesMax: ICON_BYTES_MAX, totalMs: 8 * SECOND_MS, connectionsMax: 2 };
 
 interface Icons extends Pick<IconKeeper, 'known'> {
   /** Asks for those that pages want and that are due; whether there were any. Never throws. */
@@ -199,7 +199,7 @@ function createIcons(
   };
 }
 
-function wantedIcon({ identity, iconAddress, config }: ResolvedPage): WantedIcon[] {
+function wantedIcon({ identity, iconAddress, config }: ResolvedPage) {
   if (iconAddress === null) return [];
   return [{ page: identity.key, address: iconAddress, isTrusted: safeLink(config?.icon ?? null) === iconAddress }];
 }

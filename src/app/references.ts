@@ -24,7 +24,7 @@ import { readPlaced } from '../store/written/components.ts';
 import { countPrivate } from '../store/written/posts.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
-import { judge, listsOnly, type Verdict } from '../sync/pass/check.ts';
+import { judge, listsOnly } from '../sync/pass/check.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
@@ -70,7 +70,7 @@ export async function readNow(base: StoreParts, answering: ReadonlySet<string> |
   return { learned, refused };
 }
 
-async function judgeNow({ store }: StoreParts, { id, intervalMs }: Upstream, answer: Learned): Promise<Verdict> {
+async function judgeNow({ store }: StoreParts, { id, intervalMs }: Upstream, answer: Learned) {
   const record = (await store.upstreams()).get(id);
   const known = {
     monitors: await store.monitors(id),

@@ -34,7 +34,7 @@ export interface Call {
 }
 
 /** For encrypting the addresses of subscribers. */
-export interface SubscriberParts {
+interface SubscriberParts {
   readonly seal: AddressSeal;
   readonly random: RandomBytes;
   /** Version of the page’s password; empty: it has none. */

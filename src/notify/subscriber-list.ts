@@ -25,7 +25,7 @@ export async function listSubscribers(
   return (await readSubscribers(database, page)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
 }
 
-export interface AddedSubscriber {
+interface AddedSubscriber {
   readonly page: PageKey;
   readonly email: EmailAddress;
   /** Ids; empty: the whole page. */
@@ -37,7 +37,7 @@ export interface AddedSubscriber {
   readonly isConfirmed: boolean;
 }
 
-export interface ListDeps {
+interface ListDeps {
   readonly database: Database;
   readonly seal: AddressSeal;
   readonly random: RandomBytes;

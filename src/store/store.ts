@@ -122,7 +122,7 @@ export interface StoredEntry {
   readonly firstSeenAt: EpochMs;
 }
 
-export interface RunRecord {
+interface RunRecord {
   readonly id: string;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;

@@ -56,7 +56,7 @@ interface ReleaseCommit extends LogPlace {
 }
 
 /** The log as a release shows it. */
-export interface SeenLog {
+interface SeenLog {
   readonly size: number;
   readonly root: string;
   /** The lines of its last file. */

@@ -19,20 +19,13 @@ import { type Manifest, readManifest } from '../../publish/releases/manifest.ts'
 import { createAudit } from '../../store/audit.ts';
 import type { Reader } from '../../store/database.ts';
 import { lastChecked } from '../../store/nodes/checks.ts';
-import type { RunRecord, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { readControl, requestsSince } from '../../store/upstream-control.ts';
 import { type Circuit, readCircuit } from '../../sync/pass/pass.ts';
 import { quotaWindows } from '../../sync/pass/quota.ts';
 import type { UpstreamReport } from '../../sync/pass/report.ts';
 import type { Upstream } from '../../sync/upstream.ts';
-import type {
-  ExportFacts,
-  MailFacts,
-  OpsFacts,
-  OpsPageFacts,
-  RunFacts,
-  UpstreamFacts,
-} from '../../views/operators/ops-facts.ts';
+import type { OpsFacts, OpsPageFacts, RunFacts, UpstreamFacts } from '../../views/operators/ops-facts.ts';
 import type { StoreParts } from '../build-store.ts';
 import type { Pharos } from '../compose.ts';
 import type { Engine, RunReport } from '../run/engine.ts';
@@ -164,7 +157,7 @@ function summaryOfManifest({ number, asOf, access, completes, files }: Manifest)
 }
 
 /** Reads a stored report. One of another version shows as much as can be read. */
-function parseReport({ report }: RunRecord): RunReport {
+function parseReport({ report }: { readonly report: string }): RunReport {
   return JSON.parse(report) as RunReport;
 }
 
@@ -214,7 +207,7 @@ async function upstreamFacts(
   };
 }
 
-async function exportFacts({ live, store }: StoreParts, redact: (text: string) => string): Promise<ExportFacts[]> {
+async function exportFacts({ live, store }: StoreParts, redact: (text: string) => string) {
   const { database } = store;
   return Promise.all(
     live.config().exports.map(async ({ id }) => {
@@ -228,7 +221,7 @@ async function mailFacts(
   { base: { live, store }, telling: { printsMail } }: Pharos,
   pages: readonly ResolvedPage[],
   now: EpochMs,
-): Promise<MailFacts> {
+) {
   const { smtp, from } = live.config().access;
   return {
     isNeeded: pages.some(({ definition }) => definition.access === 'email-domain'),

@@ -5,7 +5,6 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
 import { hasOperators } from '../../config/rules.ts';
 import type { IncidentTemplate } from '../../config/schema.ts';
-import type { SubscriberParts } from '../../incidents/operation.ts';
 import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import { createAddressSeal, gateVersion } from '../../notify/subscribers.ts';
@@ -52,7 +51,7 @@ function currentSite({ base, serving }: Pharos): Parameters<typeof writingPage>[
 }
 
 /** @param gateOf default: no page is behind a password */
-export function subscriberParts({ key }: StoreParts, gateOf = (_slug: string): string => ''): SubscriberParts {
+export function subscriberParts({ key }: StoreParts, gateOf = (_slug: string): string => '') {
   return { seal: createAddressSeal(key, systemRandom), random: systemRandom, gateOf };
 }
 

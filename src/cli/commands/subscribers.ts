@@ -11,9 +11,7 @@ import { parseEmailAddress } from '../../mail/mail.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import { toIso } from '../../model/time.ts';
 import {
-  type AddedSubscriber,
   addSubscribers,
-  type ListDeps,
   listSubscribers,
   readSubscriberList,
   removeAddress,
@@ -130,7 +128,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   const isConfirmed = options.confirmed === true;
   const allProblems = [...problems];
   const others = page.settings.languages?.all.slice(1);
-  const brought = rows.flatMap(({ email, components, locale: wanted }): AddedSubscriber[] => {
+  const brought = rows.flatMap(({ email, components, locale: wanted }) => {
     const { ids, unknown } = componentIds(page, components);
     if (unknown.length > 0) allProblems.push(`${email.address}: there is no component ${unknown.join(', ')}`);
     // Someone who chose only components that don't exist here isn't added: they didn't ask for the whole page.
@@ -153,7 +151,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
   return added + known === 0 && allProblems.length > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-function listDeps(pharos: StoreParts): ListDeps {
+function listDeps(pharos: StoreParts) {
   const seal = createAddressSeal(pharos.key, systemRandom);
   return { database: pharos.store.database, seal, random: systemRandom, now: now() };
 }

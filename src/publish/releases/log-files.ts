@@ -12,7 +12,7 @@ import {
   KEY_PATH,
 } from '../../transparency/entries.ts';
 import { parseCheckpoint } from '../../transparency/note.ts';
-import type { LogHead, PageLog, SeenLog } from '../../transparency/page-log.ts';
+import type { LogHead, PageLog } from '../../transparency/page-log.ts';
 import type { Manifest } from './manifest.ts';
 import type { DrawnFile, ReleaseFile } from './write.ts';
 
@@ -84,7 +84,7 @@ function listSums(files: readonly ReleaseFile[], previous: Manifest | null): str
 }
 
 /** The log of the last release; null: it had none, or it can't be read. */
-export function readSeen({ readBefore }: Pick<LogFilesDeps, 'readBefore'>): SeenLog | null {
+export function readSeen({ readBefore }: Pick<LogFilesDeps, 'readBefore'>) {
   try {
     const checkpoint = parseCheckpoint(readBefore(CHECKPOINT_PATH));
     if (checkpoint === null || checkpoint.size === 0) return null;

@@ -23,7 +23,7 @@ export type Reading<Page> =
   | { readonly kind: 'failed'; readonly pages: readonly Page[]; readonly error: StatusError };
 
 /** What a page says about the whole list, and the ids on it. */
-export interface ListPageFacts {
+interface ListPageFacts {
   /** Number of items in the whole list; null: not given. */
   readonly total: number | null;
   readonly ids: readonly string[];

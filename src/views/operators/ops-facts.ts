@@ -95,7 +95,7 @@ interface SentFacts {
   readonly lastError: string | null;
 }
 
-export interface ExportFacts extends SentFacts {
+interface ExportFacts extends SentFacts {
   readonly id: string;
 }
 
@@ -106,7 +106,7 @@ interface TargetFacts {
   readonly message: string;
 }
 
-export interface MailFacts {
+interface MailFacts {
   /** Whether a page needs mails at all. */
   readonly isNeeded: boolean;
   readonly isConfigured: boolean;

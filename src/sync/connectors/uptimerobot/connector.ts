@@ -11,7 +11,7 @@ import { StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import type { Connector, Pull, PullContext, Question } from '../../connector.ts';
 import { idIn, note } from '../items.ts';
-import { explainPartial, type ListPageFacts, readStablePages } from '../paging.ts';
+import { explainPartial, readStablePages } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
 
@@ -51,7 +51,7 @@ function monitorsIn(answer: MonitorsAnswer, { apiKey }: Options): readonly unkno
 }
 
 function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull<Learned> {
-  const factsOf = (answer: MonitorsAnswer): ListPageFacts => ({
+  const factsOf = (answer: MonitorsAnswer) => ({
     total: answer.stat === 'ok' ? (answer.pagination?.total ?? null) : null,
     ids: monitorsIn(answer, options).map((item) => idIn(item, ID_FIELD) ?? ''),
   });
