@@ -22,25 +22,29 @@ export function shorten(
     const whole = write(text);
     if (measure(whole) <= max) return whole;
   }
-  const pieces = graphemes(head, max);
-  let [fits, tooMany] = [0, pieces.length + 1];
+  const ends = graphemeEnds(head, max);
+  const cut = (end: number | undefined): string => write(`${head.slice(0, end).trimEnd()}…`);
+  let [fits, tooMany] = [0, ends.length];
   while (tooMany - fits > 1) {
     const middle = Math.floor((fits + tooMany) / 2);
-    if (measure(write(`${pieces.slice(0, middle).join('').trimEnd()}…`)) <= max) fits = middle;
+    if (measure(cut(ends[middle])) <= max) fits = middle;
     else tooMany = middle;
   }
-  return write(`${pieces.slice(0, fits).join('').trimEnd()}…`);
+  return cut(ends[fits]);
 }
 
-/** The first `max` graphemes at most. */
-function graphemes(text: string, max: number): string[] {
-  const pieces: string[] = [];
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    if (pieces.length >= max) break;
-    if (segment.length > Math.min(GRAPHEME_MAX, max - 1)) pieces.push(...segment);
-    else pieces.push(segment);
+/** Where the first `max` graphemes end, after 0. */
+function graphemeEnds(text: string, max: number): number[] {
+  const ends = [0];
+  for (const { segment, index } of GRAPHEMES.segment(text)) {
+    if (ends.length > max) break;
+    let end = index;
+    for (const piece of segment.length > Math.min(GRAPHEME_MAX, max - 1) ? segment : [segment]) {
+      end += piece.length;
+      ends.push(end);
+    }
   }
-  return pieces;
+  return ends;
 }
 
 /** What limits in bytes count. */
