@@ -47,7 +47,6 @@ const LONG = [
   'test/e2e/web-nodes.test.ts',
   'test/e2e/web-nodes-postgres.test.ts',
   'test/e2e/ops.test.ts',
-  'test/contract/access-guesses.test.ts',
   'test/e2e/statuspage-clients.test.ts',
   'test/e2e/statuspage-table.test.ts',
   'test/consistency/consistency.test.ts',
@@ -89,7 +88,7 @@ export default defineConfig({
     // Where one waits for a clock or a browser, another has something to compute.
     maxWorkers: 4,
     sequence: { sequencer: LongFirst },
-    globalSetup: 'test/helpers/memory-folder.ts',
+    globalSetup: ['test/helpers/memory-folder.ts', 'test/helpers/compiled-pages.ts'],
     // Threads and processes that tests begin compile nothing that was compiled before.
     env: {
       TZ: 'America/St_Johns',

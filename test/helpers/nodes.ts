@@ -142,7 +142,7 @@ export function shownAt(
   path: string,
   isShown: (text: string) => boolean,
   patienceMs = 60_000,
-  pauseMs = 20,
+  pauseMs = 100,
 ): Promise<readonly number[]> {
   return Promise.all(
     nodes.map(async (node) => {
