@@ -32,6 +32,8 @@ export interface ProbeRow {
 export interface ProbeHooks {
   /** Called with its status pages, if it defines any. */
   readonly onPages?: (probed: ProbedPages) => void;
+  /** Called with all that its lists have, unless its kind is asked for something else. */
+  readonly onLists?: (learned: Learned) => void;
   readonly onWait?: RunnerDeps['onWait'];
 }
 
@@ -41,7 +43,7 @@ export interface ProbeHooks {
 export async function probeUpstream(
   { http, store }: Pick<StoreParts, 'http' | 'store'>,
   upstream: Upstream,
-  { onPages, onWait }: ProbeHooks = {},
+  { onPages, onLists, onWait }: ProbeHooks = {},
 ): Promise<ProbeRow> {
   // A probe makes fewer requests than a pass. The last pass tells how many that needs.
   const { listCalls: known } = await readControl(store.database, upstream.id);
@@ -49,7 +51,7 @@ export async function probeUpstream(
   const base = { upstream: upstream.id, kind: upstream.kind };
   try {
     const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
-    const probe = await runner.run(upstream.probe?.(context) ?? probeLists(upstream.pull(context)));
+    const probe = await runner.run(upstream.probe?.(context) ?? probeLists(upstream.pull(context), onLists));
     if (probe.learned !== undefined) onPages?.(probe.learned);
     const tally = runner.tally();
     const size: PassSize = {
@@ -82,8 +84,9 @@ export async function probeUpstream(
 }
 
 /** Counts what a pass would read from its lists. */
-function* probeLists(pull: Pull<Learned>): Pull<Probe> {
+function* probeLists(pull: Pull<Learned>, onLists: ProbeHooks['onLists']): Pull<Probe> {
   const learned = yield* listsOnly(pull, ['list', 'incident']);
+  onLists?.(learned);
   const { monitors, pages, incidents, maintenances, announcements } = learned;
   const lists = { monitors, 'status pages': pages, incidents, 'maintenance windows': maintenances, announcements };
   const found = Object.entries(lists).filter(([, items]) => items.length > 0);

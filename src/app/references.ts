@@ -42,8 +42,13 @@ export interface ReadNow {
  * others were read by the last pass.
  *
  * @param answering ids of the upstreams that answer: no other is asked; `files`: only files are read
+ * @param lists what was read already
  */
-export async function readNow(base: StoreParts, answering: ReadonlySet<string> | 'files'): Promise<ReadNow> {
+export async function readNow(
+  base: StoreParts,
+  answering: ReadonlySet<string> | 'files',
+  lists: ReadonlyMap<string, Learned>,
+): Promise<ReadNow> {
   const { store, live } = base;
   const files = fileUpstreams(live.config());
   const records = await store.upstreams();
@@ -59,7 +64,7 @@ export async function readNow(base: StoreParts, answering: ReadonlySet<string> |
       .filter(isWanted)
       .map(async (upstream) => {
         try {
-          const verdict = await judgeNow(base, upstream, await readLists(base, upstream));
+          const verdict = await judgeNow(base, upstream, lists.get(upstream.id) ?? (await readLists(base, upstream)));
           learned.set(upstream.id, verdict.learned);
           if (verdict.kind !== 'taken') refused.set(upstream.id, verdict.reason);
         } catch (error) {

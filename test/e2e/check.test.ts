@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
+import { startJsonServer } from '../helpers/json-server.ts';
 import { type CommandResult, temporaryFolder } from '../helpers/pharos.ts';
 import { runWarm } from '../helpers/warm.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
@@ -58,5 +59,26 @@ describe('pharos check', () => {
       expect((await run('sync')).status).toBe(0);
     }
     configure(sandbox.configText());
+  });
+
+  it('asks an upstream that never answered for its lists once', async () => {
+    const results = [{ success: true, duration: 1e6, timestamp: '2026-11-21T08:00:00Z' }];
+    const server = await startJsonServer(() => [{ key: 'core_api', name: 'API', group: 'core', results }]);
+    configure(
+      JSON.stringify({
+        site: { url: 'http://127.0.0.1:4321', name: 'Example' },
+        data: './data-once',
+        upstreams: [{ id: 'gatus', kind: 'gatus', url: server.url }],
+        pages: [{ slug: 'acme', title: 'Acme', components: [{ type: 'monitor', monitor: 'gatus/core_api' }] }],
+      }),
+    );
+    const { status, stdout } = await run('check', '--json');
+    await server.stop();
+    configure(sandbox.configText());
+    expect([status, JSON.parse(stdout).upstreams]).toEqual([
+      0,
+      [expect.objectContaining({ isOk: true, summary: '1 monitor', monitorsTotal: 1 })],
+    ]);
+    expect(server.asked).toHaveLength(1);
   });
 });

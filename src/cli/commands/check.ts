@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ownComponents } from '../../app/build-store.ts';
+import { ownComponents, type StoreParts } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { checkPlace, checksHere, listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
@@ -26,6 +26,7 @@ import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
 import { checkTarget } from '../../sync/connectors/check.ts';
+import type { Upstream } from '../../sync/upstream.ts';
 import { type CommonOptions, openToRead, print, requireConfig, unknownName } from '../common.ts';
 import { findingLines } from '../doctor/finding.ts';
 import { providerFindings } from '../doctor/identity-provider.ts';
@@ -53,26 +54,12 @@ export async function check(options: CheckOptions): Promise<number> {
     if (components !== null) await compilePages(components);
     const isOffline = options.offline ?? false;
     const upstreams = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
-    let answered = 0;
-    const { asking, waiting } = upstreamProgress(progress, now);
-    if (!isOffline) asking(answered, upstreams.length);
-    const probed = new Map<string, ProbedPages>();
-    const rows = await Promise.all(
-      upstreams.map(async (upstream) => {
-        const row = await probeUpstream(pharos, upstream, {
-          onPages: (pages) => probed.set(upstream.id, pages),
-          onWait: waiting,
-        });
-        answered += 1;
-        asking(answered, upstreams.length);
-        return row;
-      }),
-    );
+    const { rows, probed, lists } = await probeAll(pharos, upstreams, progress);
     const targets = await Promise.all(
       isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
     );
     const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
-    const read = await readNow(pharos, isOffline ? 'files' : answering);
+    const read = await readNow(pharos, isOffline ? 'files' : answering, lists);
     const judged = rows.map((row) => withVerdict(row, read));
     const verdicts = isOffline ? refusedFiles(read) : judged;
     for (const [id, learned] of read.learned) probed.set(id, learned);
@@ -120,6 +107,32 @@ export async function check(options: CheckOptions): Promise<number> {
   } finally {
     progress.end();
   }
+}
+
+/** A row for each upstream, its status pages, and what its lists have. */
+async function probeAll(
+  pharos: StoreParts,
+  upstreams: readonly Upstream[],
+  progress: ReturnType<typeof createProgress>,
+) {
+  const { asking, waiting } = upstreamProgress(progress, now);
+  const probed = new Map<string, ProbedPages>();
+  const lists = new Map<string, Learned>();
+  let answered = 0;
+  if (upstreams.length > 0) asking(answered, upstreams.length);
+  const rows = await Promise.all(
+    upstreams.map(async (upstream) => {
+      const row = await probeUpstream(pharos, upstream, {
+        onPages: (pages) => probed.set(upstream.id, pages),
+        onLists: (learned) => lists.set(upstream.id, learned),
+        onWait: waiting,
+      });
+      answered += 1;
+      asking(answered, upstreams.length);
+      return row;
+    }),
+  );
+  return { rows, probed, lists };
 }
 
 /** Adds to a row how a pass would judge the upstream's data. */
