@@ -13,6 +13,7 @@ import {
   type SiteFolder,
   setCookies,
   siteFolder,
+  storeCheapHash,
   T0,
   tokenIn,
   until,
@@ -28,6 +29,7 @@ describe('a page for an e-mail domain', () => {
   beforeEach(async () => {
     folder = siteFolder();
     site = await folder.open();
+    await storeCheapHash(site.database);
     await site.access.setPages(PAGES);
     visitor = new Visitor(() => site);
   });

@@ -13,6 +13,7 @@ import {
   type SiteFolder,
   setCookies,
   siteFolder,
+  storeCheapHash,
   T0,
   Visitor,
 } from './access-fixture.ts';
@@ -27,6 +28,7 @@ describe('a page behind a password', () => {
   beforeEach(async () => {
     folder = siteFolder();
     site = await folder.open();
+    await storeCheapHash(site.database);
     await site.access.setPages(PAGES);
     visitor = new Visitor(() => site);
   });
