@@ -249,7 +249,7 @@ function clientAddress(options: FrontDoorOptions, request: IncomingMessage): str
 
 function socketOrForwarded({ trustedProxyHops }: FrontDoorOptions, request: IncomingMessage): string {
   const { socket } = request;
-  // Without our own proxies, all requests of a connection have one address, and Node need not build the headers.
+  // Without our own proxies, all requests of a connection have one address.
   if (trustedProxyHops === 0)
     return peers.getOrInsertComputed(socket, ({ remoteAddress }) => clientAddressOf(remoteAddress, undefined, 0));
   return clientAddressOf(socket.remoteAddress, request.headers['x-forwarded-for'], trustedProxyHops);

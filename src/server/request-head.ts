@@ -1,7 +1,4 @@
-/**
- * Reads only the request headers that a response to visitors depends on, straight from Node's raw list: building Node's
- * headers object costs more than finding the response.
- */
+/** The request headers that a response to visitors depends on. */
 
 import type { IncomingMessage } from 'node:http';
 
@@ -17,63 +14,37 @@ export interface RequestHead {
   readonly isAmbiguous: boolean;
 }
 
-type Field = Exclude<keyof RequestHead, 'isAmbiguous'> | null;
-
-/** By name: the field to read it into, and whether it may only be sent once. */
-const HEADERS: Readonly<Record<string, { readonly field: Field; readonly isSingle: boolean }>> = {
-  host: { field: 'host', isSingle: true },
-  authorization: { field: null, isSingle: true },
-  origin: { field: null, isSingle: true },
-  'sec-fetch-site': { field: 'fetchSite', isSingle: true },
-  'content-type': { field: null, isSingle: true },
-  'accept-encoding': { field: 'acceptEncoding', isSingle: false },
-  'if-none-match': { field: 'ifNoneMatch', isSingle: false },
-  range: { field: 'range', isSingle: false },
-  cookie: { field: 'cookie', isSingle: false },
-  'cache-control': { field: 'cacheControl', isSingle: false },
-};
-const NAMES = Object.keys(HEADERS);
-/** By name in its two usual spellings, with a bit for each header that may only be sent once. */
-const KNOWN = new Map(
-  NAMES.flatMap((name, index) => {
-    const header = { field: HEADERS[name]?.field ?? null, once: HEADERS[name]?.isSingle === true ? 1 << index : 0 };
-    return [name, name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())].map(
-      (spelt) => [spelt, header] as const,
-    );
-  }),
+/** Headers that may only be sent once, with a bit for each. */
+const SINGLE = new Map(
+  ['host', 'authorization', 'origin', 'sec-fetch-site', 'content-type'].map((name, index) => [name, 1 << index]),
 );
 /** Lengths of these names, to skip most other headers quickly. */
-const HAS_LENGTH = Array.from({ length: 1 + Math.max(...NAMES.map(({ length }) => length)) }, (_, length) =>
-  NAMES.some((name) => name.length === length),
-);
+const LENGTHS = new Set([...SINGLE.keys()].map(({ length }) => length));
 
-export function readHead({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): RequestHead {
-  const head: { -readonly [Name in keyof RequestHead]: RequestHead[Name] } = {
-    host: undefined,
-    acceptEncoding: undefined,
-    ifNoneMatch: undefined,
-    range: undefined,
-    cookie: null,
-    cacheControl: undefined,
-    fetchSite: undefined,
-    isAmbiguous: false,
+export function readHead({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): RequestHead {
+  const { host, range, cookie = null } = headers;
+  return {
+    host,
+    acceptEncoding: headers['accept-encoding'],
+    ifNoneMatch: headers['if-none-match'],
+    range,
+    cookie,
+    cacheControl: headers['cache-control'],
+    fetchSite: headers['sec-fetch-site'],
+    isAmbiguous: isAmbiguous(rawHeaders),
   };
+}
+
+function isAmbiguous(rawHeaders: readonly string[]): boolean {
   let seen = 0;
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const sent = rawHeaders[index] ?? '';
-    if (HAS_LENGTH[sent.length] !== true) continue;
-    const known = KNOWN.get(sent) ?? KNOWN.get(sent.toLowerCase());
-    if (known === undefined) continue;
-    const { field, once } = known;
-    if ((seen & once) !== 0) head.isAmbiguous = true;
-    seen |= once;
-    if (field === null) continue;
-    const value = rawHeaders[index + 1] ?? '';
-    // Repeated headers form one list (RFC 9110, 5.3), cookies are joined with `;` (RFC 9113, 8.2.3).
-    const before = head[field] ?? null;
-    head[field] = before === null ? value : `${before}${field === 'cookie' ? ';' : ','} ${value}`;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (!LENGTHS.has(name.length)) continue;
+    const bit = SINGLE.get(name) ?? SINGLE.get(name.toLowerCase()) ?? 0;
+    if ((seen & bit) !== 0) return true;
+    seen |= bit;
   }
-  return head;
+  return false;
 }
 
 /**

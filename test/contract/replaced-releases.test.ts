@@ -52,7 +52,7 @@ it('answers from the release that is served where the one it opened was cleared 
     {
       address: { kind: 'page', slug: 'acme', path: 'index.html', base: '/acme/', form: null, badge: null },
       query: new URLSearchParams(),
-      head: readHead({ rawHeaders: [] }),
+      head: readHead({ headers: {}, rawHeaders: [] }),
       clientAddress: () => '',
     },
   );

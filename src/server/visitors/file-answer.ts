@@ -26,17 +26,51 @@ export interface FileRequest {
   readonly path: string;
   readonly isPublic: boolean;
   readonly head: Partial<Pick<RequestHead, 'acceptEncoding' | 'ifNoneMatch' | 'range'>>;
+  /** The same object for many requests of this path; absent: none. */
+  readonly address?: object;
 }
 
+/** The answers of an address to requests with one Accept-Encoding. */
+interface Finished {
+  /** Digest of its release. */
+  readonly digest: string;
+  readonly isPublic: boolean;
+  readonly acceptEncoding: string | undefined;
+  readonly made: Head;
+  /** Null: not asked for yet, or too long to be kept here, too. */
+  readonly whole: FileAnswer | null;
+}
+
+/** As many as there are addresses kept (`address.ts`). */
+const finished = new WeakMap<object, Finished>();
+const FINISHED_BYTES_MAX = 16_384;
+
 /** Responds with a file of an open release; null if it has no such file. */
-export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileRequest): FileAnswer | null {
+export function fileAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
+  const { address, isPublic, head } = request;
+  const known = address === undefined || head.range !== undefined ? undefined : finished.get(address);
+  const isSame = known?.acceptEncoding === head.acceptEncoding && known?.isPublic === isPublic;
+  if (known !== undefined && isSame && known.digest === release.digest) {
+    if (isNotModified(head.ifNoneMatch, known.made.etag)) return known.made.notModified;
+    if (known.whole !== null) return known.whole;
+  }
+  return findFile(release, request);
+}
+
+function findFile(release: OpenRelease, { path, isPublic, head, address }: FileRequest): FileAnswer | null {
   const record = Object.hasOwn(release.manifest.files, path) ? release.manifest.files[path] : undefined;
   if (record === undefined) return null;
   const { range, acceptEncoding } = head;
   // Ranges refer to the uncompressed file: a client that decodes would misread a range of a compressed variant.
   const encoding = range === undefined ? negotiate(record, acceptEncoding) : null;
   const made = fileHead(record, { path, isPublic, locales: release.manifest.locales }, encoding);
-  if (isNotModified(head.ifNoneMatch, made.etag)) return made.notModified;
+  const keep = (whole: FileAnswer | null): void => {
+    if (address !== undefined) finished.set(address, { digest: release.digest, isPublic, acceptEncoding, made, whole });
+  };
+  if (isNotModified(head.ifNoneMatch, made.etag)) {
+    if (range === undefined) keep(null);
+    return made.notModified;
+  }
   let body: Buffer;
   try {
     body = release.read(path, encoding);
@@ -48,7 +82,9 @@ export function fileAnswer(release: OpenRelease, { path, isPublic, head }: FileR
   if (range !== undefined) return rangeAnswer(range, body, made.headers);
   // The variant may have been replaced by a smaller one in the meantime.
   if (made.whole['content-length'] !== body.length) made.whole = { ...made.headers, 'content-length': body.length };
-  return { status: 200, headers: made.whole, body };
+  const whole = { status: 200, headers: made.whole, body };
+  keep(body.length > FINISHED_BYTES_MAX ? null : whole);
+  return whole;
 }
 
 /**
@@ -77,10 +113,11 @@ interface Head {
 /**
  * Heads of recently requested files, by encoding and access; about two kilobytes each. Each record belongs to one path.
  */
-const heads = new LRUCache<FileRecord, (Head | undefined)[]>({ max: 2_048, memoMethod: () => [] });
+const heads = new LRUCache<FileRecord, (Head | undefined)[]>({ max: 2_048 });
 
 function fileHead(record: FileRecord, place: FilePlace, encoding: Compression | null): Head {
-  const made = heads.memo(record);
+  const made = heads.get(record) ?? [];
+  if (made.length === 0) heads.set(record, made);
   const index = 2 * (encoding === null ? COMPRESSIONS.length : COMPRESSIONS.indexOf(encoding)) + Number(place.isPublic);
   const known = made[index];
   if (known !== undefined) return known;

@@ -55,13 +55,14 @@ interface Asked {
 /** Responds with a file of the site itself, which everybody may see. */
 export function siteAnswer(
   deps: PageDeps,
-  { path }: Address & { kind: 'site' },
+  address: Address & { kind: 'site' },
   head: RequestHead,
 ): Answer | Promise<Answer> {
+  const { path } = address;
   return orAgain(() => {
     const release = deps.reader.open(SITE_SLUG);
     if (release === null) return preparing(path, deps.locale());
-    const file = fileAnswer(release, { path, isPublic: true, head });
+    const file = fileAnswer(release, { path, isPublic: true, head, address });
     return file ?? (path === ICON_PATH ? NO_ICON : missing(deps, head));
   });
 }
@@ -135,8 +136,8 @@ function pageFile(deps: PageDeps, asked: Asked, page: GatedPage | null): Answer 
     });
   if (path === NOW_JSON_PATH) return nowAnswer(release, { sources: deps.sources(), isPublic }) ?? missing(deps, head);
   if (path.startsWith('api/') && isSinglePath(path))
-    return singleAnswer(release, { path, isPublic, head }) ?? missing(deps, head);
-  const file = fileAnswer(release, { path: path === ICON_PATH ? 'favicon.svg' : path, isPublic, head });
+    return singleAnswer(release, { path, isPublic, head, address }) ?? missing(deps, head);
+  const file = fileAnswer(release, { path: path === ICON_PATH ? 'favicon.svg' : path, isPublic, head, address });
   // With another digest, it is the script of another version of the page, which must not be cached under that address.
   const isScript = isPublic && query.size > 0 && PAGE_SCRIPTS.some((name) => name === path);
   if (file !== null && isScript && query.has(release.manifest.files[path]?.sha256.slice(0, 8) ?? ''))

@@ -243,19 +243,12 @@ export function negotiate(
 ): Compression | null {
   const variants = record.variants ?? [];
   if (acceptEncoding === undefined || variants.length === 0) return null;
-  if (acceptEncoding !== last.acceptEncoding) last = { acceptEncoding, liked: preferences.memo(acceptEncoding) };
-  for (const encoding of last.liked) {
+  for (const encoding of preferences.memo(acceptEncoding)) {
     if (encoding === 'identity') return null;
     if (variants.includes(encoding)) return encoding;
   }
   return null;
 }
-
-/** Most consecutive requests have the same header. */
-let last: { readonly acceptEncoding: string; readonly liked: readonly (Compression | 'identity')[] } = {
-  acceptEncoding: '',
-  liked: [],
-};
 
 /**
  * Accepted encodings, best first; equally good ones in our order. Cached, because browsers send a handful of different

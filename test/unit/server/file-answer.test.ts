@@ -79,3 +79,46 @@ describe('a part of a file', () => {
     expect(found.headers['content-encoding']).toBeUndefined();
   });
 });
+
+describe('what an address was answered before', () => {
+  const record = { key: '', sha256: 'x'.repeat(64), bytes: 10, contentType: 'text/html', csp: null, variants: ['br'] };
+  const bodyOf = (digest: string) => ({
+    digest,
+    manifest: { files: { 'index.html': record } },
+    read: () => Buffer.from(digest),
+  });
+  const releases = ['one', 'two', 'x'.repeat(20_000)].map((digest) => bodyOf(digest) as unknown as OpenRelease);
+  const heads: readonly FileRequest['head'][] = [
+    {},
+    { acceptEncoding: 'br' },
+    { ifNoneMatch: '*' },
+    { range: 'bytes=1-1' },
+  ];
+  const requests = releases.flatMap((release) =>
+    [true, false].flatMap((isPublic) => heads.map((head) => ({ release, path: 'index.html', isPublic, head }))),
+  );
+
+  it('changes no other answer: of another release, behind the gate, in another encoding, in part', () => {
+    for (const before of requests)
+      for (const after of requests) {
+        const address = {};
+        fileAnswer(before.release, { ...before, address });
+        const expected = fileAnswer(after.release, after);
+        // The first may be made from what came before, the second from what is kept.
+        for (let turn = 0; turn < 2; turn += 1)
+          expect(fileAnswer(after.release, { ...after, address })).toEqual(expected);
+      }
+  });
+
+  it('is not made again', () => {
+    const [release] = releases;
+    if (release === undefined) throw new Error('there is no release');
+    const ask = (head: FileRequest['head']) =>
+      fileAnswer(release, { path: 'index.html', isPublic: true, head, address });
+    const address = {};
+    const whole = ask({});
+    expect(ask({})).toBe(whole);
+    expect(ask({ ifNoneMatch: '*' })?.status).toBe(304);
+    expect(ask({})).toBe(whole);
+  });
+});

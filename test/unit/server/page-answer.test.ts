@@ -51,7 +51,7 @@ async function ask(world: World, path = 'index.html') {
     {
       address: { kind: 'page', slug: 'acme', path, base: '/acme/', form: null, badge: badgeAddressOf(path) },
       query: new URLSearchParams(),
-      head: readHead({ rawHeaders: [] }),
+      head: readHead({ headers: {}, rawHeaders: [] }),
       clientAddress: () => '',
     },
   );
@@ -95,7 +95,7 @@ describe('the icon that browsers ask for by themselves', () => {
         now: () => toEpochMs(0),
       },
       { kind: 'site', path },
-      readHead({ rawHeaders: [] }),
+      readHead({ headers: {}, rawHeaders: [] }),
     );
 
   it('is none of the site, without a fault', async () => {

@@ -1,8 +1,16 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { isReturning, readHead } from '../../../src/server/request-head.ts';
 
-const headOf = (...lines: readonly (readonly [name: string, value: string])[]) =>
-  readHead({ rawHeaders: lines.flat() });
+/** As Node reads it. */
+function headOf(...lines: readonly (readonly [name: string, value: string])[]) {
+  const message = new IncomingMessage(new Socket()) as IncomingMessage & {
+    _addHeaderLines: (lines: readonly string[], count: number) => void;
+  };
+  message._addHeaderLines(lines.flat(), 2 * lines.length);
+  return readHead(message);
+}
 
 describe('the head of a request', () => {
   it('has the headers that decide, whatever the case of their names', () => {
