@@ -8,7 +8,7 @@ import { all, refresh, renew, root } from './refresh.ts';
 const local = new Intl.DateTimeFormat(root.lang, { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(root.lang, { numeric: 'auto' });
 
-/** What the server says of the present: see `views/json/now-json.ts`. */
+/** What the server says of the present: see `views/json/state-json.ts`. */
 interface Now {
   readonly checkedAt: string | null;
   readonly release: number;

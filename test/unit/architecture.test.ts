@@ -335,4 +335,23 @@ describe('the structure of src', () => {
     const names = new Set(all.flatMap((source) => dirname(source.path).split('/')));
     expect(FORBIDDEN_NAMES.filter((name) => names.has(name))).toEqual([]);
   });
+
+  it('has every module that its documents and comments name', () => {
+    const root = resolve(SRC, '..');
+    const below = ['src', 'test', 'scripts'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
+    );
+    const files = [...below, ...readdirSync(root).map((name) => `/${name}`)];
+    const documents = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/internals.md', 'docs/connectors.md'].map((path) => ({
+      path,
+      text: readFileSync(join(root, path), 'utf8'),
+    }));
+    const lost = [...documents, ...all].flatMap(({ path, text }) =>
+      [...text.matchAll(/`([\w./-]+\.(?:ts|astro))`/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !files.some((file) => file.endsWith(`/${name}`)))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(lost).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * What resources mean: monitors and channels here, status pages in `project-pages.ts`; and what is left out. Where a channel
+ * What resources mean: monitors, channels and status pages; and what is left out. Where a channel
  * leads is a secret that only the sender is given.
  */
 
