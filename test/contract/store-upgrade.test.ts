@@ -169,7 +169,7 @@ describe('a database of an older version', () => {
     // What the last migration makes is there already, or what it removes is gone, so that it fails.
     const made = tableShapes(LATEST).find(({ name }) => !tableShapes(OLDER).some((table) => table.name === name));
     const migration = migrationsAfter(OLDER)[0]?.sql() ?? '';
-    const [change] = /ALTER TABLE \w+ ADD COLUMN \w+|DROP TABLE \w+/.exec(migration) ?? [];
+    const [change] = /ALTER TABLE \w+ ADD COLUMN \w+|DROP (?:TABLE|INDEX) \w+/.exec(migration) ?? [];
     inFile(file, (connection) =>
       connection.exec(made === undefined ? `${change}` : `CREATE TABLE ${made.name} (x TEXT)`),
     );

@@ -11,7 +11,10 @@ import type { AnsweredRequest } from '../../server/send.ts';
 
 type AccessLogFormat = Config['server']['accessLog'];
 
-/** Returns a function that logs requests in a format, in the order of their responses. `write` gets whole lines. */
+/**
+ * Returns a function that logs requests in a format, in the order of their responses; only the last lines of a process that
+ * ends at once may be in another. `write` gets whole lines.
+ */
 export function createAccessLog(
   write: (line: string) => void = toStandardOutput(),
 ): (format: AccessLogFormat) => ((request: AnsweredRequest) => void) | null {
