@@ -55,10 +55,14 @@ export async function startPharos(args: readonly string[], options: CommandOptio
   const output = collect(child);
   const exited = new Promise<number>((done) => child.once('exit', (code) => done(code ?? -1)));
   const url = await new Promise<string>((found, failed) => {
-    child.stdout?.on('data', () => {
+    const look = (): void => {
       const match = /Pharos serves (http:\/\/[^/\s]+)\//.exec(output.stdout());
-      if (match?.[1] !== undefined) found(match[1]);
-    });
+      if (match?.[1] === undefined) return;
+      found(match[1]);
+      // Else all that an access log writes would be joined for each of its pieces.
+      child.stdout?.off('data', look);
+    };
+    child.stdout?.on('data', look);
     void exited.then((status) =>
       failed(new Error(`pharos ended with ${status} before it served:\n${output.stderr()}${output.stdout()}`)),
     );
