@@ -49,6 +49,13 @@ export interface Question<T> {
   readonly maxAgeMs?: number;
 }
 
+/** A question as connectors write it: by default a GET without headers, of the priority `list`. */
+export type Query<T> = Pick<Question<T>, 'name' | 'url' | 'schema'> & Partial<Question<T>>;
+
+function toQuestion<T>(query: Query<T>): Question<T> {
+  return { priority: 'list', method: 'GET', headers: {}, ...query };
+}
+
 /**
  * An answer. If a question asked with `ask` fails, a `StatusError` is thrown into the generator. With `attempt`, failures are
  * data, and `skipped` means that the quota didn't allow it in this pass.
@@ -77,10 +84,8 @@ export type LearnedPages = Pick<Learned, 'pages' | 'problems'>;
 export type Pull<R> = Generator<Asking, R, readonly Answer<unknown>[]>;
 
 /** Asks one question; a failure is thrown here. `const page = yield* ask(listMonitors(2))`. */
-export function* ask<T>(
-  question: Question<T>,
-): Pull<{ readonly payload: T; readonly status: number; readonly at: EpochMs }> {
-  const [answer] = (yield { questions: [question], tolerant: false }) as readonly Answer<T>[];
+export function* ask<T>(query: Query<T>): Pull<{ readonly payload: T; readonly status: number; readonly at: EpochMs }> {
+  const [answer] = (yield { questions: [toQuestion(query)], tolerant: false }) as readonly Answer<T>[];
   if (answer?.kind !== 'ok') throw new Error('the runner gave a plain question another answer than ok');
   return answer;
 }
@@ -91,24 +96,25 @@ export function* ask<T>(
  *
  * @param max answers wanted in this pass, of those that come first; default: all
  */
-export function* attempt<T>(questions: readonly Question<T>[], max?: number): Pull<readonly Answer<T>[]> {
-  if (questions.length === 0) return [];
+export function* attempt<T>(queries: readonly Query<T>[], max?: number): Pull<readonly Answer<T>[]> {
+  if (queries.length === 0) return [];
+  const questions = queries.map(toQuestion);
   return (yield { questions, tolerant: true, ...(max === undefined ? {} : { max }) }) as readonly Answer<T>[];
 }
 
 /** Asks one question that may fail or be skipped for lack of quota. */
-export function* attemptOne<T>(question: Question<T>): Pull<Answer<T>> {
-  const [answer] = yield* attempt([question]);
+export function* attemptOne<T>(query: Query<T>): Pull<Answer<T>> {
+  const [answer] = yield* attempt([query]);
   return answer ?? { kind: 'skipped' };
 }
 
 /** The same, and each answer tells of pages before the others are there. */
 export function* attemptReporting<T>(
-  questions: readonly Question<T>[],
+  queries: readonly Query<T>[],
   learnFrom: (answer: Answer<T>, index: number) => LearnedPages | null,
 ): Pull<readonly Answer<T>[]> {
   const learn = (answer: Answer<unknown>, index: number) => learnFrom(answer as Answer<T>, index);
-  return (yield { questions, tolerant: true, learn }) as readonly Answer<T>[];
+  return (yield { questions: queries.map(toQuestion), tolerant: true, learn }) as readonly Answer<T>[];
 }
 
 /** Tells what is known of pages before something fails: a page that was made private must not stay open because of it. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isStatusError } from '../../src/errors.ts';
-import type { Learned, PageDefinition } from '../../src/model/observation.ts';
+import { type Learned, type PageDefinition, toMonitorId } from '../../src/model/observation.ts';
 import { dayOf } from '../../src/model/time.ts';
 import type { Probe } from '../../src/sync/connector.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
@@ -41,7 +41,7 @@ import { keyOf, loadCases } from '../helpers/upstream-cases.ts';
 type Makes = (payload: unknown) => unknown;
 
 const states = (payload: unknown) =>
-  projectMonitors([RecordedMonitorsSchema.parse(payload)], 'up').monitors.map(({ id, state }) => `${id} ${state}`);
+  projectMonitors([RecordedMonitorsSchema.parse(payload)], 'up', []).monitors.map(({ id, state }) => `${id} ${state}`);
 const monitors: Makes = states;
 /** A monitor read alone is the same record as in the list. */
 const monitor: Makes = (payload) => {
@@ -56,22 +56,23 @@ const shown = (page: PageDefinition | null) =>
 const page: Makes = (payload) => {
   const { statusPage } = PageAnswerSchema.parse(payload);
   const nothing = { components: [], groups: [], statusReports: [], maintenances: [], configuration: null };
-  return shown(projectPage({ statusPage, ...nothing }, ORIGIN).page);
+  return shown(projectPage({ statusPage, ...nothing }, ORIGIN, []));
 };
 const overview: Makes = (payload) => {
   const content = OverviewSchema.parse(payload);
-  const { page: definition } = projectPage(content, ORIGIN);
+  const definition = projectPage(content, ORIGIN, []);
   const places = componentPlaces(definition === null ? [] : [definition], 'up');
+  const facts = { upstreamId: 'up', places, problems: [] };
   const items = content.statusReports.map((item) => ({ item, pageId: '1' }));
-  const { incidents } = projectReports(items, { upstreamId: 'up', places });
-  const { maintenances } = projectMaintenances(content.maintenances, { upstreamId: 'up', pageId: '1', places });
+  const incidents = projectReports(items, facts);
+  const maintenances = projectMaintenances(content.maintenances, '1', facts);
   return [shown(definition), incidents.map(({ id }) => id), maintenances.map(({ id }) => id)];
 };
 const reports = (items: readonly unknown[]) =>
   projectReports(
     items.map((item) => ({ item, pageId: null })),
-    { upstreamId: 'up', places: new Map() },
-  ).incidents.map(({ id, status, updates }) => `${id} ${status} ${updates.length}`);
+    { upstreamId: 'up', places: new Map(), problems: [] },
+  ).map(({ id, status, updates }) => `${id} ${status} ${updates.length}`);
 /** Of a channel neither its address nor its headers are read. */
 const channels: Makes = (payload) => {
   const one = ChannelAnswerSchema.safeParse(payload).data?.notification;
@@ -161,7 +162,7 @@ const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonl
   '085-overview': [overview, [ACME, ...ON_ACME]],
   '086-daily-summary': [
     (payload) => {
-      const { days } = projectDays(DailySummarySchema.parse(payload).components, dayOf(NOW, 'UTC'));
+      const days = projectDays(DailySummarySchema.parse(payload).components, dayOf(NOW, 'UTC'), []);
       return [...days].map(([id, list]) => [id, list.map(({ day, operational }) => `${day} ${operational}`)]);
     },
     [
@@ -177,7 +178,7 @@ const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonl
   '093-monitor-summary': [
     (payload) => {
       const summary = MonitorSummarySchema.parse(payload);
-      return projectDetail('1', { upstreamId: 'up', fetchedAt: NOW, summary, periodDays: 7, days: [] }).uptime;
+      return projectDetail(toMonitorId('up', '1'), NOW, { summary, days: [] }).uptime;
     },
     { periodDays: 7, checksTotal: 288, checksUp: 285, uptimeRatio: null, responseTimeAverageMs: null },
   ],
@@ -194,7 +195,7 @@ const TABLE: Readonly<Record<string, typeof REFUSED | typeof NOT_ASKED | readonl
   '130-v1-maintenance_1': NOT_ASKED,
   '131-v1-incident': [
     (payload) => {
-      const { incidents } = projectOutages(OutagesAnswerSchema.parse(payload), { upstreamId: 'up', monitors: [] });
+      const incidents = projectOutages(OutagesAnswerSchema.parse(payload), { upstreamId: 'up', monitors: [] }, []);
       return incidents.map(({ id, monitors: about, endedAt }) => [id, about, endedAt]);
     },
     [['up/incident-1', ['up/1'], null]],
@@ -271,7 +272,7 @@ describe('the recorded exchanges with a real uptime service', () => {
       const payload: unknown = JSON.parse(response.body);
       if (!Array.isArray(row)) return [];
       const lists = RecordedMonitorsSchema.safeParse(payload).data;
-      return [row[0](payload), lists === undefined ? null : projectMonitors([lists], 'up')];
+      return [row[0](payload), lists === undefined ? null : projectMonitors([lists], 'up', [])];
     });
     expect(JSON.stringify(kept)).not.toMatch(/hunter2|"s3"|Bearer t/);
     const partners = exchanges.find(({ name }) => name.startsWith('056'));

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { StatusError } from '../../src/errors.ts';
-import { NOTHING_LEARNED, toMonitorId } from '../../src/model/observation.ts';
+import { NOTHING_LEARNED, type Problem, toMonitorId } from '../../src/model/observation.ts';
 import { STATES } from '../../src/model/state.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import {
@@ -44,7 +44,8 @@ export function toyQuestion<T>(
 
 function* pull(options: ToyOptions, context: PullContext): Pull<typeof NOTHING_LEARNED> {
   const listed = yield* ask(toyQuestion(options, '/monitors', ['list monitors', 'list', ListSchema]));
-  const { items, problems } = parseItems(MonitorSchema, listed.payload.monitors, 'monitors');
+  const problems: Problem[] = [];
+  const items = parseItems(MonitorSchema, listed.payload.monitors, 'monitors', problems);
   const [found] = yield* attempt([toyQuestion(options, '/incidents', ['list incidents', 'incident', IncidentsSchema])]);
   const past = yield* attempt(
     context.memory.isBackfilled

@@ -9,7 +9,7 @@ import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../.
 import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
 import { DAY_MS, type EpochMs, later, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
-import { ask, type Pull, type PullContext, type Question } from '../connector.ts';
+import { ask, type Pull, type PullContext } from '../connector.ts';
 import { type Check, checkHeldMs, checkPeriodMs, checkTarget } from './check.ts';
 import { compareIds, note } from './items.ts';
 import { createDetail } from './measurements.ts';
@@ -43,15 +43,8 @@ type StoredChecks = z.output<typeof StoredSchema>;
 
 /** Reads the last results of an upstream's checks from the database. */
 export function* readResults(upstreamId: string): Pull<StoredChecks> {
-  const question: Question<StoredChecks> = {
-    name: 'read results of checks',
-    priority: 'list',
-    method: 'GET',
-    url: `store:checks/${upstreamId}`,
-    headers: {},
-    schema: StoredSchema,
-  };
-  return (yield* ask(question)).payload;
+  const url = `store:checks/${upstreamId}`;
+  return (yield* ask({ name: 'read results of checks', url, schema: StoredSchema })).payload;
 }
 
 /** Places named by checks that no node has. */

@@ -12,29 +12,23 @@ import { check } from '../../schema/issue-words.ts';
 import type { PullContext } from '../connector.ts';
 import { IdSchema, NameSchema } from './wire.ts';
 
-/** Parses a list item by item. Invalid items are left out and reported as problems. Never throws. */
+/** Parses a list item by item. Invalid items are left out and added to the problems. Never throws. */
 export function parseItems<T>(
   schema: z.ZodType<T>,
   items: readonly unknown[],
   place: string,
-): { readonly items: readonly T[]; readonly problems: readonly Problem[] } {
-  const parsed = items.map((item, index) => parseItem(schema, item, `${place}[${index}]`));
-  return {
-    items: parsed.flatMap((one) => ('item' in one ? [one.item] : [])),
-    problems: parsed.flatMap((one) => ('problem' in one ? [one.problem] : [])),
-  };
+  problems: Problem[] = [],
+): T[] {
+  return items.flatMap((item, index) => parseItem(schema, item, `${place}[${index}]`, problems) ?? []);
 }
 
-/** Parses an item. Returns the item, or the problem. */
-export function parseItem<T>(
-  schema: z.ZodType<T>,
-  item: unknown,
-  place: string,
-): { readonly item: T } | { readonly problem: Problem } {
+/** Parses an item; undefined: it is invalid, and added to the problems. */
+export function parseItem<T>(schema: z.ZodType<T>, item: unknown, place: string, problems: Problem[]): T | undefined {
   const checked = check(schema, item);
-  if (checked.success) return { item: checked.data };
+  if (checked.success) return checked.data;
   const [{ path, message }] = checked.faults;
-  return { problem: { kind: 'dropped', place: path === '' ? place : `${place}.${path}`, message } };
+  problems.push({ kind: 'dropped', place: path === '' ? place : `${place}.${path}`, message });
+  return undefined;
 }
 
 /** The value of a field; undefined if there is none, or the item isn't an object. */
@@ -72,86 +66,76 @@ export function unknownMonitor(upstreamId: string, externalId: string, kind: str
 interface MonitorList<T> {
   readonly place: string;
   readonly items: readonly unknown[];
+  /** Of its monitors, unless `project` gives another. */
+  readonly kind: string;
+  /** The same; absent: not known. */
+  readonly isPublic?: boolean;
   readonly schema: z.ZodType<T>;
   /** The connector's `idField`. */
   readonly idField: string;
-  readonly project: (
-    item: T,
-    place: string,
-  ) => { readonly monitor: MonitorObservation; readonly problems: readonly Problem[] };
-  /** Makes a placeholder for an unreadable item with an id. Its name is added if that can be read. */
-  readonly placeholder: (externalId: string) => MonitorObservation;
+  /** What an item says of its monitor. */
+  readonly project: (item: T, place: string) => Partial<MonitorObservation>;
 }
 
 /**
- * The monitors of all lists, sorted by id, each once. One that cannot be read is its placeholder when at least its id
- * can, and left out otherwise; both are counted as dropped. Never throws.
+ * The monitors of all lists, sorted by id, each once. One that cannot be read is unknown when at least its id can be
+ * read, and left out otherwise; both are counted as dropped. Never throws.
  */
-export function projectMonitorLists<T>(lists: readonly MonitorList<T>[]): {
-  monitors: MonitorObservation[];
-  problems: Problem[];
-} {
-  const problems: Problem[] = [];
-  const monitors = lists.flatMap((list) =>
-    list.items.flatMap((item, index) => {
+export function projectMonitorLists<T>(
+  upstreamId: string,
+  lists: readonly MonitorList<T>[],
+  problems: Problem[],
+): MonitorObservation[] {
+  const monitors = lists.flatMap(({ items, kind, isPublic = null, schema, idField, project, ...list }) =>
+    items.flatMap((item, index) => {
       const place = `${list.place}[${index}]`;
-      const parsed = parseItem(list.schema, item, place);
-      if ('problem' in parsed) {
-        problems.push(parsed.problem);
-        return salvage(item, list) ?? [];
-      }
-      const projected = list.project(parsed.item, place);
-      problems.push(...projected.problems);
-      return projected.monitor;
+      const parsed = parseItem(schema, item, place, problems);
+      const id = idIn(item, idField);
+      if (id === null) return [];
+      const monitor = { ...unknownMonitor(upstreamId, id, kind), isPublic };
+      return parsed === undefined
+        ? { ...monitor, name: NameSchema.safeParse(readField(item, 'name')).data ?? id }
+        : { ...monitor, ...project(parsed, place) };
     }),
   );
-  const unique = uniqueMonitors(monitors);
-  return { monitors: unique.monitors, problems: [...problems, ...unique.problems] };
-}
-
-function salvage<T>(item: unknown, { idField, placeholder }: MonitorList<T>): MonitorObservation | null {
-  const id = idIn(item, idField);
-  if (id === null) return null;
-  return { ...placeholder(id), name: NameSchema.safeParse(readField(item, 'name')).data ?? id };
+  return uniqueMonitors(monitors, problems);
 }
 
 /** Sorts by id, with numbers by value, and keeps each id once. If two variants differ, the monitor is `unknown`. */
-export function uniqueMonitors(monitors: readonly MonitorObservation[]): {
-  monitors: MonitorObservation[];
-  problems: Problem[];
-} {
-  const { items, problems } = uniqueById<MonitorObservation>(monitors, (clash) => ({
+export function uniqueMonitors(monitors: readonly MonitorObservation[], problems: Problem[]): MonitorObservation[] {
+  return uniqueById(monitors, problems, (clash) => ({
     ...clash,
     state: 'unknown',
     isPublic: clash.isPublic === null ? null : false,
   }));
-  return { monitors: items, problems };
 }
 
 /**
  * Sorted by id, each id once. Equal variants are one; of variants that differ, `settle` makes one out of the first by its
- * own text, so that the order of the input does not matter, and a problem tells.
+ * own text, so that the order of the input does not matter. Both are added to the problems.
  */
 export function uniqueById<T extends { readonly id: string }>(
   items: readonly T[],
+  problems: Problem[] = [],
   settle: (first: T) => T = (first) => first,
-): { items: T[]; problems: Problem[] } {
-  const byId = Map.groupBy(items, (item) => item.id);
-  const problems: Problem[] = [];
-  const unique = [...byId].map(([id, variants]) => {
+): T[] {
+  const sorted = [...Map.groupBy(items, ({ id }) => id)].toSorted(([a], [b]) => compareIds(a, b));
+  return sorted.map(([id, variants]) => {
     const texts = [...new Set(variants.map((variant) => JSON.stringify(variant)))].toSorted();
     const first = variants.find((variant) => JSON.stringify(variant) === texts[0]) as T;
     if (variants.length === 1) return first;
-    problems.push({
-      kind: texts.length === 1 ? 'note' : 'dropped',
-      place: id,
-      message: `the id occurs ${variants.length} times`,
-    });
+    const message = `the id occurs ${variants.length} times`;
+    problems.push({ kind: texts.length === 1 ? 'note' : 'dropped', place: id, message });
     return texts.length === 1 ? first : settle(first);
   });
-  unique.sort((a, b) => compareIds(a.id, b.id));
-  problems.sort((a, b) => compareIds(a.place, b.place));
-  return { items: unique, problems };
+}
+
+/** The same for lists that overlap: an item that occurs twice in the same words is no problem. */
+export function uniqueOverlapping<T extends { readonly id: string }>(items: readonly T[], problems: Problem[]): T[] {
+  const found: Problem[] = [];
+  const unique = uniqueById(items, found);
+  problems.push(...found.filter(({ kind }) => kind !== 'note'));
+  return unique;
 }
 
 /**
@@ -206,6 +190,11 @@ export function newDetails(details: readonly MonitorDetail[], context: PullConte
 /** A remark about something that isn't an error. */
 export function note(place: string, message: string): Problem {
   return { kind: 'note', place, message };
+}
+
+/** Problems of something that no state depends on. */
+export function asNotes(problems: readonly Problem[]): Problem[] {
+  return problems.map(({ place, message }) => note(place, message));
 }
 
 /** Problems as warnings for `pharos check`. */

@@ -41,13 +41,8 @@ export function toPresentation(said: PagePresentation): PagePresentation | undef
 }
 
 /** The canonical form of a language tag; undefined if it is invalid. */
-export function toLocale(tag: string | null): string | undefined {
-  return tag !== null && isLocale(tag) ? Intl.getCanonicalLocales(tag)[0] : undefined;
-}
-
-/** Looks up a word; undefined if it isn't in the table. */
-export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
-  return typeof word === 'string' && Object.hasOwn(words, word) ? words[word] : undefined;
+export function toLocale(tag: unknown): string | undefined {
+  return typeof tag === 'string' && isLocale(tag) ? Intl.getCanonicalLocales(tag)[0] : undefined;
 }
 
 /** The slug as used in URLs; null if it isn't valid. */

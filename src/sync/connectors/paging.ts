@@ -1,13 +1,13 @@
 /** Reads paged lists, up to a limit, and detects when they change in the meantime. */
 
 import type { StatusError } from '../../errors.ts';
-import { type Answer, ask, attemptOne, type Pull, type Question } from '../connector.ts';
+import { type Answer, ask, attemptOne, type Pull, type Query } from '../connector.ts';
 
 /** A list that comes in pages. */
 export interface Listing<Page> {
-  readonly first: Question<Page>;
+  readonly first: Query<Page>;
   /** The question after page `index` (from 0); null after the last page. */
-  readonly next: (page: Page, index: number) => Question<Page> | null;
+  readonly next: (page: Page, index: number) => Query<Page> | null;
   /** Maximum number of pages, whatever the upstream says. */
   readonly pagesMax: number;
   /** True: failures are thrown. False: they are returned as `failed` or `skipped`. */
@@ -29,7 +29,7 @@ interface ListPageFacts {
   readonly ids: readonly string[];
 }
 
-function* askOne<Page>(question: Question<Page>, isNeeded: boolean): Pull<Answer<Page>> {
+function* askOne<Page>(question: Query<Page>, isNeeded: boolean): Pull<Answer<Page>> {
   if (isNeeded) return { kind: 'ok', ...(yield* ask(question)) };
   return yield* attemptOne(question);
 }
@@ -37,7 +37,7 @@ function* askOne<Page>(question: Question<Page>, isNeeded: boolean): Pull<Answer
 /** Reads every page once. */
 export function* readPages<Page>(listing: Listing<Page>): Pull<Reading<Page>> {
   const pages: Page[] = [];
-  let question: Question<Page> | null = listing.first;
+  let question: Query<Page> | null = listing.first;
   while (question !== null) {
     if (pages.length >= listing.pagesMax) return { kind: 'cut', pages };
     const answer: Answer<Page> = yield* askOne(question, listing.isNeeded);
@@ -81,7 +81,7 @@ export function* readStablePages<Page>(
  */
 export function* readOffsetPages<Page>(list: {
   /** The question; null: the empty request. */
-  readonly ask: (range: { readonly limit: number; readonly offset: number } | null) => Question<Page>;
+  readonly ask: (range: { readonly limit: number; readonly offset: number } | null) => Query<Page>;
   readonly factsOf: (page: Page) => ListPageFacts;
   readonly limit: number;
   readonly pagesMax: number;

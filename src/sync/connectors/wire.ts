@@ -134,12 +134,16 @@ export function parseInstant(text: string, zone: string | null): EpochMs | null 
 /** Upstream words and the states they mean; lower case. */
 export type StateWords = Readonly<Record<string, State>>;
 
-/** What a word means; a word that is not in the table is `unknown` and is told. */
-export function stateFromWord(words: StateWords, word: unknown, place: string): { state: State; problems: Problem[] } {
-  const known =
-    typeof word === 'string' && Object.hasOwn(words, word.toLowerCase()) ? words[word.toLowerCase()] : undefined;
-  if (known !== undefined) return { state: known, problems: [] };
-  return { state: 'unknown', problems: [unknownWord(place, word)] };
+/** Looks up a word; undefined if it isn't in the table. */
+export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  return typeof word === 'string' && Object.hasOwn(words, word) ? words[word] : undefined;
+}
+
+/** What a word means; a word that is not in the table is `unknown` and added to the problems. */
+export function stateFromWord(words: StateWords, word: unknown, place: string, problems: Problem[] = []): State {
+  const known = lookUp(words, typeof word === 'string' ? word.toLowerCase() : word);
+  if (known === undefined) problems.push(unknownWord(place, word));
+  return known ?? 'unknown';
 }
 
 /** The problem of a word that we do not know; the word is shown cut, since it is the upstream's. */

@@ -242,7 +242,7 @@ export function definitionOf(kind: Kind, { slug, gate, word, domain = null }: Up
     statusReports: [],
     maintenances: [],
   });
-  const { page } = projectPage(overview, { upstreamId: UPSTREAM, isRecorded: false });
+  const page = projectPage(overview, { upstreamId: UPSTREAM, isRecorded: false }, []);
   if (page === null) throw new Error(`the slug ${slug} is none`);
   return page;
 }

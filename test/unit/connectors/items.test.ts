@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type MonitorObservation, toMonitorId } from '../../../src/model/observation.ts';
+import { type MonitorObservation, type Problem, toMonitorId } from '../../../src/model/observation.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import {
   compareIds,
@@ -11,7 +11,6 @@ import {
   losesOpen,
   projectMonitorLists,
   uniqueMonitors,
-  unknownMonitor,
 } from '../../../src/sync/connectors/items.ts';
 import { contextOf, NOW } from '../../helpers/drive.ts';
 
@@ -29,19 +28,21 @@ const monitor = (id: string, more: Partial<MonitorObservation> = {}): MonitorObs
 
 describe('monitors that share an id', () => {
   it('are one when they agree', () => {
-    const { monitors, problems } = uniqueMonitors([monitor('1'), monitor('1')]);
+    const problems: Problem[] = [];
+    const monitors = uniqueMonitors([monitor('1'), monitor('1')], problems);
     expect(monitors).toEqual([monitor('1')]);
     expect(problems).toEqual([{ kind: 'note', place: 'up/1', message: 'the id occurs 2 times' }]);
   });
 
   it('are unknown and not public when they do not, whatever their order', () => {
     const variants = [monitor('1', { name: 'B' }), monitor('1', { name: 'A', state: 'major_outage' })];
-    const one = uniqueMonitors(variants);
-    expect(one.monitors).toMatchObject([{ state: 'unknown', isPublic: false }]);
-    expect(one.problems).toMatchObject([{ kind: 'dropped' }]);
-    expect(uniqueMonitors(variants.toReversed()).monitors).toEqual(one.monitors);
+    const problems: Problem[] = [];
+    const one = uniqueMonitors(variants, problems);
+    expect(one).toMatchObject([{ state: 'unknown', isPublic: false }]);
+    expect(problems).toMatchObject([{ kind: 'dropped' }]);
+    expect(uniqueMonitors(variants.toReversed(), [])).toEqual(one);
     const private_ = [monitor('1', { isPublic: null }), monitor('1', { isPublic: null, name: 'x' })];
-    expect(uniqueMonitors(private_).monitors[0]?.isPublic).toBeNull();
+    expect(uniqueMonitors(private_, [])[0]?.isPublic).toBeNull();
   });
 });
 
@@ -55,20 +56,20 @@ describe('items of a list', () => {
   });
 
   it('are salvaged by that field when they cannot be read otherwise', () => {
-    const { monitors, problems } = projectMonitorLists([
-      {
-        place: 'checks',
-        items: [
-          { key: 'a', up: true },
-          { key: 'b', up: 'perhaps', name: 'Bee' },
-          { id: 'c', up: 'perhaps' },
-        ],
-        schema: z.object({ key: z.string(), up: z.boolean() }),
-        idField: 'key',
-        project: (item) => ({ monitor: monitor(item.key), problems: [] }),
-        placeholder: (id) => unknownMonitor('up', id, 'check'),
-      },
-    ]);
+    const problems: Problem[] = [];
+    const list = {
+      place: 'checks',
+      kind: 'check',
+      items: [
+        { key: 'a', up: true },
+        { key: 'b', up: 'perhaps', name: 'Bee' },
+        { id: 'c', up: 'perhaps' },
+      ],
+      schema: z.object({ key: z.string(), up: z.boolean() }),
+      idField: 'key',
+      project: () => ({ state: 'operational' as const }),
+    };
+    const monitors = projectMonitorLists('up', [list], problems);
     expect(monitors.map(({ id, name, state }) => [id, name, state])).toEqual([
       ['up/a', 'a', 'operational'],
       ['up/b', 'Bee', 'unknown'],

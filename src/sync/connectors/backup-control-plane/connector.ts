@@ -17,21 +17,19 @@ import {
   attemptOne,
   type Connector,
   NO_LIMITS,
-  type Priority,
   type Probe,
   type Pull,
   type PullContext,
-  type Question,
+  type Query,
 } from '../../connector.ts';
-import { parseItems, toWarnings } from '../items.ts';
+import { note, parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import {
+  checkStorageTargets,
   ID_FIELD,
   LoginAnswerSchema,
   PrincipalSchema,
   projectSources,
-  projectStorageTargets,
-  RecordsSchema,
   SourceSchema,
   STATE_WORDS,
   type Tenant,
@@ -52,54 +50,43 @@ const OptionsSchema = z.strictObject({
 });
 type Options = z.output<typeof OptionsSchema>;
 
-/** The token of a pass, and whether it was renewed already. */
+/** One pass: its token, and whether it was renewed already. */
 interface Session {
+  readonly options: Options;
   token: string;
   isRenewed: boolean;
+  readonly problems: Problem[];
 }
 
-interface Asked<T> {
-  readonly name: string;
-  readonly path: string;
-  readonly schema: z.ZodType<T>;
-  readonly tenant?: Tenant;
-}
+type Asked<T> = Pick<Query<T>, 'name' | 'schema'> & Partial<Query<T>> & { readonly tenant?: Tenant };
 
-function question<T>(options: Options, session: Session, asked: Asked<T>): Question<T> {
+function query<T>({ options, token }: Session, path: string, { tenant, ...asked }: Asked<T>): Query<T> {
   return {
-    name: asked.name,
-    priority: 'list',
-    method: 'GET',
-    url: endpointAddress(options.baseUrl, asked.path),
-    headers: sessionHeaders(session, asked.tenant),
-    schema: asked.schema,
-  };
-}
-
-function sessionHeaders(session: Session, tenant?: Tenant): Record<string, string> {
-  return {
-    accept: 'application/json',
-    authorization: `Bearer ${session.token}`,
-    ...(tenant === undefined ? {} : { 'x-tenant-id': tenant.id }),
+    ...asked,
+    url: endpointAddress(options.baseUrl, path),
+    headers: {
+      accept: 'application/json',
+      authorization: `Bearer ${token}`,
+      ...(tenant === undefined ? {} : { 'x-tenant-id': tenant.id }),
+    },
   };
 }
 
 /** Logs in and returns a token. Errors quote the service, but never the credentials. */
-function* logIn(options: Options): Pull<string> {
+function* logIn({ baseUrl, email, password }: Options): Pull<string> {
   const { payload, status } = yield* ask({
     name: 'log in',
-    priority: 'list',
     method: 'POST',
-    url: endpointAddress(options.baseUrl, '/auth/login'),
+    url: endpointAddress(baseUrl, '/auth/login'),
     headers: { accept: 'application/json' },
-    body: { email: options.email, password: options.password },
+    body: { email, password },
     schema: LoginAnswerSchema,
     acceptStatuses: [422],
     isRepeatable: false,
   });
   if ('token' in payload) return payload.token;
   if (status !== 422) throw new StatusError({ code: 'UPSTREAM_SHAPE', message: 'The login response has no token.' });
-  const words = payload.refusal.replaceAll(options.password, '***').replaceAll(options.email, '***').slice(0, 300);
+  const words = payload.refusal.replaceAll(password, '***').replaceAll(email, '***').slice(0, 300);
   throw new StatusError({
     code: 'UPSTREAM_REFUSED',
     message: `Login rejected${words === '' ? '' : `: ${words}`}. Check email and password.`,
@@ -108,150 +95,123 @@ function* logIn(options: Options): Pull<string> {
 }
 
 /** Requests with the token of the pass. After a 401, logs in again, once per pass. */
-function* askInside<T>(options: Options, session: Session, asked: Asked<T>): Pull<T> {
+function* askInside<T>(session: Session, path: string, asked: Asked<T>): Pull<T> {
   try {
-    return (yield* ask(question(options, session, asked))).payload;
+    return (yield* ask(query(session, path, asked))).payload;
   } catch (error) {
     if (!isStatusError(error) || error.context['status'] !== 401 || session.isRenewed) throw error;
   }
   session.isRenewed = true;
-  session.token = yield* logIn(options);
-  return (yield* ask(question(options, session, asked))).payload;
+  session.token = yield* logIn(session.options);
+  return (yield* ask(query(session, path, asked))).payload;
 }
 
 /** Runs `task` between login and logout. A failed logout doesn't matter, because the token expires. */
-function* inSession<R>(options: Options, task: (session: Session) => Pull<R>): Pull<R> {
-  const session: Session = { token: yield* logIn(options), isRenewed: false };
+function* inSession<R>(options: Options, task: (session: Session, tenants: readonly Tenant[]) => Pull<R>): Pull<R> {
+  const session: Session = { options, token: yield* logIn(options), isRenewed: false, problems: [] };
   try {
-    return yield* task(session);
+    return yield* task(session, yield* readTenants(session));
   } finally {
-    yield* attemptOne({
-      name: 'log out',
-      priority: 'list',
-      method: 'POST',
-      url: endpointAddress(options.baseUrl, '/auth/logout'),
-      headers: sessionHeaders(session),
-      schema: z.unknown(),
-      allowEmpty: true,
-      isRepeatable: false,
-    });
+    yield* attemptOne(
+      query(session, '/auth/logout', {
+        name: 'log out',
+        method: 'POST',
+        schema: z.unknown(),
+        allowEmpty: true,
+        isRepeatable: false,
+      }),
+    );
   }
 }
 
 /** The configured tenants that are ACTIVE. Configured tenants that aren't listed are reported. */
-function* readTenants(options: Options, session: Session): Pull<{ tenants: Tenant[]; problems: Problem[] }> {
-  const me = yield* askInside(options, session, { name: 'who am I', path: '/auth/me', schema: PrincipalSchema });
-  const listed = parseItems(TenantSchema, me.data.tenants, 'tenants');
-  const problems = [...listed.problems];
-  if (options.tenants === undefined) return { tenants: [...listed.items], problems };
-  const tenants = options.tenants.flatMap((wanted) => {
-    const found = listed.items.find(({ id, slug, name }) => [id, slug, name].includes(wanted));
+function* readTenants(session: Session): Pull<readonly Tenant[]> {
+  const me = yield* askInside(session, '/auth/me', { name: 'who am I', schema: PrincipalSchema });
+  const listed = parseItems(TenantSchema, me.data.tenants, 'tenants', session.problems);
+  const tenants = session.options.tenants?.flatMap((wanted) => {
+    const found = listed.find(({ id, slug, name }) => [id, slug, name].includes(wanted));
     if (found === undefined)
-      problems.push({
-        kind: 'note',
-        place: `tenants.${wanted}`,
-        message: 'not ACTIVE, or this user does not belong to it',
-      });
+      session.problems.push(note(`tenants.${wanted}`, 'not ACTIVE, or this user does not belong to it'));
     return found ?? [];
   });
-  return { tenants: [...new Set(tenants)], problems };
+  return tenants === undefined ? listed : [...new Set(tenants)];
 }
 
-function* pull(options: Options, context: PullContext): Pull<Learned> {
-  return yield* inSession(options, function* (session) {
-    const { tenants, problems } = yield* readTenants(options, session);
+const SOURCES = { name: 'list sources', schema: z.array(z.unknown()) };
+const TARGETS = { name: 'list storage targets', schema: z.array(z.unknown()) };
+
+function* pull(options: Options, { upstreamId }: PullContext): Pull<Learned> {
+  return yield* inSession(options, function* (session, tenants) {
+    const { problems } = session;
     const lists: { tenant: string; items: readonly unknown[] }[] = [];
-    const outcomes = new Map<string, boolean>();
+    const failing = new Set<string>();
     for (const tenant of tenants) {
-      const items = yield* askInside(options, session, {
-        name: 'list sources',
-        path: '/sources',
-        schema: RecordsSchema,
-        tenant,
-      });
-      lists.push({ tenant: tenant.slug ?? tenant.id, items });
-      problems.push(...(yield* readStorageTargets(options, session, tenant)));
-      if (options.testConnection)
-        problems.push(...(yield* testConnections(options, session, { tenant, items, outcomes })));
+      const items = yield* askInside(session, '/sources', { ...SOURCES, tenant });
+      const place = tenant.slug ?? tenant.id;
+      lists.push({ tenant: place, items });
+      const targets = yield* attemptOne(query(session, '/storage-targets', { ...TARGETS, tenant, priority: 'detail' }));
+      if (targets.kind === 'ok') problems.push(...checkStorageTargets(targets.payload, place));
+      if (targets.kind === 'failed') problems.push(note(`${place}.storage-targets`, targets.error.message));
+      if (options.testConnection) for (const id of yield* testConnections(session, { tenant, items })) failing.add(id);
     }
-    const projected = projectSources(lists, { upstreamId: context.upstreamId, outcomes });
     return {
       ...NOTHING_LEARNED,
-      monitors: projected.monitors,
-      problems: [...problems, ...projected.problems],
+      monitors: projectSources(lists, { upstreamId, failing, problems }),
+      problems,
       itemsTotal: lists.reduce((sum, list) => sum + list.items.length, 0),
     };
   });
 }
 
-function* readStorageTargets(options: Options, session: Session, tenant: Tenant): Pull<Problem[]> {
-  const priority: Priority = 'detail';
-  const asked = { name: 'list storage targets', path: '/storage-targets', schema: RecordsSchema, tenant };
-  const answer = yield* attemptOne({ ...question(options, session, asked), priority });
-  const place = tenant.slug ?? tenant.id;
-  if (answer.kind === 'ok') return projectStorageTargets(answer.payload, place);
-  return answer.kind === 'failed'
-    ? [{ kind: 'note', place: `${place}.storage-targets`, message: answer.error.message }]
-    : [];
-}
-
-/** Tests the stored credentials of cpanel sources; the service rejects other kinds. */
+/** Tests the stored credentials of cpanel sources, and returns the ids of those that fail. The service rejects other kinds. */
 function* testConnections(
-  options: Options,
   session: Session,
-  { tenant, items, outcomes }: { tenant: Tenant; items: readonly unknown[]; outcomes: Map<string, boolean> },
-): Pull<Problem[]> {
-  const sources = parseItems(SourceSchema, items, 'sources').items.filter(
+  { tenant, items }: { tenant: Tenant; items: readonly unknown[] },
+): Pull<readonly string[]> {
+  const sources = parseItems(SourceSchema, items, '').filter(
     ({ type, status }) => type === 'cpanel' && status === 'active',
   );
   const answers = yield* attempt(
-    sources.map(
-      (source): Question<z.output<typeof TestAnswerSchema>> => ({
+    sources.map(({ id }) =>
+      query(session, `/sources/${encodeURIComponent(id)}/test-connection`, {
         name: 'test connection',
         priority: 'detail',
         method: 'POST',
-        url: endpointAddress(options.baseUrl, `/sources/${encodeURIComponent(source.id)}/test-connection`),
-        headers: sessionHeaders(session, tenant),
+        tenant,
         schema: TestAnswerSchema,
         acceptStatuses: [422],
         isRepeatable: false,
       }),
     ),
   );
-  return answers.flatMap((answer, index): Problem[] => {
-    const source = sources[index];
-    if (source === undefined || answer.kind === 'skipped') return [];
-    const place = `${tenant.slug ?? tenant.id}.sources.${source.id}.test-connection`;
-    if (answer.kind === 'failed') return [{ kind: 'note', place, message: answer.error.message }];
-    if ('ok' in answer.payload && answer.status !== 422) {
-      outcomes.set(source.id, answer.payload.ok);
-      return [];
-    }
+  return sources.flatMap(({ id }, index): string[] => {
+    const answer = answers[index] ?? { kind: 'skipped' };
+    if (answer.kind === 'skipped') return [];
+    if (answer.kind === 'ok' && answer.status !== 422 && 'ok' in answer.payload) return answer.payload.ok ? [] : [id];
     const message =
-      answer.status === 422 ? 'it is not of type cpanel or has no credentials stored' : 'unreadable response';
-    return [{ kind: 'note', place, message }];
+      answer.kind === 'failed'
+        ? answer.error.message
+        : answer.status === 422
+          ? 'it is not of type cpanel or has no credentials stored'
+          : 'unreadable response';
+    session.problems.push(note(`${tenant.slug ?? tenant.id}.sources.${id}.test-connection`, message));
+    return [];
   });
 }
 
 function* probe(options: Options): Pull<Probe> {
-  return yield* inSession(options, function* (session) {
-    const { tenants, problems } = yield* readTenants(options, session);
+  return yield* inSession(options, function* (session, tenants) {
     let sources = 0;
     let targets = 0;
     for (const tenant of tenants) {
-      const asked = { schema: RecordsSchema, tenant };
-      sources += (yield* askInside(options, session, { ...asked, name: 'list sources', path: '/sources' })).length;
-      const listed = yield* askInside(options, session, {
-        ...asked,
-        name: 'list storage targets',
-        path: '/storage-targets',
-      });
+      sources += (yield* askInside(session, '/sources', { ...SOURCES, tenant })).length;
+      const listed = yield* askInside(session, '/storage-targets', { ...TARGETS, tenant });
       targets += listed.length;
-      problems.push(...projectStorageTargets(listed, tenant.slug ?? tenant.id));
+      session.problems.push(...checkStorageTargets(listed, tenant.slug ?? tenant.id));
     }
     return {
       summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${counted(sources, 'sources')}, ${counted(targets, 'storage targets')}`,
-      warnings: toWarnings(problems),
+      warnings: toWarnings(session.problems),
       monitorsTotal: sources,
     };
   });

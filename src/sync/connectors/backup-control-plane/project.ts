@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
-import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import { asNotes, parseItems, projectMonitorLists } from '../items.ts';
 import { IdSchema, NameSchema, type StateWords, stateFromWord } from '../wire.ts';
 
 /** The message of a rejection. Its shape isn't documented, so the usual ones are tried. */
@@ -27,7 +27,7 @@ export const LoginAnswerSchema = z.union([
 ]);
 
 export const PrincipalSchema = z.object({
-  data: z.object({ name: z.string().nullish().catch(null), tenants: z.array(z.unknown()) }),
+  data: z.object({ tenants: z.array(z.unknown()) }),
 });
 export const TenantSchema = z.object({
   id: IdSchema,
@@ -40,16 +40,12 @@ export type Tenant = z.output<typeof TenantSchema>;
 /** The field that identifies a source. */
 export const ID_FIELD = 'id';
 
-/** Lists are plain arrays. */
-export const RecordsSchema = z.array(z.unknown());
-
 export const SourceSchema = z.object({
   id: IdSchema,
   name: NameSchema,
   type: z.unknown().optional(),
   status: z.unknown().optional(),
 });
-type Source = z.output<typeof SourceSchema>;
 
 /** The rules for fields of a storage target, as far as they can be checked. */
 const StorageTargetSchema = z
@@ -74,33 +70,30 @@ export const TestAnswerSchema = z.union([
 
 export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
 
-/** Results of connection tests by source id; false: the stored credentials failed. */
-type Outcomes = ReadonlyMap<string, boolean>;
-
-/** Turns the sources of all tenants into monitors, sorted by id. Never throws. */
+/**
+ * Turns the sources of all tenants into monitors, sorted by id. Never throws.
+ *
+ * @param failing  ids of the sources whose stored credentials failed
+ */
 export function projectSources(
   lists: readonly { readonly tenant: string; readonly items: readonly unknown[] }[],
-  { upstreamId, outcomes }: { upstreamId: string; outcomes: Outcomes },
-): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const unknownSource = (id: string): MonitorObservation => unknownMonitor(upstreamId, id, 'source');
-  return projectMonitorLists<Source>(
-    lists.map(({ tenant, items }) => ({
-      place: `${tenant}.sources`,
-      items,
-      schema: SourceSchema,
-      idField: ID_FIELD,
-      project: ({ id, name, status }, place) => {
-        const { state, problems } = stateFromWord(STATE_WORDS, status, `${place}.status`);
-        const isUnreachable = state === 'operational' && outcomes.get(id) === false;
-        return { monitor: { ...unknownSource(id), name, state: isUnreachable ? 'major_outage' : state }, problems };
-      },
-      placeholder: unknownSource,
-    })),
+  { upstreamId, failing, problems }: { upstreamId: string; failing: ReadonlySet<string>; problems: Problem[] },
+): MonitorObservation[] {
+  const project = ({ id, name, status }: z.output<typeof SourceSchema>, place: string): Partial<MonitorObservation> => {
+    const state = stateFromWord(STATE_WORDS, status, `${place}.status`, problems);
+    return { name, state: state === 'operational' && failing.has(id) ? 'major_outage' : state };
+  };
+  const about = { kind: 'source', schema: SourceSchema, idField: ID_FIELD, project };
+  return projectMonitorLists(
+    upstreamId,
+    lists.map(({ tenant, items }) => ({ ...about, place: `${tenant}.sources`, items })),
+    problems,
   );
 }
 
 /** Storage targets have no state. Those with invalid fields are reported. */
-export function projectStorageTargets(items: readonly unknown[], tenant: string): Problem[] {
-  const { problems } = parseItems(StorageTargetSchema, items, `${tenant}.storage-targets`);
-  return problems.map((problem) => ({ ...problem, kind: 'note' }));
+export function checkStorageTargets(items: readonly unknown[], tenant: string): Problem[] {
+  const problems: Problem[] = [];
+  parseItems(StorageTargetSchema, items, `${tenant}.storage-targets`, problems);
+  return asNotes(problems);
 }

@@ -8,8 +8,8 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
-import { itemKey } from '../items.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Query } from '../../connector.ts';
+import { itemKey, note } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
 import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
 
@@ -22,11 +22,9 @@ type Options = z.output<typeof OptionsSchema>;
 /** A limit for endless lists: thousands of journeys at any usual page size. */
 const PAGES_MAX = 100;
 
-function pageQuestion(options: Options, page: number): Question<JourneysAnswer> {
+function pageQuery(options: Options, page: number): Query<JourneysAnswer> {
   return {
     name: 'list journeys',
-    priority: 'list',
-    method: 'GET',
     url: endpointAddress(options.tenantBaseUrl, '/api/v1/customer360/journeys', { page }),
     headers: { ...options.headers, accept: 'application/json' },
     schema: JourneysAnswerSchema,
@@ -46,18 +44,16 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   let page = 1;
   let isOver = false;
   while (!isOver && page <= PAGES_MAX) {
-    const answer = yield* ask(pageQuestion(options, page));
+    const answer = yield* ask(pageQuery(options, page));
     isOver = take(answer.payload) === 0;
     page += 1;
   }
-  if (page > 3) take((yield* ask(pageQuestion(options, 1))).payload);
+  if (page > 3) take((yield* ask(pageQuery(options, 1))).payload);
   const { monitors, problems } = projectJourneys(items, context.upstreamId);
   return {
     ...NOTHING_LEARNED,
     monitors,
-    problems: isOver
-      ? problems
-      : [...problems, { kind: 'note', place: 'data', message: `more than ${PAGES_MAX} pages; the rest was left out` }],
+    problems: isOver ? problems : [...problems, note('data', `more than ${PAGES_MAX} pages; the rest was left out`)],
     itemsTotal: items.length,
   };
 }

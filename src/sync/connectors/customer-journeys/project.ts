@@ -5,8 +5,7 @@
 
 import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
-import type { State } from '../../../model/state.ts';
-import { projectMonitorLists, unknownMonitor } from '../items.ts';
+import { projectMonitorLists } from '../items.ts';
 import { IdSchema, NameSchema, parseInstant, unknownWord } from '../wire.ts';
 
 /** The field that identifies a journey. */
@@ -30,49 +29,34 @@ const JourneySchema = z.object({
   segment: SegmentSchema,
   created_at: z.string().nullish().catch(null),
 });
-type Journey = z.output<typeof JourneySchema>;
 
 /** Turns journeys into monitors, sorted by id. Journeys on two pages count once. Never throws. */
 export function projectJourneys(
   items: readonly unknown[],
   upstreamId: string,
 ): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const { monitors, problems } = projectMonitorLists<Journey>([
-    {
-      place: 'data',
-      items,
-      schema: JourneySchema,
-      idField: ID_FIELD,
-      project: (journey, place) => projectJourney(journey, place, upstreamId),
-      placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'journey'),
+  const problems: Problem[] = [];
+  const list = {
+    place: 'data',
+    items,
+    kind: 'journey',
+    schema: JourneySchema,
+    idField: ID_FIELD,
+    project: (journey: z.output<typeof JourneySchema>, place: string): Partial<MonitorObservation> => {
+      const isWord = typeof journey.status === 'string';
+      if (!isWord) problems.push(unknownWord(`${place}.status`, journey.status));
+      return {
+        name: journey.name,
+        description: journey.segment ?? (journey.segment_id == null ? null : `Segment ${journey.segment_id}`),
+        state: !isWord ? 'unknown' : journey.status === RUNNING ? 'operational' : 'paused',
+        createdAt: parseInstant(journey.created_at ?? '', 'UTC'),
+      };
     },
-  ]);
+  };
+  const monitors = projectMonitorLists(upstreamId, [list], problems);
   // The list is sorted by last change, so pages overlap when a journey is edited.
   return { monitors, problems: problems.filter((problem) => problem.kind !== 'note') };
 }
 
-function projectJourney(
-  journey: Journey,
-  place: string,
-  upstreamId: string,
-): { monitor: MonitorObservation; problems: Problem[] } {
-  const isWord = typeof journey.status === 'string';
-  const segmentId = journey.segment_id ?? null;
-  return {
-    monitor: {
-      ...unknownMonitor(upstreamId, journey.id, 'journey'),
-      name: journey.name,
-      description: journey.segment ?? (segmentId === null ? null : `Segment ${segmentId}`),
-      state: isWord ? stateOfJourney(journey.status) : 'unknown',
-      createdAt: typeof journey.created_at === 'string' ? parseInstant(journey.created_at, 'UTC') : null,
-    },
-    problems: isWord ? [] : [unknownWord(`${place}.status`, journey.status)],
-  };
-}
-
 /** Only active journeys enrol customers. Other words aren't documented; journeys with them don't run. */
 export const RUNNING = 'active';
-
-function stateOfJourney(word: unknown): State {
-  return word === RUNNING ? 'operational' : 'paused';
-}

@@ -9,10 +9,10 @@
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
 import { newDetails } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
-import { ID_FIELD, projectStatuses, StatusesSchema, SUCCESS_STATES } from './project.ts';
+import { ID_FIELD, projectStatuses, SUCCESS_STATES } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of Gatus, without /api/v1.'),
@@ -25,21 +25,15 @@ const RESULTS_FIRST = 100;
 const RESULTS_USUAL = 20;
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
 
-function statusesQuestion({ url, headers }: Options, pageSize: number): Question<unknown[]> {
-  return {
+function* pull({ url, headers }: Options, context: PullContext): Pull<Learned> {
+  const pageSize = context.memory.isBackfilled ? RESULTS_USUAL : RESULTS_FIRST;
+  const { payload } = yield* ask({
     name: 'list statuses',
-    priority: 'list',
-    method: 'GET',
     url: endpointAddress(url, '/api/v1/endpoints/statuses', { page: 1, pageSize }),
     headers,
-    schema: StatusesSchema,
-  };
-}
-
-function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const { upstreamId, now, memory } = context;
-  const { payload } = yield* ask(statusesQuestion(options, memory.isBackfilled ? RESULTS_USUAL : RESULTS_FIRST));
-  const { details, ...learned } = projectStatuses(payload, { upstreamId, now });
+    schema: z.array(z.unknown()),
+  });
+  const { details, ...learned } = projectStatuses(payload, context);
   return { ...NOTHING_LEARNED, ...learned, details: newDetails(details, context, DETAIL_AGE_MIN_MS) };
 }
 

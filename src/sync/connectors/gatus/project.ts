@@ -4,17 +4,23 @@
  */
 
 import { z } from 'zod';
-import type { Learned, MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
+import {
+  type Learned,
+  type MonitorDetail,
+  type MonitorId,
+  type MonitorObservation,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
-import { parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import type { PullContext } from '../../connector.ts';
+import { parseItems, projectMonitorLists } from '../items.ts';
 import { inOrder, lastChangeAt, type Measurement, presentState, projectPast } from '../measurements.ts';
 import { IdSchema, InstantSchema, NameSchema, NumberSchema, TextSchema, unknownWord } from '../wire.ts';
 
 /** The field that identifies an endpoint, made from group and name. */
 export const ID_FIELD = 'key';
-
-export const StatusesSchema = z.array(z.unknown());
 
 const EndpointSchema = z.object({
   key: IdSchema,
@@ -49,49 +55,35 @@ function toId({ key, name }: Endpoint): string {
 /** Turns endpoints into monitors, sorted by id. Endpoints with the same name get their group as a prefix. Never throws. */
 export function projectStatuses(
   items: readonly unknown[],
-  { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
+  { upstreamId, now }: Pick<PullContext, 'upstreamId' | 'now'>,
 ): Required<Pick<Learned, 'monitors' | 'changedAt' | 'details' | 'problems' | 'itemsTotal'>> {
+  const problems: Problem[] = [];
   const changedAt: Record<MonitorId, EpochMs> = {};
   const details = new Map<string, MonitorDetail>();
   let itemsTotal = items.length;
-  const names = Map.groupBy(parseItems(EndpointSchema, items, '').items, ({ name }) => name);
-  const project = (
-    endpoint: Endpoint,
-    place: string,
-  ): { monitor: MonitorObservation; problems: readonly Problem[] } => {
-    const { items: results, problems } = parseItems(ResultSchema, endpoint.results, `${place}.results`);
+  const names = Map.groupBy(parseItems(EndpointSchema, items, ''), ({ name }) => name);
+  const project = (endpoint: Endpoint, place: string): Partial<MonitorObservation> => {
+    const results = parseItems(ResultSchema, endpoint.results, `${place}.results`, problems);
     itemsTotal += endpoint.results.length;
-    const words: Problem[] = [];
     const measurements = inOrder(
       results.map(({ success, timestamp, duration }): Measurement => {
         const state = SUCCESS_STATES.get(success);
-        if (state === undefined) words.push(unknownWord(`${place}.results.success`, success));
+        if (state === undefined) problems.push(unknownWord(`${place}.results.success`, success));
         const responseTimeMs = state === 'operational' && duration != null ? duration / NANOSECONDS_PER_MS : null;
         return { at: timestamp, state: state ?? 'unknown', responseTimeMs };
       }),
     );
     const { name, group } = endpoint;
+    const id = toMonitorId(upstreamId, toId(endpoint));
     const hasNamesake = new Set(names.get(name)?.map(toId)).size > 1;
-    const monitor: MonitorObservation = {
-      ...unknownMonitor(upstreamId, toId(endpoint), 'endpoint'),
-      name: hasNamesake && group !== null ? `${group} - ${name}` : name,
-      // The newest result may be an unreadable one.
-      state: problems.length > 0 ? 'unknown' : presentState(measurements, now),
-    };
-    details.set(monitor.id, projectPast(monitor.id, measurements, now));
+    // The newest result may be an unreadable one.
+    const state = results.length < endpoint.results.length ? 'unknown' : presentState(measurements, now);
+    details.set(id, projectPast(id, measurements, now));
     const at = lastChangeAt(measurements);
-    if (at !== null && monitor.state !== 'unknown') changedAt[monitor.id] = at;
-    return { monitor, problems: [...problems, ...words] };
+    if (at !== null && state !== 'unknown') changedAt[id] = at;
+    return { id, name: hasNamesake && group !== null ? `${group} - ${name}` : name, state };
   };
-  const { monitors, problems } = projectMonitorLists<Endpoint>([
-    {
-      place: 'endpoints',
-      items,
-      schema: EndpointSchema,
-      idField: ID_FIELD,
-      project,
-      placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'endpoint'),
-    },
-  ]);
+  const list = { place: 'endpoints', items, kind: 'endpoint', schema: EndpointSchema, idField: ID_FIELD, project };
+  const monitors = projectMonitorLists(upstreamId, [list], problems);
   return { monitors, changedAt, details: monitors.flatMap(({ id }) => details.get(id) ?? []), problems, itemsTotal };
 }

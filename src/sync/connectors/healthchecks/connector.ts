@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { type Learned, type MonitorDetail, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
-import { ask, attempt, type Connector, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { ask, attempt, type Connector, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { externalIdOf, note } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
@@ -31,65 +31,38 @@ const PAST_SECONDS = (90 * DAY_MS) / SECOND_MS;
 /** Maximum number of pasts requested in one pass. */
 const PASTS_MAX = 10;
 
-function question<T>(
-  { url, apiKey }: Options,
-  path: string,
-  rest: Pick<Question<T>, 'name' | 'schema' | 'priority'>,
-): Question<T> {
-  return {
-    ...rest,
-    method: 'GET',
-    url: endpointAddress(url, path),
-    headers: { 'x-api-key': apiKey },
+function* pull({ url, apiKey }: Options, { upstreamId, now, memory }: PullContext): Pull<Learned> {
+  const headers = { 'x-api-key': apiKey };
+  const { payload } = yield* ask({
+    name: 'list checks',
+    url: endpointAddress(url, '/api/v3/checks/'),
+    headers,
+    schema: ChecksSchema,
     isConditional: true,
-  };
-}
-
-function checksQuestion(options: Options): Question<z.output<typeof ChecksSchema>> {
-  return question(options, '/api/v3/checks/', { name: 'list checks', priority: 'list', schema: ChecksSchema });
-}
-
-function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const { upstreamId } = context;
-  const { payload } = yield* ask(checksQuestion(options));
-  const { monitors, problems } = projectChecks(payload.checks, upstreamId);
-  const due = monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(externalIdOf(id)));
-  const past = yield* readPasts(options, due, context);
-  return {
-    ...NOTHING_LEARNED,
-    monitors,
-    details: past.details,
-    problems: [...problems, ...past.problems],
-    itemsTotal: payload.checks.length,
-    isBackfilled: past.details.length === due.length,
-  };
-}
-
-/** Reads the past of some of the checks that are due. */
-function* readPasts(
-  options: Options,
-  due: Learned['monitors'],
-  { now }: PullContext,
-): Pull<{ readonly details: MonitorDetail[]; readonly problems: Problem[] }> {
+  });
+  const problems: Problem[] = [];
+  const monitors = projectChecks(payload.checks, upstreamId, problems);
+  const due = monitors.filter(({ id }) => !memory.detailFetchedAt.has(externalIdOf(id)));
   const answers = yield* attempt(
-    due.map(({ id }): Question<Flips> => {
+    due.map(({ id }): Query<Flips> => {
       const path = `/api/v3/checks/${encodeURIComponent(externalIdOf(id))}/flips/`;
-      const flips = question<Flips>(options, path, { name: 'list flips', priority: 'backfill', schema: FlipsSchema });
-      return { ...flips, url: `${flips.url}?seconds=${PAST_SECONDS}`, isConditional: false };
+      const address = endpointAddress(url, path, { seconds: PAST_SECONDS });
+      return { name: 'list flips', priority: 'backfill', url: address, headers, schema: FlipsSchema };
     }),
     PASTS_MAX,
   );
-  const read = due.map((monitor, index) => ({
-    monitor,
-    answer: answers[index] ?? ({ kind: 'skipped' } as const),
-  }));
+  const details = due.flatMap((monitor, index): MonitorDetail[] => {
+    const answer = answers[index];
+    if (answer?.kind === 'failed') problems.push(note(`flips.${externalIdOf(monitor.id)}`, answer.error.message));
+    return answer?.kind === 'ok' ? [projectFlips(monitor, answer.payload, now)] : [];
+  });
   return {
-    details: read.flatMap(({ monitor, answer }) =>
-      answer.kind === 'ok' ? [projectFlips(monitor, answer.payload, now)] : [],
-    ),
-    problems: read.flatMap(({ monitor, answer }) =>
-      answer.kind === 'failed' ? [note(`flips.${externalIdOf(monitor.id)}`, answer.error.message)] : [],
-    ),
+    ...NOTHING_LEARNED,
+    monitors,
+    details,
+    problems,
+    itemsTotal: payload.checks.length,
+    isBackfilled: details.length === due.length,
   };
 }
 

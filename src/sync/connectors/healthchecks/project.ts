@@ -6,7 +6,7 @@ import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/
 import type { Span } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
-import { projectMonitorLists, unknownMonitor } from '../items.ts';
+import { projectMonitorLists } from '../items.ts';
 import { createDetail, toSpans } from '../measurements.ts';
 import { FlagSchema, IdSchema, InstantSchema, type StateWords, stateFromWord, TextSchema } from '../wire.ts';
 
@@ -24,16 +24,11 @@ const CheckSchema = z.object({
   desc: TextSchema,
   status: z.unknown().optional(),
 });
-type Check = z.output<typeof CheckSchema>;
 
 /** The documentation shows a plain list, but the program returns an object with it; newest first, without fractions of seconds. */
 export const FlipsSchema = z.preprocess(
   (answer) => (Array.isArray(answer) ? { flips: answer } : answer),
-  z
-    .object({
-      flips: z.array(z.object({ timestamp: InstantSchema, up: FlagSchema })),
-    })
-    .transform(({ flips }) => flips),
+  z.object({ flips: z.array(z.object({ timestamp: InstantSchema, up: FlagSchema })) }).transform(({ flips }) => flips),
 );
 export type Flips = z.output<typeof FlipsSchema>;
 
@@ -62,27 +57,21 @@ export const STATE_WORDS: StateWords = {
 export function projectChecks(
   items: readonly unknown[],
   upstreamId: string,
-): { monitors: MonitorObservation[]; problems: Problem[] } {
-  return projectMonitorLists<Check>([
-    {
-      place: 'checks',
-      items,
-      schema: CheckSchema,
-      idField: ID_FIELD,
-      project: ({ unique_key: id, name, slug, desc, status }, place) => {
-        const { state, problems } = stateFromWord(STATE_WORDS, status, `${place}.status`);
-        const words = [name, slug, 'Unnamed check'].find((one) => one != null && one !== '') ?? id;
-        const monitor = {
-          ...unknownMonitor(upstreamId, id, 'check'),
-          name: words.slice(0, 500),
-          description: desc,
-          state,
-        };
-        return { monitor, problems };
-      },
-      placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'check'),
-    },
-  ]);
+  problems: Problem[],
+): MonitorObservation[] {
+  const list = {
+    place: 'checks',
+    items,
+    kind: 'check',
+    schema: CheckSchema,
+    idField: ID_FIELD,
+    project: ({ name, slug, desc, status }: z.output<typeof CheckSchema>, place: string) => ({
+      name: (name || slug || 'Unnamed check').slice(0, 500),
+      description: desc,
+      state: stateFromWord(STATE_WORDS, status, `${place}.status`, problems),
+    }),
+  };
+  return projectMonitorLists(upstreamId, [list], problems);
 }
 
 /**

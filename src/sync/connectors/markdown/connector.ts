@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
 import { projectPosts } from './project.ts';
-import { FolderSchema, type PostFile } from './schema.ts';
+import { FolderSchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   path: z.string().min(1).describe('Folder of posts; subfolders are not read.'),
@@ -20,20 +20,9 @@ const OptionsSchema = z.strictObject({
 });
 type Options = z.output<typeof OptionsSchema>;
 
-function folderQuestion({ path }: Pick<Options, 'path'>): Question<PostFile[]> {
-  return {
-    name: 'read posts',
-    priority: 'list',
-    method: 'GET',
-    url: pathToFileURL(path).href,
-    reads: 'folder',
-    headers: {},
-    schema: FolderSchema,
-  };
-}
-
 function* pull({ path, timezone: zone, drafts }: Options, { upstreamId, now }: PullContext): Pull<Learned> {
-  const { payload } = yield* ask(folderQuestion({ path }));
+  const url = pathToFileURL(path).href;
+  const { payload } = yield* ask({ name: 'read posts', url, reads: 'folder', schema: FolderSchema });
   return { ...NOTHING_LEARNED, ...projectPosts(payload, { upstreamId, zone, now, hasDrafts: drafts }) };
 }
 

@@ -20,8 +20,8 @@ import {
 import type { State } from '../../../model/state.ts';
 import { DAY_MS, type EpochMs, type Interval, later, toEpochMs, toIso } from '../../../model/time.ts';
 import { createIncident } from '../entries.ts';
-import { uniqueById } from '../items.ts';
-import { parseInstant } from '../wire.ts';
+import { note, uniqueById } from '../items.ts';
+import { lookUp, parseInstant } from '../wire.ts';
 import {
   type AnnouncementPost,
   type IncidentPost,
@@ -84,27 +84,27 @@ export function projectRead(named: readonly NamedPost[], origin: Origin): Projec
   for (const { name, read } of named) {
     const faults = 'post' in read ? checkPost(read, origin.zone) : read;
     for (const fault of faults) {
-      problems.push(toProblem(name, fault));
+      problems.push(note(fault.field === '' ? name : `${name}: ${fault.field}`, fault.message));
       for (const part of staleParts(fault)) stale.add(part);
     }
     if ('post' in read && faults.length === 0 && (!read.post.draft || origin.hasDrafts === true)) posts.push(read);
   }
   const ofType = <Type extends ReadPost['post']['type']>(type: Type) => posts.filter(({ post }) => post.type === type);
-  const incidents = uniqueById([
+  const incidents = [
     ...ofType('incident').map((read) => projectIncident(read, read.post as IncidentPost, origin)),
     ...ofType('override').map((read) => projectOverride(read, read.post as OverridePost, origin)),
-  ]);
-  const maintenances = uniqueById(
-    ofType('maintenance').flatMap((read) => projectMaintenance(read, read.post as MaintenancePost, origin) ?? []),
+  ];
+  const maintenances = ofType('maintenance').flatMap(
+    (read) => projectMaintenance(read, read.post as MaintenancePost, origin) ?? [],
   );
-  const announcements = uniqueById(
-    ofType('announcement').map((read) => projectAnnouncement(read, read.post as AnnouncementPost, origin)),
+  const announcements = ofType('announcement').map((read) =>
+    projectAnnouncement(read, read.post as AnnouncementPost, origin),
   );
   return {
-    incidents: incidents.items,
-    maintenances: maintenances.items,
-    announcements: announcements.items,
-    problems: [...problems, ...incidents.problems, ...maintenances.problems, ...announcements.problems],
+    incidents: uniqueById(incidents, problems),
+    maintenances: uniqueById(maintenances, problems),
+    announcements: uniqueById(announcements, problems),
+    problems,
     stale: ALL_PARTS.filter((part) => stale.has(part)),
     complete: [
       wholeList('incidents', [...ofType('incident'), ...ofType('override')], origin),
@@ -124,12 +124,8 @@ function wholeList(
   return { part, prefix: `${upstreamId}/`, since: null, ...(isOwn === true ? { isFinal: true } : {}), ids };
 }
 
-function toProblem(name: string, { field, message }: PostFault): Problem {
-  return { kind: 'note', place: field === '' ? name : `${name}: ${field}`, message };
-}
-
 function staleParts({ type }: PostFault): readonly SnapshotPart[] {
-  const part = type !== null && Object.hasOwn(PART_OF_TYPE, type) ? PART_OF_TYPE[type] : undefined;
+  const part = lookUp(PART_OF_TYPE, type);
   return part === undefined ? ALL_PARTS : [part];
 }
 
@@ -139,22 +135,14 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   if (post.type === 'maintenance') {
     const { from, to } = firstWindow(post, zone);
     if (to <= from) return [{ field: 'ends', message: 'must be after starts', type }];
+    if (post.repeat !== undefined && !hasAnyWindow(post, zone))
+      return [{ field: 'repeat', message: 'never occurs after starts; check the rule', type }];
+    return [];
   }
-  if (post.type === 'maintenance' && post.repeat !== undefined && !hasAnyWindow(post, zone))
-    return [{ field: 'repeat', message: 'never occurs after starts; check the rule', type }];
-  if (
-    post.type === 'announcement' &&
-    post.to !== undefined &&
-    checkedInstant(post.to, zone) <= checkedInstant(post.from, zone)
-  )
-    return [{ field: 'to', message: 'must be after from', type }];
-  if (
-    post.type === 'override' &&
-    post.to !== undefined &&
-    checkedInstant(post.to, zone) <= checkedInstant(post.from, zone)
-  )
-    return [{ field: 'to', message: 'must be after from', type }];
-  if (post.type !== 'incident') return [];
+  if (post.type !== 'incident') {
+    const isEmpty = post.to !== undefined && checkedInstant(post.to, zone) <= checkedInstant(post.from, zone);
+    return isEmpty ? [{ field: 'to', message: 'must be after from', type }] : [];
+  }
   const instants = new Set([checkedInstant(post.started, zone), ...updates.map(({ at }) => at)]);
   if (post.impacts?.some(({ at }) => !instants.has(checkedInstant(at, zone))) === true)
     return [{ field: 'impacts', message: 'each must have the time of started or of an update', type }];
@@ -186,7 +174,7 @@ function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone,
     endedAt: endsAt === null ? null : later(startedAt, endsAt),
     monitors: post.monitors as MonitorId[],
     components: readImpacts(post, zone, startedAt),
-    pages: selectPages(post),
+    pages: selectPages(post.components, post.pages),
     affectedState: post.state === 'none' ? null : post.state,
     updates: [...(read.opening === '' ? [] : [opening]), ...updates.map(toUpdate)].map((update) => ({
       ...update,
@@ -226,7 +214,7 @@ function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone,
     endedAt,
     monitors: [],
     components: [{ id: toDefinition(post.component), state: post.state }],
-    pages: selectPages({ components: [post.component] }),
+    pages: selectPages([post.component]),
     isOverride: true,
   });
 }
@@ -238,7 +226,7 @@ function readCourse(
   { zone, now }: Pick<Origin, 'zone' | 'now'>,
 ): { readonly status: IncidentStatus; readonly endsAt: EpochMs | null } {
   const heard = updates.filter(({ at }) => at <= now);
-  const last = post.status ?? lastStatus(heard, () => true) ?? 'investigating';
+  const last = post.status ?? lastStatus(heard) ?? 'investigating';
   const ended = post.ended === undefined ? null : checkedInstant(post.ended, zone);
   const closedAt = isOverStatus(last) ? (closingUpdate(heard) ?? closingUpdate(updates))?.at : undefined;
   // A status that ends it takes precedence over a planned end.
@@ -252,7 +240,7 @@ function readCourse(
 
 function lastStatus(
   updates: readonly PostUpdate[],
-  isWanted: (status: IncidentStatus) => boolean,
+  isWanted: (status: IncidentStatus) => boolean = () => true,
 ): IncidentStatus | undefined {
   return updates
     .flatMap(({ status }) => INCIDENT_STATUSES.find((known) => known === status) ?? [])
@@ -266,13 +254,7 @@ function closingUpdate(updates: readonly PostUpdate[]): PostUpdate | undefined {
 }
 
 /** Pages of the configuration are named by their slug, those of upstreams by `<upstream id>/<page id there>`. */
-function selectPages({
-  pages,
-  components,
-}: {
-  pages?: readonly string[] | undefined;
-  components: readonly string[];
-}): string[] | null {
+function selectPages(components: readonly string[], pages?: readonly string[]): string[] | null {
   if (pages !== undefined) return pages.map((page) => (page.includes('/') ? page : `config/${page}`));
   const own = components.map((component) => toDefinition(component).split('/').slice(0, 2).join('/'));
   return own.length === 0 ? null : [...new Set(own)];
@@ -301,7 +283,7 @@ function projectMaintenance(
     endsAt: window.to,
     monitors: post.monitors as MonitorId[],
     components: post.components.map(toDefinition),
-    pages: selectPages(post),
+    pages: selectPages(post.components, post.pages),
     updates: read.updates.toSorted((a, b) => a.at - b.at).map(toUpdate),
     ...(read.opening === '' ? {} : { body: read.opening }),
     ...(repeats === null ? {} : { repeats }),

@@ -16,7 +16,7 @@ import {
 } from '../../../model/observation.ts';
 import type { PageKey } from '../../../model/slugs.ts';
 import { type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
 import { parseInstant } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
 import {
@@ -136,17 +136,8 @@ export function projectWritten(
 
 const UNREADABLE: readonly PostFault[] = [{ field: '', message: 'is stored in an unreadable format', type: null }];
 
-const QUESTION: Question<StoredPost[]> = {
-  name: 'read written posts',
-  priority: 'list',
-  method: 'GET',
-  url: 'store:written',
-  headers: {},
-  schema: StoredSchema,
-};
-
 function* pull({ drafts }: WrittenOptions, { now }: PullContext): Pull<Learned> {
-  const { payload } = yield* ask(QUESTION);
+  const { payload } = yield* ask({ name: 'read written posts', url: 'store:written', schema: StoredSchema });
   return { ...NOTHING_LEARNED, ...projectWritten(payload, { now, drafts }) };
 }
 

@@ -12,10 +12,12 @@ import {
   type Incident,
   type Learned,
   type MonitorDetail,
+  type MonitorObservation,
   NOTHING_LEARNED,
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
+import { combinedState } from '../../../model/state.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from '../../../model/time.ts';
 import { IdSchema } from '../../../schema/scalars.ts';
 import {
@@ -27,9 +29,9 @@ import {
   NO_LIMITS,
   type Pull,
   type PullContext,
-  type Question,
+  type Query,
 } from '../../connector.ts';
-import { note, uniqueMonitors } from '../items.ts';
+import { note, uniqueById, unknownMonitor } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
 import {
@@ -40,7 +42,6 @@ import {
   RESULT_TYPES,
   type Rule,
   readFault,
-  toMonitor,
 } from './project.ts';
 import {
   AlertmanagerSchema,
@@ -89,43 +90,13 @@ type Options = z.output<typeof OptionsSchema>;
 /** Statuses of a query that Prometheus cannot carry out; it says so of this query and not of itself. */
 const BAD_QUERY = [400, 422];
 
-type Asked = Pick<Question<unknown>, 'name' | 'priority'>;
-
-/** One query, now or over a range. */
-function queryQuestion(
-  options: Options,
-  path: '/api/v1/query' | '/api/v1/query_range',
-  query: Readonly<Record<string, string | number>>,
-  asked: Asked,
-): Question<QueryAnswer> {
-  const { url, headers } = options;
-  return {
-    ...asked,
-    method: 'GET',
-    url: endpointAddress(url, path, query),
-    headers,
-    schema: QueryAnswerSchema,
-    acceptStatuses: BAD_QUERY,
-  };
-}
-
 /** What the Alertmanager knows of: alerts that are not over, or when it started. */
-function alertmanagerQuestion<T>(
-  options: Options,
+function askAlertmanager<T>(
+  { alertmanager = '', headers }: Options,
   path: string,
-  asked: Pick<Question<T>, 'name' | 'schema'>,
-): Question<T> {
-  return {
-    ...asked,
-    priority: 'incident',
-    method: 'GET',
-    url: endpointAddress(options.alertmanager ?? '', path),
-    headers: options.headers,
-  };
-}
-
-function alertsQuestion(options: Options): Question<unknown[]> {
-  return alertmanagerQuestion(options, '/api/v2/alerts', { name: 'list alerts', schema: AlertsSchema });
+  asked: Pick<Query<T>, 'name' | 'schema'>,
+): Pull<Answer<T>> {
+  return attemptOne({ ...asked, priority: 'incident', url: endpointAddress(alertmanager, path), headers });
 }
 
 /** A monitor of the configuration with its conditions read. */
@@ -166,14 +137,20 @@ function pastWindows(
   return { present, day: { start: last - DAY_MS, end: last - stepMs, stepMs }, older };
 }
 
-function rangeQuestion(
-  options: Options,
+function rangeQuery(
+  { url, headers }: Options,
   { query }: MonitorOptions,
   { start, end, stepMs }: Window,
-): Question<QueryAnswer> {
+): Query<QueryAnswer> {
   const range = { start: start / SECOND_MS, end: end / SECOND_MS, step: stepMs / SECOND_MS };
-  const asked: Asked = { name: 'query the past', priority: 'backfill' };
-  return queryQuestion(options, '/api/v1/query_range', { query, ...range }, asked);
+  return {
+    name: 'query the past',
+    priority: 'backfill',
+    url: endpointAddress(url, '/api/v1/query_range', { query, ...range }),
+    headers,
+    schema: QueryAnswerSchema,
+    acceptStatuses: BAD_QUERY,
+  };
 }
 
 /** The past of the monitors of which it was never asked for, of one after the other. */
@@ -184,7 +161,7 @@ function* readPast(options: Options, context: PullContext): Pull<{ details: Moni
   let left = due;
   while (left.length > 0) {
     const answers: readonly Answer<QueryAnswer>[] = yield* attempt(
-      left.map((monitor) => rangeQuestion(options, monitor, day)),
+      left.map((monitor) => rangeQuery(options, monitor, day)),
       1,
     );
     const waiting: MonitorOptions[] = [];
@@ -214,11 +191,11 @@ function* readMonitorPast(
   const windows = [spansIn(asked.day, day)];
   for (const window of older) {
     if (windows.at(-1)?.length === 0) break;
-    const answer = yield* attemptOne(rangeQuestion(options, monitor, window));
+    const answer = yield* attemptOne(rangeQuery(options, monitor, window));
     if (answer.kind !== 'ok') return [];
     windows.push(spansIn(answer.payload, window));
   }
-  const answer = yield* attemptOne(rangeQuestion(options, monitor, present));
+  const answer = yield* attemptOne(rangeQuery(options, monitor, present));
   if (answer.kind !== 'ok') return [];
   windows.unshift(spansIn(answer.payload, present));
   const reportedSpans = windows.toReversed().flat();
@@ -227,30 +204,33 @@ function* readMonitorPast(
 
 /** The states of all monitors. A query that cannot be carried out is unknown and told; any other failure is the pass'. */
 function* readStates(
-  options: Options,
+  { url, headers, monitors }: Options,
   { upstreamId, now }: PullContext,
-): Pull<Pick<Learned, 'monitors' | 'problems' | 'itemsTotal'>> {
+): Pull<Pick<Learned, 'monitors' | 'itemsTotal'> & { readonly problems: Problem[] }> {
   const answers = yield* attempt(
-    options.monitors.map(({ query }) =>
-      queryQuestion(options, '/api/v1/query', { query }, { name: 'query', priority: 'list' }),
-    ),
+    monitors.map(({ query }) => ({
+      name: 'query',
+      url: endpointAddress(url, '/api/v1/query', { query }),
+      headers,
+      schema: QueryAnswerSchema,
+      acceptStatuses: BAD_QUERY,
+    })),
   );
   for (const answer of answers) if (answer.kind === 'failed') throw answer.error;
   const faults = answers.flatMap((answer) => (answer.kind === 'ok' ? (readFault(answer.payload) ?? []) : []));
   if (faults.length === answers.length)
     throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${faults[0]}. Check the queries and the address.` });
-  const seen = options.monitors.map((monitor, index) => {
-    const answer: Answer<QueryAnswer> = answers[index] ?? { kind: 'skipped' };
-    const rule = toRule(monitor);
-    if (answer.kind === 'ok') return projectQuery(rule, answer.payload, { upstreamId, now });
-    const problem = note(`monitors.${monitor.id}`, explainMissing(answer));
-    return { monitor: toMonitor(rule, upstreamId), problems: [problem], itemsTotal: 1 };
+  const problems: Problem[] = [];
+  let itemsTotal = 0;
+  const observed = monitors.map((monitor, index): MonitorObservation => {
+    const answer = answers[index] ?? { kind: 'skipped' };
+    if (answer.kind !== 'ok') problems.push(note(`monitors.${monitor.id}`, explainMissing(answer)));
+    const states =
+      answer.kind === 'ok' ? projectQuery(toRule(monitor), answer.payload, now, problems) : (['unknown'] as const);
+    itemsTotal += states.length;
+    return { ...unknownMonitor(upstreamId, monitor.id, 'query'), name: monitor.name, state: combinedState(states) };
   });
-  return {
-    monitors: uniqueMonitors(seen.map(({ monitor }) => monitor)).monitors,
-    problems: seen.flatMap(({ problems }) => problems),
-    itemsTotal: seen.reduce((sum, { itemsTotal }) => sum + itemsTotal, 0),
-  };
+  return { monitors: uniqueById(observed), problems, itemsTotal };
 }
 
 /** Within this time after its start, an Alertmanager is sent everything that fires: a minute or two by default. */
@@ -265,7 +245,7 @@ interface Alerts {
 
 function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext): Pull<Alerts> {
   if (options.alertmanager === undefined) return { incidents: [], problems: [], itemsTotal: 0, isSure: true };
-  const answer = yield* attemptOne(alertsQuestion(options));
+  const answer = yield* askAlertmanager(options, '/api/v2/alerts', { name: 'list alerts', schema: AlertsSchema });
   if (answer.kind !== 'ok')
     return { incidents: [], problems: [note('alerts', explainMissing(answer))], itemsTotal: 0, isSure: false };
   const rules = options.monitors.map(({ id, alerts }) => ({
@@ -291,7 +271,7 @@ function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext)
  */
 function* readDoubt(options: Options, now: EpochMs): Pull<string | null> {
   const asked = { name: 'alertmanager status', schema: AlertmanagerSchema };
-  const answer = yield* attemptOne(alertmanagerQuestion(options, '/api/v2/status', asked));
+  const answer = yield* askAlertmanager(options, '/api/v2/status', asked);
   if (answer.kind !== 'ok')
     return `alerts are missing, and it is not known since when Alertmanager runs: ${explainMissing(answer)}`;
   const startedAt = answer.payload.uptime;

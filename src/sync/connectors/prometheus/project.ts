@@ -7,7 +7,6 @@ import {
   type Incident,
   type IncidentImpact,
   type MonitorId,
-  type MonitorObservation,
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
@@ -15,9 +14,9 @@ import type { Span } from '../../../model/overlap.ts';
 import { combinedState, type State } from '../../../model/state.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
 import { createIncident, endMissing } from '../entries.ts';
-import { note, parseItem, parseItems, uniqueById, unknownMonitor } from '../items.ts';
+import { note, parseItem, parseItems, uniqueById } from '../items.ts';
 import { toSpans } from '../measurements.ts';
-import { unknownWord } from '../wire.ts';
+import { lookUp, unknownWord } from '../wire.ts';
 import {
   type Alert,
   AlertSchema,
@@ -56,47 +55,27 @@ export function readFault(answer: QueryAnswer): string | null {
   return `Prometheus rejected the query: ${words.length > 300 ? `${words.slice(0, 300)}…` : words}`;
 }
 
-/** The monitor of a rule in the state that an instant query gives it; `unknown` where it gives no number. Never throws. */
-export function projectQuery(
-  rule: Rule,
-  answer: QueryAnswer,
-  { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
-): { monitor: MonitorObservation; problems: Problem[]; itemsTotal: number } {
+/** The states of the series that an instant query gives; `unknown` where there is no number. Never throws. */
+export function projectQuery(rule: Rule, answer: QueryAnswer, now: EpochMs, problems: Problem[]): readonly State[] {
   const place = `monitors.${rule.id}`;
-  const monitor = toMonitor(rule, upstreamId);
-  const unknown = (problem: Problem): ReturnType<typeof projectQuery> => ({
-    monitor,
-    problems: [problem],
-    itemsTotal: 1,
-  });
+  const unknown = (problem: Problem): readonly State[] => {
+    problems.push(problem);
+    return ['unknown'];
+  };
   if (answer.status === 'error') return unknown(note(place, readFault(answer) ?? ''));
   const { resultType, result } = answer.data;
   if (resultType !== 'vector' && resultType !== 'scalar')
     return unknown(unknownWord(`${place}.resultType`, resultType));
   if (!Array.isArray(result)) return unknown({ kind: 'dropped', place, message: 'the result is not a list' });
   if (resultType === 'vector' && result.length === 0) return unknown(note(place, 'the query returned no series'));
-  const problems: Problem[] = [];
-  const states = (resultType === 'scalar' ? [{ value: result }] : result).map((item: unknown, index): State => {
-    const parsed = parseItem(SeriesSchema, item, `${place}.result[${index}]`);
-    if ('problem' in parsed) {
-      problems.push(parsed.problem);
-      return 'unknown';
-    }
-    const { atSeconds, value } = parsed.item.value;
+  return (resultType === 'scalar' ? [{ value: result }] : result).map((item: unknown, index): State => {
+    const series = parseItem(SeriesSchema, item, `${place}.result[${index}]`, problems);
+    if (series === undefined) return 'unknown';
+    const { atSeconds, value } = series.value;
     if (Math.abs(now - atSeconds * SECOND_MS) <= AGE_MAX_MS) return judgeValue(rule, value);
     problems.push(note(place, 'it was evaluated more than five minutes ago'));
     return 'unknown';
   });
-  return {
-    monitor: { ...monitor, state: combinedState(states) },
-    problems,
-    itemsTotal: states.length,
-  };
-}
-
-/** A monitor without a known state. */
-export function toMonitor({ id, name }: Pick<Rule, 'id' | 'name'>, upstreamId: string): MonitorObservation {
-  return { ...unknownMonitor(upstreamId, id, 'query'), name };
 }
 
 /**
@@ -170,31 +149,24 @@ export function projectAlerts(
   items: readonly unknown[],
   { upstreamId, rules, now, open, isComplete }: AlertsOptions,
 ): { incidents: Incident[]; problems: Problem[]; isSure: boolean } {
-  const { items: alerts, problems } = parseItems(AlertSchema, items, 'alerts');
-  const words: Problem[] = [];
+  const problems: Problem[] = [];
+  const alerts = parseItems(AlertSchema, items, 'alerts', problems);
   const listed = new Set<string>();
   const firing = alerts.flatMap((alert, index): Incident[] => {
     const { state } = alert.status;
-    if (!ALERT_STATES.some((word) => word === state)) words.push(unknownWord(`alerts[${index}].status.state`, state));
-    const id = alertId(alert);
+    if (!ALERT_STATES.some((word) => word === state))
+      problems.push(unknownWord(`alerts[${index}].status.state`, state));
+    // Alerts with the same labels fire repeatedly; each time is an incident of its own.
+    const id = `alert/${alert.fingerprint}/${alert.startsAt}`;
     const monitors = matchMonitors(alert, rules, upstreamId);
     if (monitors.length === 0) return [];
     listed.add(id);
     return state === SUPPRESSED && !open.has(id) ? [] : [toIncident(alert, { id: `${upstreamId}/${id}`, monitors })];
   });
-  const unique = uniqueById(firing);
-  const isSure = isComplete && problems.length === 0;
+  const unique = uniqueById(firing, problems);
+  const isSure = isComplete && alerts.length === items.length;
   const ended = isSure ? endMissing(open, listed, { upstreamId, now, endId: 'resolved' }) : [];
-  return {
-    incidents: uniqueById([...unique.items, ...ended]).items,
-    problems: [...problems, ...words, ...unique.problems],
-    isSure,
-  };
-}
-
-/** Alerts with the same labels fire repeatedly; each time is an incident of its own. */
-function alertId({ fingerprint, startsAt }: Alert): string {
-  return `alert/${fingerprint}/${startsAt}`;
+  return { incidents: uniqueById([...unique, ...ended]), problems, isSure };
 }
 
 function matchMonitors({ labels }: Alert, rules: readonly AlertRule[], upstreamId: string): MonitorId[] {
@@ -207,12 +179,11 @@ function toIncident(
   { startsAt, labels, annotations }: Alert,
   { id, monitors }: { readonly id: string; readonly monitors: readonly MonitorId[] },
 ): Incident {
-  const severity = (labels['severity'] ?? '').toLowerCase();
   const body = annotations.description ?? annotations.message ?? '';
   return createIncident({
     id,
     title: (annotations.summary ?? labels['alertname'] ?? 'Alert').slice(0, 500),
-    impact: (Object.hasOwn(IMPACTS, severity) ? IMPACTS[severity] : undefined) ?? 'minor',
+    impact: lookUp(IMPACTS, labels['severity']?.toLowerCase()) ?? 'minor',
     startedAt: startsAt,
     monitors,
     updates: [{ id: 'firing', at: startsAt, status: 'investigating', body }],

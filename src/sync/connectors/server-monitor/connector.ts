@@ -26,7 +26,7 @@ import {
   type Pull,
   type PullContext,
 } from '../../connector.ts';
-import { detailsDue, idIn } from '../items.ts';
+import { detailsDue, idIn, note } from '../items.ts';
 import { CountSchema } from '../wire.ts';
 import {
   type Found,
@@ -47,7 +47,7 @@ import {
   MonitorAnswerSchema,
   type Options,
   OptionsSchema,
-  question,
+  query,
   readStates,
   StatusAnswerSchema,
   TestAnswerSchema,
@@ -64,14 +64,12 @@ const QUIET_PASS_CALLS = 4;
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const states = yield* readStates(options);
-  const origin: Origin = {
-    upstreamId: context.upstreamId,
-    zone: options.timezone ?? utcOffset(states.status.data.timestamp),
-  };
+  const problems = [...states.problems];
+  const zone = options.timezone ?? utcOffset(states.status.data.timestamp);
+  const origin: Origin = { upstreamId: context.upstreamId, zone, problems };
   const projected = projectMonitors(states.items, origin);
   const found = yield* readIncidents(options, context, { origin, active: states.status.data.active_incidents });
-  const isDoubted = states.isContradicted || found.isContradicted;
-  const monitors = isDoubted ? withoutWellness(projected.monitors) : projected.monitors;
+  const monitors = states.isContradicted || found.isContradicted ? withoutWellness(projected) : projected;
   const windows = yield* readMaintenances(options, context, origin);
   const { details, backfilled } = yield* readDetails(options, context, { origin, monitors, found });
   const { isContradicted: _, isWhole: __, ...learned } = found;
@@ -81,7 +79,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     monitors,
     maintenances: windows.maintenances,
     details,
-    problems: [...projected.problems, ...states.problems, ...found.problems, ...windows.problems],
+    problems,
     itemsTotal: states.items.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
     complete: [...found.complete, ...windows.complete],
@@ -89,18 +87,12 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   };
 }
 
-type FoundWindows = Pick<Learned, 'maintenances' | 'problems' | 'stale' | 'complete'>;
+type FoundWindows = Pick<Learned, 'maintenances' | 'stale' | 'complete'>;
 
 function* readMaintenances(options: Options, { now }: PullContext, origin: Origin): Pull<FoundWindows> {
-  if (!options.maintenance) return { maintenances: [], problems: [], stale: [], complete: [] };
-  const answer = yield* attemptOne(
-    question(options, {
-      name: 'maintenance',
-      priority: 'incident',
-      path: '/maintenance',
-      schema: MaintenanceAnswerSchema,
-    }),
-  );
+  if (!options.maintenance) return { maintenances: [], stale: [], complete: [] };
+  const asked = { name: 'maintenance', priority: 'incident', schema: MaintenanceAnswerSchema } as const;
+  const answer = yield* attemptOne(query(options, '/maintenance', asked));
   if (answer.kind === 'ok') {
     const items = answer.payload.data;
     const prefix = `${origin.upstreamId}/maintenance-`;
@@ -108,16 +100,12 @@ function* readMaintenances(options: Options, { now }: PullContext, origin: Origi
     const isTold = ids.every((id) => id !== null);
     // It isn't documented whether the list contains past windows.
     const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
-    return { ...projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
+    return { maintenances: projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
   }
+  origin.problems.push(note('/maintenance', explainMissing(answer)));
   // If the address is missing or has another shape, there is no maintenance. After other errors, known data stays.
   const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
-  return {
-    maintenances: [],
-    problems: [{ kind: 'note', place: '/maintenance', message: explainMissing(answer) }],
-    stale: isAbsent ? [] : ['maintenances'],
-    complete: [],
-  };
+  return { maintenances: [], stale: isAbsent ? [] : ['maintenances'], complete: [] };
 }
 
 /** Reads uptime and logs, first of the monitors with the oldest details. */
@@ -128,15 +116,12 @@ function* readDetails(
 ): Pull<{ readonly details: MonitorDetail[]; readonly backfilled: readonly MonitorId[] }> {
   const due = detailsDue(monitors, context, DETAIL_AGE_MIN_MS);
   const answers = yield* attempt(
-    due.map((id) =>
-      question(options, {
-        name: 'monitor detail',
-        priority: 'detail',
-        path: `/monitors/${encodeURIComponent(id)}`,
-        query: { include_uptime: 1, uptime_days: 90, include_logs: 1, logs_limit: 100 },
-        schema: MonitorAnswerSchema.refine(({ data }) => data.monitor.id === id, 'is of another monitor'),
-      }),
-    ),
+    due.map((id) => {
+      const schema = MonitorAnswerSchema.refine(({ data }) => data.monitor.id === id, 'is of another monitor');
+      const asked = { name: 'monitor detail', priority: 'detail', schema } as const;
+      const search = { include_uptime: 1, uptime_days: 90, include_logs: 1, logs_limit: 100 };
+      return query(options, `/monitors/${encodeURIComponent(id)}`, asked, search);
+    }),
     DETAILS_PER_PASS,
   );
   const details: MonitorDetail[] = [];
@@ -166,25 +151,17 @@ function* readPastOutages(
   if (context.memory.backfilledMonitors?.has(id) === true) return null;
   const uptime = answer.data.monitor.uptime;
   const hasFailedChecks = (uptime?.up_checks ?? 0) < (uptime?.total_checks ?? 0);
-  if (found.isWhole || !hasFailedChecks)
-    return findOutages(found.incidents, toMonitorId(context.upstreamId, id), context.now);
-  const listed = yield* readListed(options, {
-    name: 'list incidents of a monitor',
-    priority: 'backfill',
-    query: { monitor_id: id },
-  });
+  const monitor = toMonitorId(context.upstreamId, id);
+  if (found.isWhole || !hasFailedChecks) return findOutages(found.incidents, monitor, context.now);
+  const asking = { name: 'list incidents of a monitor', priority: 'backfill', search: { monitor_id: id } } as const;
+  const listed = yield* readListed(options, asking, []);
   if (listed.kind !== 'ok') return 'later';
-  const { incidents } = projectIncidents(listed.items, origin);
-  return findOutages(incidents, toMonitorId(context.upstreamId, id), context.now);
+  return findOutages(projectIncidents(listed.items, { ...origin, problems: [] }), monitor, context.now);
 }
 
 function* probe(options: Options): Pull<Probe> {
-  const test = yield* ask(
-    question(options, { name: 'test', priority: 'list', path: '/test', schema: TestAnswerSchema }),
-  );
-  const status = yield* ask(
-    question(options, { name: 'status', priority: 'list', path: '/status', schema: StatusAnswerSchema }),
-  );
+  const test = yield* ask(query(options, '/test', { name: 'test', schema: TestAnswerSchema }));
+  const status = yield* ask(query(options, '/status', { name: 'status', schema: StatusAnswerSchema }));
   const client = test.payload.data.client_id ?? null;
   return {
     summary: `key valid${client === null ? '' : `, client ${client}`}`,

@@ -12,13 +12,13 @@ import {
   type Problem,
   type ResponseTime,
   toMonitorId,
-  type UpstreamUptime,
 } from '../../../model/observation.ts';
 import type { Span } from '../../../model/overlap.ts';
-import { DAY_MS, type EpochMs, HOUR_MS, type Interval, toEpochMs } from '../../../model/time.ts';
-import { attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { DAY_MS, type EpochMs, HOUR_MS, type Interval, later, toEpochMs } from '../../../model/time.ts';
+import { type Answer, attempt, type Priority, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { createIncident, createMaintenance } from '../entries.ts';
 import {
+  asNotes,
   compareIds,
   externalIdOf,
   idIn,
@@ -28,7 +28,7 @@ import {
   parseItems,
   projectMonitorLists,
   uniqueById,
-  unknownMonitor,
+  uniqueOverlapping,
 } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import { explainPartial, type Listing, type Reading, readPages, readStablePages } from '../paging.ts';
@@ -43,21 +43,21 @@ import {
   LOG_MS_FIELDS,
   LOG_TIME_FIELDS,
   LogRecordSchema,
-  type MaintenanceItem,
   MaintenanceSchema,
-  type Monitor,
   type MonitorAnswer,
   MonitorSchema,
   type Options,
-  question,
+  query,
+  type Search,
   type Uptime,
 } from './schema.ts';
 
-/** The upstream of the answers, and the time zone of their times. */
+/** The upstream of the answers, the time zone of their times, and what is wrong with them. */
 export interface Origin {
   readonly upstreamId: string;
   /** IANA name or offset of times without one. */
   readonly zone: string;
+  readonly problems: Problem[];
 }
 
 export const STATE_WORDS: StateWords = {
@@ -68,54 +68,28 @@ export const STATE_WORDS: StateWords = {
 };
 
 /** Turns monitors into observations, sorted by id. Never throws. */
-export function projectMonitors(
-  items: readonly unknown[],
-  origin: Origin,
-): { monitors: MonitorObservation[]; problems: Problem[] } {
-  return projectMonitorLists<Monitor>([
-    {
-      place: 'monitors',
-      items,
-      schema: MonitorSchema,
-      idField: ID_FIELD,
-      project: (item, place) => projectMonitor(item, place, origin),
-      placeholder: (externalId) => unknownMonitor(origin.upstreamId, externalId, 'monitor'),
-    },
-  ]);
-}
-
-function projectMonitor(
-  item: Monitor,
-  place: string,
-  { upstreamId, zone }: Origin,
-): { monitor: MonitorObservation; problems: Problem[] } {
-  const active = FlagSchema.optional().safeParse(item.is_active);
-  const word = stateFromWord(STATE_WORDS, item.status, `${place}.status`);
-  const isPaused = active.success && active.data === false;
-  const state = isPaused ? 'paused' : active.success ? word.state : 'unknown';
-  const problems = active.success
-    ? word.problems
-    : [...word.problems, unknownWord(`${place}.is_active`, item.is_active)];
-  return {
-    monitor: {
-      ...unknownMonitor(upstreamId, item.id, item.type),
-      name: item.name,
-      target: item.target,
-      state,
-      createdAt: typeof item.created_at === 'string' ? parseInstant(item.created_at, zone) : null,
-    },
-    problems,
+export function projectMonitors(items: readonly unknown[], { upstreamId, zone, problems }: Origin) {
+  const project = (item: z.output<typeof MonitorSchema>, place: string): Partial<MonitorObservation> => {
+    const { name, type, target, is_active: isActive, created_at: createdAt } = item;
+    const active = FlagSchema.optional().safeParse(isActive);
+    const state = stateFromWord(STATE_WORDS, item.status, `${place}.status`, problems);
+    if (!active.success) problems.push(unknownWord(`${place}.is_active`, isActive));
+    return {
+      name,
+      kind: type,
+      target,
+      state: !active.success ? 'unknown' : active.data === false ? 'paused' : state,
+      createdAt: parseInstant(createdAt ?? '', zone),
+    };
   };
+  const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, idField: ID_FIELD, project };
+  return projectMonitorLists(upstreamId, [list], problems);
 }
 
 /** Turns incidents into outages, sorted by id. Items on two pages count once. Never throws. */
-export function projectIncidents(
-  items: readonly unknown[],
-  origin: Origin,
-): { incidents: Incident[]; problems: Problem[] } {
-  const parsed = parseItems(IncidentSchema, items, 'incidents');
-  const problems = [...parsed.problems];
-  const incidents = parsed.items.flatMap((item) => {
+export function projectIncidents(items: readonly unknown[], origin: Origin): Incident[] {
+  const { problems } = origin;
+  const incidents = parseItems(IncidentSchema, items, 'incidents', problems).flatMap((item) => {
     const incident = projectIncident(item, origin);
     if (incident === null)
       problems.push({ kind: 'dropped', place: `incidents.${item.id}`, message: 'its times are unreadable' });
@@ -126,19 +100,16 @@ export function projectIncidents(
     const ended = variants.filter((variant) => variant.endedAt !== null);
     return ended.length > 0 ? ended : variants;
   });
-  const unique = uniqueById(settled);
-  return {
-    incidents: unique.items,
-    problems: [...problems, ...unique.problems.filter((problem) => problem.kind !== 'note')],
-  };
+  return uniqueOverlapping(settled, problems);
 }
 
 function projectIncident(item: IncidentItem, { upstreamId, zone }: Origin): Incident | null {
   const startedAt = parseInstant(item.started_at, zone);
-  const isOpen = item.ended_at === undefined || item.ended_at === null;
-  const endedAt = isOpen ? null : parseInstant(item.ended_at ?? '', zone);
-  if (startedAt === null || (!isOpen && endedAt === null)) return null;
-  const end = endedAt === null ? null : toEpochMs(Math.max(startedAt, endedAt));
+  const endedAt = item.ended_at == null ? null : parseInstant(item.ended_at, zone);
+  if (startedAt === null || (item.ended_at != null && endedAt === null)) return null;
+  const end = endedAt === null ? null : later(startedAt, endedAt);
+  // Parsed as UTC, because the instant would change if the zone is only known as today's offset.
+  const bornAt = parseInstant(item.started_at, 'UTC');
   return createIncident({
     id: `${upstreamId}/${item.id}`,
     title: item.title ?? item.monitor_name ?? `Incident ${item.id}`,
@@ -152,40 +123,30 @@ function projectIncident(item: IncidentItem, { upstreamId, zone }: Origin): Inci
       { id: 'start', at: startedAt, status: 'investigating', body: item.description ?? '' },
       ...(end === null ? [] : [{ id: 'end', at: end, status: 'resolved', body: '' }]),
     ],
-    // Parsed as UTC, because the instant would change if the zone is only known as today's offset.
-    ...bornAt(item),
+    ...(bornAt === null ? {} : { bornAt }),
   });
-}
-
-function bornAt({ started_at: startedAt }: IncidentItem): Pick<Incident, 'bornAt'> {
-  const at = parseInstant(startedAt, 'UTC');
-  return at === null ? {} : { bornAt: at };
 }
 
 /** Maintenance windows from an undocumented address. Unreadable items are only noted. */
-export function projectMaintenances(
-  items: readonly unknown[],
-  origin: Origin,
-): { maintenances: Maintenance[]; problems: Problem[] } {
-  const parsed = parseItems<MaintenanceItem>(MaintenanceSchema, items, 'maintenance');
-  const problems: Problem[] = parsed.problems.map((problem) => ({ ...problem, kind: 'note' }));
-  const maintenances = parsed.items.flatMap((item) => {
-    const startsAt = parseInstant(item.startsAt, origin.zone);
-    const endsAt = parseInstant(item.endsAt, origin.zone);
-    if (startsAt === null || endsAt === null || endsAt <= startsAt) {
-      problems.push({ kind: 'note', place: `maintenance.${item.id}`, message: 'its window is unreadable' });
+export function projectMaintenances(items: readonly unknown[], { upstreamId, zone, problems }: Origin): Maintenance[] {
+  const unread: Problem[] = [];
+  const maintenances = parseItems(MaintenanceSchema, items, 'maintenance', unread).flatMap((item) => {
+    const [startsAt, endsAt] = [item.startsAt, item.endsAt].map((text) => parseInstant(text, zone));
+    if (startsAt == null || endsAt == null || endsAt <= startsAt) {
+      unread.push(note(`maintenance.${item.id}`, 'its window is unreadable'));
       return [];
     }
     return createMaintenance({
-      id: `${origin.upstreamId}/maintenance-${item.id}`,
+      id: `${upstreamId}/maintenance-${item.id}`,
       title: item.title ?? 'Maintenance',
       startsAt,
       endsAt,
-      monitors: [...new Set(item.monitorIds)].toSorted(compareIds).map((id) => toMonitorId(origin.upstreamId, id)),
+      monitors: [...new Set(item.monitorIds)].toSorted(compareIds).map((id) => toMonitorId(upstreamId, id)),
       ...(item.description === null ? {} : { body: item.description }),
     });
   });
-  return { maintenances: uniqueById(maintenances).items, problems };
+  problems.push(...asNotes(unread));
+  return uniqueById(maintenances);
 }
 
 /** Everything in an answer of `/monitors/{id}`. */
@@ -200,26 +161,25 @@ export function projectDetail(
 ): MonitorDetail {
   const { monitor } = answer.data;
   const uptime = monitor.uptime ?? null;
-  const createdAt = typeof monitor.created_at === 'string' ? parseInstant(monitor.created_at, origin.zone) : null;
+  const createdAt = parseInstant(monitor.created_at ?? '', origin.zone);
   return createDetail(toMonitorId(origin.upstreamId, monitor.id), facts.fetchedAt, {
-    // Without any checks, the figures are meaningless zeros.
-    uptime: uptime === null || uptime.total_checks === 0 ? null : projectUptime(uptime),
+    uptime:
+      // Without any checks, the figures are meaningless zeros.
+      uptime === null || uptime.total_checks === 0
+        ? null
+        : {
+            periodDays: uptime.period_days,
+            checksTotal: uptime.total_checks ?? null,
+            checksUp: uptime.up_checks ?? null,
+            uptimeRatio: uptime.uptime_percentage == null ? null : uptime.uptime_percentage / 100,
+            responseTimeAverageMs: uptime.avg_response_time ?? null,
+          },
     responseTimes: projectLogs(monitor.logs ?? answer.data.logs ?? [], origin.zone),
     reportedSpans:
       uptime === null || facts.outages === null
         ? []
         : reportedSpans(uptime, { createdAt, now: facts.fetchedAt, outages: facts.outages }),
   });
-}
-
-function projectUptime(uptime: Uptime): UpstreamUptime {
-  return {
-    periodDays: uptime.period_days,
-    checksTotal: uptime.total_checks ?? null,
-    checksUp: uptime.up_checks ?? null,
-    uptimeRatio: typeof uptime.uptime_percentage === 'number' ? uptime.uptime_percentage / 100 : null,
-    responseTimeAverageMs: uptime.avg_response_time ?? null,
-  };
 }
 
 /** Response times from log records, whose shape isn't documented; in milliseconds, oldest first. */
@@ -287,15 +247,7 @@ const WHOLE_AGE_MIN_MS = DAY_MS;
 /** The same local time may have been another instant before clocks changed. */
 const CLOCK_CHANGE_MS = 2 * HOUR_MS;
 
-type FoundParts =
-  | 'incidents'
-  | 'problems'
-  | 'itemsTotal'
-  | 'stale'
-  | 'isBackfilled'
-  | 'complete'
-  | 'gone'
-  | 'readAgain';
+type FoundParts = 'incidents' | 'itemsTotal' | 'stale' | 'isBackfilled' | 'complete' | 'gone' | 'readAgain';
 
 export interface Found extends Pick<Learned, FoundParts> {
   /** Whether every incident of the past is in `incidents`. */
@@ -315,70 +267,52 @@ export function* readIncidents(
   context: PullContext,
   { origin, active: summary }: { readonly origin: Origin; readonly active: readonly unknown[] },
 ): Pull<Found> {
-  const active = yield* readListed(options, {
-    name: 'list open incidents',
-    priority: 'incident',
-    query: { active: 1 },
-  });
+  const { memory, upstreamId } = context;
+  const { problems } = origin;
+  const asking = { name: 'list open incidents', priority: 'incident', search: { active: 1 } } as const;
+  const active = yield* readListed(options, asking, problems);
   const past = yield* readPast(options, context, origin);
   const items = [...active.items, ...past.items];
   const listed = projectIncidents(items, origin);
-  const seen = new Set(listed.incidents.map((incident) => externalIdOf(incident.id)));
+  const seen = new Set(listed.map(({ id }) => externalIdOf(id)));
   // If the list couldn't be read, nothing is missing from it.
   const counted = (active.kind === 'ok' ? summary : [])
     .flatMap((item) => idIn(item, ID_FIELD) ?? [])
     .filter((id) => !seen.has(id));
-  const missing = [...new Set([...context.memory.openIncidents, ...counted])].filter((id) => !seen.has(id));
-  const changed = yield* attempt(
+  const missing = [...new Set([...memory.openIncidents, ...counted])].filter((id) => !seen.has(id));
+  const answers = yield* attempt(
     missing.map((id) =>
-      question(options, {
+      query(options, `/incidents/${encodeURIComponent(id)}`, {
         name: 'incident',
         priority: 'incident',
-        path: `/incidents/${encodeURIComponent(id)}`,
         schema: IncidentAnswerSchema,
       }),
     ),
   );
-  const changedItems = changed.flatMap((answer) => (answer.kind === 'ok' ? [answer.payload.data.incident] : []));
-  const asked = projectIncidents(changedItems, origin);
+  const missed = answers.flatMap((answer) => (answer.kind === 'ok' ? [answer.payload.data.incident] : []));
+  const asked = projectIncidents(missed, origin);
   // A rejected id was deleted upstream. After other errors, known data stays.
-  const refused = missing.filter((_, index) => {
-    const answer = changed[index];
-    return answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-  });
-  const isUnsure = changed.some(
-    (answer) => answer.kind === 'skipped' || (answer.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED'),
-  );
-  const taken = new Set([...listed.incidents, ...asked.incidents].map((incident) => externalIdOf(incident.id)));
-  const isLossy = losesOpen([...items, ...changedItems], {
-    idField: ID_FIELD,
-    taken,
-    open: context.memory.openIncidents,
-  });
+  const isRefused = (answer: Answer<unknown> | undefined): boolean =>
+    answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
+  const isUnsure = answers.some((answer) => answer.kind !== 'ok' && !isRefused(answer));
+  const taken = new Set([...listed, ...asked].map(({ id }) => externalIdOf(id)));
+  const isLossy = losesOpen([...items, ...missed], { idField: ID_FIELD, taken, open: memory.openIncidents });
   const lost = counted.filter((id) => !taken.has(id));
+  for (const id of counted) {
+    const message = `is missing from all lists of incidents${lost.includes(id) ? ' and can’t be found by id' : ''}`;
+    problems.push(note(`active_incidents.${id}`, message));
+  }
   const isStale = active.kind !== 'ok' || isUnsure || isLossy;
   return {
-    incidents: uniqueById([...listed.incidents, ...asked.incidents]).items,
-    problems: [
-      ...active.problems,
-      ...past.problems,
-      ...listed.problems,
-      ...asked.problems,
-      ...counted.map((id) =>
-        note(
-          `active_incidents.${id}`,
-          `is missing from all lists of incidents${lost.includes(id) ? ' and can’t be found by id' : ''}`,
-        ),
-      ),
-    ],
-    itemsTotal: items.length + asked.incidents.length,
+    incidents: uniqueById([...listed, ...asked]),
+    itemsTotal: items.length + asked.length,
     stale: isStale ? ['incidents'] : [],
     // If the list was cut at the limit, waiting doesn't help.
-    isBackfilled: context.memory.isBackfilled || past.kind === 'ok' || past.kind === 'cut',
-    isWhole: !context.memory.isBackfilled && past.kind === 'ok' && active.kind === 'ok',
+    isBackfilled: memory.isBackfilled || past.kind === 'ok' || past.kind === 'cut',
+    isWhole: !memory.isBackfilled && past.kind === 'ok' && active.kind === 'ok',
     complete: completeList([...past.items, ...active.items], past.since, context),
-    gone: refused.map((id) => `${context.upstreamId}/${id}`),
-    readAgain: past.readAgain.map((id) => `${context.upstreamId}/${id}`),
+    gone: missing.filter((_, index) => isRefused(answers[index])).map((id) => `${upstreamId}/${id}`),
+    readAgain: past.readAgain.map((id) => `${upstreamId}/${id}`),
     isContradicted: lost.length > 0,
   };
 }
@@ -398,13 +332,12 @@ function completeList(
 interface Listed {
   readonly items: readonly unknown[];
   readonly kind: Reading<unknown>['kind'];
-  readonly problems: readonly Problem[];
 }
 
 interface IncidentQuery {
   readonly name: string;
   readonly priority: Priority;
-  readonly query: Readonly<Record<string, string | number>>;
+  readonly search?: Search;
 }
 
 /** The past as read this time. */
@@ -421,14 +354,14 @@ function* readPast(options: Options, context: PullContext, origin: Origin): Pull
   const [oldest = now] = memory.incidentsReadAt.values();
   if (memory.isBackfilled && now - oldest < WHOLE_AGE_MIN_MS) return yield* readRecent(options, context, origin);
   const priority = memory.isBackfilled ? 'detail' : 'backfill';
-  const all = yield* readListed(options, { name: 'list all incidents', priority, query: {} });
+  const all = yield* readListed(options, { name: 'list all incidents', priority }, origin.problems);
   if (memory.isBackfilled && all.kind !== 'ok') return yield* readRecent(options, context, origin);
   const since = all.kind === 'ok' ? null : undefined;
   return { ...all, since, readAgain: all.items.flatMap((item) => idIn(item, ID_FIELD) ?? []) };
 }
 
 /** A list of incidents, whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
-export function* readListed(options: Options, asking: IncidentQuery): Pull<Listed> {
+export function* readListed(options: Options, asking: IncidentQuery, problems: Problem[]): Pull<Listed> {
   const reading = yield* readStablePages(listIncidents(options, asking), {
     factsOf: ({ data }) => ({
       total: data.pagination.total,
@@ -436,32 +369,23 @@ export function* readListed(options: Options, asking: IncidentQuery): Pull<Liste
     }),
     countsAll: true,
   });
-  return toListed(reading, asking.name);
+  return toListed(reading, asking.name, problems);
 }
 
-function toListed(reading: Reading<IncidentsAnswer>, place: string): Listed {
+function toListed(reading: Reading<IncidentsAnswer>, place: string, problems: Problem[]): Listed {
   const reason = explainPartial(reading);
-  return {
-    items: reading.pages.flatMap((page) => page.data.incidents),
-    kind: reading.kind,
-    problems: reason === null ? [] : [{ kind: 'note', place, message: reason }],
-  };
+  if (reason !== null) problems.push(note(place, reason));
+  return { items: reading.pages.flatMap((page) => page.data.incidents), kind: reading.kind };
 }
 
-function listIncidents(options: Options, { name, priority, query }: IncidentQuery): Listing<IncidentsAnswer> {
-  const pageQuestion = (page: number): Question<IncidentsAnswer> =>
-    question(options, {
-      name,
-      priority,
-      path: '/incidents',
-      query: { ...query, page, per_page: PER_PAGE },
-      schema: IncidentsAnswerSchema,
-    });
+function listIncidents(options: Options, { search, ...asking }: IncidentQuery): Listing<IncidentsAnswer> {
+  const pageQuery = (page: number): Query<IncidentsAnswer> =>
+    query(options, '/incidents', { ...asking, schema: IncidentsAnswerSchema }, { ...search, page, per_page: PER_PAGE });
   return {
-    first: pageQuestion(1),
+    first: pageQuery(1),
     next: ({ data }, index) => {
       const pagesTotal = data.pagination.total_pages ?? Math.ceil(data.pagination.total / PER_PAGE);
-      return data.incidents.length === 0 || index + 1 >= pagesTotal ? null : pageQuestion(index + 2);
+      return data.incidents.length === 0 || index + 1 >= pagesTotal ? null : pageQuery(index + 2);
     },
     pagesMax: PAGES_MAX,
     isNeeded: false,
@@ -475,8 +399,8 @@ function listIncidents(options: Options, { name, priority, query }: IncidentQuer
 function* readRecent(options: Options, context: PullContext, origin: Origin): Pull<Past> {
   const lastLook = Math.max(0, ...context.memory.detailFetchedAt.values());
   const since = lastLook === 0 ? 0 : lastLook - RECENT_MARGIN_MS;
-  const asking: IncidentQuery = { name: 'list recent incidents', priority: 'incident', query: {} };
-  const all = listIncidents(options, asking);
+  const name = 'list recent incidents';
+  const all = listIncidents(options, { name, priority: 'incident' });
   let isCut = false;
   const reading = yield* readPages({
     ...all,
@@ -486,7 +410,7 @@ function* readRecent(options: Options, context: PullContext, origin: Origin): Pu
       return isCut ? null : all.next(page, index);
     },
   });
-  const listed = toListed(reading, asking.name);
+  const listed = toListed(reading, name, origin.problems);
   const whole = isCut ? toEpochMs(since + CLOCK_CHANGE_MS) : null;
   return {
     ...listed,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
-import { ask, type Priority, type Pull, type Question } from '../../connector.ts';
+import { ask, type Pull, type Query } from '../../connector.ts';
 import { itemKey, note } from '../items.ts';
 import {
   BaseUrlSchema,
@@ -49,8 +49,8 @@ type StatusAnswer = z.output<typeof StatusAnswerSchema>;
 
 /** `+02:00` of a time that ends with it; `+00:00` for Z. */
 export function utcOffset(timestamp: string): string {
-  const found = OFFSET.exec(timestamp);
-  return found?.[1] === undefined ? '+00:00' : `${found[1]}:${found[2]}`;
+  const [, hours = '+00', minutes = '00'] = OFFSET.exec(timestamp) ?? [];
+  return `${hours}:${minutes}`;
 }
 
 const MonitorsAnswerSchema = envelope(z.object({ monitors: z.array(z.unknown()), count: z.unknown().optional() }));
@@ -65,11 +65,9 @@ export const MonitorSchema = z.object({
   is_active: z.unknown().optional(),
   created_at: z.string().nullish(),
 });
-export type Monitor = z.output<typeof MonitorSchema>;
 
 const PaginationSchema = z.object({
   total: CountSchema,
-  current_page: CountSchema.nullish(),
   total_pages: CountSchema.nullish(),
 });
 
@@ -123,9 +121,7 @@ export const LOG_MS_FIELDS = [
 ] as const;
 export const LogRecordSchema = z.record(z.string(), z.unknown());
 
-export const TestAnswerSchema = envelope(
-  z.object({ message: z.string().catch(''), client_id: IdSchema.nullish().catch(null) }),
-);
+export const TestAnswerSchema = envelope(z.object({ client_id: IdSchema.nullish().catch(null) }));
 
 /** `/maintenance` is not documented; read only when asked for, and by any of the usual names. */
 export const MaintenanceAnswerSchema = envelope(
@@ -167,7 +163,6 @@ export const MaintenanceSchema = z
       }),
     ],
   }));
-export type MaintenanceItem = z.output<typeof MaintenanceSchema>;
 
 // How questions are put to the server monitor, and the states of all monitors: the list, held against what `/status`
 // counts.
@@ -198,25 +193,20 @@ export const OptionsSchema = z.strictObject({
 });
 export type Options = z.output<typeof OptionsSchema>;
 
+/** Parameters of a request. */
+export type Search = Readonly<Record<string, string | number>>;
+
 /** One read of the API, the key in its header. */
-export function question<T>(
-  options: Options,
-  {
-    name,
-    priority,
-    path,
-    query,
-    schema,
-  }: { name: string; priority: Priority; path: string; query?: Record<string, string | number>; schema: z.ZodType<T> },
-): Question<T> {
+export function query<T>(
+  { baseUrl, auth, apiKey }: Options,
+  path: string,
+  asked: Pick<Query<T>, 'name' | 'priority' | 'schema'>,
+  search: Search = {},
+): Query<T> {
   return {
-    name,
-    priority,
-    method: 'GET',
-    url: endpointAddress(options.baseUrl, path, query),
-    headers:
-      options.auth === 'bearer' ? { authorization: `Bearer ${options.apiKey}` } : { 'x-api-key': options.apiKey },
-    schema,
+    ...asked,
+    url: endpointAddress(baseUrl, path, search),
+    headers: auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey },
   };
 }
 
@@ -240,17 +230,10 @@ export function* readStates(options: Options): Pull<ReadStates> {
 }
 
 function* readOnce(options: Options): Pull<ReadStates> {
-  const status = yield* ask(
-    question(options, { name: 'status', priority: 'list', path: '/status', schema: StatusAnswerSchema }),
-  );
+  const status = yield* ask(query(options, '/status', { name: 'status', schema: StatusAnswerSchema }));
+  const search = options.type === undefined ? {} : { type: options.type };
   const listed = yield* ask(
-    question(options, {
-      name: 'list monitors',
-      priority: 'list',
-      path: '/monitors',
-      ...(options.type === undefined ? {} : { query: { type: options.type } }),
-      schema: MonitorsAnswerSchema,
-    }),
+    query(options, '/monitors', { name: 'list monitors', schema: MonitorsAnswerSchema }, search),
   );
   // The summary counts all monitors, and these are some of them.
   const isPartial = options.type !== undefined || !options.compareStatus;

@@ -12,12 +12,13 @@ import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time
 import {
   type Answer,
   ask,
-  attempt,
+  attemptOne,
   type Connector,
   explainMissing,
   type Priority,
   type Pull,
   type PullContext,
+  type Query,
   type Question,
 } from '../../connector.ts';
 import { endMissing } from '../entries.ts';
@@ -51,48 +52,47 @@ const SUMMARY_AGE_MAX_MS = 15 * MINUTE_MS;
 /** What a list of the past holds at most. */
 const LISTED_MAX = 50;
 
-function question<T>(
-  options: Options,
-  path: string,
-  rest: Pick<Question<T>, 'name' | 'schema' | 'priority'>,
-): Question<T> {
-  const url = endpointAddress(options.url, `/api/v2/${path}`);
-  return { ...rest, method: 'GET', url, headers: {}, isConditional: true };
-}
-
-function summaryQuestion(options: Options): Question<z.output<typeof SummarySchema>> {
-  const asked = question(options, 'summary.json', { name: 'summary', priority: 'list', schema: SummarySchema });
-  return { ...asked, maxAgeMs: SUMMARY_AGE_MAX_MS };
+function query<T>(options: Options, path: string, rest: Pick<Question<T>, 'name' | 'schema' | 'priority'>): Query<T> {
+  return { ...rest, url: endpointAddress(options.url, `/api/v2/${path}`), isConditional: true };
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const { payload: summary } = yield* ask(summaryQuestion(options));
+  const { payload: summary } = yield* ask({
+    ...query(options, 'summary.json', { name: 'summary', priority: 'list', schema: SummarySchema }),
+    maxAgeMs: SUMMARY_AGE_MAX_MS,
+  });
   const { upstreamId, memory } = context;
   const open = new Set(summary.incidents.map((item) => idIn(item, ID_FIELD)));
   const hasEnded = [...memory.openIncidents].some((id) => !open.has(id));
   const past = yield* readPast(options, context, { hasEnded });
-  const projected = projectComponents(summary.components, {
-    upstreamId,
-    wanted: options.components,
-    incidents: summary.incidents,
-  });
-  const about = { upstreamId, monitors: new Set(projected.monitors.map(({ id }) => id)) };
-  const incidents = projectIncidents({ incidents: summary.incidents, 'past incidents': past.incidents ?? [] }, about);
+  const problems: Problem[] = [];
+  const monitors = projectComponents(
+    summary.components,
+    { upstreamId, wanted: options.components, incidents: summary.incidents },
+    problems,
+  );
+  const about = { upstreamId, monitors: new Set(monitors.map(({ id }) => id)) };
+  const incidents = projectIncidents(
+    { incidents: summary.incidents, 'past incidents': past.incidents ?? [] },
+    about,
+    problems,
+  );
   const maintenances = projectMaintenances(
     { scheduled_maintenances: summary.scheduled_maintenances, 'past maintenances': past.maintenances ?? [] },
     about,
+    problems,
   );
-  const taken = new Set(incidents.incidents.map(({ id }) => externalIdOf(id)));
+  const taken = new Set(incidents.map(({ id }) => externalIdOf(id)));
   // Which one it is that has no id cannot be told; it may be any of those that were open.
   const ended = open.has(null) ? [] : endMissing(memory.openStories ?? new Map(), open.union(taken), context);
   const isOpenLost = losesOpen(summary.incidents, { idField: ID_FIELD, taken, open: memory.openIncidents });
   const itemsOf = [summary.components, summary.incidents, summary.scheduled_maintenances];
   return {
     ...NOTHING_LEARNED,
-    monitors: projected.monitors,
-    incidents: [...incidents.incidents, ...ended],
-    maintenances: maintenances.maintenances,
-    problems: [...projected.problems, ...incidents.problems, ...maintenances.problems, ...past.problems],
+    monitors,
+    incidents: [...incidents, ...ended],
+    maintenances,
+    problems: [...problems, ...past.problems],
     itemsTotal: [...itemsOf, past.incidents ?? [], past.maintenances ?? []].reduce(
       (sum, { length }) => sum + length,
       0,
@@ -102,15 +102,15 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
       ...completeList('incidents', context, {
         items: past.incidents,
         known: summary.incidents,
-        instants: incidents.incidents.map(({ id, startedAt }) => [externalIdOf(id), startedAt]),
+        instants: incidents.map(({ id, startedAt }) => [externalIdOf(id), startedAt]),
       }),
       ...completeList('maintenances', context, {
         items: past.maintenances,
         known: summary.scheduled_maintenances,
-        instants: maintenances.maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
+        instants: maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
       }),
     ],
-    details: past.isRead ? projected.monitors.map(({ id }) => createDetail(id, context.now)) : [],
+    details: past.isRead ? monitors.map(({ id }) => createDetail(id, context.now)) : [],
     isBackfilled: memory.isBackfilled || past.incidents !== null,
   };
 }
@@ -135,22 +135,18 @@ function* readPast(
   const lastReadAt = Math.max(0, ...memory.detailFetchedAt.values());
   if (memory.isBackfilled && !hasEnded && now - lastReadAt < PAST_AGE_MIN_MS) return NO_PAST;
   const priority: Priority = memory.isBackfilled ? 'detail' : 'backfill';
-  const [incidents] = yield* attempt([
-    question(options, 'incidents.json', { name: 'list incidents', priority, schema: IncidentsSchema }),
-  ]);
-  const [maintenances] = yield* attempt([
-    question(options, 'scheduled-maintenances.json', {
-      name: 'list maintenances',
-      priority,
-      schema: MaintenancesSchema,
-    }),
-  ]);
-  const reported = (place: string, answer: Answer<unknown> | undefined): Problem[] =>
-    answer?.kind === 'failed' ? [note(place, explainMissing(answer))] : [];
+  const incidents = yield* attemptOne(
+    query(options, 'incidents.json', { name: 'list incidents', priority, schema: IncidentsSchema }),
+  );
+  const maintenances = yield* attemptOne(
+    query(options, 'scheduled-maintenances.json', { name: 'list maintenances', priority, schema: MaintenancesSchema }),
+  );
+  const reported = (place: string, answer: Answer<unknown>): Problem[] =>
+    answer.kind === 'failed' ? [note(place, explainMissing(answer))] : [];
   return {
-    incidents: incidents?.kind === 'ok' ? incidents.payload.incidents : null,
-    maintenances: maintenances?.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
-    isRead: incidents?.kind !== 'skipped' && maintenances?.kind !== 'skipped',
+    incidents: incidents.kind === 'ok' ? incidents.payload.incidents : null,
+    maintenances: maintenances.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
+    isRead: incidents.kind !== 'skipped' && maintenances.kind !== 'skipped',
     problems: [...reported('incidents', incidents), ...reported('scheduled-maintenances', maintenances)],
   };
 }

@@ -4,7 +4,6 @@ import {
   INCIDENT_STATUSES,
   type Incident,
   type IncidentImpact,
-  type IncidentStatus,
   isOverStatus,
   type Maintenance,
   type MonitorId,
@@ -15,8 +14,8 @@ import {
 } from '../../../model/observation.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { createIncident, createMaintenance } from '../entries.ts';
-import { parseItem, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
-import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
+import { note, parseItem, parseItems, projectMonitorLists, uniqueById } from '../items.ts';
+import { lookUp, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import * as wire from './schema.ts';
 import { AlarmSchema, type Component, ComponentSchema, ID_FIELD } from './schema.ts';
 
@@ -46,8 +45,9 @@ interface ComponentsOptions {
 export function projectComponents(
   items: readonly unknown[],
   { upstreamId, wanted, incidents }: ComponentsOptions,
-): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const listed = parseItems(ComponentSchema, items, 'components').items;
+  problems: Problem[],
+): MonitorObservation[] {
+  const listed = parseItems(ComponentSchema, items, 'components');
   const groups = new Map(listed.flatMap((one) => (one.group === true ? [[one.id, one.name]] : [])));
   const names = Map.groupBy(
     listed.filter(({ group }) => group !== true),
@@ -58,49 +58,33 @@ export function projectComponents(
     return group === undefined ? name : `${group} - ${name}`;
   };
   const doubt = findDoubt(incidents);
-  const { monitors, problems } = projectMonitorLists<Component>([
-    {
-      place: 'components',
-      items: items.filter((item) => !isGroup(item)),
-      schema: ComponentSchema,
-      idField: ID_FIELD,
-      project: (component, place) => {
-        const { state, problems: words } = stateFromWord(STATE_WORDS, component.status, `${place}.status`);
-        const monitor: MonitorObservation = {
-          ...unknownMonitor(upstreamId, component.id, 'component'),
-          name: (names.get(component.name)?.length ?? 0) > 1 ? fullName(component) : component.name,
-          description: component.description,
-          state: state === 'operational' && doubt(component.id) ? 'unknown' : state,
-          createdAt: component.created_at ?? null,
-        };
-        return { monitor, problems: words };
-      },
-      placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'component'),
+  const list = {
+    place: 'components',
+    items: items.filter((item) => !isGroup(item)),
+    kind: 'component',
+    schema: ComponentSchema,
+    idField: ID_FIELD,
+    project: (component: Component, place: string): Partial<MonitorObservation> => {
+      const state = stateFromWord(STATE_WORDS, component.status, `${place}.status`, problems);
+      return {
+        name: (names.get(component.name)?.length ?? 0) > 1 ? fullName(component) : component.name,
+        description: component.description,
+        state: state === 'operational' && doubt(component.id) ? 'unknown' : state,
+        createdAt: component.created_at ?? null,
+      };
     },
-  ]);
-  if (wanted === undefined) return { monitors, problems };
-  const chosen = new Map(
-    wanted.map((name) => [
-      name,
-      listed.filter((one) => one.group !== true && [one.id, one.name, fullName(one)].includes(name)),
-    ]),
-  );
-  const ids = new Set([...chosen.values()].flat().map(({ id }) => `${upstreamId}/${id}`));
-  const missing = [...chosen].filter(([, found]) => found.length === 0).map(([name]) => name);
-  return {
-    // One that cannot be read cannot be told by its name; it is kept, since it may be one of them.
-    monitors: monitors.filter(({ id }) => ids.has(id) || !listed.some((one) => `${upstreamId}/${one.id}` === id)),
-    problems: [
-      ...problems,
-      ...missing.map(
-        (name): Problem => ({
-          kind: 'note',
-          place: 'components',
-          message: `there is no component named ${JSON.stringify(name.slice(0, 60))}`,
-        }),
-      ),
-    ],
   };
+  const monitors = projectMonitorLists(upstreamId, [list], problems);
+  if (wanted === undefined) return monitors;
+  const chosen = wanted.flatMap((name) => {
+    const found = listed.filter((one) => one.group !== true && [one.id, one.name, fullName(one)].includes(name));
+    if (found.length === 0)
+      problems.push(note('components', `there is no component named ${JSON.stringify(name.slice(0, 60))}`));
+    return found;
+  });
+  const ids = new Set(chosen.map(({ id }) => `${upstreamId}/${id}`));
+  // One that cannot be read cannot be told by its name; it is kept, since it may be one of them.
+  return monitors.filter(({ id }) => ids.has(id) || !listed.some((one) => `${upstreamId}/${one.id}` === id));
 }
 
 function isGroup(item: unknown): boolean {
@@ -152,41 +136,46 @@ interface EventsOptions {
 export function projectIncidents(
   lists: Readonly<Record<string, readonly unknown[]>>,
   options: EventsOptions,
-): { incidents: Incident[]; problems: Problem[] } {
-  const { items, problems } = projectEvents(lists, wire.IncidentSchema, (event, place, told) => {
-    const monitors = affectedMonitors(event, options) ?? [...options.monitors];
+  problems: Problem[],
+): Incident[] {
+  return projectEvents(lists, wire.IncidentSchema, problems, (event, place) => {
+    const monitors = affectedMonitors(event, options);
     if (monitors.length === 0) return null;
-    const status = incidentStatus(event.status, place, told);
+    // Unknown statuses count as open.
+    const status = INCIDENT_STATUSES.find((known) => known === event.status) ?? 'investigating';
+    if (status !== event.status) problems.push(unknownWord(`${place}.status`, event.status));
+    const impact = lookUp(IMPACTS, event.impact);
+    if (impact === undefined) problems.push(unknownWord(`${place}.impact`, event.impact));
     const startedAt = event.started_at ?? event.created_at;
-    const updates = projectUpdates(event, place, { words: INCIDENT_STATUSES, told });
+    const updates = projectUpdates(event, place, { words: INCIDENT_STATUSES, problems });
     return createIncident({
       id: `${options.upstreamId}/${event.id}`,
       title: event.name,
       status,
-      impact: readImpact(event.impact, place, told),
+      impact: impact ?? 'minor',
       startedAt,
       endedAt: isOverStatus(status) ? findEnd(event, updates, startedAt) : null,
       monitors,
       updates,
     });
   });
-  return { incidents: items, problems };
 }
 
 /** Maintenance of the monitors, in the same way. Never throws. */
 export function projectMaintenances(
   lists: Readonly<Record<string, readonly unknown[]>>,
   options: EventsOptions,
-): { maintenances: Maintenance[]; problems: Problem[] } {
-  const { items, problems } = projectEvents(lists, wire.MaintenanceSchema, (event, place, told) => {
+  problems: Problem[],
+): Maintenance[] {
+  return projectEvents(lists, wire.MaintenanceSchema, problems, (event, place) => {
     const { scheduled_for: startsAt, scheduled_until: until, status } = event;
     if (until < startsAt) {
-      told.push({ kind: 'dropped', place, message: 'it ends before it begins' });
+      problems.push({ kind: 'dropped', place, message: 'it ends before it begins' });
       return null;
     }
-    const monitors = affectedMonitors(event, options) ?? [...options.monitors];
+    const monitors = affectedMonitors(event, options);
     if (monitors.length === 0) return null;
-    if (!MAINTENANCE_STATUSES.includes(String(status))) told.push(unknownWord(`${place}.status`, status));
+    if (!MAINTENANCE_STATUSES.includes(String(status))) problems.push(unknownWord(`${place}.status`, status));
     const endedAt = status === 'completed' ? (event.resolved_at ?? until) : until;
     return createMaintenance({
       id: `${options.upstreamId}/${event.id}`,
@@ -194,77 +183,54 @@ export function projectMaintenances(
       startsAt,
       endsAt: endedAt > startsAt && endedAt < until ? endedAt : until,
       monitors,
-      updates: projectUpdates(event, place, { words: MAINTENANCE_STATUSES, told }),
+      updates: projectUpdates(event, place, { words: MAINTENANCE_STATUSES, problems }),
       // Components in maintenance report that themselves.
       covers: false,
     });
   });
-  return { maintenances: items, problems };
 }
 
 /** The events of all lists, each once and sorted; of one that comes twice the first list's counts. */
 function projectEvents<T, Event extends { readonly id: string }>(
   lists: Readonly<Record<string, readonly unknown[]>>,
   schema: Parameters<typeof parseItem<T>>[0],
-  project: (item: T, place: string, told: Problem[]) => Event | null,
-): { items: Event[]; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const events: Event[] = [];
-  const known = new Set<string>();
+  problems: Problem[],
+  project: (item: T, place: string) => Event | null,
+): Event[] {
+  const events = new Map<string, Event>();
   for (const [list, items] of Object.entries(lists)) {
-    const parsed = items.flatMap((item, index) => {
+    const projected = items.flatMap((item, index) => {
       const place = `${list}[${index}]`;
-      const one = parseItem(schema, item, place);
-      if ('item' in one) return project(one.item, place, problems) ?? [];
-      problems.push(one.problem);
-      return [];
+      const event = parseItem(schema, item, place, problems);
+      return event === undefined ? [] : (project(event, place) ?? []);
     });
-    const unique = uniqueById(parsed);
-    problems.push(...unique.problems);
-    events.push(...unique.items.filter(({ id }) => !known.has(id)));
-    for (const { id } of unique.items) known.add(id);
+    for (const event of uniqueById(projected, problems)) events.getOrInsert(event.id, event);
   }
-  return { items: uniqueById(events).items, problems };
+  return uniqueById([...events.values()]);
 }
 
-/** Those of our monitors that it names; null: it names no component, or which cannot be read. */
+/** Those of our monitors that it names; all, if it names no component, or which cannot be read. */
 function affectedMonitors(
   { components }: wire.Incident | wire.Maintenance,
   { upstreamId, monitors }: EventsOptions,
-): MonitorId[] | null {
-  if (components == null || components.length === 0) return null;
+): MonitorId[] {
+  if (components == null || components.length === 0) return [...monitors];
   const named = new Set(components.map(({ id }) => toMonitorId(upstreamId, id)));
   return [...monitors].filter((id) => named.has(id));
-}
-
-/** Unknown statuses count as open. */
-function incidentStatus(word: unknown, place: string, told: Problem[]): IncidentStatus {
-  const known = INCIDENT_STATUSES.find((status) => status === word);
-  if (known === undefined) told.push(unknownWord(`${place}.status`, word));
-  return known ?? 'investigating';
-}
-
-function readImpact(word: unknown, place: string, told: Problem[]): IncidentImpact {
-  const known = typeof word === 'string' && Object.hasOwn(IMPACTS, word) ? IMPACTS[word] : undefined;
-  if (known === undefined) told.push(unknownWord(`${place}.impact`, word));
-  return known ?? 'minor';
 }
 
 /** Oldest first. */
 function projectUpdates(
   { incident_updates: updates }: wire.Incident | wire.Maintenance,
   place: string,
-  { words, told }: { readonly words: readonly string[]; readonly told: Problem[] },
+  { words, problems }: { readonly words: readonly string[]; readonly problems: Problem[] },
 ): Update[] {
-  const unique = uniqueById(
-    (updates ?? []).map(({ id, status, body, created_at: createdAt, display_at: displayAt }): Update => {
-      const isKnown = typeof status === 'string' && words.includes(status);
-      if (!isKnown) told.push(unknownWord(`${place}.incident_updates.status`, status));
-      return { id, at: displayAt ?? createdAt, status: isKnown ? status : null, body: body ?? '' };
-    }),
-  );
-  told.push(...unique.problems);
-  return unique.items.toSorted((a, b) => a.at - b.at);
+  const read = (updates ?? []).map(({ id, status, body, created_at: createdAt, display_at: displayAt }): Update => {
+    const isKnown = typeof status === 'string' && words.includes(status);
+    if (!isKnown) problems.push(unknownWord(`${place}.incident_updates.status`, status));
+    return { id, at: displayAt ?? createdAt, status: isKnown ? status : null, body: body ?? '' };
+  });
+  return uniqueById(read, problems).toSorted((a, b) => a.at - b.at);
 }
 
 function findEnd(event: wire.Incident, updates: readonly Update[], startedAt: EpochMs): EpochMs {

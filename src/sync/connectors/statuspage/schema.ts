@@ -8,7 +8,6 @@ export const ID_FIELD = 'id';
 
 /** States now, what is open, and what is planned or under way. Some services leave the last list out when it is empty. */
 export const SummarySchema = z.object({
-  page: z.object({ name: NameSchema }).catch({ name: '?' }),
   components: z.array(z.unknown()),
   incidents: z.array(z.unknown()),
   scheduled_maintenances: ListSchema,

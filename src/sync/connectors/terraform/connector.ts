@@ -11,20 +11,11 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import {
-  ask,
-  type ChannelResource,
-  type Connector,
-  NO_LIMITS,
-  type Pull,
-  type PullContext,
-  type Question,
-} from '../../connector.ts';
+import { ask, type ChannelResource, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
 import type { Check } from '../check.ts';
 import { projectChecks, readResults } from '../check-results.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
-import type { Document, Origin } from './hcl.ts';
-import { type ModuleFiles, readFolder, readModules, sourceFileSchema } from './hcl.ts';
+import { type Document, type Origin, readFolder, readModules, sourceFileSchema } from './hcl.ts';
 import { JsonDocumentSchema } from './plan.ts';
 import { channelResources, findChecks, projectDocument, withStates } from './project.ts';
 import { resolveTree } from './resolve.ts';
@@ -68,19 +59,13 @@ function* readDocument({ path, url, headers }: Options): Pull<Document> {
   const place = path ?? url ?? '';
   const isSource = /\.tf(\.json)?$/i.test(place);
   const isJson = /\.(json|tfstate)$/i.test(place) && !isSource;
-  const common = { name: 'read resources', priority: 'list', method: 'GET' } as const;
   if (path !== undefined && !isSource && !isJson) return resolveTree(yield* readFolder(path));
+  const name = 'read resources';
   // Plain file servers and back ends say many things about the type of a state.
   const asked =
-    path === undefined
-      ? { ...common, url: place, headers, acceptAnyType: true }
-      : { ...common, url: pathToFileURL(path).href, headers: {} };
-  if (!isSource) {
-    const question: Question<Document> = { ...asked, schema: JsonDocumentSchema };
-    return (yield* ask(question)).payload;
-  }
-  const question: Question<ModuleFiles> = { ...asked, reads: 'text', schema: sourceFileSchema(basename(place)) };
-  const { payload } = yield* ask(question);
+    path === undefined ? { name, url: place, headers, acceptAnyType: true } : { name, url: pathToFileURL(path).href };
+  if (!isSource) return (yield* ask({ ...asked, schema: JsonDocumentSchema })).payload;
+  const { payload } = yield* ask({ ...asked, reads: 'text', schema: sourceFileSchema(basename(place)) });
   return resolveTree(yield* readModules(payload, path ?? null));
 }
 

@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { ask, type Pull, type Question } from '../../connector.ts';
+import { ask, type Pull } from '../../connector.ts';
 import { compareIds } from '../items.ts';
 
 // What Terraform's files become before anything is made of them: resources by address, their ids, and those of our
@@ -331,13 +331,10 @@ export function* readModules(files: ModuleFiles, file: string | null): Pull<Modu
 function* readFiles(folder: string, isRoot: boolean): Pull<ModuleFiles> {
   const { payload } = yield* ask({
     name: 'read resources',
-    priority: 'list',
-    method: 'GET',
     url: pathToFileURL(folder).href,
-    headers: {},
     reads: 'folder',
     schema: moduleFilesSchema(isRoot),
-  } satisfies Question<ModuleFiles>);
+  });
   return payload;
 }
 

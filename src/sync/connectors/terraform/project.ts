@@ -15,14 +15,12 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import type { State } from '../../../model/state.ts';
 import { issueWords, leafIssues, listFaults } from '../../../schema/issue-words.ts';
 import type { ChannelResource } from '../../connector.ts';
 import { type Check, CheckSchema, isCheckField } from '../check.ts';
-import { uniqueById, uniqueMonitors } from '../items.ts';
+import { note, uniqueById, uniqueMonitors, unknownMonitor } from '../items.ts';
 import {
   ACCESS_WORDS,
-  lookUp,
   MONITOR_WORDS,
   placeComponents,
   placeGroups,
@@ -31,7 +29,7 @@ import {
   toPresentation,
   toSlug,
 } from '../page-words.ts';
-import { FlagSchema, NumberSchema, stateFromWord, toHost, toLink } from '../wire.ts';
+import { FlagSchema, lookUp, NumberSchema, stateFromWord, toHost, toLink } from '../wire.ts';
 import {
   type Document,
   type Origin,
@@ -54,38 +52,29 @@ interface Projected {
 /** Everything in a document, sorted by id; what is left out is told by its address. Never throws; no sensitive value comes out. */
 export function projectDocument(document: Document, origin: Origin): Projected {
   const facts = readFacts(document, origin);
-  const ours = facts.resources;
-  const monitors = uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(facts) : []);
-  const pages = projectPages(facts);
-  const channels = uniqueById(projectChannels(facts));
+  const { resources: ours, identities } = facts;
+  const problems = document.notes.map(({ place, message }) => note(place, message));
+  const foreign = document.resources.length;
+  if (ours.length === 0 && foreign > 0)
+    problems.push(note('resources', `none of ${foreign} is of type ${origin.brand}*; check preset`));
+  for (const resource of ours) {
+    const page = `${origin.upstreamId}/${identities.idOf(resource)}`;
+    // A doubt about who may see a page is told with the page.
+    problems.push(...checkResource(resource).map((one) => (one.kind === 'gate' ? { ...one, page } : one)));
+    const reason = lookUp(NOT_SHOWN, resource.type);
+    if (reason !== undefined) problems.push(note(resource.address, reason));
+  }
+  // Terraform refuses two resources of one address, and so nothing says which of them is meant.
+  for (const [address, { length }] of Map.groupBy(ours, (resource) => resource.address))
+    if (length > 1) problems.push(note(address, `defined ${length} times; one is shown`));
   return {
-    monitors: monitors.monitors,
-    pages: pages.pages,
-    channels: channels.items,
-    problems: [
-      ...document.notes.map((note): Problem => ({ kind: 'note', ...note })),
-      ...foreignResources(document, ours.length, origin),
-      ...ours.flatMap((resource) => checkResource(resource).map((problem) => ofPage(problem, resource, facts))),
-      ...ours.flatMap(reportHidden),
-      ...writtenTwice(ours),
-      ...monitors.problems,
-      ...pages.problems,
-    ],
+    monitors: uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(facts) : [], problems),
+    pages: projectPages(facts, problems),
+    // By name, kind and what triggers them; where they lead to is a secret and stays out.
+    channels: uniqueById(channelsIn(facts).map((resource) => projectChannel(resource, facts))),
+    problems,
     itemsTotal: ours.length,
   };
-}
-
-function foreignResources({ resources }: Document, oursTotal: number, { brand }: Origin): Problem[] {
-  if (oursTotal > 0 || resources.length === 0) return [];
-  return [
-    { kind: 'note', place: 'resources', message: `none of ${resources.length} is of type ${brand}*; check preset` },
-  ];
-}
-
-/** A doubt about who may see a page is told with the page. */
-function ofPage(problem: Problem, resource: Resource, { identities, origin }: ProjectFacts): Problem {
-  if (problem.kind !== 'gate') return problem;
-  return { ...problem, page: `${origin.upstreamId}/${identities.idOf(resource)}` };
 }
 
 /** Resources that are known, and of which nothing can be seen on a page. */
@@ -95,27 +84,11 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   monitors: 'left out: a list for lookups',
 };
 
-function reportHidden({ address, type }: Resource): Problem[] {
-  const message = lookUp(NOT_SHOWN, type);
-  return message === undefined ? [] : [{ kind: 'note', place: address, message }];
-}
-
-/** Terraform refuses two resources of one address, and so nothing says which of them is meant. */
-function writtenTwice(resources: readonly Resource[]): Problem[] {
-  return [...Map.groupBy(resources, ({ address }) => address)]
-    .filter(([, same]) => same.length > 1)
-    .map(([address, same]) => ({
-      kind: 'note',
-      place: address,
-      message: `defined ${same.length} times; one is shown`,
-    }));
-}
-
 /** What a resource breaks of the rules of its fields, each with its address. Values are never quoted. */
 export function checkResource(resource: Resource): Problem[] {
   const rules: Readonly<Record<string, z.ZodType>> = resource.mode === 'data' ? LOOKUP_RULES : RESOURCE_RULES;
   const schema = lookUp(rules, resource.type);
-  if (schema === undefined) return [{ kind: 'note', place: resource.address, message: 'left out: unknown type' }];
+  if (schema === undefined) return [note(resource.address, 'left out: unknown type')];
   const issues = schema.safeParse(resource.values, { error: issueWords() }).error?.issues.flatMap(leafIssues) ?? [];
   const broken = issues
     .filter(({ path }) => !resource.hidden.has(String(path[0])))
@@ -172,37 +145,25 @@ function projectMonitors({ resources, identities, origin }: ProjectFacts): Monit
 function projectMonitor(resource: Resource, id: string, { upstreamId }: Origin): MonitorObservation {
   const { values, type, address, mode, hidden } = resource;
   const active = FlagSchema.optional().safeParse(values['active']);
-  const word = stateFromWord(MONITOR_WORDS, values['status'] ?? 'unspecified', address);
+  const state = stateFromWord(MONITOR_WORDS, values['status'] ?? 'unspecified', address);
   // `active` is false unless it is set; hidden is not unset, and what is only looked up is set elsewhere.
   const isUnset = mode === 'managed' && !hidden.has('active');
   const isPaused = active.success && (active.data === false || (active.data === undefined && isUnset));
-  const state: State = isPaused ? 'paused' : active.success ? word.state : 'unknown';
+  const kind = type === 'monitor' ? 'http' : type.replace('_monitor', '');
   return {
-    id: toMonitorId(upstreamId, id),
+    ...unknownMonitor(upstreamId, id, mode === 'data' ? (toText(values['type']) ?? 'monitor') : kind),
     name: toText(values['name']) ?? resource.name,
     description: toText(values['description']),
-    kind:
-      mode === 'data'
-        ? (toText(values['type']) ?? 'monitor')
-        : type === 'monitor'
-          ? 'http'
-          : type.replace('_monitor', ''),
     target: toText(values['url']) ?? toText(values['uri']),
-    state,
+    state: isPaused ? 'paused' : active.success ? state : 'unknown',
     isPublic: FlagSchema.safeParse(values['public']).data === true,
-    createdAt: null,
   };
 }
 
-/** Channels by name, kind and what triggers them; where they lead to is a secret and stays out. */
-function projectChannels(facts: ProjectFacts): NotificationChannel[] {
-  return resourcesIn(facts).map((resource) => projectChannel(resource, facts));
-}
-
-/** The same with their settings. What only Terraform knows, such as a variable without a value, cannot be seen. */
+/** Channels with their settings. What only Terraform knows, such as a variable without a value, cannot be seen. */
 export function channelResources(document: Document, origin: Origin): readonly ChannelResource[] {
   const facts = readFacts(document, origin);
-  const channels = resourcesIn(facts)
+  const channels = channelsIn(facts)
     .filter(({ mode }) => mode === 'managed')
     .map((resource): ChannelResource => {
       const channel = projectChannel(resource, facts);
@@ -210,10 +171,10 @@ export function channelResources(document: Document, origin: Origin): readonly C
       const isKnown = typeof block === 'object' && block !== null && !Array.isArray(block);
       return { ...channel, settings: isKnown ? withoutNulls(block as Readonly<Record<string, unknown>>) : null };
     });
-  return uniqueById(channels).items;
+  return uniqueById(channels);
 }
 
-function resourcesIn({ resources }: ProjectFacts): readonly Resource[] {
+function channelsIn({ resources }: ProjectFacts): readonly Resource[] {
   return resources.filter(({ type }) => type === 'notification');
 }
 
@@ -234,18 +195,20 @@ function projectChannel(resource: Resource, { identities, origin }: ProjectFacts
 // Status pages with their groups and components, and what stands in none of them.
 
 /** Pages that are managed here, and those looked up that something here is put on. */
-function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; problems: Problem[] } {
+function projectPages(facts: ProjectFacts, problems: Problem[]): PageDefinition[] {
   const { resources, identities } = facts;
   const parts = resources.filter(isPart);
-  const problems: Problem[] = parts.flatMap((part) => unknownReferences(part, facts));
+  problems.push(...parts.flatMap((part) => checkReferences(part, facts)));
   const pages = resources
     .filter(({ type }) => type === 'status_page')
     .flatMap((page): PageDefinition[] => {
-      problems.push(...unused(page));
+      for (const [field, message] of Object.entries(UNUSED))
+        if (page.hidden.has(field) || page.values[field] !== undefined)
+          problems.push(note(`${page.address}.${field}`, message));
       const isUsed = parts.some(({ values }) => identities.referenced(values['page_id']) === identities.idOf(page));
       // A page that is only looked up belongs to somebody else unless something here is put on it.
       if (page.mode === 'data' && !isUsed) {
-        problems.push(left(page.address, 'left out: a data source that nothing refers to'));
+        problems.push(note(page.address, 'left out: a data source that nothing refers to'));
         return [];
       }
       const slug = slugOf(page);
@@ -253,7 +216,7 @@ function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; problems:
       const place = `${page.address}.slug`;
       const isMissing = page.values['slug'] === undefined;
       if (isMissing && (page.mode === 'data' || page.hidden.has('slug')))
-        problems.push(left(place, 'left out: the whole page, because this is not known here'));
+        problems.push(note(place, 'left out: the whole page, because this is not known here'));
       else
         problems.push({
           kind: 'gate',
@@ -264,24 +227,14 @@ function projectPages(facts: ProjectFacts): { pages: PageDefinition[]; problems:
         });
       return [];
     });
-  const unique = uniqueById(pages, (page) => ({ ...page, access: 'closed' as const }));
-  return { pages: unique.items, problems: [...problems, ...unique.problems] };
+  return uniqueById(pages, problems, (page) => ({ ...page, access: 'closed' }));
 }
 
 /** What a page says and nothing here does. */
-function unused({ address, values, hidden }: Resource): Problem[] {
-  const words: Readonly<Record<string, string>> = {
-    custom_theme: 'left out: use css_variables and accent_color in pharos.yaml',
-    locales: 'left out: a page has one language, default_locale',
-  };
-  return Object.entries(words).flatMap(([field, message]) =>
-    hidden.has(field) || values[field] !== undefined ? [left(`${address}.${field}`, message)] : [],
-  );
-}
-
-function left(place: string, message: string): Problem {
-  return { kind: 'note', place, message };
-}
+const UNUSED: Readonly<Record<string, string>> = {
+  custom_theme: 'left out: use css_variables and accent_color in pharos.yaml',
+  locales: 'left out: a page has one language, default_locale',
+};
 
 /** The slug of a page; null: it is not known here, or can’t be part of a URL. */
 function slugOf({ values }: Resource): string | null {
@@ -293,7 +246,7 @@ function isPart({ mode, type }: Resource): boolean {
 }
 
 /** What a component or a group refers to and cannot be found: each is told, with what comes of it. */
-function unknownReferences(
+function checkReferences(
   { address, values, hidden, type }: Resource,
   { resources, identities }: ProjectFacts,
 ): Problem[] {
@@ -307,18 +260,14 @@ function unknownReferences(
     const id = identities.referenced(values[field]);
     return id === null || (known !== null && !known.has(id));
   };
-  const words = [
-    isMissing('page_id', pages)
-      ? ['page_id', `left out: the whole ${isComponent ? 'component' : 'group'}, because its page is not known here`]
-      : null,
-    isComponent && isMissing('group_id', groups)
-      ? ['group_id', 'its group is not known here; shown without one']
-      : null,
-    isComponent && isMissing('monitor_id', null)
-      ? ['monitor_id', 'its monitor is not known until it is applied; shown as unknown']
-      : null,
-  ].filter((word) => word !== null);
-  return words.map(([field, message]) => left(`${address}.${field}`, message ?? ''));
+  const problems: Problem[] = [];
+  const tell = (field: string, message: string) => problems.push(note(`${address}.${field}`, message));
+  if (isMissing('page_id', pages))
+    tell('page_id', `left out: the whole ${isComponent ? 'component' : 'group'}, because its page is not known here`);
+  if (isComponent && isMissing('group_id', groups)) tell('group_id', 'its group is not known here; shown without one');
+  if (isComponent && isMissing('monitor_id', null))
+    tell('monitor_id', 'its monitor is not known until it is applied; shown as unknown');
+  return problems;
 }
 
 function projectPage(page: Resource, slug: string, { resources, identities, origin }: ProjectFacts): PageDefinition {
@@ -337,10 +286,10 @@ function projectPage(page: Resource, slug: string, { resources, identities, orig
       name: toText(group.values['name']) ?? group.name,
       defaultOpen: FlagSchema.safeParse(group.values['default_open']).data,
     })),
-  ).items;
+  );
   const components = uniqueById(
     onPage('status_page_component').map((component) => projectComponent(component, { resources, identities, origin })),
-  ).items;
+  );
   const placed = placeComponents(components, groups);
   const domains = values['auth_email_domains'];
   return {
@@ -448,7 +397,7 @@ export function findChecks(document: Document, origin: Origin): Found {
     if ('check' in made) checks.push({ ...made.check, id });
     else {
       unmade.add(toMonitorId(origin.upstreamId, id));
-      problems.push({ kind: 'note', place: resource.address, message: `it isn’t checked: ${made.reason}` });
+      problems.push(note(resource.address, `it isn’t checked: ${made.reason}`));
     }
   }
   return { checks, unmade, problems };

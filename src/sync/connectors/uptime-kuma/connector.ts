@@ -17,7 +17,7 @@ import {
   explainMissing,
   type Pull,
   type PullContext,
-  type Question,
+  type Query,
 } from '../../connector.ts';
 import { externalIdOf, newDetails, note, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
@@ -54,31 +54,8 @@ type Options = z.output<typeof OptionsSchema>;
 /** How often the response times of the beats since are kept. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
 
-function pageQuestion<T>(
-  { url, page }: Options,
-  asked: Pick<Question<T>, 'name' | 'schema'>,
-  [before = '', after = '']: readonly string[] = [],
-): Question<T> {
-  return {
-    ...asked,
-    priority: 'list',
-    method: 'GET',
-    url: endpointAddress(url, `/api/status-page/${before}${encodeURIComponent(page)}${after}`),
-    headers: {},
-    isConditional: true,
-  };
-}
-
-function metricsQuestion(options: Options, apiKey: string): Question<Metric[]> {
-  return {
-    name: 'metrics',
-    priority: 'list',
-    method: 'GET',
-    url: endpointAddress(options.url, '/metrics'),
-    reads: 'text',
-    headers: { authorization: `Basic ${Buffer.from(`:${apiKey}`).toString('base64')}` },
-    schema: MetricsSchema,
-  };
+function pageQuery<T>({ url }: Options, path: string, asked: Pick<Query<T>, 'name' | 'schema'>): Query<T> {
+  return { ...asked, url: endpointAddress(url, `/api/status-page/${path}`), isConditional: true };
 }
 
 interface Answers {
@@ -88,59 +65,56 @@ interface Answers {
   readonly history: readonly unknown[];
   /** Null: they were not read. */
   readonly metrics: readonly Metric[] | null;
-  readonly problems: readonly Problem[];
 }
 
 /** The page and its beats, which are needed, and what may be missing without them: the history and the metrics. */
-function* readAll(options: Options): Pull<Answers> {
-  const { payload: page } = yield* ask(pageQuestion(options, { name: 'page', schema: PageSchema }));
+function* readAll(options: Options, problems: Problem[]): Pull<Answers> {
+  const path = encodeURIComponent(options.page);
+  const { payload: page } = yield* ask(pageQuery(options, path, { name: 'page', schema: PageSchema }));
   const beats = { name: 'heartbeats', schema: HeartbeatsSchema };
-  const { heartbeatList } = (yield* ask(pageQuestion(options, beats, ['heartbeat/']))).payload;
-  const problems: Problem[] = [];
+  const { heartbeatList: heartbeats } = (yield* ask(pageQuery(options, `heartbeat/${path}`, beats))).payload;
   let history: readonly unknown[] = [];
   // Version 1 has one incident and no history.
   if (page.incidents != null) {
     const asked = { name: 'incident history', schema: IncidentHistorySchema };
-    const answer = yield* attemptOne(pageQuestion(options, asked, ['', '/incident-history']));
+    const answer = yield* attemptOne(pageQuery(options, `${path}/incident-history`, asked));
     if (answer.kind === 'ok') history = answer.payload.incidents;
     else if (answer.kind === 'skipped' || answer.error.context['status'] !== 404)
       problems.push(note('incident-history', explainMissing(answer)));
   }
-  if (options.apiKey === undefined) return { page, heartbeats: heartbeatList, history, metrics: [], problems };
-  const answer = yield* attemptOne(metricsQuestion(options, options.apiKey));
+  if (options.apiKey === undefined) return { page, heartbeats, history, metrics: [] };
+  const answer = yield* attemptOne({
+    name: 'metrics',
+    url: endpointAddress(options.url, '/metrics'),
+    reads: 'text',
+    headers: { authorization: `Basic ${Buffer.from(`:${options.apiKey}`).toString('base64')}` },
+    schema: MetricsSchema,
+  });
   if (answer.kind !== 'ok') problems.push(note('metrics', explainMissing(answer)));
-  const metrics = answer.kind === 'ok' ? answer.payload : null;
-  return { page, heartbeats: heartbeatList, history, metrics, problems };
+  return { page, heartbeats, history, metrics: answer.kind === 'ok' ? answer.payload : null };
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const { upstreamId, now, memory } = context;
-  const { page, heartbeats, history, metrics, problems } = yield* readAll(options);
-  const shown = projectPage(page.publicGroupList, heartbeats, { upstreamId, now });
+  const problems: Problem[] = [];
+  const { page, heartbeats, history, metrics } = yield* readAll(options, problems);
+  const shown = projectPage(page.publicGroupList, heartbeats, { upstreamId, now, problems });
   const known = new Set(shown.monitors.flatMap(({ id, name }) => [externalIdOf(id), name]));
-  const others = projectMetrics(metrics ?? [], { upstreamId, shown: known });
-  const all = uniqueMonitors([...shown.monitors, ...others.monitors]);
-  const monitors = shown.monitors.map(({ id }) => id);
-  const open = memory.openStories ?? new Map();
-  const incidents = projectIncidents(page, history, { upstreamId, monitors, now, open });
-  const maintenances = projectMaintenances(page, { upstreamId, monitors });
+  const others = projectMetrics(metrics ?? [], { upstreamId, shown: known, problems });
+  const monitors = uniqueMonitors([...shown.monitors, ...others], problems);
+  const about = { upstreamId, monitors: shown.monitors.map(({ id }) => id), now, problems };
+  const { incidents, ...pinned } = projectIncidents(page, history, { ...about, open: memory.openStories ?? new Map() });
+  const maintenances = projectMaintenances(page, about);
   return {
     ...NOTHING_LEARNED,
-    monitors: all.monitors,
+    monitors,
     changedAt: shown.changedAt,
-    incidents: incidents.incidents,
-    maintenances: maintenances.maintenances,
+    incidents,
+    maintenances,
     details: newDetails(shown.details, context, DETAIL_AGE_MIN_MS),
-    problems: [
-      ...problems,
-      ...shown.problems,
-      ...others.problems,
-      ...all.problems,
-      ...incidents.problems,
-      ...maintenances.problems,
-    ],
-    itemsTotal: shown.itemsTotal + (metrics ?? []).length + incidents.itemsTotal + maintenances.itemsTotal,
-    stale: incidents.isSure ? [] : ['incidents'],
+    problems,
+    itemsTotal: shown.itemsTotal + (metrics ?? []).length + pinned.itemsTotal + page.maintenanceList.length,
+    stale: pinned.isSure ? [] : ['incidents'],
     isPartial: metrics === null,
   };
 }

@@ -4,21 +4,23 @@
  */
 
 import type { z } from 'zod';
-import type {
-  Incident,
-  IncidentImpact,
-  Learned,
-  Maintenance,
-  MonitorDetail,
-  MonitorId,
-  MonitorObservation,
-  Problem,
-  Update,
+import {
+  type Incident,
+  type IncidentImpact,
+  type Learned,
+  type Maintenance,
+  type MonitorDetail,
+  type MonitorId,
+  type MonitorObservation,
+  type Problem,
+  toMonitorId,
+  type Update,
 } from '../../../model/observation.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, later } from '../../../model/time.ts';
 import { createIncident, createMaintenance, endMissing } from '../entries.ts';
 import {
+  asNotes,
   externalIdOf,
   note,
   parseItem,
@@ -28,7 +30,7 @@ import {
   unknownMonitor,
 } from '../items.ts';
 import { inOrder, lastChangeAt, type Measurement, presentState, projectPast } from '../measurements.ts';
-import { parseInstant, unknownWord } from '../wire.ts';
+import { lookUp, parseInstant, unknownWord } from '../wire.ts';
 import {
   BeatSchema,
   GroupSchema,
@@ -36,7 +38,6 @@ import {
   IncidentSchema,
   MaintenanceSchema,
   type Metric,
-  type Monitor,
   MonitorSchema,
   type Page,
 } from './schema.ts';
@@ -51,94 +52,56 @@ export const STATUS_STATES: ReadonlyMap<unknown, State> = new Map<unknown, State
   [3, 'maintenance'],
 ]);
 
-/** The beats of one monitor. */
-interface Pulse {
-  readonly state: State;
-  readonly beats: readonly Measurement[];
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-}
-
-/** Beats that cannot all be read tell nothing of now: the newest may be among them. */
-function readPulse(list: unknown, place: string, now: EpochMs): Pulse {
+/** The beats of one monitor. Where not all can be read, they tell nothing of now: the newest may be among the others. */
+function readPulse(
+  list: unknown,
+  place: string,
+  { now, problems }: { readonly now: EpochMs; readonly problems: Problem[] },
+): { readonly state: State; readonly beats: readonly Measurement[]; readonly itemsTotal: number } {
   if (list !== undefined && !Array.isArray(list)) {
-    const problem: Problem = { kind: 'dropped', place, message: 'not a list of heartbeats' };
-    return { state: 'unknown', beats: [], problems: [problem], itemsTotal: 1 };
+    problems.push({ kind: 'dropped', place, message: 'not a list of heartbeats' });
+    return { state: 'unknown', beats: [], itemsTotal: 1 };
   }
   const items = (list ?? []).filter((item) => item !== 0 && item !== '0');
-  const { items: read, problems } = parseItems(BeatSchema, items, place);
-  const words: Problem[] = [];
+  const read = parseItems(BeatSchema, items, place, problems);
   const beats = inOrder(
     read.map(({ status, time, ping }): Measurement => {
       const state = STATUS_STATES.get(status);
-      if (state === undefined) words.push(unknownWord(`${place}.status`, status));
+      if (state === undefined) problems.push(unknownWord(`${place}.status`, status));
       return { at: time, state: state ?? 'unknown', responseTimeMs: ping ?? null, isRetried: status === PENDING };
     }),
   );
-  const state = problems.length > 0 ? 'unknown' : presentState(beats, now);
-  return { state, beats, problems: [...problems, ...words], itemsTotal: items.length };
+  return { state: read.length < items.length ? 'unknown' : presentState(beats, now), beats, itemsTotal: items.length };
 }
 
-interface Projected {
-  readonly monitors: readonly MonitorObservation[];
-  /** Of each monitor: response times, and the states of its beats. */
-  readonly details: readonly MonitorDetail[];
-  readonly changedAt: NonNullable<Learned['changedAt']>;
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-}
-
-/** The monitors of all groups, sorted by id. Never throws. */
+/** The monitors of all groups, sorted by id, with the states and response times of their beats. Never throws. */
 export function projectPage(
   groups: readonly unknown[],
   heartbeats: Readonly<Record<string, unknown>>,
-  { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
-): Projected {
-  const details: MonitorDetail[] = [];
+  { upstreamId, now, problems }: Pick<PostsOptions, 'upstreamId' | 'now' | 'problems'>,
+): Required<Pick<Learned, 'monitors' | 'details' | 'changedAt' | 'itemsTotal'>> {
+  const details = new Map<MonitorId, MonitorDetail>();
   const changedAt: Record<MonitorId, EpochMs> = {};
-  const unreadable: Problem[] = [];
   let itemsTotal = groups.length;
+  const project = (monitor: z.output<typeof MonitorSchema>): Partial<MonitorObservation> => {
+    const id = toMonitorId(upstreamId, monitor.id);
+    const sent = Object.hasOwn(heartbeats, monitor.id) ? heartbeats[monitor.id] : undefined;
+    const { state, beats, ...pulse } = readPulse(sent, `heartbeatList.${monitor.id}`, { now, problems });
+    itemsTotal += pulse.itemsTotal;
+    details.getOrInsertComputed(id, () => projectPast(id, beats, now));
+    const at = lastChangeAt(beats);
+    if (at !== null && state !== 'unknown') changedAt[id] = at;
+    return { name: monitor.name, kind: monitor.type ?? 'monitor', target: monitor.url, state };
+  };
   const lists = groups.flatMap((group, index) => {
     const place = `publicGroupList[${index}]`;
-    const parsed = parseItem(GroupSchema, group, place);
-    if ('item' in parsed) return [{ items: parsed.item.monitorList, place: `${place}.monitorList` }];
-    unreadable.push(parsed.problem);
-    return [];
+    const items = parseItem(GroupSchema, group, place, problems)?.monitorList ?? [];
+    itemsTotal += items.length;
+    const about = { kind: 'monitor', isPublic: true, schema: MonitorSchema, idField: ID_FIELD, project };
+    return { ...about, items, place: `${place}.monitorList` };
   });
-  const project = (monitor: Monitor): { monitor: MonitorObservation; problems: readonly Problem[] } => {
-    const beats = Object.hasOwn(heartbeats, monitor.id) ? heartbeats[monitor.id] : undefined;
-    const pulse = readPulse(beats, `heartbeatList.${monitor.id}`, now);
-    itemsTotal += pulse.itemsTotal;
-    const observed: MonitorObservation = {
-      ...unknownMonitor(upstreamId, monitor.id, monitor.type ?? 'monitor'),
-      name: monitor.name,
-      target: monitor.url,
-      state: pulse.state,
-      isPublic: true,
-    };
-    details.push(projectPast(observed.id, pulse.beats, now));
-    const at = lastChangeAt(pulse.beats);
-    if (at !== null && pulse.state !== 'unknown') changedAt[observed.id] = at;
-    return { monitor: observed, problems: pulse.problems };
-  };
-  const { monitors, problems } = projectMonitorLists<Monitor>(
-    lists.map(({ items, place }) => ({
-      place,
-      items,
-      schema: MonitorSchema,
-      idField: ID_FIELD,
-      project,
-      placeholder: (externalId) => ({ ...unknownMonitor(upstreamId, externalId, 'monitor'), isPublic: true }),
-    })),
-  );
-  const first = new Map(details.toReversed().map((detail) => [detail.id, detail]));
-  return {
-    monitors,
-    details: monitors.flatMap(({ id }) => first.get(id) ?? []),
-    changedAt,
-    problems: [...unreadable, ...problems],
-    itemsTotal: lists.reduce((sum, { items }) => sum + items.length, itemsTotal),
-  };
+  const monitors = projectMonitorLists(upstreamId, lists, problems);
+  return { monitors, details: monitors.flatMap(({ id }) => details.get(id) ?? []), changedAt, itemsTotal };
 }
 
 /**
@@ -148,10 +111,13 @@ export function projectPage(
  */
 export function projectMetrics(
   metrics: readonly Metric[],
-  { upstreamId, shown }: { readonly upstreamId: string; readonly shown: ReadonlySet<string> },
-): { monitors: MonitorObservation[]; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const monitors = metrics.flatMap(({ labels, value }): MonitorObservation[] => {
+  {
+    upstreamId,
+    shown,
+    problems,
+  }: Pick<PostsOptions, 'upstreamId' | 'problems'> & { readonly shown: ReadonlySet<string> },
+): MonitorObservation[] {
+  return metrics.flatMap(({ labels, value }): MonitorObservation[] => {
     const name = labels['monitor_name'] ?? '';
     const id = labels['monitor_id'] ?? name;
     if (id === '' || shown.has(id) || (labels['monitor_id'] === undefined && shown.has(name))) return [];
@@ -166,7 +132,6 @@ export function projectMetrics(
       },
     ];
   });
-  return { monitors, problems };
 }
 
 /** Colours that an incident is written in; it says nothing else of how bad it is. */
@@ -179,8 +144,6 @@ export const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
   danger: 'major',
 };
 
-type PinnedIncident = z.output<typeof IncidentSchema>;
-
 interface PostsOptions {
   readonly upstreamId: string;
   /** All monitors of the page. */
@@ -188,6 +151,7 @@ interface PostsOptions {
   readonly now: EpochMs;
   /** What is known of those that were open, by id there. */
   readonly open: ReadonlyMap<string, Incident>;
+  readonly problems: Problem[];
 }
 
 /**
@@ -199,16 +163,17 @@ interface PostsOptions {
 export function projectIncidents(
   { incidents, incident }: Page,
   history: readonly unknown[],
-  { upstreamId, monitors, now, open }: PostsOptions,
-): { incidents: Incident[]; problems: Problem[]; itemsTotal: number; isSure: boolean } {
+  { upstreamId, monitors, now, open, problems }: PostsOptions,
+): { incidents: Incident[]; itemsTotal: number; isSure: boolean } {
   const items = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
-  const pinned = parseItems(IncidentSchema, items, 'incidents');
-  const past = parseItems(IncidentSchema, history, 'incident-history');
-  const words: Problem[] = [];
-  const toIncident = (item: PinnedIncident, endedAt: EpochMs | null): Incident => {
+  const pinned = parseItems(IncidentSchema, items, 'incidents', problems);
+  const unread: Problem[] = [];
+  const past = parseItems(IncidentSchema, history, 'incident-history', unread);
+  problems.push(...asNotes(unread));
+  const toIncident = (item: z.output<typeof IncidentSchema>, endedAt: EpochMs | null): Incident => {
     const { id, title, content, style, createdDate } = item;
-    const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
-    if (impact === undefined) words.push(unknownWord(`incidents.${id}.style`, style));
+    const impact = lookUp(IMPACTS, style);
+    if (impact === undefined) problems.push(unknownWord(`incidents.${id}.style`, style));
     const end: Update[] = endedAt === null ? [] : [{ id: 'unpinned', at: endedAt, status: 'resolved', body: '' }];
     return createIncident({
       id: `${upstreamId}/incident/${id}`,
@@ -222,41 +187,32 @@ export function projectIncidents(
       bornAt: createdDate,
     });
   };
-  const unique = uniqueById(pinned.items.map((item) => toIncident(item, null)));
-  const isSure = pinned.problems.length === 0 && (incidents != null || incident !== undefined);
-  const pinnedIds = new Set(pinned.items.map(({ id }) => id));
-  const unpinned = isSure
-    ? past.items
-        .filter(({ id }) => !pinnedIds.has(id))
-        .map((item) => toIncident(item, later(item.createdDate, item.lastUpdatedDate ?? item.createdDate)))
-    : [];
-  const listed = new Set([...unique.items, ...unpinned].map(({ id }) => externalIdOf(id)));
-  const ended = isSure ? endMissing(open, listed, { upstreamId, now, endId: 'unpinned' }) : [];
-  return {
-    incidents: uniqueById([...unique.items, ...unpinned, ...ended]).items,
-    problems: [
-      ...pinned.problems,
-      ...past.problems.map((problem): Problem => ({ ...problem, kind: 'note' })),
-      ...words,
-      ...unique.problems,
-    ],
-    itemsTotal: items.length,
-    isSure,
-  };
+  const unique = uniqueById(
+    pinned.map((item) => toIncident(item, null)),
+    problems,
+  );
+  const isSure = pinned.length === items.length && (incidents != null || incident !== undefined);
+  if (!isSure) return { incidents: unique, itemsTotal: items.length, isSure };
+  const pinnedIds = new Set(pinned.map(({ id }) => id));
+  const unpinned = past
+    .filter(({ id }) => !pinnedIds.has(id))
+    .map((item) => toIncident(item, later(item.createdDate, item.lastUpdatedDate ?? item.createdDate)));
+  const listed = new Set([...unique, ...unpinned].map(({ id }) => externalIdOf(id)));
+  const ended = endMissing(open, listed, { upstreamId, now, endId: 'unpinned' });
+  return { incidents: uniqueById([...unique, ...unpinned, ...ended]), itemsTotal: items.length, isSure };
 }
 
 /** Windows that run or come next; which monitors are in one, their beats say. Never throws. */
 export function projectMaintenances(
   { maintenanceList }: Page,
-  { upstreamId, monitors }: Pick<PostsOptions, 'upstreamId' | 'monitors'>,
-): { maintenances: Maintenance[]; problems: Problem[]; itemsTotal: number } {
-  const { items, problems } = parseItems(MaintenanceSchema, maintenanceList, 'maintenanceList');
-  const unreadable: Problem[] = [];
+  { upstreamId, monitors, problems }: Pick<PostsOptions, 'upstreamId' | 'monitors' | 'problems'>,
+): Maintenance[] {
+  const items = parseItems(MaintenanceSchema, maintenanceList, 'maintenanceList', problems);
   const windows = items.flatMap(({ id, title, description, timezone, timeslotList }) =>
     (timeslotList ?? []).flatMap(({ startDate, endDate }): Maintenance[] => {
       const [startsAt, endsAt] = [startDate, endDate].map((text) => parseInstant(text, timezone ?? 'UTC'));
       if (startsAt == null || endsAt == null || endsAt <= startsAt) {
-        unreadable.push(note(`maintenanceList.${id}`, 'one of its windows is unreadable'));
+        problems.push(note(`maintenanceList.${id}`, 'one of its windows is unreadable'));
         return [];
       }
       return [
@@ -272,10 +228,5 @@ export function projectMaintenances(
       ];
     }),
   );
-  const unique = uniqueById(windows);
-  return {
-    maintenances: unique.items,
-    problems: [...problems, ...unreadable, ...unique.problems],
-    itemsTotal: maintenanceList.length,
-  };
+  return uniqueById(windows, problems);
 }

@@ -16,7 +16,6 @@ const UtcSchema = z.string().transform((text, context): EpochMs => {
 });
 
 export const PageSchema = z.object({
-  config: z.object({ title: NameSchema }).catch({ title: '?' }),
   publicGroupList: z.array(z.unknown()),
   /** Newer versions; before that one `incident`, which is null when there is none. */
   incidents: z.array(z.unknown()).nullish(),
@@ -33,7 +32,6 @@ export const MonitorSchema = z.object({
   type: z.string().max(60).nullish().catch(null),
   url: z.string().nullish().catch(null).transform(toLink),
 });
-export type Monitor = z.output<typeof MonitorSchema>;
 
 export const HeartbeatsSchema = z.object({ heartbeatList: z.record(z.string(), z.unknown()) });
 

@@ -5,10 +5,10 @@
 
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
-import type { MonitorDetail, MonitorObservation } from '../../../model/observation.ts';
+import { type MonitorDetail, type MonitorObservation, toMonitorId } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/overlap.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
-import { ask, attempt, type Priority, type Pull, type PullContext, type Question } from '../../connector.ts';
+import { ask, attempt, type Priority, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { detailsDue, externalIdOf, itemKey } from '../items.ts';
 import { type Reading, readOffsetPages } from '../paging.ts';
 import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
@@ -73,16 +73,13 @@ function requestHeaders(options: Options): Record<string, string> {
 export function call<T>(
   options: Options,
   operation: readonly [Service, string],
-  asked: { name: string; priority: Priority; body: unknown; schema: z.ZodType<T> },
-): Question<T> {
+  asked: Pick<Query<T>, 'name' | 'priority' | 'body' | 'schema'>,
+): Query<T> {
   return {
-    name: asked.name,
-    priority: asked.priority,
+    ...asked,
     method: 'POST',
     url: `${options.rpcUrl}${operationPath(options, ...operation)}`,
     headers: requestHeaders(options),
-    body: asked.body,
-    schema: asked.schema,
     isRepeatable: true,
   };
 }
@@ -93,20 +90,9 @@ export function readRestUrl(options: Options): string | null {
   return options.preset === 'openstatus' ? `${new URL(options.rpcUrl).origin}/v1` : null;
 }
 
-/** A read of the REST API below its `/v1`. */
-export function restQuestion<T>(
-  options: Options,
-  restUrl: string,
-  asked: { name: string; priority: Priority; path: string; schema: z.ZodType<T> },
-): Question<T> {
-  return {
-    name: asked.name,
-    priority: asked.priority,
-    method: 'GET',
-    url: `${restUrl}${asked.path}`,
-    headers: requestHeaders(options),
-    schema: asked.schema,
-  };
+/** A read of the REST API. */
+export function restQuery<T>(options: Options, url: string, asked: Omit<Query<T>, 'url' | 'headers'>): Query<T> {
+  return { ...asked, url, headers: requestHeaders(options) };
 }
 
 /** The id of an item, or something that no other item has. */
@@ -154,17 +140,16 @@ export function* revokeKey(options: Options, id: string): Pull<string> {
       message: 'The address of the REST API is unknown. Set restUrl on this upstream.',
       issues: [{ path: 'restUrl', message: 'needed to revoke a key' }],
     });
-  const { status } = yield* ask({
-    name: 'revoke key',
-    priority: 'list',
-    method: 'DELETE',
-    url: `${restUrl}/api-key/${encodeURIComponent(id)}`,
-    headers: requestHeaders(options),
-    schema: z.unknown(),
-    acceptStatuses: [403, 404],
-    allowEmpty: true,
-    isRepeatable: false,
-  });
+  const { status } = yield* ask(
+    restQuery(options, `${restUrl}/api-key/${encodeURIComponent(id)}`, {
+      name: 'revoke key',
+      method: 'DELETE',
+      schema: z.unknown(),
+      acceptStatuses: [403, 404],
+      allowEmpty: true,
+      isRepeatable: false,
+    }),
+  );
   if (status === 403) throw refused(status, `Key ${id} was not revoked: ${FORBIDDEN}`);
   if (status === 404) throw refused(status, `Key ${id} was not revoked: ${MISSING}`);
   return `Revoked key ${id}.`;
@@ -184,21 +169,13 @@ const SUMMARIES_PER_PASS = 10;
 const SUMMARY_AGE_MIN_MS = 15 * MINUTE_MS;
 
 export function readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
+  const schema = options.preset === 'openstatus' ? RecordedMonitorsSchema : DocumentedMonitorsSchema;
   return readOffsetPages({
-    ask: (range) => monitorsQuestion(options, range ?? {}),
+    ask: (range) => call(options, ['Monitor', 'ListMonitors'], { name: 'list monitors', body: range ?? {}, schema }),
     factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(itemId)) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: true,
-  });
-}
-
-function monitorsQuestion(options: Options, body: unknown): Question<MonitorsAnswer> {
-  return call(options, ['Monitor', 'ListMonitors'], {
-    name: 'list monitors',
-    priority: 'list',
-    body,
-    schema: options.preset === 'openstatus' ? RecordedMonitorsSchema : DocumentedMonitorsSchema,
   });
 }
 
@@ -235,16 +212,9 @@ export function* readSummaries(
   const summaries = new Map(
     answers.flatMap((answer, index) => (answer.kind === 'ok' ? [[due[index] ?? '', answer] as const] : [])),
   );
-  const ids = [...new Set([...summaries.keys(), ...days.keys()])].filter((id) =>
-    monitors.some((monitor) => externalIdOf(monitor.id) === id),
-  );
-  return ids.map((id) =>
-    projectDetail(id, {
-      upstreamId,
-      fetchedAt: summaries.get(id)?.at ?? now,
-      summary: summaries.get(id)?.payload ?? null,
-      periodDays: 7,
-      days: days.get(id) ?? [],
-    }),
-  );
+  const known = new Set(monitors.map(({ id }) => externalIdOf(id)));
+  return [...new Set([...summaries.keys(), ...days.keys()].filter((id) => known.has(id)))].map((id) => {
+    const { at = now, payload: summary = null } = summaries.get(id) ?? {};
+    return projectDetail(toMonitorId(upstreamId, id), at, { summary, days: days.get(id) ?? [] });
+  });
 }

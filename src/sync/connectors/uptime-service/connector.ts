@@ -33,7 +33,7 @@ import {
   type Pull,
   type PullContext,
 } from '../../connector.ts';
-import { compareIds, idIn, losesOpen, note, parseItems, toWarnings } from '../items.ts';
+import { asNotes, compareIds, idIn, losesOpen, note, parseItems, toWarnings } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
 import { explainPartial } from '../paging.ts';
 import {
@@ -45,7 +45,7 @@ import {
   readMonitors,
   readRestUrl,
   readSummaries,
-  restQuestion,
+  restQuery,
 } from './calls.ts';
 import { type Found, listIds, listOpen, NOTHING_FOUND, readPages, readPagesAndReports } from './pages.ts';
 import { COMPONENT_TYPES, projectMonitors } from './project.ts';
@@ -64,20 +64,18 @@ import {
 function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
   const isPreset = options.preset === 'openstatus';
   const answers = yield* readMonitors(options);
-  const { monitors, problems } = projectMonitors(answers.pages, upstreamId);
+  const problems: Problem[] = [];
+  const { monitors } = projectMonitors(answers.pages, upstreamId, problems);
   const reason = explainPartial(answers);
   const who = yield* readWhoami(options);
-  const pages = (options.statusPages ?? isPreset) ? yield* readPages(options, upstreamId) : null;
-  const found = isPreset ? yield* listChannels(options, upstreamId) : null;
-  const parts = [
-    who.summary,
-    ...(pages === null ? [] : [pages.pages.length === 1 ? '1 status page' : `${pages.pages.length} status pages`]),
-    ...(found === null ? [] : [channelsSummary(found)]),
-  ];
-  const seen: Problem[] = [...problems, ...(pages?.problems ?? []), ...(found?.problems ?? [])];
+  const seen: Problem[] = [];
+  const pages = (options.statusPages ?? isPreset) ? yield* readPages(options, upstreamId, seen) : null;
+  const parts = [who.summary];
+  if (pages !== null) parts.push(pages.pages.length === 1 ? '1 status page' : `${pages.pages.length} status pages`);
+  if (isPreset) parts.push(channelsSummary(yield* listChannels(options, upstreamId, seen)));
   return {
     summary: parts.join('; '),
-    warnings: [...who.warnings, ...(reason === null ? [] : [reason]), ...toWarnings(seen)],
+    warnings: [...who.warnings, ...(reason === null ? [] : [reason]), ...toWarnings([...problems, ...seen])],
     monitorsTotal: answers.pages[0]?.total ?? answers.pages.reduce((sum, page) => sum + monitorCount(page), 0),
     ...(pages === null ? {} : { learned: { monitors, pages: pages.pages } }),
   };
@@ -87,9 +85,7 @@ function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>
   const restUrl = readRestUrl(options);
   if (restUrl === null)
     return { summary: 'key accepted', warnings: ['restUrl is not set, so name, plan and scopes are unknown'] };
-  const { payload } = yield* ask(
-    restQuestion(options, restUrl, { name: 'whoami', priority: 'list', path: '/whoami', schema: WhoamiSchema }),
-  );
+  const { payload } = yield* ask(restQuery(options, `${restUrl}/whoami`, { name: 'whoami', schema: WhoamiSchema }));
   const scopes = payload.actor?.scopes ?? null;
   const shown = scopes === null ? 'no scopes shown' : `${scopes.join(' and ')} scope`;
   return {
@@ -99,7 +95,7 @@ function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>
   };
 }
 
-function channelsSummary({ channels }: FoundChannels): string {
+function channelsSummary(channels: readonly NotificationChannel[] | null): string {
   if (channels === null) return 'notification channels unknown';
   const count = channels.length === 1 ? '1 notification channel' : `${channels.length} notification channels`;
   return channels.length === 0 ? 'no notification channels' : `${count} (${channelWords(channels)})`;
@@ -108,8 +104,10 @@ function channelsSummary({ channels }: FoundChannels): string {
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const isPreset = options.preset === 'openstatus';
   const answers = yield* readMonitorsOrPages(options, context);
-  const { monitors, problems, itemsTotal } = projectMonitors(answers.pages, context.upstreamId);
+  const problems: Problem[] = [];
+  const { monitors, itemsTotal } = projectMonitors(answers.pages, context.upstreamId, problems);
   const reason = explainPartial(answers);
+  if (reason !== null) problems.push(note('list monitors', reason));
   const {
     days,
     backfilled,
@@ -118,21 +116,16 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   } = (options.statusPages ?? isPreset) ? yield* readPagesAndReports(options, context, monitors) : NOTHING_FOUND;
   const outages = (options.outages ?? isPreset) ? yield* readOutages(options, context, monitors) : NOTHING_FOUND;
   const details = yield* readSummaries(options, context, { monitors, days });
-  const channels = isPreset ? yield* readChannels(options, context) : { channels: null, problems: [] };
+  problems.push(...found.problems, ...outages.problems);
+  const channels = isPreset ? yield* readChannels(options, context, problems) : null;
   const isStale = isPagesStale || outages.isStale;
   return {
     ...found,
     monitors,
     incidents: [...found.incidents, ...outages.incidents],
     details,
-    ...(channels.channels === null ? {} : { channels: channels.channels }),
-    problems: [
-      ...problems,
-      ...(reason === null ? [] : [note('list monitors', reason)]),
-      ...found.problems,
-      ...outages.problems,
-      ...channels.problems,
-    ],
+    ...(channels === null ? {} : { channels }),
+    problems,
     itemsTotal: itemsTotal + found.itemsTotal + outages.itemsTotal,
     stale: [
       ...(answers.kind === 'shifting' ? (['monitors'] as const) : []),
@@ -151,7 +144,7 @@ function* readMonitorsOrPages(options: Options, { upstreamId }: PullContext): Re
     return yield* readMonitors(options);
   } catch (error) {
     const hasPages = options.statusPages ?? options.preset === 'openstatus';
-    if (hasPages && isStatusError(error) && error.code === 'UPSTREAM_SHAPE') yield* readPages(options, upstreamId);
+    if (hasPages && isStatusError(error) && error.code === 'UPSTREAM_SHAPE') yield* readPages(options, upstreamId, []);
     throw error;
   }
 }
@@ -159,16 +152,11 @@ function* readMonitorsOrPages(options: Options, { upstreamId }: PullContext): Re
 function* readOutages(options: Options, context: PullContext, monitors: readonly MonitorObservation[]): Pull<Found> {
   const restUrl = readRestUrl(options);
   if (restUrl === null) return NOTHING_FOUND;
-  const answer = yield* attemptOne(
-    restQuestion(options, restUrl, {
-      name: 'list outages',
-      priority: 'incident',
-      path: '/incident',
-      schema: OutagesAnswerSchema,
-    }),
-  );
+  const asked = { name: 'list outages', priority: 'incident', schema: OutagesAnswerSchema } as const;
+  const answer = yield* attemptOne(restQuery(options, `${restUrl}/incident`, asked));
   if (answer.kind === 'ok') {
-    const { incidents, problems } = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors });
+    const problems: Problem[] = [];
+    const incidents = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors }, problems);
     const isStale = losesOpen(answer.payload, {
       idField: ID_FIELD,
       taken: listIds(incidents, 'incident-'),
@@ -236,30 +224,22 @@ export const uptimeService: Connector<Options> = {
 /** Channels change when somebody sets them up. */
 const CHANNELS_AGE_MIN_MS = HOUR_MS;
 
-interface FoundChannels {
-  /** Sorted by id; null: not asked for, or not answered. */
-  readonly channels: readonly NotificationChannel[] | null;
-  readonly problems: readonly Problem[];
+type Channels = readonly NotificationChannel[] | null;
+
+/** Asks for all channels, no more than once an hour; null: not asked for, or not answered. */
+function* readChannels(
+  options: Options,
+  { upstreamId, now, memory }: PullContext,
+  problems: Problem[],
+): Pull<Channels> {
+  if (memory.channelsAt != null && now - memory.channelsAt < CHANNELS_AGE_MIN_MS) return null;
+  return yield* listChannels(options, upstreamId, problems);
 }
 
-/** Asks for all channels, no more than once an hour. */
-function* readChannels(options: Options, context: PullContext): Pull<FoundChannels> {
-  const { channelsAt = null } = context.memory;
-  if (channelsAt !== null && context.now - channelsAt < CHANNELS_AGE_MIN_MS) return { channels: null, problems: [] };
-  return yield* listChannels(options, context.upstreamId);
-}
-
-interface Asked<T> {
-  readonly asked: readonly { readonly channel: NotificationChannel; readonly answer: Answer<T> | undefined }[];
-  readonly problems: readonly Problem[];
-}
-
-/** Null: not answered. */
-function* listChannels(options: Options, upstreamId: string): Pull<FoundChannels> {
-  const { asked, problems } = yield* askChannels(options, upstreamId, ChannelAnswerSchema);
-  if (asked === null) return { channels: null, problems };
-  const channels = asked.map(({ channel }) => channel);
-  return { channels: channels.toSorted((a, b) => compareIds(a.id, b.id)), problems };
+/** Sorted by id; null: not answered. */
+function* listChannels(options: Options, upstreamId: string, problems: Problem[]): Pull<Channels> {
+  const asked = yield* askChannels(options, { upstreamId, problems, schema: ChannelAnswerSchema });
+  return asked?.map(({ channel }) => channel).toSorted((a, b) => compareIds(a.id, b.id)) ?? null;
 }
 
 /**
@@ -268,7 +248,8 @@ function* listChannels(options: Options, upstreamId: string): Pull<FoundChannels
  * @throws UPSTREAM_SHAPE where the list cannot be read as a whole
  */
 function* channelSettings(options: Options, { upstreamId }: PullContext): Pull<readonly ChannelResource[]> {
-  const { asked, problems } = yield* askChannels(options, upstreamId, ChannelSettingsAnswerSchema);
+  const problems: Problem[] = [];
+  const asked = yield* askChannels(options, { upstreamId, problems, schema: ChannelSettingsAnswerSchema });
   if (asked === null)
     throw new StatusError({ code: 'UPSTREAM_SHAPE', message: problems.map(({ message }) => message).join('; ') });
   return asked.map(({ channel, answer }): ChannelResource => {
@@ -292,12 +273,11 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The list names no monitors, so each channel is asked for by itself. */
+/** The list names no monitors, so each channel is asked for by itself. Null: the list is not answered. */
 function* askChannels<T extends z.output<typeof ChannelAnswerSchema>>(
   options: Options,
-  upstreamId: string,
-  schema: z.ZodType<T>,
-): Pull<Asked<T> | { readonly asked: null; readonly problems: readonly Problem[] }> {
+  { upstreamId, problems, schema }: { upstreamId: string; problems: Problem[]; schema: z.ZodType<T> },
+): Pull<readonly { readonly channel: NotificationChannel; readonly answer: Answer<T> | undefined }[] | null> {
   const listed = yield* readList(options, ['Notification', 'ListNotifications'], {
     name: 'list channels',
     priority: 'detail',
@@ -305,40 +285,33 @@ function* askChannels<T extends z.output<typeof ChannelAnswerSchema>>(
     itemsOf: (page) => page.notifications,
   });
   // An older service that does not offer the list has none.
-  if (listed.kind === 'failed' && listed.error.context['status'] === 404) return { asked: [], problems: [] };
+  if (listed.kind === 'failed' && listed.error.context['status'] === 404) return [];
   const reason = explainPartial(listed);
-  if (reason !== null) return { asked: null, problems: [note('list channels', reason)] };
-  const summaries = parseItems(
-    ChannelSchema,
-    listed.pages.flatMap((page) => page.notifications),
-    'notifications',
-  );
+  if (reason !== null) {
+    problems.push(note('list channels', reason));
+    return null;
+  }
+  const unread: Problem[] = [];
+  const items = listed.pages.flatMap((page) => page.notifications);
+  const summaries = parseItems(ChannelSchema, items, 'notifications', unread);
+  problems.push(...asNotes(unread));
   const answers = yield* attempt(
-    summaries.items.map(({ id }) =>
+    summaries.map(({ id }) =>
       call(options, ['Notification', 'GetNotification'], { name: 'channel', priority: 'detail', body: { id }, schema }),
     ),
   );
-  const asked = summaries.items.map((summary, index) => {
-    const word = stripPrefix(summary.provider, 'NOTIFICATION_PROVIDER_');
+  return summaries.map(({ id, name, provider }, index) => {
+    const word = stripPrefix(provider, 'NOTIFICATION_PROVIDER_');
     const answer = answers[index];
+    const ids = answer?.kind === 'ok' ? (answer.payload.notification.monitorIds ?? []) : null;
     const channel: NotificationChannel = {
-      id: `${upstreamId}/${summary.id}`,
-      name: summary.name ?? `Channel ${summary.id}`,
+      id: `${upstreamId}/${id}`,
+      name: name ?? `Channel ${id}`,
       kind: typeof word === 'string' ? word : 'unknown',
-      monitors: monitorsIn(answer, upstreamId),
+      monitors: ids?.toSorted(compareIds).map((monitor) => toMonitorId(upstreamId, monitor)) ?? null,
     };
     return { channel, answer };
   });
-  return { asked, problems: summaries.problems.map((problem) => ({ ...problem, kind: 'note' })) };
-}
-
-function monitorsIn(
-  answer: Answer<{ notification: { monitorIds?: readonly string[] | null | undefined } }> | undefined,
-  upstreamId: string,
-): NotificationChannel['monitors'] {
-  if (answer?.kind !== 'ok') return null;
-  const ids = answer.payload.notification.monitorIds ?? [];
-  return ids.toSorted(compareIds).map((id) => toMonitorId(upstreamId, id));
 }
 
 /** `2 slack, 1 webhook`; empty: there are none. */

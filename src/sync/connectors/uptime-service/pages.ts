@@ -22,12 +22,12 @@ import {
   type Priority,
   type Pull,
   type PullContext,
-  type Question,
+  type Query,
   reportPages,
 } from '../../connector.ts';
 import { compareIds, externalIdOf, idIn, losesOpen, note, parseItems } from '../items.ts';
 import { explainPartial } from '../paging.ts';
-import { call, itemId, type Options, readList, readRestUrl, restQuestion } from './calls.ts';
+import { call, itemId, type Options, readList, readRestUrl, restQuery } from './calls.ts';
 import { type PageOrigin, projectDays, projectPage } from './project.ts';
 import {
   type ComponentPlace,
@@ -57,14 +57,13 @@ import {
 interface ReadOverviews {
   /** Null: the list of pages could not be read. */
   readonly overviews: readonly Overview[] | null;
-  readonly problems: readonly Problem[];
   readonly isStale: boolean;
   /** False: of a page only its gate could be read, and not what is on it. */
   readonly isWhole: boolean;
 }
 
 /** Each page with everything on it. */
-function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverviews> {
+function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[]): Pull<ReadOverviews> {
   const { upstreamId } = origin;
   const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
     name: 'list status pages',
@@ -75,30 +74,27 @@ function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverview
   if (reason !== null) {
     // Cut short or unreadable, it leaves the pages in doubt that it does not show; one that only did not come says nothing.
     const isDoubtful = listed.kind === 'cut' || (listed.kind === 'failed' && listed.error.code === 'UPSTREAM_SHAPE');
-    if (!isDoubtful || listed.pages.length === 0)
-      return { overviews: null, problems: [note('list status pages', reason)], isStale: true, isWhole: false };
+    if (!isDoubtful || listed.pages.length === 0) {
+      problems.push(note('list status pages', reason));
+      return { overviews: null, isStale: true, isWhole: false };
+    }
   }
-  const items = parseItems(
-    PageSummarySchema,
-    listed.pages.flatMap((page) => page.statusPages),
-    'statusPages',
-  );
-  const ids = [...new Set(items.items.map((item) => item.id))];
-  const questions = ids.map((id) => overviewQuestion(options, 'GetStatusPageOverview', id));
-  const answers = yield* attemptReporting(questions, (answer, index) =>
+  const unread: Problem[] = [];
+  const items = listed.pages.flatMap((page) => page.statusPages);
+  const ids = [...new Set(parseItems(PageSummarySchema, items, 'statusPages', unread).map(({ id }) => id))];
+  const queries = ids.map((id) => overviewQuery(options, 'GetStatusPageOverview', id));
+  const answers = yield* attemptReporting(queries, (answer, index) =>
     tellGate(answer, `${upstreamId}/${ids[index]}`, origin),
   );
   const overviews: Overview[] = [];
-  const problems: Problem[] = [
-    ...items.problems.map(({ place, message }) => doubt(null, place, message)),
-    ...(reason === null ? [] : [doubt(null, 'list status pages', reason)]),
-  ];
-  let isStale = problems.length > 0;
+  if (reason !== null) unread.push(note('list status pages', reason));
+  problems.push(...unread.map(({ place, message }) => doubt(null, place, message)));
+  let isStale = unread.length > 0;
   let isWhole = reason === null;
   for (const [index, answer] of answers.entries()) {
     const id = ids[index] ?? '';
     const isRefused = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-    const content = isRefused ? yield* attemptOne(overviewQuestion(options, 'GetStatusPageContent', id)) : answer;
+    const content = isRefused ? yield* attemptOne(overviewQuery(options, 'GetStatusPageContent', id)) : answer;
     const settled = isRefused && content.kind !== 'ok' ? yield* readGate(options, id) : content;
     isWhole &&= content.kind === 'ok';
     if (settled.kind === 'ok') overviews.push(settled.payload);
@@ -112,14 +108,15 @@ function* readOverviews(options: Options, origin: PageOrigin): Pull<ReadOverview
       problems.push(isUnreadable ? doubt(`${upstreamId}/${id}`, place, why) : note(place, why));
     }
   }
-  return { overviews, problems, isStale, isWhole };
+  return { overviews, isStale, isWhole };
 }
 
 /** Who may see a page, told before anything else is read. */
 function tellGate(answer: Answer<Overview>, page: string, origin: PageOrigin): LearnedPages | null {
   if (answer.kind === 'ok') {
-    const gate = projectPage({ ...answer.payload, components: [], groups: [] }, origin);
-    return { pages: gate.page === null ? [] : [gate.page], problems: gate.problems };
+    const problems: Problem[] = [];
+    const gate = projectPage({ ...answer.payload, components: [], groups: [] }, origin, problems);
+    return { pages: gate === null ? [] : [gate], problems };
   }
   const isUnreadable = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_SHAPE';
   return isUnreadable ? { pages: [], problems: [doubt(page, 'overview', answer.error.message)] } : null;
@@ -129,7 +126,7 @@ function doubt(page: string | null, place: string, message: string): Problem {
   return { kind: 'gate', page, place, message };
 }
 
-function overviewQuestion(options: Options, operation: string, id: string): Question<Overview> {
+function overviewQuery(options: Options, operation: string, id: string): Query<Overview> {
   return call(options, ['StatusPage', operation], {
     name: operation === 'GetStatusPageOverview' ? 'status page overview' : 'status page content',
     priority: 'incident',
@@ -176,14 +173,17 @@ export const NOTHING_FOUND: Found = {
 export function* readPages(
   options: Options,
   upstreamId: string,
-): Pull<Pick<Found, 'pages' | 'problems' | 'itemsTotal'> & { readonly read: ReadOverviews }> {
+  problems: Problem[],
+): Pull<Pick<Found, 'pages' | 'itemsTotal'> & { readonly read: ReadOverviews }> {
   const origin = { upstreamId, isRecorded: options.preset === 'openstatus' };
-  const read = yield* readOverviews(options, origin);
-  const projected = (read.overviews ?? []).map((overview) => projectPage(overview, origin));
-  const pages = projected.flatMap(({ page }) => page ?? []).toSorted((a, b) => compareIds(a.id, b.id));
-  const problems = [...read.problems, ...projected.flatMap((page) => page.problems)];
-  yield* reportPages({ pages, problems });
-  return { read, pages, problems, itemsTotal: projected.reduce((sum, page) => sum + page.itemsTotal, 0) };
+  const read = yield* readOverviews(options, origin, problems);
+  const overviews = read.overviews ?? [];
+  const pages = overviews
+    .flatMap((overview) => projectPage(overview, origin, problems) ?? [])
+    .toSorted((a, b) => compareIds(a.id, b.id));
+  yield* reportPages({ pages, problems: [...problems] });
+  const itemsTotal = overviews.reduce((sum, { components, groups }) => sum + 1 + components.length + groups.length, 0);
+  return { read, pages, itemsTotal };
 }
 
 export function* readPagesAndReports(
@@ -192,41 +192,40 @@ export function* readPagesAndReports(
   monitors: readonly Pick<MonitorObservation, 'id'>[],
 ): Pull<Found> {
   const { upstreamId } = context;
-  const { read, pages, problems, itemsTotal } = yield* readPages(options, upstreamId);
+  const problems: Problem[] = [];
+  const { read, pages, itemsTotal } = yield* readPages(options, upstreamId, problems);
   if (read.overviews === null) return { ...NOTHING_FOUND, problems, isStale: true, isBackfilled: false };
-  const places = componentPlaces(pages, upstreamId);
-  const windows = read.overviews.map(({ statusPage, maintenances }) =>
-    projectMaintenances(maintenances, { upstreamId, pageId: statusPage.id, places }),
+  const facts = { upstreamId, places: componentPlaces(pages, upstreamId), problems };
+  const unread: Problem[] = [];
+  const maintenances = read.overviews.flatMap(({ statusPage, ...page }) =>
+    projectMaintenances(page.maintenances, statusPage.id, { ...facts, problems: unread }),
   );
+  problems.push(...unread);
   const open = read.overviews.flatMap(({ statusPage, statusReports }) =>
     statusReports.map((item): ReportItem => ({ item, pageId: statusPage.id })),
   );
-  const ended = yield* readReports(options, context, { open, places });
-  const reports = projectReports([...open, ...ended.items], { upstreamId, places });
-  const past = yield* readDays(options, context, { overviews: read.overviews, monitors });
+  const ended = yield* readReports(options, context, { ...facts, open });
+  const reports = [...open, ...ended.items];
+  const incidents = projectReports(reports, facts);
+  const past = yield* readDays(options, context, { overviews: read.overviews, monitors, problems });
   const isLossy = losesOpen(
-    [...open, ...ended.items].map(({ item }) => item),
-    { idField: ID_FIELD, taken: listIds(reports.incidents, 'report-'), open: listOpen(context, 'report-') },
+    reports.map(({ item }) => item),
+    { idField: ID_FIELD, taken: listIds(incidents, 'report-'), open: listOpen(context, 'report-') },
   );
   return {
     ...NOTHING_FOUND,
     pages,
-    incidents: reports.incidents,
-    maintenances: windows.flatMap((window) => window.maintenances),
+    incidents,
+    maintenances,
     days: past.days,
-    problems: [
-      ...problems,
-      ...windows.flatMap((window) => window.problems),
-      ...ended.problems,
-      ...reports.problems,
-      ...past.problems,
-    ],
-    itemsTotal: itemsTotal + open.length + ended.items.length,
-    isStale: read.isStale || ended.isStale || isLossy || windows.some(hasDropped),
+    problems,
+    itemsTotal: itemsTotal + reports.length,
+    // A window that cannot be read has not been taken back.
+    isStale: read.isStale || ended.isStale || isLossy || unread.some(({ kind }) => kind === 'dropped'),
     isBackfilled: !read.isStale && ended.isBackfilled && past.isBackfilled,
     backfilled: past.backfilled,
     complete: [
-      ...(ended.complete === null ? [] : [ended.complete]),
+      ...ended.complete,
       ...(read.isStale || !read.isWhole ? [] : wholeMaintenances(read.overviews, upstreamId)),
     ],
     gone: ended.gone,
@@ -252,35 +251,26 @@ export function listOpen({ memory }: PullContext, prefix: string): ReadonlySet<s
   return new Set([...memory.openIncidents].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length)));
 }
 
-/** A window that cannot be read has not been taken back. */
-function hasDropped({ problems }: { readonly problems: readonly Problem[] }): boolean {
-  return problems.some((problem) => problem.kind === 'dropped');
-}
-
 /** The days before our first pass of each monitor that is on a page, asked once; a page brings those of all its monitors. */
 function* readDays(
   options: Options,
   { upstreamId, memory, now }: PullContext,
-  {
-    overviews,
-    monitors,
-  }: { readonly overviews: readonly Overview[]; readonly monitors: readonly Pick<MonitorObservation, 'id'>[] },
-): Pull<
-  { days: ReadonlyMap<string, ReportedDay[]>; problems: readonly Problem[] } & Pick<
-    Found,
-    'isBackfilled' | 'backfilled'
-  >
-> {
+  asked: {
+    readonly overviews: readonly Overview[];
+    readonly monitors: readonly Pick<MonitorObservation, 'id'>[];
+    readonly problems: Problem[];
+  },
+): Pull<Pick<Found, 'days' | 'isBackfilled' | 'backfilled'>> {
   // Only of monitors that are listed is it remembered, so one that was deleted is not asked for.
-  const listed = new Set(monitors.map(({ id }) => externalIdOf(id)));
-  const asked = overviews.flatMap(({ statusPage, components }) => {
-    const ids = parseItems(ComponentDaysSchema.pick({ monitorId: true }), components, '').items.flatMap(
-      ({ monitorId }) => (monitorId != null && listed.has(monitorId) ? [monitorId] : []),
+  const listed = new Set(asked.monitors.map(({ id }) => externalIdOf(id)));
+  const due = asked.overviews.flatMap(({ statusPage, components }) => {
+    const ids = parseItems(ComponentDaysSchema.pick({ monitorId: true }), components, '').flatMap(({ monitorId }) =>
+      monitorId != null && listed.has(monitorId) ? [monitorId] : [],
     );
     return ids.every((id) => memory.backfilledMonitors?.has(id) === true) ? [] : [{ pageId: statusPage.id, ids }];
   });
   const answers = yield* attempt(
-    asked.map(({ pageId }) =>
+    due.map(({ pageId }) =>
       call(options, ['StatusPage', 'GetPageComponentDailySummary'], {
         name: 'daily summary',
         priority: 'backfill',
@@ -289,23 +279,23 @@ function* readDays(
       }),
     ),
   );
-  const { days, problems } = projectDays(
+  const days = projectDays(
     answers.flatMap((answer) => (answer.kind === 'ok' ? answer.payload.components : [])),
     dayOf(now, 'UTC'),
+    asked.problems,
   );
   // What is refused or has another shape will be the same tomorrow; anything else is asked again.
   const isOver = (answer: Answer<unknown> | undefined): boolean =>
     answer?.kind === 'ok' || (answer?.kind === 'failed' && !answer.error.retryable);
   // An answer kept from an earlier pass says nothing of a monitor that was put on the page since.
   const isKept = (answer: Answer<unknown> | undefined): boolean => answer?.kind === 'ok' && answer.at < now;
-  const backfilled = asked.flatMap(({ ids }, index) => {
+  const backfilled = due.flatMap(({ ids }, index) => {
     const answer = answers[index];
     return isOver(answer) ? ids.filter((id) => !isKept(answer) || days.has(id)) : [];
   });
   return {
     // The others on its page have theirs, and their days since are known better.
     days: new Map([...days].filter(([id]) => memory.backfilledMonitors?.has(id) !== true)),
-    problems,
     isBackfilled: answers.every(isOver),
     backfilled: [...new Set(backfilled)].map((id) => toMonitorId(upstreamId, id)),
   };
@@ -322,24 +312,26 @@ const READ_AGAIN_PER_PASS = 5;
 /** … none more often than this. */
 const READ_AGAIN_AGE_MIN_MS = HOUR_MS;
 
-interface ReadReports {
+interface ReadReports extends Pick<Found, 'complete' | 'gone' | 'readAgain' | 'isStale' | 'isBackfilled'> {
   readonly items: readonly ReportItem[];
-  /** Null: the list could not be read as a whole. */
-  readonly complete: CompleteList | null;
-  /** Ids of incidents that the service says are no more. */
-  readonly gone: readonly string[];
-  /** Ids of incidents that were asked for by themselves. */
-  readonly readAgain: readonly string[];
-  readonly problems: readonly Problem[];
-  readonly isStale: boolean;
-  readonly isBackfilled: boolean;
 }
+
+const NO_REPORTS: ReadReports = {
+  items: [],
+  complete: [],
+  gone: [],
+  readAgain: [],
+  isStale: true,
+  isBackfilled: false,
+};
+
+type Places = ReadonlyMap<string, ComponentPlace>;
 
 /** All ended reports once, later those that ended or changed lately, and of the others a few each time. */
 function* readReports(
   options: Options,
   context: PullContext,
-  { open, places }: { readonly open: readonly ReportItem[]; readonly places: ReadonlyMap<string, ComponentPlace> },
+  { open, places, problems }: { open: readonly ReportItem[]; places: Places; problems: Problem[] },
 ): Pull<ReadReports> {
   const { memory, upstreamId } = context;
   const listed = yield* readList(options, ['StatusReport', 'ListStatusReports'], {
@@ -348,17 +340,21 @@ function* readReports(
     itemsOf: (page) => page.statusReports,
   });
   const reason = explainPartial(listed);
-  if (reason !== null) return unread(reason);
+  if (reason !== null) {
+    problems.push(note('list reports', reason));
+    return NO_REPORTS;
+  }
   const items = listed.pages.flatMap((page) => page.statusReports);
-  const summaries = parseItems(ReportSchema, items, 'statusReports');
-  const { due, others, longest } = dueReports(summaries.items, context, new Set(open.map(({ item }) => itemId(item))));
+  const summaries = parseItems(ReportSchema, items, 'statusReports', problems);
+  const { due, others, longest } = dueReports(summaries, context, new Set(open.map(({ item }) => itemId(item))));
   const isLive = (id: string): boolean => memory.isBackfilled || memory.openIncidents.has(`report-${id}`);
-  const answers = [...(yield* attempt(due.map((report) => reportQuestion(options, report, isLive(report.id)))))];
-  const olds = [others, longest].map((some) => some.map((report) => reportQuestion(options, report, null)));
-  answers.push(
-    ...(yield* attempt(olds[0] ?? [], 1)),
-    ...(yield* attempt(olds[1] ?? [], READ_AGAIN_PER_PASS - Math.min(1, others.length))),
-  );
+  const toQuery = (report: Report) => reportQuery(options, report, isLive(report.id) ? 'incident' : 'backfill');
+  const toOldQuery = (report: Report) => reportQuery(options, report, 'detail');
+  const answers = [
+    ...(yield* attempt(due.map(toQuery))),
+    ...(yield* attempt(others.map(toOldQuery), 1)),
+    ...(yield* attempt(longest.map(toOldQuery), READ_AGAIN_PER_PASS - Math.min(1, others.length))),
+  ];
   const asked = [...due, ...others, ...longest];
   const failed = due.filter((_, index) => isMissing(answers[index]));
   const read = asked.flatMap((report, index) => {
@@ -371,26 +367,13 @@ function* readReports(
   return {
     items: read.map(({ id, item }) => ({ item, pageId: pageIds.get(id) ?? null })),
     complete: ids.includes(null)
-      ? null
-      : { part: 'incidents', prefix: toIncidentId(''), since: null, ids: [...new Set(ids.map(toIncidentId))] },
+      ? []
+      : [{ part: 'incidents', prefix: toIncidentId(''), since: null, ids: [...new Set(ids.map(toIncidentId))] }],
     gone: asked.filter((_, index) => isGone(answers[index])).map(({ id }) => toIncidentId(id)),
     readAgain: read.map(({ id }) => toIncidentId(id)),
-    problems: summaries.problems,
     isStale: failed.some((report) => isLive(report.id)),
     // Those that failed have their turn among the old ones.
     isBackfilled: due.every((_, index) => answers[index]?.kind !== 'skipped'),
-  };
-}
-
-function unread(reason: string): ReadReports {
-  return {
-    items: [],
-    complete: null,
-    gone: [],
-    readAgain: [],
-    problems: [{ kind: 'note', place: 'list reports', message: reason }],
-    isStale: true,
-    isBackfilled: false,
   };
 }
 
@@ -419,11 +402,11 @@ function dueReports(
   return { due, others: [...others.slice(turn), ...others.slice(0, turn)], longest };
 }
 
-/** @param isLive null: it is an old one, which is read again */
-function reportQuestion(options: Options, { id }: Report, isLive: boolean | null) {
-  const priority: Priority = isLive === null ? 'detail' : isLive ? 'incident' : 'backfill';
+/** @param priority  `detail`: it is an old one, which is read again */
+function reportQuery(options: Options, { id }: Report, priority: Priority) {
+  const name = priority === 'detail' ? 'old report' : 'report';
   return call(options, ['StatusReport', 'GetStatusReport'], {
-    name: isLive === null ? 'old report' : 'report',
+    name,
     priority,
     body: { id },
     schema: ReportAnswerSchema,
@@ -445,23 +428,17 @@ function isGone(answer: Answer<unknown> | undefined): boolean {
 function* readPagesByPlan(
   options: Options,
   { memory }: PullContext,
-  { items, places }: { readonly items: readonly unknown[]; readonly places: ReadonlyMap<string, ComponentPlace> },
+  { items, places }: { items: readonly unknown[]; places: Places },
 ): Pull<ReadonlyMap<string, string>> {
   const restUrl = readRestUrl(options);
   const isPlaced = (report: Report): boolean => (report.pageComponentIds ?? []).some((id) => places.has(id));
   const isKnown = ({ id }: Report): boolean =>
     memory.openIncidents.has(`report-${id}`) || memory.incidentsReadAt.has(`report-${id}`);
-  const strays = parseItems(ReportSchema, items, '').items.filter((report) => !isPlaced(report) && !isKnown(report));
+  const strays = parseItems(ReportSchema, items, '').filter((report) => !isPlaced(report) && !isKnown(report));
   if (strays.length === 0 || restUrl === null) return new Map();
-  const answer = yield* attemptOne(
-    restQuestion(options, restUrl, {
-      name: 'pages of reports',
-      priority: 'incident',
-      path: '/status_report',
-      schema: ReportPagesAnswerSchema,
-    }),
-  );
+  const asked = { name: 'pages of reports', priority: 'incident', schema: ReportPagesAnswerSchema } as const;
+  const answer = yield* attemptOne(restQuery(options, `${restUrl}/status_report`, asked));
   if (answer.kind !== 'ok') return new Map();
-  const rows = parseItems(ReportPageSchema, answer.payload, '').items;
+  const rows = parseItems(ReportPageSchema, answer.payload, '');
   return new Map(rows.flatMap(({ id, pageId }) => (pageId == null ? [] : [[id, pageId] as const])));
 }

@@ -14,14 +14,12 @@ import {
   type Update,
 } from '../../../model/observation.ts';
 import { isWorse, type State } from '../../../model/state.ts';
-import { toEpochMs } from '../../../model/time.ts';
+import { later } from '../../../model/time.ts';
 import { createIncident } from '../entries.ts';
-import { compareIds, parseItem, parseItems, uniqueById } from '../items.ts';
-import { lookUp } from '../page-words.ts';
-import { type StateWords, stateFromWord, unknownWord } from '../wire.ts';
+import { compareIds, parseItem, parseItems, uniqueById, uniqueOverlapping } from '../items.ts';
+import { lookUp, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
   MaintenanceSchema,
-  type Outage,
   OutageSchema,
   type Report,
   ReportSchema,
@@ -86,54 +84,46 @@ export interface ReportItem {
 }
 
 /** Reports as incidents, sorted by id; one that comes with several pages is published on all of them. Never throws. */
-export function projectReports(
-  reports: readonly ReportItem[],
-  { upstreamId, places }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace> },
-): { incidents: Incident[]; problems: Problem[] } {
-  const problems: Problem[] = [];
+export function projectReports(reports: readonly ReportItem[], facts: Facts): Incident[] {
+  const { problems } = facts;
   const incidents = reports.flatMap(({ item, pageId }, index) => {
-    const parsed = parseItem(ReportSchema, item, `statusReports[${index}]`);
-    if ('item' in parsed) return projectReport(parsed.item, { upstreamId, places, pageId, problems });
-    problems.push(parsed.problem);
-    return [];
+    const report = parseItem(ReportSchema, item, `statusReports[${index}]`, problems);
+    return report === undefined ? [] : projectReport(report, { ...facts, pageId });
   });
   const merged = [...Map.groupBy(incidents, (incident) => incident.id).values()].flatMap((variants) => {
     const pages = [...new Set(variants.flatMap((variant) => variant.pages ?? []))].toSorted(compareIds);
     return variants.map((variant) => ({ ...variant, pages }));
   });
-  const unique = uniqueById(merged);
-  return { incidents: unique.items, problems: [...problems, ...unique.problems.filter(({ kind }) => kind !== 'note')] };
+  return uniqueOverlapping(merged, problems);
 }
 
-interface ReportFacts {
+interface Facts {
   readonly upstreamId: string;
   readonly places: ReadonlyMap<string, ComponentPlace>;
-  readonly pageId: string | null;
   readonly problems: Problem[];
 }
+type ReportFacts = Facts & Pick<ReportItem, 'pageId'>;
 
 function projectReport(report: Report, facts: ReportFacts): Incident {
   const { upstreamId, places, pageId, problems } = facts;
   const place = `statusReports.${report.id}`;
-  const parsed = parseItems(UpdateSchema, report.updates, `${place}.updates`);
-  problems.push(...parsed.problems);
-  const byId = new Map(parsed.items.map((item) => [item.id, item]));
+  const updates = parseItems(UpdateSchema, report.updates, `${place}.updates`, problems);
+  const byId = new Map(updates.map((item) => [item.id, item]));
   const items = [...byId.values()].sort((a, b) => a.date - b.date || compareIds(a.id, b.id));
   const status = parseStatus(report.status, place, problems);
-  const { impacts, affected } = readImpacts(report, items, { place, problems });
+  const { impacts, affected } = readImpacts(report, items, place, problems);
   const startedAt = items[0]?.date ?? report.createdAt;
   const endedAt = status === 'resolved' ? (items.at(-1)?.date ?? report.updatedAt ?? report.createdAt) : null;
   const pageIds = new Set([...affected.keys()].flatMap((id) => places.get(id)?.pageId ?? []));
   if (pageId !== null) pageIds.add(pageId);
-  const toComponents = (states: ReadonlyMap<string, State | null>): AffectedComponent[] =>
-    componentsAt(states, { upstreamId, places, pageId });
+  const toComponents = (states: ReadonlyMap<string, State | null>) => componentsAt(states, facts);
   return createIncident({
     id: `${upstreamId}/report-${report.id}`,
     title: report.title,
     status,
     impact: affected.size === 0 ? 'minor' : IMPACT_OF_STATE[worstState(affected.values())],
     startedAt,
-    endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, startedAt)),
+    endedAt: endedAt === null ? null : later(endedAt, startedAt),
     monitors: monitorsAt(affected.keys(), places),
     components: toComponents(impacts === null ? affected : new Map([...affected.keys()].map((id) => [id, null]))),
     pages: [...pageIds].toSorted(compareIds).map((id) => `${upstreamId}/${id}`),
@@ -175,14 +165,14 @@ function parseStatus(value: unknown, place: string, problems: Problem[]): Incide
 function readImpacts(
   report: Report,
   updates: readonly ReportUpdate[],
-  { place, problems }: { place: string; problems: Problem[] },
+  place: string,
+  problems: Problem[],
 ): { impacts: ReadonlyMap<string, ReadonlyMap<string, State>> | null; affected: ReadonlyMap<string, State> } {
   const impacts = new Map<string, Map<string, State>>();
   for (const update of updates)
     for (const { pageComponentId, impact } of update.componentImpacts) {
       const word = stripPrefix(impact, 'PAGE_COMPONENT_IMPACT_') ?? 'unspecified';
-      const { state, problems: unknown } = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`);
-      problems.push(...unknown);
+      const state = stateFromWord(IMPACT_WORDS, word, `${place}.updates.${update.id}.impact`, problems);
       impacts.getOrInsertComputed(update.id, () => new Map()).set(pageComponentId, state);
     }
   const ids = report.pageComponentIds ?? [];
@@ -204,11 +194,7 @@ function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, Component
 
 function componentsAt(
   affected: ReadonlyMap<string, State | null>,
-  {
-    upstreamId,
-    places,
-    pageId,
-  }: { upstreamId: string; places: ReadonlyMap<string, ComponentPlace>; pageId: string | null },
+  { upstreamId, places, pageId }: ReportFacts,
 ): AffectedComponent[] {
   return [...affected]
     .flatMap(([id, state]) => {
@@ -221,11 +207,11 @@ function componentsAt(
 /** Maintenances of one page, sorted by id. Never throws. */
 export function projectMaintenances(
   items: readonly unknown[],
-  { upstreamId, pageId, places }: { upstreamId: string; pageId: string; places: ReadonlyMap<string, ComponentPlace> },
-): { maintenances: Maintenance[]; problems: Problem[] } {
-  const parsed = parseItems(MaintenanceSchema, items, `pages.${pageId}.maintenances`);
-  const problems = [...parsed.problems];
-  const maintenances = parsed.items.flatMap((item): Maintenance[] => {
+  pageId: string,
+  { upstreamId, places, problems }: Facts,
+): Maintenance[] {
+  const parsed = parseItems(MaintenanceSchema, items, `pages.${pageId}.maintenances`, problems);
+  const maintenances = parsed.flatMap((item): Maintenance[] => {
     if (item.to <= item.from) {
       problems.push({ kind: 'dropped', place: `maintenances.${item.id}`, message: 'ends before it starts' });
       return [];
@@ -242,22 +228,21 @@ export function projectMaintenances(
         pages: [`${upstreamId}/${pageId}`],
         updates: [],
         ...(item.message === null ? {} : { body: item.message }),
-        ...(item.createdAt === null || item.createdAt === undefined ? {} : { bornAt: item.createdAt }),
+        ...(item.createdAt == null ? {} : { bornAt: item.createdAt }),
       },
     ];
   });
-  const unique = uniqueById(maintenances);
-  return { maintenances: unique.items, problems: [...problems, ...unique.problems] };
+  return uniqueById(maintenances, problems);
 }
 
 /** The failed checks that the service recorded, as outages, sorted by id. Never throws. */
 export function projectOutages(
   items: readonly unknown[],
   { upstreamId, monitors }: { upstreamId: string; monitors: readonly MonitorObservation[] },
-): { incidents: Incident[]; problems: Problem[] } {
+  problems: Problem[],
+): Incident[] {
   const names = new Map(monitors.map((monitor) => [monitor.id, monitor.name]));
-  const parsed = parseItems(OutageSchema, items, 'incidents');
-  const incidents = parsed.items.map((item: Outage): Incident => {
+  const incidents = parseItems(OutageSchema, items, 'incidents', problems).map((item): Incident => {
     const monitor = item.monitorId == null ? null : toMonitorId(upstreamId, item.monitorId);
     const endedAt = item.resolvedAt ?? null;
     return createIncident({
@@ -265,13 +250,12 @@ export function projectOutages(
       title: (monitor === null ? null : names.get(monitor)) ?? `Monitor ${item.monitorId ?? item.id}`,
       impact: 'critical',
       startedAt: item.startedAt,
-      endedAt: endedAt === null ? null : toEpochMs(Math.max(endedAt, item.startedAt)),
+      endedAt: endedAt === null ? null : later(endedAt, item.startedAt),
       monitors: monitor === null ? [] : [monitor],
       affectedState: 'major_outage',
       isOutage: true,
       bornAt: item.startedAt,
     });
   });
-  const unique = uniqueById(incidents);
-  return { incidents: unique.items, problems: [...parsed.problems, ...unique.problems] };
+  return uniqueById(incidents, problems);
 }

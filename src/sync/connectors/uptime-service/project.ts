@@ -1,22 +1,22 @@
 /** What monitors and figures of the uptime service mean. */
 
+import type { z } from 'zod';
 import { statedAccess } from '../../../model/access.ts';
 import {
   type ComponentDefinition,
   type MonitorDetail,
+  type MonitorId,
   type MonitorObservation,
   type PageDefinition,
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/overlap.ts';
-import type { State } from '../../../model/state.ts';
 import type { Day, EpochMs } from '../../../model/time.ts';
-import { idIn, note, parseItem, parseItems, projectMonitorLists, uniqueById, unknownMonitor } from '../items.ts';
+import { asNotes, idIn, note, parseItem, parseItems, projectMonitorLists, uniqueById } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import {
   ACCESS_WORDS,
-  lookUp,
   MONITOR_WORDS,
   placeComponents,
   placeGroups,
@@ -25,7 +25,7 @@ import {
   toPresentation,
   toSlug,
 } from '../page-words.ts';
-import { FlagSchema, stateFromWord, unknownWord } from '../wire.ts';
+import { FlagSchema, lookUp, stateFromWord, unknownWord } from '../wire.ts';
 import {
   type Component,
   ComponentDaysSchema,
@@ -33,7 +33,6 @@ import {
   DayBucketSchema,
   GroupSchema,
   ID_FIELD,
-  type Monitor,
   MonitorSchema,
   type MonitorSummary,
   type MonitorsAnswer,
@@ -46,121 +45,78 @@ import {
 export function projectMonitors(
   answers: readonly MonitorsAnswer[],
   upstreamId: string,
-): { monitors: MonitorObservation[]; problems: Problem[]; itemsTotal: number } {
+  problems: Problem[],
+): { monitors: MonitorObservation[]; itemsTotal: number } {
   const lists = answers.flatMap((answer) => answer.lists);
-  const projected = projectMonitorLists<Monitor>(
-    lists.map(({ kind, place, items }) => ({
-      place,
-      items,
-      schema: MonitorSchema,
-      idField: ID_FIELD,
-      project: (item, at) => projectMonitor(item, at, { upstreamId, kind }),
-      placeholder: (externalId) => ({ ...unknownMonitor(upstreamId, externalId, kind), isPublic: false }),
-    })),
-  );
-  const itemsTotal = lists.reduce((sum, list) => sum + list.items.length, 0);
-  const total = answers[0]?.total ?? 0;
-  const hidden =
-    total > itemsTotal
-      ? [
-          note(
-            'list monitors',
-            `the service counts ${total} and lists ${itemsTotal}; its API leaves out ICMP, UDP and TLS monitors`,
-          ),
-        ]
-      : [];
-  return { ...projected, problems: [...projected.problems, ...hidden], itemsTotal };
-}
-
-function projectMonitor(
-  item: Monitor,
-  place: string,
-  { upstreamId, kind }: { upstreamId: string; kind: string },
-): { monitor: MonitorObservation; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const isPublic = FlagSchema.nullish().safeParse(item.public);
-  if (!isPublic.success) problems.push(unknownWord(`${place}.public`, item.public));
-  const isActive = FlagSchema.optional().safeParse(item.active);
-  if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
-  // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.
-  const word = stripPrefix(item.status, 'MONITOR_STATUS_') ?? 'unspecified';
-  const status = stateFromWord(MONITOR_WORDS, word, `${place}.status`);
-  const state: State = !isActive.success ? 'unknown' : isActive.data === false ? 'paused' : status.state;
-  return {
-    monitor: {
-      ...unknownMonitor(upstreamId, item.id, kind),
+  const project = (item: z.output<typeof MonitorSchema>, place: string): Partial<MonitorObservation> => {
+    const isPublic = FlagSchema.nullish().safeParse(item.public);
+    if (!isPublic.success) problems.push(unknownWord(`${place}.public`, item.public));
+    const isActive = FlagSchema.optional().safeParse(item.active);
+    if (!isActive.success) problems.push(unknownWord(`${place}.active`, item.active));
+    // The service leaves the status out when it is not specified: that is an answer, not a word we do not know.
+    const word = stripPrefix(item.status, 'MONITOR_STATUS_') ?? 'unspecified';
+    const state = stateFromWord(MONITOR_WORDS, word, `${place}.status`, problems);
+    return {
       name: item.name,
       description: item.description,
       target: item.url ?? item.uri,
-      state,
+      state: !isActive.success ? 'unknown' : isActive.data === false ? 'paused' : state,
       isPublic: isPublic.success && isPublic.data === true,
-    },
-    problems: [...problems, ...status.problems],
+    };
   };
+  const about = { isPublic: false, schema: MonitorSchema, idField: ID_FIELD, project };
+  const monitors = projectMonitorLists(
+    upstreamId,
+    lists.map((list) => ({ ...about, ...list })),
+    problems,
+  );
+  const itemsTotal = lists.reduce((sum, list) => sum + list.items.length, 0);
+  const total = answers[0]?.total ?? 0;
+  const message = `the service counts ${total} and lists ${itemsTotal}; its API leaves out ICMP, UDP and TLS monitors`;
+  if (total > itemsTotal) problems.push(note('list monitors', message));
+  return { monitors, itemsTotal };
 }
 
 /** Days of the past as the service counted its checks, by monitor; static components have none. */
 export function projectDays(
   components: readonly unknown[],
   lastDay: Day,
-): { days: Map<string, ReportedDay[]>; problems: Problem[] } {
-  const parsed = parseItems(ComponentDaysSchema, components, 'dailySummary.components');
-  const problems: Problem[] = parsed.problems.map((problem) => ({ ...problem, kind: 'note' }));
-  const days = new Map<string, ReportedDay[]>();
-  for (const component of parsed.items) {
-    if (component.monitorId === undefined || component.monitorId === null) continue;
-    const place = `dailySummary.${component.monitorId}`;
-    const buckets = parseItems(DayBucketSchema, component.buckets, place);
-    problems.push(...buckets.problems.map((problem): Problem => ({ ...problem, kind: 'note' })));
-    const counted = buckets.items.flatMap((bucket): ReportedDay[] => {
+  problems: Problem[],
+): Map<string, ReportedDay[]> {
+  const days = new Map<string, Map<Day, ReportedDay>>();
+  const unread: Problem[] = [];
+  for (const { monitorId, buckets } of parseItems(ComponentDaysSchema, components, 'dailySummary.components', unread)) {
+    if (monitorId == null) continue;
+    const place = `dailySummary.${monitorId}`;
+    const counted = days.getOrInsertComputed(monitorId, () => new Map());
+    for (const { count, ok, degraded, error, ...bucket } of parseItems(DayBucketSchema, buckets, place, unread)) {
       const day = bucket.day.slice(0, 10) as Day;
-      const sum = bucket.ok + bucket.degraded + bucket.error;
-      if (bucket.count === 0 || day > lastDay) return [];
+      if (count === 0 || day > lastDay) continue;
       // Checks that are neither: nothing is said of such a day rather than something too good.
-      if (sum !== bucket.count) {
-        problems.push({ kind: 'note', place: `${place}.${day}`, message: 'its counts don’t add up' });
-        return [];
-      }
-      return [{ day, operational: bucket.ok, degraded: bucket.degraded, major_outage: bucket.error }];
-    });
-    const known = days.get(component.monitorId) ?? [];
-    const byDay = new Map([...known, ...counted].map((entry) => [entry.day, entry]));
-    days.set(
-      component.monitorId,
-      [...byDay.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1)),
-    );
+      if (ok + degraded + error !== count) unread.push(note(`${place}.${day}`, 'its counts don’t add up'));
+      else counted.set(day, { day, operational: ok, degraded, major_outage: error });
+    }
   }
-  return { days, problems };
+  problems.push(...asNotes(unread));
+  return new Map(
+    [...days].map(([id, byDay]) => [id, [...byDay.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1))]),
+  );
 }
 
-/** What one monitor's summary and days say. */
+/** What one monitor's summary of some days, and its past days, say. */
 export function projectDetail(
-  externalId: string,
-  facts: {
-    readonly upstreamId: string;
-    readonly fetchedAt: EpochMs;
-    readonly summary: MonitorSummary | null;
-    readonly periodDays: number;
-    readonly days: readonly ReportedDay[];
-  },
+  id: MonitorId,
+  fetchedAt: EpochMs,
+  { summary, days }: { readonly summary: MonitorSummary | null; readonly days: readonly ReportedDay[] },
 ): MonitorDetail {
-  const { summary } = facts;
-  const up = summary === null ? 0 : summary.totalSuccessful + summary.totalDegraded;
-  const total = summary === null ? 0 : up + summary.totalFailed;
-  return createDetail(toMonitorId(facts.upstreamId, externalId), facts.fetchedAt, {
-    uptime:
-      total === 0
-        ? null
-        : {
-            periodDays: facts.periodDays,
-            checksTotal: total,
-            checksUp: up,
-            uptimeRatio: null,
-            responseTimeAverageMs: null,
-          },
-    reportedDays: facts.days,
-  });
+  const checksUp = summary === null ? 0 : summary.totalSuccessful + summary.totalDegraded;
+  const checksTotal = checksUp + (summary?.totalFailed ?? 0);
+  const uptime = { periodDays: SUMMARY_DAYS, checksTotal, checksUp, uptimeRatio: null, responseTimeAverageMs: null };
+  return createDetail(id, fetchedAt, { uptime: checksTotal === 0 ? null : uptime, reportedDays: days });
 }
+
+/** The period of summaries, `TIME_RANGE_7D`. */
+const SUMMARY_DAYS = 7;
 
 // What status pages of the uptime service mean: who may see them, what is on them, and how they are drawn.
 
@@ -176,68 +132,48 @@ export interface PageOrigin {
 /** A status page with its groups and components; null when its slug could not stand in an address. Never throws. */
 export function projectPage(
   overview: Overview,
-  origin: PageOrigin,
-): { page: PageDefinition | null; problems: Problem[]; itemsTotal: number } {
-  const { upstreamId, isRecorded } = origin;
+  { upstreamId, isRecorded }: PageOrigin,
+  problems: Problem[],
+): PageDefinition | null {
   const { statusPage: page, configuration } = overview;
+  const { homepageUrl, contactUrl, icon, customDomain, title, description } = page;
   const place = `pages.${page.id}`;
-  const itemsTotal = 1 + overview.components.length + overview.groups.length;
   const slug = toSlug(page.slug);
   const id = `${upstreamId}/${page.id}`;
   if (slug === null) {
-    const problem: Problem = { kind: 'gate', page: id, place: `${place}.slug`, message: 'can’t be part of a URL' };
-    return { page: null, problems: [problem], itemsTotal };
+    problems.push({ kind: 'gate', page: id, place: `${place}.slug`, message: 'can’t be part of a URL' });
+    return null;
   }
-  const access = projectAccess(page, { id, place });
-  const read = projectComponents(overview.components, { upstreamId, place });
+  reportLeftOut(overview, place, problems);
+  const access = projectAccess(page, { id, place, problems });
   // In this mode the page shows what people say and nothing that monitors saw.
   const isManual = stripPrefix(configuration?.barType, 'PAGE_BAR_TYPE_') === 'manual';
-  const components = isManual ? { ...read, components: read.components.map(withoutMonitor) } : read;
-  const groups = parseItems(GroupSchema, overview.groups, `${place}.groups`);
-  const uniqueGroups = uniqueById(
-    groups.items.map(({ id, name, defaultOpen }) => ({ id, name, defaultOpen: toFlag(defaultOpen, isRecorded) })),
+  const read = projectComponents(overview.components, { upstreamId, place, problems });
+  const components = isManual ? read.map((one) => ({ ...one, type: 'static' as const, monitor: null })) : read;
+  const groups = uniqueById(
+    parseItems(GroupSchema, overview.groups, `${place}.groups`, problems).map((group) => ({
+      ...group,
+      defaultOpen: toFlag(group.defaultOpen, isRecorded),
+    })),
+    problems,
   );
-  const placed = placeComponents(components.components, uniqueGroups.items);
+  const placed = placeComponents(components, groups);
   return {
-    page: {
-      id,
-      slug,
-      title: page.title,
-      description: page.description,
-      homepageUrl: page.homepageUrl,
-      contactUrl: page.contactUrl,
-      icon: page.icon,
-      customDomain: page.customDomain,
-      ...access.access,
-      // The service's own page never looks at it, and its interface cannot set it.
-      published: isRecorded || access.access.published,
-      theme: lookUp(THEME_WORDS, stripPrefix(page.theme, 'PAGE_THEME_')) ?? 'system',
-      groups: placeGroups(uniqueGroups.items, placed),
-      components: placed,
-      presentation: toPresentation({
-        allowIndex: toFlag(page.allowIndex, isRecorded),
-        locale: toLocale(toText(stripPrefix(page.defaultLocale, 'LOCALE_'))),
-        locales: toLocales(page.locales),
-        showUptime:
-          configuration === null || configuration === undefined
-            ? undefined
-            : toFlag(configuration.showUptime, isRecorded),
-        showsAllPlaced: isRecorded ? true : undefined,
-      }),
-    },
-    problems: [
-      ...leftOut(overview, place),
-      ...access.problems,
-      ...components.problems,
-      ...groups.problems,
-      ...uniqueGroups.problems,
-    ],
-    itemsTotal,
+    ...{ id, slug, title, description, homepageUrl, contactUrl, icon, customDomain },
+    ...access,
+    // The service's own page never looks at it, and its interface cannot set it.
+    published: isRecorded || access.published,
+    theme: lookUp(THEME_WORDS, stripPrefix(page.theme, 'PAGE_THEME_')) ?? 'system',
+    groups: placeGroups(groups, placed),
+    components: placed,
+    presentation: toPresentation({
+      allowIndex: toFlag(page.allowIndex, isRecorded),
+      locale: toLocale(stripPrefix(page.defaultLocale, 'LOCALE_')),
+      locales: toLocales(page.locales),
+      showUptime: configuration == null ? undefined : toFlag(configuration.showUptime, isRecorded),
+      showsAllPlaced: isRecorded ? true : undefined,
+    }),
   };
-}
-
-function withoutMonitor(component: ComponentDefinition): ComponentDefinition {
-  return { ...component, type: 'static', monitor: null };
 }
 
 /** A yes or no of how a page looks; what cannot be read says nothing, and on the real wire what is left out is a no. */
@@ -247,35 +183,26 @@ function toFlag(value: unknown, isRecorded: boolean): boolean | undefined {
   return isRecorded && (value === undefined || value === null) ? false : undefined;
 }
 
-function toText(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
 /** In any order, since the service lists them in any; undefined: it says none. */
 function toLocales(said: Page['locales']): readonly string[] | undefined {
-  const known = said.flatMap((locale) => toLocale(toText(stripPrefix(locale, 'LOCALE_'))) ?? []);
+  const known = said.flatMap((locale) => toLocale(stripPrefix(locale, 'LOCALE_')) ?? []);
   return known.length === 0 ? undefined : known.toSorted();
 }
 
 /** What the service draws a page by and Pharos does not. */
-function leftOut({ statusPage, configuration }: Overview, place: string): Problem[] {
+function reportLeftOut({ statusPage, configuration }: Overview, place: string, problems: Problem[]): void {
   const theme = stripPrefix(configuration?.themeKey, '');
-  const words = [
-    statusPage.customTheme === undefined || statusPage.customTheme === null ? null : 'custom colours',
-    typeof theme === 'string' && theme !== '' && theme !== 'default'
-      ? `the theme ${JSON.stringify(theme.slice(0, 60))}`
-      : null,
-  ].filter((word) => word !== null);
-  if (words.length === 0) return [];
+  const words = statusPage.customTheme == null ? [] : ['custom colours'];
+  if (typeof theme === 'string' && theme !== '' && theme !== 'default')
+    words.push(`the theme ${JSON.stringify(theme.slice(0, 60))}`);
   const remedy = 'use accent_color and css_variables in pharos.yaml';
-  return [{ kind: 'note', place, message: `left out: ${words.join(', ')}; ${remedy}` }];
+  if (words.length > 0) problems.push(note(place, `left out: ${words.join(', ')}; ${remedy}`));
 }
 
 function projectAccess(
   page: Page,
-  { id, place }: { readonly id: string; readonly place: string },
-): { access: Pick<PageDefinition, 'access' | 'emailDomains' | 'published'>; problems: Problem[] } {
-  const problems: Problem[] = [];
+  { id, place, problems }: { readonly id: string; readonly place: string; readonly problems: Problem[] },
+): Pick<PageDefinition, 'access' | 'emailDomains' | 'published'> {
   const doubt = (field: string, message: string): void =>
     void problems.push({ kind: 'gate', page: id, place: `${place}.${field}`, message });
   const word = stripPrefix(page.accessType, 'PAGE_ACCESS_TYPE_');
@@ -297,33 +224,24 @@ function projectAccess(
   const published = FlagSchema.nullish().safeParse(page.published);
   if (!published.success) doubt('published', 'not true or false');
   return {
-    access: {
-      access: stated ?? 'closed',
-      emailDomains,
-      published: published.success && published.data === true,
-    },
-    problems,
+    access: stated ?? 'closed',
+    emailDomains,
+    published: published.success && published.data === true,
   };
 }
 
 function projectComponents(
   items: readonly unknown[],
-  { upstreamId, place }: { upstreamId: string; place: string },
-): { components: ComponentDefinition[]; problems: Problem[] } {
-  const problems: Problem[] = [];
+  { upstreamId, place, problems }: { upstreamId: string; place: string; problems: Problem[] },
+): ComponentDefinition[] {
   const components = items.flatMap((item, index) => {
     const at = `${place}.components[${index}]`;
-    const parsed = parseItem(ComponentSchema, item, at);
-    if ('item' in parsed) return projectComponent(parsed.item, { upstreamId, at, problems });
-    problems.push(parsed.problem);
-    const id = idIn(item, ID_FIELD);
     // It stays on the page as unknown: a component that vanishes would look like one that is well.
-    return id === null
-      ? []
-      : projectComponent(ComponentSchema.parse({ id, type: 'monitor', order: 0 }), { upstreamId, at, problems });
+    const placeholder = { id: idIn(item, ID_FIELD), type: 'monitor', order: 0 };
+    const component = parseItem(ComponentSchema, item, at, problems) ?? ComponentSchema.safeParse(placeholder).data;
+    return component === undefined ? [] : projectComponent(component, { upstreamId, at, problems });
   });
-  const unique = uniqueById(components);
-  return { components: unique.items, problems: [...problems, ...unique.problems] };
+  return uniqueById(components, problems);
 }
 
 function projectComponent(

@@ -63,7 +63,6 @@ export const MonitorSchema = z.object({
   public: z.unknown().optional(),
   status: z.unknown().optional(),
 });
-export type Monitor = z.output<typeof MonitorSchema>;
 
 /** `prefix` off, lower case: `MONITOR_STATUS_ACTIVE` and `active` are one word. Anything but text stays as it is. */
 export function stripPrefix(value: unknown, prefix: string): unknown {
@@ -236,4 +235,3 @@ export const OutageSchema = z.object({
   startedAt: InstantSchema,
   resolvedAt: InstantSchema.nullish(),
 });
-export type Outage = z.output<typeof OutageSchema>;

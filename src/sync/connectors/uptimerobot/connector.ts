@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import type { Connector, Pull, PullContext, Question } from '../../connector.ts';
+import type { Connector, Pull, PullContext, Query } from '../../connector.ts';
 import { idIn, note } from '../items.ts';
 import { explainPartial, readStablePages } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
@@ -25,13 +25,11 @@ const PER_PAGE = 50;
 /** 5,000 monitors: more than any plan has. */
 const PAGES_MAX = 100;
 
-function monitorsQuestion(options: Options, offset: number, hasLogs: boolean): Question<MonitorsAnswer> {
+function monitorsQuery(options: Options, offset: number, hasLogs: boolean): Query<MonitorsAnswer> {
   return {
     name: 'list monitors',
-    priority: 'list',
     method: 'POST',
     url: endpointAddress(options.url, '/v2/getMonitors'),
-    headers: {},
     body: { api_key: options.apiKey, format: 'json', limit: PER_PAGE, offset, logs: hasLogs ? 1 : 0 },
     schema: MonitorsAnswerSchema,
     isRepeatable: true,
@@ -58,13 +56,13 @@ function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull
   const hasLogs = !memory.isBackfilled;
   const reading = yield* readStablePages<MonitorsAnswer>(
     {
-      first: monitorsQuestion(options, 0, hasLogs),
+      first: monitorsQuery(options, 0, hasLogs),
       next: (page, index) => {
         const offset = (index + 1) * PER_PAGE;
         const { total, ids } = factsOf(page);
         // Without a total, a page that is not full is the last.
         const isOver = total === null ? ids.length < PER_PAGE : offset >= total;
-        return isOver ? null : monitorsQuestion(options, offset, hasLogs);
+        return isOver ? null : monitorsQuery(options, offset, hasLogs);
       },
       pagesMax: PAGES_MAX,
       isNeeded: true,

@@ -4,11 +4,12 @@
  */
 
 import { z } from 'zod';
-import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
 import type { Span } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../../model/time.ts';
-import { note, parseItems, projectMonitorLists, unknownMonitor } from '../items.ts';
+import type { PullContext } from '../../connector.ts';
+import { externalIdOf, note, parseItems, projectMonitorLists } from '../items.ts';
 import { createDetail, toSpans } from '../measurements.ts';
 import { CountSchema, IdSchema, NameSchema, NumberSchema, toLink, unknownWord } from '../wire.ts';
 
@@ -45,7 +46,6 @@ const MonitorSchema = z.object({
   create_datetime: SecondsSchema.nullish().catch(null),
   logs: z.array(z.unknown()).nullish().catch(null),
 });
-type Monitor = z.output<typeof MonitorSchema>;
 
 const LogSchema = z.object({
   type: NumberSchema,
@@ -81,40 +81,38 @@ const LOG_STATES: ReadonlyMap<number, State> = new Map([
 /** Monitors sorted by id, with the past of those whose logs came. Never throws. */
 export function projectMonitors(
   items: readonly unknown[],
-  { upstreamId, now }: { readonly upstreamId: string; readonly now: EpochMs },
+  { upstreamId, now }: Pick<PullContext, 'upstreamId' | 'now'>,
 ): { monitors: MonitorObservation[]; details: MonitorDetail[]; problems: Problem[] } {
-  const details = new Map<string, MonitorDetail>();
-  const { monitors, problems } = projectMonitorLists<Monitor>([
-    {
-      place: 'monitors',
-      items,
-      schema: MonitorSchema,
-      idField: ID_FIELD,
-      project: (one, place) => {
-        const state = STATUS_STATES.get(one.status);
-        const monitor: MonitorObservation = {
-          ...unknownMonitor(upstreamId, one.id, KINDS.get(one.type) ?? 'monitor'),
-          name: one.friendly_name,
-          target: one.url,
-          state: state ?? 'unknown',
-          createdAt: one.create_datetime ?? null,
-        };
-        const unknown: Problem[] = state === undefined ? [unknownWord(`${place}.status`, one.status)] : [];
-        if (one.logs != null) {
-          const { items: entries, problems: unread } = parseItems(LogSchema, one.logs, `${place}.logs`);
-          details.set(monitor.id, projectLogs(monitor, entries, now));
-          if (unread.length > 0) unknown.push(note(`${place}.logs`, `${unread.length} entries are unreadable`));
-        }
-        return { monitor, problems: unknown };
-      },
-      placeholder: (externalId) => unknownMonitor(upstreamId, externalId, 'monitor'),
-    },
-  ]);
-  return { monitors, details: monitors.flatMap(({ id }) => details.get(id) ?? []), problems };
+  const problems: Problem[] = [];
+  const logs = new Map<string, readonly Log[]>();
+  const project = (one: z.output<typeof MonitorSchema>, place: string): Partial<MonitorObservation> => {
+    const state = STATUS_STATES.get(one.status);
+    if (state === undefined) problems.push(unknownWord(`${place}.status`, one.status));
+    if (one.logs != null) {
+      const entries = parseItems(LogSchema, one.logs, '');
+      const unread = one.logs.length - entries.length;
+      if (unread > 0) problems.push(note(`${place}.logs`, `${unread} entries are unreadable`));
+      logs.set(one.id, entries);
+    }
+    return {
+      name: one.friendly_name,
+      kind: KINDS.get(one.type) ?? 'monitor',
+      target: one.url,
+      state: state ?? 'unknown',
+      createdAt: one.create_datetime ?? null,
+    };
+  };
+  const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, idField: ID_FIELD, project };
+  const monitors = projectMonitorLists(upstreamId, [list], problems);
+  const details = monitors.flatMap(({ id }) => {
+    const entries = logs.get(externalIdOf(id));
+    return entries === undefined ? [] : [projectLogs(id, entries, now)];
+  });
+  return { monitors, details, problems };
 }
 
 /** Each entry of a log begins a state and says how long it lasted; it ends with the next at the latest. */
-function projectLogs({ id }: MonitorObservation, logs: readonly Log[], now: EpochMs): MonitorDetail {
+function projectLogs(id: MonitorId, logs: readonly Log[], now: EpochMs): MonitorDetail {
   const inOrder = logs.filter(({ datetime }) => datetime < now).toSorted((a, b) => a.datetime - b.datetime);
   const pieces = inOrder.map(({ type, datetime, duration }, index): Span => {
     const next = inOrder[index + 1]?.datetime ?? now;
