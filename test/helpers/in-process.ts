@@ -2,6 +2,7 @@
 
 import { main } from '../../src/cli/main.ts';
 import type { CommandResult } from './pharos.ts';
+import { shareThreads } from './warm-threads.ts';
 
 export interface InProcessOptions {
   readonly cwd: string;
@@ -36,10 +37,12 @@ async function run(args: readonly string[], { cwd, env = {} }: InProcessOptions)
     written.stderr += String(text);
     return true;
   };
+  const ownThreads = shareThreads();
   try {
     const status = await main(args);
     return { status, ...written };
   } finally {
+    ownThreads();
     process.stdout.write = before.out;
     process.stderr.write = before.error;
     process.chdir(before.cwd);

@@ -6,6 +6,8 @@
 import { main } from '../../src/cli/main.ts';
 // Most commands are `start`; what it imports is there before it is asked for.
 import '../../src/cli/commands/start.ts';
+import { alive, clearTimers, leftBehind } from './left-behind.ts';
+import { shareThreads } from './warm-threads.ts';
 
 export interface WarmTask {
   readonly args: readonly string[];
@@ -18,17 +20,7 @@ export interface WarmTask {
 /** Longer than a command takes to close everything on a machine that does much else. */
 const ENDS_WITHIN_MS = 30_000;
 
-const timers = new Set<NodeJS.Timeout>();
-for (const name of ['setTimeout', 'setInterval'] as const) {
-  const begin = globalThis[name] as unknown as (...args: unknown[]) => NodeJS.Timeout;
-  // What `promisify` gets of it stays as it is.
-  globalThis[name] = Object.assign((...args: unknown[]) => {
-    const timer = begin(...args);
-    timers.add(timer);
-    return timer;
-  }, begin) as never;
-}
-
+shareThreads();
 process.on('message', (task: WarmTask) => void run(task));
 process.on('disconnect', () => process.exit(0));
 
@@ -40,31 +32,13 @@ async function run({ args, cwd, env, endMark }: WarmTask): Promise<void> {
   process.exitCode = undefined;
   const returned = await main(args);
   const status = Number(process.exitCode ?? returned);
-  const left = await leftBehind(before);
+  const left = await leftBehind(before, ENDS_WITHIN_MS);
   if (left.length > 0) process.stderr.write(`The process would not end: ${left.join(', ')}.\n`);
-  for (const timer of timers) clearTimeout(timer);
-  timers.clear();
+  clearTimers();
   // Its folder may be removed now.
   process.chdir('/');
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
   for (const stream of [process.stdout, process.stderr])
     await new Promise<void>((written) => stream.write(endMark, () => written()));
   process.send?.({ status: left.length > 0 ? -1 : status });
-}
-
-/** What keeps the process from ending by itself. */
-function alive(): string[] {
-  return process.getActiveResourcesInfo().filter((kind) => kind !== 'PipeWrap');
-}
-
-/** What a command that has ended still keeps open: a process of its own would not end. */
-async function leftBehind(before: readonly string[]): Promise<string[]> {
-  const deadline = performance.now() + ENDS_WITHIN_MS;
-  for (;;) {
-    const left = alive();
-    for (const kind of before) if (left.includes(kind)) left.splice(left.indexOf(kind), 1);
-    if (left.length === 0 || performance.now() > deadline) return left;
-    await new Promise<void>((soon) => void setImmediate(soon));
-    await new Promise<void>((later) => void setTimeout(later, 5).unref());
-  }
 }
