@@ -3,26 +3,9 @@
 import { escapeMarkup } from '../../model/scalars.ts';
 import { joinPieces, type Pieces, toPiece } from '../../model/translated.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import {
-  buildShell,
-  createContext,
-  rootUrl,
-  type ShellView,
-  type ViewContext,
-  type ViewOptions,
-} from '../frame/shell.ts';
+import { buildShell, createContext, rootUrl, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
-
-export interface BadgeGalleryView {
-  readonly shell: ShellView;
-  readonly builder: BadgeBuilderView;
-  readonly badges: readonly BadgeCopyView[];
-  /** Of groups and components: the state of each. */
-  readonly parts: readonly BadgeCopyView[];
-  readonly embedSnippet: string;
-  readonly elementSnippet: string;
-}
 
 /** What a badge of one's own is chosen from. The first of each is what is shown at first. */
 export interface BadgeBuilderView {
@@ -83,10 +66,9 @@ interface GalleryInit extends ViewOptions {
   readonly styles: readonly NamedChoice[];
 }
 
-export function badgeGalleryView(
-  model: PageFrame,
-  { kinds, partKinds, styles, ...options }: GalleryInit,
-): BadgeGalleryView {
+export type BadgeGalleryView = ReturnType<typeof badgeGalleryView>;
+
+export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles, ...options }: GalleryInit) {
   const context = createContext(model, { base: '../', ...options });
   const { words } = context;
   const { title } = model.definition;
@@ -115,6 +97,7 @@ export function badgeGalleryView(
       first: badges[0] ?? badgeOf('', 'status', toPiece(page)),
     },
     badges,
+    // Of groups and components: the state of each.
     parts: parts.map((part) => badgeOf(part.path, 'status', toPiece(page), ': ', toPiece(part))),
     embedSnippet: embedSnippet(absoluteUrl(model, EMBED_PATH), title, new URL('/embed-resize.js', model.settings.url)),
     elementSnippet:

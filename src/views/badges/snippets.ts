@@ -2,13 +2,6 @@
 
 import { escapeMarkup } from '../../model/scalars.ts';
 
-export interface BadgeSnippets {
-  readonly alt: string;
-  /** Absolute addresses of the picture, and of the page that it leads to. */
-  readonly svg: string;
-  readonly snippets: readonly { readonly language: string; readonly text: string }[];
-}
-
 interface SnippetInit {
   readonly alt: string;
   /** Absolute, without the ending: `https://status.example.com/acme/badges/status`. */
@@ -20,8 +13,10 @@ interface SnippetInit {
   readonly query?: string;
 }
 
+export type BadgeSnippets = ReturnType<typeof badgeSnippets>;
+
 /** Every language escapes its own way; a name from upstream must not end a line, a link or an attribute. */
-export function badgeSnippets({ alt, address, href, scheme = 'auto', query = '' }: SnippetInit): BadgeSnippets {
+export function badgeSnippets({ alt, address, href, scheme = 'auto', query = '' }: SnippetInit) {
   const line = alt.replace(/\s+/g, ' ').trim();
   const markdown = line.replace(/[\\[\]`*_<>]/g, (sign) => `\\${sign}`);
   const html = escapeMarkup(line);
@@ -35,6 +30,7 @@ export function badgeSnippets({ alt, address, href, scheme = 'auto', query = '' 
       : `<img src="${escapeMarkup(svg)}" alt="${html}">`;
   return {
     alt: line,
+    // Absolute addresses of the picture, and of the page that it leads to.
     svg,
     snippets: [
       { language: 'Markdown', text: `[![${markdown}](${svg})](${href})` },

@@ -1,7 +1,7 @@
 /** What a page's social image and favicon show: the state, and the days up to now. */
 
 import { LOOKS, stateOfLetter } from '../../looks/states.ts';
-import { dayOf, daysUntil, type PageModel, type Preset, type State } from '../../model/index.ts';
+import { dayOf, daysUntil, type PageModel, type State } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { rootUrl } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';
@@ -21,29 +21,6 @@ export interface FaviconView {
   readonly state: State;
 }
 
-export interface SocialView {
-  readonly title: string;
-  readonly state: State;
-  readonly sentence: string;
-  /** Which components are in trouble; empty while none is. */
-  readonly detail: string;
-  /** One state a day, oldest first. */
-  readonly days: readonly State[];
-  /** At the two ends of the days. */
-  readonly daysFrom: string;
-  readonly daysTo: string;
-  /** Where the page is, `status.example.com/acme`. */
-  readonly address: string;
-  readonly isDark: boolean;
-  /** Of the page's look: which colours and faces it begins with, and a line at the top. */
-  readonly preset: Preset;
-  readonly accentColor: string | null;
-  /** In place of the title. */
-  readonly logo: SocialLogo | null;
-  /** Of its words; which forms characters have, and from which side it is read, follows from it. */
-  readonly locale: string;
-}
-
 /** A picture of the operator's own, `width` × `height` on a page. */
 export interface SocialLogo {
   readonly contentType: string;
@@ -56,13 +33,15 @@ export function faviconView({ state }: PageModel): FaviconView {
   return { state };
 }
 
+export type SocialView = ReturnType<typeof socialView>;
+
 /**
  * What the social image shows, in the page's language. A name in a script that the fonts do not have gives way to the page's
  * address, and words in one to English.
  *
  * @param logo  the page's for light grounds and, where it has one, for dark grounds
  */
-export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): SocialView {
+export function socialView(model: PageModel, logo: readonly SocialLogo[] = []) {
   const { definition, settings, state } = model;
   const isDark = definition.theme === 'dark';
   const tag = catalogueTag(settings.locale);
@@ -80,15 +59,22 @@ export function socialView(model: PageModel, logo: readonly SocialLogo[] = []): 
     title: drawableName(definition.title, TITLE_LENGTH_MAX) ?? address,
     state,
     sentence: bannerSentence(state, findWords(locale)),
+    // Which components are in trouble; empty while none is.
     detail: socialDetail(model, locale),
+    // One state a day, oldest first.
     days: [...combinedDays(members, days.length)].map(stateOfLetter),
+    // At the two ends of the days.
     daysFrom: relative.format(1 - days.length, 'day'),
     daysTo: relative.format(0, 'day'),
+    // Where the page is, `status.example.com/acme`.
     address,
     isDark,
+    // Of the page's look: which colours and faces it begins with, and a line at the top.
     preset: settings.look?.preset ?? 'paper',
     accentColor: settings.accentColor,
+    // In place of the title.
     logo: drawableLogo(isDark || LOOKS[state].isLoud ? logo.at(-1) : logo[0]),
+    // Of its words; which forms characters have, and from which side it is read, follows from it.
     locale,
   };
 }

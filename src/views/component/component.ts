@@ -8,8 +8,6 @@ import {
   type EpochMs,
   fillPieces,
   type PageModel,
-  type Pieces,
-  type State,
   textIn,
   toPiece,
   UPTIME_PERIODS,
@@ -17,30 +15,18 @@ import {
   type UptimePeriod,
   uptimePeriods,
 } from '../../model/index.ts';
-import { type BadgeCopyView, badgeCopy, type NamedChoice } from '../badges/badge-gallery.ts';
-import { barCells, barDays, buildDayBar, type DayBarView, incidentsByComponent } from '../days/day-bar.ts';
-import { type DayRowView, type DayTipView, dayTip, listDayRows } from '../days/day-notes.ts';
+import { badgeCopy, type NamedChoice } from '../badges/badge-gallery.ts';
+import { barCells, barDays, buildDayBar, incidentsByComponent } from '../days/day-bar.ts';
+import { dayTip, listDayRows } from '../days/day-notes.ts';
 import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
-import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
+import { buildShell, createContext, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
 import { count, fill, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { buildResponseChart, type ResponseChartView } from './response-chart.ts';
-import { type CorrectionView, correctionView } from './verify.ts';
-
-/** Uptime over the usual windows, as a table. */
-
-interface PeriodRowView {
-  readonly period: string;
-  readonly uptime: string;
-  /** Share of the window that was observed. */
-  readonly observed: string;
-  /** Time down, by weight; a dash when nothing was. */
-  readonly down: string;
-}
+import { buildResponseChart } from './response-chart.ts';
+import { correctionView } from './verify.ts';
 
 const PERIOD_KEYS = {
   '24h': 'period24h',
@@ -50,7 +36,7 @@ const PERIOD_KEYS = {
   '365d': 'period365d',
 } as const satisfies Record<UptimePeriod, keyof Words>;
 
-function listPeriodRows(context: ViewContext<DatedPage>, component: ComponentModel): PeriodRowView[] {
+function listPeriodRows(context: ViewContext<DatedPage>, component: ComponentModel) {
   const { model, words } = context;
   const uptimes = uptimePeriods(component.timeline, model.asOf);
   return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => ({
@@ -60,11 +46,13 @@ function listPeriodRows(context: ViewContext<DatedPage>, component: ComponentMod
 }
 
 /** The figures of one uptime as they are written. */
-function periodFigures({ model, format }: ViewContext<PageFrame>, uptime: Uptime): Omit<PeriodRowView, 'period'> {
+function periodFigures({ model, format }: ViewContext<PageFrame>, uptime: Uptime) {
   const { uptimeDecimals } = model.settings;
   return {
     uptime: format.percent(uptime.ratio, uptimeDecimals),
+    // Share of the window that was observed.
     observed: format.percent(uptime.coverageRatio, 0),
+    // By weight; a dash when nothing was.
     down: uptime.downMs > 0 ? format.duration(uptime.downMs) : '–',
   };
 }
@@ -98,34 +86,18 @@ function upstreamResponseText(
 }
 
 /** What its checks showed last, where Pharos makes them. */
-interface ChecksView {
-  /** Several places check it, so that each is named. */
-  readonly hasPlaces: boolean;
-  readonly rows: readonly {
-    readonly place: string;
-    readonly state: State;
-    readonly stateWord: string;
-    /** A dash where it did not answer. */
-    readonly responseTime: string;
-    readonly checked: TimeView;
-  }[];
-  /** Until when its certificate is valid; null: it has none. */
-  readonly certificate: string | null;
-}
-
-function checksView(
-  { model, words, format }: ViewContext<DatedPage>,
-  { upstreamUptime }: ComponentModel,
-): ChecksView | null {
+function checksView({ model, words, format }: ViewContext<DatedPage>, { upstreamUptime }: ComponentModel) {
   const { places, certificateEndsAt: endsAt } = upstreamUptime ?? {};
   if (places === undefined) return null;
   const days = Math.max(0, Math.floor(((endsAt ?? 0) - model.asOf) / DAY_MS));
   return {
+    // Several places check it, so that each is named.
     hasPlaces: places.length > 1,
     rows: places.map(({ place, state, responseTimeMs: ms, at }) => ({
       ...{ place, state, stateWord: stateWord(state, words), checked: format.since(at, model.asOf) },
       responseTime: ms === null ? '–' : fill(words.milliseconds, { n: format.number(ms) }),
     })),
+    // Until when its certificate is valid; null: it has none.
     certificate:
       endsAt === undefined
         ? null
@@ -139,45 +111,6 @@ function checksView(
 /** The rest is in the history. */
 const INCIDENTS_MAX = 20;
 
-export interface ComponentView {
-  readonly shell: ShellView;
-  readonly name: string;
-  readonly named: Pieces;
-  /** How to follow it. */
-  readonly follow: Pieces;
-  /** Of its description, where that is not the page's. */
-  readonly descriptionLang: string | undefined;
-  readonly group: string | null;
-  readonly description: string | null;
-  readonly target: string | null;
-  readonly state: State;
-  readonly stateWord: string;
-  readonly days: readonly string[];
-  readonly bar: DayBarView;
-  readonly dayRows: readonly DayRowView[];
-  readonly dayTip: DayTipView;
-  /** When its days begin. */
-  readonly daysIn: string;
-  readonly corrected: readonly CorrectionView[];
-  /** None where uptime is not shown. */
-  readonly periods: readonly PeriodRowView[];
-  /** True: it has no monitor, and its figures are counted from reported incidents alone: nothing is observed. */
-  readonly isUptimeReported: boolean;
-  /** What its upstream counts itself; null when it does not. */
-  readonly upstreamSays: string | null;
-  /** Its average response time by its upstream, where there is no chart. */
-  readonly upstreamResponse: string | null;
-  readonly responseChart: ResponseChartView | null;
-  readonly checks: ChecksView | null;
-  readonly incidents: readonly EventView[];
-  readonly noIncidentsText: string;
-  readonly maintenances: readonly EventView[];
-  readonly historyHref: string;
-  /** Page-relative, of its own feeds; a slash at the end. */
-  readonly feedBase: string;
-  readonly badges: readonly BadgeCopyView[];
-}
-
 /** A page as far as one component of it is concerned; of events, at least those that are about the component. */
 type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
 
@@ -188,11 +121,13 @@ interface ComponentInit extends ViewOptions {
   readonly corrected?: readonly { readonly day: Day; readonly at: EpochMs }[];
 }
 
+export type ComponentView = ReturnType<typeof componentView>;
+
 export function componentView(
   model: ComponentPage,
   component: ComponentModel,
   { badges, corrected = [], ...options }: ComponentInit,
-): ComponentView {
+) {
   const context = createContext(model, { base: '../../', ...options });
   const { words } = context;
   const { definition, state, name } = component;
@@ -212,7 +147,9 @@ export function componentView(
     }),
     name,
     named,
+    // How to follow it.
     follow: fillPieces(words.follow, { name: named }),
+    // Of its description, where that is not the page's.
     descriptionLang: textIn(model.settings, component.description ?? '').lang,
     group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
     description: component.description,
@@ -223,11 +160,16 @@ export function componentView(
     bar,
     dayRows: listDayRows(context, days.texts, bar.runs),
     dayTip: dayTip(context, days.days, [bar.runs]),
+    // When its days begin.
     daysIn: fill(words.daysIn, { zone: context.format.zone }),
     corrected: corrected.map((one) => correctionView(context, one)),
+    // None where uptime is not shown.
     periods: model.settings.showUptime ? listPeriodRows(context, component) : [],
+    // True: it has no monitor, and its figures are counted from reported incidents alone: nothing is observed.
     isUptimeReported: definition.monitor === null,
+    // What its upstream counts itself; null when it does not.
     upstreamSays: upstreamUptimeText(context, component),
+    // Its average response time by its upstream, where there is no chart.
     upstreamResponse: responseChart === null ? upstreamResponseText(context, component) : null,
     responseChart,
     checks: checksView(context, component),
@@ -240,6 +182,7 @@ export function componentView(
       .filter((one) => one.status !== 'completed' && one.componentIds.includes(definition.id))
       .map((one) => maintenanceEvent(context, one, { updatesMax: 1, hasYear: true })),
     historyHref: context.base + HISTORY_PATH,
+    // Page-relative, of its own feeds; a slash at the end.
     feedBase: context.base + path,
     badges: badges.map((badge) =>
       badgeCopy(context, `${path}badges/${badge.name}`, { alt: [...named, `: ${badge.text}`], href: path }),

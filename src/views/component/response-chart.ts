@@ -17,7 +17,6 @@ import {
 import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
-import type { TimeView } from '../text/format.ts';
 import { fill, type Words } from '../words/index.ts';
 
 /** Periods that are drawn: into how many stretches at most, and how often a day or an hour is named below. */
@@ -32,34 +31,10 @@ type ChartPeriod = keyof typeof PERIODS;
 const POINTS_MIN = 12;
 export const CHART_HEIGHT = 100;
 
-/** One period of the chart. */
-export interface ResponsePeriodView {
-  readonly id: ChartPeriod;
-  readonly period: string;
-  /** Path data in a box `width` wide and `CHART_HEIGHT` high. */
-  readonly line: string;
-  readonly band: string;
-  readonly width: number;
-  /** Instants at equal distances, the first at the start of the box and the last at its end. */
-  readonly ticks: readonly TimeView[];
-  /** Values at the top of the box, in its middle and at its bottom. */
-  readonly values: readonly [top: string, middle: string, bottom: string];
-  readonly average: string;
-  readonly p95: string;
-  readonly summary: string;
-}
-
-export interface ResponseChartView {
-  /** Shortest first, at least one: those with samples that a shorter one does not have. */
-  readonly periods: readonly [ResponsePeriodView, ...ResponsePeriodView[]];
-  readonly latest: string;
-}
+export type ResponseChartView = NonNullable<ReturnType<typeof buildResponseChart>>;
 
 /** Null when nothing was measured in the last ninety days. */
-export function buildResponseChart(
-  context: ViewContext<DatedPage>,
-  { responseTimes }: ComponentModel,
-): ResponseChartView | null {
+export function buildResponseChart(context: ViewContext<DatedPage>, { responseTimes }: ComponentModel) {
   const { asOf } = context.model;
   let known = 0;
   const periods = (Object.keys(PERIODS) as ChartPeriod[]).flatMap((id) => {
@@ -72,15 +47,15 @@ export function buildResponseChart(
   const [first, ...others] = periods;
   const latest = responseTimes.findLast(({ at }) => at < asOf);
   if (first === undefined || latest === undefined) return null;
-  return { periods: [first, ...others], latest: milliseconds(context, latest.ms) };
+  // Shortest first: those with samples that a shorter one does not have.
+  return { periods: [first, ...others] as const, latest: milliseconds(context, latest.ms) };
 }
 
+/** One period of the chart. */
+export type ResponsePeriodView = ReturnType<typeof periodView>;
+
 /** @param samples  those of the period, at least one */
-function periodView(
-  context: ViewContext<DatedPage>,
-  id: ChartPeriod,
-  samples: readonly ResponseTime[],
-): ResponsePeriodView {
+function periodView(context: ViewContext<DatedPage>, id: ChartPeriod, samples: readonly ResponseTime[]) {
   const { model, words, format } = context;
   const { points, ticks, word } = PERIODS[id];
   const window = windowOf(id, model.asOf);
@@ -98,14 +73,17 @@ function periodView(
   return {
     id,
     period: words[word],
+    // In a box `width` wide and `CHART_HEIGHT` high.
     ...drawPaths(buckets, topMs),
     width: count - 1,
+    // Instants at equal distances, the first at the start of the box and the last at its end.
     ticks: Array.from({ length: ticks + 1 }, (_, index) => {
       const at = toEpochMs(drawn.from + ((to - drawn.from) * index) / ticks);
       const { iso, text } = format.plain.clock(at);
       return { iso, text: id === '24h' ? text : format.dayInYear(dayOf(at, model.settings.timezone)) };
     }),
-    values: [axisValue(topMs), axisValue(topMs / 2), axisValue(0)],
+    // Values at the top of the box, in its middle and at its bottom.
+    values: [axisValue(topMs), axisValue(topMs / 2), axisValue(0)] as const,
     average,
     p95,
     summary: fill(words.responseChart, {
@@ -121,20 +99,15 @@ function milliseconds({ words, format }: ViewContext<DatedPage>, ms: number): st
   return fill(words.milliseconds, { n: format.number(Math.round(ms)) });
 }
 
-/** The last day in the width of a word. */
-export interface SparkView {
-  /** Path data in a box `SPARK_POINTS - 1` wide and `SPARK_HEIGHT` high; empty: there is nothing to draw. */
-  readonly line: string;
-  /** Average of the day, or what the upstream gives as its average. */
-  readonly average: string;
-}
-
 /** One for two hours: with more the page would weigh more than it tells. */
 export const SPARK_POINTS = 12;
 export const SPARK_HEIGHT = 8;
 
+/** The last day in the width of a word. */
+export type SparkView = NonNullable<ReturnType<typeof buildSpark>>;
+
 /** Null when nothing was measured in the last day and the upstream gives no average. */
-export function buildSpark(context: ViewContext<DatedPage>, component: ComponentModel): SparkView | null {
+export function buildSpark(context: ViewContext<DatedPage>, component: ComponentModel) {
   const { model } = context;
   const { responseTimes } = component;
   const window = windowOf('24h', model.asOf);
@@ -152,7 +125,9 @@ export function buildSpark(context: ViewContext<DatedPage>, component: Component
     return `M${points.join(' ')}${run.length === 1 ? 'h.5' : ''}`;
   });
   return {
+    // Path data in a box `SPARK_POINTS - 1` wide and `SPARK_HEIGHT` high; empty: there is nothing to draw.
     line: line.join(''),
+    // Average of the day, or what the upstream gives as its average.
     average: milliseconds(context, figures.averageMs),
   };
 }
@@ -164,7 +139,7 @@ function niceTop(ms: number): number {
 }
 
 /** A stretch without samples is a gap, never a line across it. */
-function drawPaths(buckets: readonly ResponseTimeBucket[], topMs: number): Pick<ResponsePeriodView, 'line' | 'band'> {
+function drawPaths(buckets: readonly ResponseTimeBucket[], topMs: number) {
   const y = (ms: number) => Math.round(CHART_HEIGHT * (1 - Math.min(1, ms / topMs)));
   let line = '';
   let band = '';

@@ -4,49 +4,9 @@ import type { ComponentModel, LogSummary, WitnessWord } from '../../model/index.
 import { WITNESS_PATH } from '../../model/slugs.ts';
 import type { Day, EpochMs } from '../../model/time.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import {
-  buildShell,
-  createContext,
-  type LinkView,
-  linkTo,
-  rootUrl,
-  type ShellView,
-  type ViewContext,
-} from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, rootUrl, type ViewContext } from '../frame/shell.ts';
 import { componentPath, VERIFY_PATH } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
-import type { Words } from '../words/index.ts';
 import { fill } from '../words/index.ts';
-
-export interface VerifyView {
-  readonly shell: ShellView;
-  readonly words: Pick<
-    Words,
-    'verifyPage' | 'verifyLead' | 'logEntries' | 'logHead' | 'correctedDays' | 'noCorrections' | 'witnesses'
-  >;
-  readonly command: string;
-  readonly entries: string;
-  /** The first digits of the root of the log; null: it has none yet. */
-  readonly digest: string | null;
-  /** Null: the page has no witnesses. */
-  readonly witnesses: {
-    readonly heading: string;
-    readonly list: readonly {
-      readonly href: string;
-      readonly name: string;
-      readonly word: string;
-      readonly faults: string;
-    }[];
-  } | null;
-  readonly corrected: readonly (CorrectionView & LinkView)[];
-}
-
-/** A past day that was corrected. */
-export interface CorrectionView {
-  readonly day: string;
-  /** The sentence before and after the time in it. */
-  readonly on: readonly [string, TimeView, string];
-}
 
 interface VerifyInputs {
   readonly frame: PageFrame;
@@ -54,7 +14,9 @@ interface VerifyInputs {
   readonly components: readonly Pick<ComponentModel, 'name' | 'lang' | 'definition'>[];
 }
 
-export function verifyView({ frame, log, components }: VerifyInputs): VerifyView {
+export type VerifyView = ReturnType<typeof verifyView>;
+
+export function verifyView({ frame, log, components }: VerifyInputs) {
   const context = createContext(frame, { base: '../' });
   const { words, format, base } = context;
   const byId = new Map(components.map((one) => [one.definition.id, one]));
@@ -66,7 +28,9 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
     words,
     command: `pharos verify ${rootUrl(frame.settings)}`,
     entries: format.number(log?.size ?? 0),
+    // The first digits of the root of the log; null: it has none yet.
     digest: log === null ? null : Buffer.from(log.root, 'base64').toString('hex').slice(0, 12),
+    // Null: the page has no witnesses.
     witnesses: (log?.witnesses ?? []).length === 0 ? null : listWitnesses(log?.witnesses ?? [], context),
     corrected: (log?.corrected ?? []).flatMap(({ component, day, at }) => {
       const one = byId.get(component);
@@ -76,18 +40,17 @@ export function verifyView({ frame, log, components }: VerifyInputs): VerifyView
   };
 }
 
+/** A past day that was corrected. */
 export function correctionView(
   { words, format }: Pick<ViewContext, 'words' | 'format'>,
   { day, at }: { readonly day: Day; readonly at: EpochMs },
-): CorrectionView {
+) {
   const [before = '', after = ''] = words.correctedOn.split('{date}');
-  return { day: format.dayInYear(day), on: [before, format.zoned.time(at), after] };
+  // The sentence before and after the time in it.
+  return { day: format.dayInYear(day), on: [before, format.zoned.time(at), after] as const };
 }
 
-function listWitnesses(
-  witnesses: readonly WitnessWord[],
-  { words, format }: Pick<ViewContext, 'words' | 'format'>,
-): VerifyView['witnesses'] {
+function listWitnesses(witnesses: readonly WitnessWord[], { words, format }: Pick<ViewContext, 'words' | 'format'>) {
   const verdicts = { agrees: words.witnessAgrees, differs: words.witnessDiffers, away: words.witnessAway };
   const agreeing = witnesses.filter(({ word }) => word === 'agrees').length;
   return {

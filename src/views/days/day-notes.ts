@@ -1,9 +1,9 @@
 /** What days say beyond their state: as runs of days alike, packed for the script that shows them, and as rows of a table. */
 
 import { LOOKS, stateOfLetter } from '../../looks/states.ts';
-import { type Day, type PageIncident, type Pieces, STATES, type State } from '../../model/index.ts';
+import { type Day, type PageIncident, type Pieces, STATES } from '../../model/index.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { type LinkView, linkToStory, type ViewContext } from '../frame/shell.ts';
+import { linkToStory, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, pathSegment } from '../text/addresses.ts';
 import { cleanLine, cleanText } from '../text/plain-text.ts';
 import { fill } from '../words/index.ts';
@@ -64,20 +64,14 @@ export function packNotes(runs: readonly DayRun[]): string {
     .join('\n');
 }
 
-export interface DayRowView {
-  readonly days: string;
-  readonly state: State;
-  readonly stateWord: string;
-  readonly text: string;
-  readonly incidents: readonly LinkView[];
-}
+export type DayRowView = ReturnType<typeof listDayRows>[number];
 
 /** Days with more to say than that all was well, newest first. */
 export function listDayRows(
   { words, base, format }: ViewContext<PageFrame>,
   texts: readonly string[],
   runs: readonly DayRun[],
-): DayRowView[] {
+) {
   return runs
     .filter(({ letter, spans, incidents }) => letter !== LOOKS.operational.letter || spans || incidents.length > 0)
     .toReversed()
@@ -91,29 +85,23 @@ export function listDayRows(
 }
 
 /** What all bars of a page share: the pop-over that shows a day. */
-export interface DayTipView {
-  /** The last day of every bar. */
-  readonly until: Day;
-  readonly base: string;
-  readonly words: readonly { readonly letter: string; readonly state: State; readonly word: string }[];
-  readonly ongoing: string;
-  /** A line for each: its segment, and the pieces of its title, each followed by its language where that is not the page's. */
-  readonly incidents: readonly string[];
-}
+export type DayTipView = ReturnType<typeof dayTip>;
 
 /** @param runs  of all bars of the page */
 export function dayTip(
   { words, base }: ViewContext<PageFrame>,
   days: readonly Day[],
   runs: Iterable<readonly DayRun[]>,
-): DayTipView {
+) {
   const noted = new Map<string, DayDetail['incidents'][number]>();
   for (const list of runs) for (const { incidents } of list) for (const one of incidents) noted.set(one.slug, one);
   return {
+    // The last day of every bar.
     until: days.at(-1) ?? ('' as Day),
     base,
     words: STATES.map((state) => ({ letter: LOOKS[state].letter, state, word: stateWord(state, words) })),
     ongoing: words.badgeOngoing,
+    // A line for each: its segment, and the pieces of its title, each followed by its language where that is not the page's.
     incidents: [...noted.values()].map(({ slug, title, lang, pieces }) => {
       const text = cleanLine(title);
       const parts = pieces ?? [lang === undefined ? text : { text, lang }];

@@ -8,28 +8,7 @@ import { textOfMarkdown } from '../text/safe-html.ts';
 /** Calendars show what is to come and the recent past; the history page has the rest. */
 const EVENTS_MAX = 200;
 
-export interface CalendarView {
-  readonly name: string;
-  readonly description: string;
-  readonly pageUrl: string;
-  readonly calendarUrl: string;
-  /** Newest start first, at most 200. */
-  readonly events: readonly CalendarEventView[];
-}
-
-interface CalendarEventView {
-  /** The same for ever, and in every calendar that has the event. */
-  readonly uid: string;
-  /** Grows with every revision. */
-  readonly sequence: number;
-  /** ISO 8601: when the event was last written about; it never moves without a change. */
-  readonly changedAt: string;
-  readonly startsAt: string;
-  readonly endsAt: string;
-  readonly title: string;
-  readonly text: string;
-  readonly url: string;
-}
+export type CalendarView = ReturnType<typeof calendarView>;
 
 /**
  * The calendar of a page's maintenances, or of those of one component when it is named.
@@ -37,7 +16,7 @@ interface CalendarEventView {
  * A maintenance that repeats has an event for each of its windows. Its sequence is the number of its recorded changes,
  * which grows when a window moves, when words change and when something is said of it.
  */
-export function calendarView(model: PageModel, component?: ComponentModel): CalendarView {
+export function calendarView(model: PageModel, component?: ComponentModel) {
   const path = component === undefined ? '' : componentPath(component.definition.id);
   const title = cleanLine(model.definition.title);
   const wanted = model.maintenances.filter(
@@ -48,6 +27,7 @@ export function calendarView(model: PageModel, component?: ComponentModel): Cale
     description: cleanLine(component?.description ?? textOfMarkdown(model.definition.description ?? '')),
     pageUrl: absoluteUrl(model, path),
     calendarUrl: absoluteUrl(model, `${path}maintenance.ics`),
+    // Newest start first, at most 200.
     events: wanted
       .flatMap((maintenance) => maintenance.windows.map((window) => ({ maintenance, window })))
       // The nearest, so that one that comes back each day takes no place of what is to come.
@@ -58,7 +38,7 @@ export function calendarView(model: PageModel, component?: ComponentModel): Cale
   };
 }
 
-function eventView(model: PageModel, maintenance: PageMaintenance, { from, to }: Interval): CalendarEventView {
+function eventView(model: PageModel, maintenance: PageMaintenance, { from, to }: Interval) {
   const { id, title, repeats, texts, componentIds, slug, editedAt, sequence } = maintenance;
   const names = model.components
     .filter(({ definition }) => componentIds.includes(definition.id))
@@ -66,8 +46,11 @@ function eventView(model: PageModel, maintenance: PageMaintenance, { from, to }:
   const bodies = texts.map((text) => cleanText(text).trim()).filter((text) => text !== '');
   const affected = names.length === 0 ? [] : [names.join(', ')];
   return {
+    // The same for ever, and in every calendar that has the event.
     uid: stableUuid('maintenance', model.definition.id, id, ...(repeats === null ? [] : [toIso(from)])),
+    // Grows with every revision.
     sequence,
+    // ISO 8601: when the event was last written about; it never moves without a change.
     changedAt: toIso(editedAt),
     startsAt: toIso(from),
     endsAt: toIso(to),

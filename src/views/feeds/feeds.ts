@@ -58,15 +58,7 @@ export interface FeedItemView {
   /** The window in words; empty for an incident. */
   readonly windowText: string;
   /** Newest first; of an item that is one update, that one. */
-  readonly updates: readonly FeedUpdateView[];
-}
-
-interface FeedUpdateView {
-  readonly at: string;
-  readonly atText: string;
-  readonly statusText: string;
-  /** Markdown, hostile; empty where only the status changed. */
-  readonly body: string;
+  readonly updates: readonly ReturnType<typeof updateView>[];
 }
 
 /** Everything that a feed is made from. */
@@ -260,11 +252,12 @@ function affectedNames({ components }: PageModel, { componentIds }: PageIncident
   return components.filter(({ definition }) => componentIds.includes(definition.id)).map(({ name }) => cleanLine(name));
 }
 
-function updateView(page: FeedPage, { at, status, body }: FeedUpdate): FeedUpdateView {
+function updateView(page: FeedPage, { at, status, body }: FeedUpdate) {
   return {
     at: toIso(at),
     atText: timeText(page, at),
     statusText: statusWord(status, findWords(page.settings.locale)),
+    // Markdown, hostile; empty where only the status changed.
     body: cleanText(body),
   };
 }

@@ -1,41 +1,13 @@
 /** Incidents and maintenance of one month, and the way to the other months. */
 
-import {
-  type Day,
-  dayOf,
-  INCIDENT_IMPACTS,
-  type IncidentImpact,
-  type Interval,
-  type PageModel,
-} from '../../model/index.ts';
+import { type Day, dayOf, INCIDENT_IMPACTS, type Interval, type PageModel } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
-import {
-  buildShell,
-  createContext,
-  type LinkView,
-  type ShellView,
-  type ViewContext,
-  type ViewOptions,
-} from '../frame/shell.ts';
+import { buildShell, createContext, type LinkView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { impactWord } from '../words/state-words.ts';
-
-export interface HistoryView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  /** `2026-11` */
-  readonly month: string;
-  /** Newest first; days without events are left out. */
-  readonly days: readonly HistoryDayView[];
-  readonly emptyText: string;
-  readonly filter: HistoryFilterView;
-  readonly earlier: LinkView | null;
-  readonly later: LinkView | null;
-  readonly months: readonly MonthLinkView[];
-}
 
 interface HistoryDayView {
   readonly id: string;
@@ -46,17 +18,6 @@ interface HistoryDayView {
 interface HistoryEventView extends EventView {
   /** Of the components it is about, as segments of their addresses. */
   readonly about: readonly string[];
-}
-
-/** What the month's events can be narrowed down to. Empty where that makes no difference. */
-export interface HistoryFilterView {
-  readonly components: readonly { readonly value: string; readonly text: string; readonly lang: string | undefined }[];
-  readonly impacts: readonly { readonly value: IncidentImpact; readonly text: string; readonly lang?: undefined }[];
-}
-
-interface MonthLinkView extends LinkView {
-  readonly incidentCount: number;
-  readonly isCurrent: boolean;
 }
 
 /** A page as far as one month of its history is concerned. */
@@ -70,11 +31,13 @@ export interface HistoryPage extends DatedPage {
   readonly maintenances: PageModel['maintenances'];
 }
 
+export type HistoryView = ReturnType<typeof historyView>;
+
 /**
  * @param month  `2026-11`; null: the current one, as `history/` itself shows
  * @param options  `base` defaults to `'../'` for `history/` and `'../../'` for a month
  */
-export function historyView(model: HistoryPage, month: string | null, options: ViewOptions = {}): HistoryView {
+export function historyView(model: HistoryPage, month: string | null, options: ViewOptions = {}) {
   const context = createContext(model, { base: month === null ? '../' : '../../', ...options });
   const { words, format } = context;
   const { months } = model;
@@ -97,7 +60,9 @@ export function historyView(model: HistoryPage, month: string | null, options: V
       present: null,
     }),
     heading,
+    // `2026-11`
     month: shown,
+    // Newest first; days without events are left out.
     days,
     filter: buildFilter(context, days),
     emptyText: words.noIncidentsMonth,
@@ -140,7 +105,10 @@ function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval): H
   }));
 }
 
-function buildFilter({ model, words }: ViewContext<HistoryPage>, days: readonly HistoryDayView[]): HistoryFilterView {
+/** What the month's events can be narrowed down to. Empty where that makes no difference. */
+export type HistoryFilterView = ReturnType<typeof buildFilter>;
+
+function buildFilter({ model, words }: ViewContext<HistoryPage>, days: readonly HistoryDayView[]) {
   const events = days.flatMap((day) => day.events);
   const about = new Set(events.flatMap((event) => event.about));
   const components = model.components
@@ -149,11 +117,12 @@ function buildFilter({ model, words }: ViewContext<HistoryPage>, days: readonly 
   const impacts = INCIDENT_IMPACTS.filter((one) => events.some(({ impact }) => impact === one)).map((value) => ({
     value,
     text: impactWord(value, words),
+    lang: undefined,
   }));
   return { components: components.length > 1 ? components : [], impacts: impacts.length > 1 ? impacts : [] };
 }
 
-function listMonthLinks({ model, format, base }: ViewContext<HistoryPage>, shown: string): MonthLinkView[] {
+function listMonthLinks({ model, format, base }: ViewContext<HistoryPage>, shown: string) {
   return model.months.map((month) => ({
     href: base + historyPath(month),
     text: format.month(month),

@@ -10,91 +10,21 @@ import {
   type PageIncident,
   type PageModel,
   STATES,
-  type State,
   toEpochMs,
   uptimeOf,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
 import { barCells, barDays, buildDayBar } from '../days/day-bar.ts';
-import {
-  type DayDetail,
-  type DayRowView,
-  type DayRun,
-  type DayTipView,
-  dayRuns,
-  dayTip,
-  type IncidentHead,
-  listDayRows,
-} from '../days/day-notes.ts';
+import { type DayDetail, dayRuns, dayTip, type IncidentHead, listDayRows } from '../days/day-notes.ts';
 import { addMonths, intervalOfMonth } from '../days/months.ts';
 import type { MeasuredComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
-import {
-  buildShell,
-  createContext,
-  type LinkView,
-  linkTo,
-  type ShellView,
-  type ViewContext,
-  type ViewOptions,
-} from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { countedComponents, countedTexts } from '../model/page-state.ts';
-import type { LegendView } from '../page/status-page.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 
 const MONTHS = 12;
-
-export interface UptimeCalendarView {
-  readonly shell: ShellView;
-  readonly calendar: CalendarView;
-  readonly legend: readonly LegendView[];
-  /** When its days begin. */
-  readonly daysIn: string;
-  readonly dayRows: readonly DayRowView[];
-  readonly dayTip: DayTipView;
-  /** Oldest first. */
-  readonly months: readonly string[];
-  /** None where uptime is not shown. */
-  readonly rows: readonly MonthRowView[];
-  readonly total: readonly string[];
-  readonly counted: readonly string[];
-}
-
-export interface CalendarView {
-  /** All components together, then each of them. */
-  readonly subjects: readonly [CalendarSubjectView, ...CalendarSubjectView[]];
-  /** Oldest first. */
-  readonly months: readonly CalendarMonthView[];
-  /** As few letters as a language has for them, in the order of its weeks. */
-  readonly weekdays: readonly string[];
-}
-
-interface CalendarSubjectView {
-  readonly name: string;
-  /** Of its name, where that is not the page's. */
-  readonly lang?: string | undefined;
-  /** A letter a day of all months, oldest first. */
-  readonly letters: string;
-  readonly runs: readonly DayRun[];
-}
-
-interface CalendarMonthView {
-  readonly name: string;
-  /** Its days among those of all months; the end is the day after. */
-  readonly from: number;
-  readonly to: number;
-  readonly until: Day;
-  /** Of its first day: 0 is the day that weeks begin with. */
-  readonly firstColumn: number;
-}
-
-interface MonthRowView {
-  readonly component: LinkView;
-  readonly state: State;
-  /** One for each month; a dash where nothing was observed. */
-  readonly figures: readonly string[];
-}
 
 /** With what it is about. */
 export type CalendarIncident = IncidentHead & Pick<PageIncident, 'componentIds'>;
@@ -105,7 +35,9 @@ interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'si
   readonly incidents: readonly CalendarIncident[];
 }
 
-export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}): UptimeCalendarView {
+export type UptimeCalendarView = ReturnType<typeof uptimeCalendarView>;
+
+export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}) {
   const context = createContext(model, { base: '../', ...options });
   const { words, format } = context;
   const today = dayOf(model.asOf, model.settings.timezone);
@@ -126,6 +58,7 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
     }),
     calendar,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
+    // When its days begin.
     daysIn: fill(words.daysIn, { zone: format.zone }),
     dayRows: listDayRows(context, texts, calendar.subjects[0].runs),
     dayTip: dayTip(
@@ -133,10 +66,13 @@ export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {
       days,
       calendar.subjects.map(({ runs }) => runs),
     ),
+    // Oldest first.
     months: months.map((month) => format.monthShort(month)),
+    // None where uptime is not shown.
     rows: shown.map((component) => ({
       component: linkTo(component, context.base + componentPath(component.definition.id)),
       state: component.state,
+      // One for each month; a dash where nothing was observed.
       figures: (uptimes.get(component) ?? []).map(({ ratio }) => write(ratio)),
     })),
     total: model.settings.showUptime
@@ -159,7 +95,9 @@ function monthUptimes(
   });
 }
 
-function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[]): CalendarView {
+export type CalendarView = ReturnType<typeof buildCalendar>;
+
+function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[]) {
   const { model, words, format, locale } = context;
   const measured = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));
   const counted = new Set(countedComponents(model.components));
@@ -174,8 +112,9 @@ function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[])
   const { firstDay } = new Intl.Locale(locale).getWeekInfo();
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'narrow', timeZone: 'UTC' });
   return {
+    // All components together, then each of them.
     subjects: [
-      { name: words.allComponents, letters, runs: dayRuns(letters, details) },
+      { name: words.allComponents, lang: undefined, letters, runs: dayRuns(letters, details) },
       ...measured.map(({ component, cells }) => ({
         name: component.name,
         lang: component.lang,
@@ -186,18 +125,22 @@ function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[])
           model.incidents.filter(({ componentIds }) => componentIds.includes(component.definition.id)),
         ),
       })),
-    ],
+    ] as const,
+    // Oldest first.
     months: [...Map.groupBy(days.entries(), ([, day]) => day.slice(0, 7))].map(([month, inside]) => {
       const [[from, first] = [0, '' as Day]] = inside;
       return {
         name: format.month(month),
+        // Its days among those of all months; the end is the day after.
         from,
         to: from + inside.length,
         until: inside.at(-1)?.[1] ?? first,
+        // Of its first day: 0 is the day that weeks begin with.
         firstColumn: (Temporal.PlainDate.from(first).dayOfWeek - firstDay + 7) % 7,
       };
     }),
     // 5 January 1970 was a Monday.
+    // As few letters as a language has for them, in the order of its weeks.
     weekdays: Array.from({ length: 7 }, (_, at) => weekday.format(Date.UTC(1970, 0, 4 + firstDay + at))),
   };
 }

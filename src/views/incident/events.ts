@@ -20,7 +20,7 @@ import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
 import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath, pathSegment } from '../text/addresses.ts';
 import type { Format, TimeView } from '../text/format.ts';
-import { type SafeHtml, safeHtmlOfMarkdown, safeHtmlOfPieces } from '../text/safe-html.ts';
+import { safeHtmlOfMarkdown, safeHtmlOfPieces } from '../text/safe-html.ts';
 import { count } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
 
@@ -58,18 +58,6 @@ export function settledAt(
     ...windows.map(({ from }) => from),
   ];
   return instants.reduce<EpochMs>((last, at) => (at !== null && at <= asOf ? later(last, at) : last), toEpochMs(0));
-}
-
-export interface UpdateView {
-  /** To link to on the event's own page. */
-  readonly id: string;
-  readonly at: TimeView;
-  /** How long after the beginning, as `+20 min`; empty where that is no time. */
-  readonly after: string;
-  readonly status: string;
-  readonly body: SafeHtml;
-  /** Of the body, where that is not the page's. */
-  readonly lang: string | undefined;
 }
 
 export interface EventView {
@@ -198,17 +186,22 @@ function commonFields(
   };
 }
 
+export type UpdateView = ReturnType<typeof updateView>;
+
 function updateView(
   context: ViewContext<PageFrame>,
   update: PageUpdate<string>,
   { hasYear, startedAt }: { readonly hasYear: boolean; readonly startedAt: EpochMs | null },
-): UpdateView {
+) {
   const { words, format } = context;
   return {
+    // To link to on the event's own page.
     id: `u-${pathSegment(update.id)}`,
     at: (hasYear ? format.zoned : format.plain).timeInYear(update.at),
+    // How long after the beginning, as `+20 min`; empty where that is no time.
     after: startedAt === null ? '' : afterText(format, update.at - startedAt),
     status: statusWord(update.status, words),
+    // Of the body, where that is not the page's.
     lang: update.lang,
     body:
       update.pieces === undefined

@@ -3,46 +3,31 @@
 import { combinedState, type EpochMs, type IncidentStatus, type PageIncident, type State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import {
-  buildShell,
-  createContext,
-  type LinkView,
-  linkTo,
-  type ShellView,
-  type ViewContext,
-  type ViewOptions,
-} from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
 import { stateWord, statusWord } from '../words/state-words.ts';
-import { afterText, type EventView, incidentEvent, isOpen as isStillOpen } from './events.ts';
-
-/** How far an incident or a maintenance has come: the statuses it went through, and those it has before it. */
-
-export interface PhaseView {
-  readonly word: string;
-  /** When it was reached; null: it is still to come. */
-  readonly at: TimeView | null;
-  /** How long after the beginning, as `+12 min`; empty at the beginning and where it is still to come. */
-  readonly after: string;
-  readonly isCurrent: boolean;
-}
+import { afterText, incidentEvent, isOpen as isStillOpen } from './events.ts';
 
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];
+
+/** How far an incident or a maintenance has come: the statuses it went through, and those it has before it. */
+export type PhaseView = ReturnType<typeof listPhases>[number];
 
 /** Each status once, by when it was reached first. Of one that goes on, those that usually follow; none where there is no line. */
 function listPhases(
   { words, format }: ViewContext<PageFrame>,
   { updates, startedAt, status }: PageIncident,
   isOpen: boolean,
-): PhaseView[] {
+) {
   const reached = new Map<string, EpochMs>();
   for (const update of updates) if (update.status !== null) reached.getOrInsert(update.status, update.at);
   const coming = isOpen ? USUAL.slice(USUAL.indexOf(status) + 1).filter((one) => !reached.has(one)) : [];
   const phases = [
     ...[...reached].map(([one, at]) => ({
       word: statusWord(one, words),
+      // When it was reached; null: it is still to come.
       at: format.plain.timeInYear(at),
+      // How long after the beginning, as `+12 min`; empty at the beginning and where it is still to come.
       after: afterText(format, at - startedAt),
       isCurrent: one === status,
     })),
@@ -51,29 +36,14 @@ function listPhases(
   return phases.length > 1 ? phases : [];
 }
 
-export interface IncidentView {
-  readonly shell: ShellView;
-  readonly event: EventView;
-  readonly isOpen: boolean;
-  readonly phases: readonly PhaseView[];
-  readonly affected: readonly AffectedView[];
-  /** The month of the history it is listed in. */
-  readonly month: LinkView;
-  readonly historyHref: string;
-}
-
-interface AffectedView extends LinkView {
-  /** Now, or of an incident that is over the worst while it lasted. */
-  readonly state: State;
-  readonly stateWord: string;
-}
+export type IncidentView = ReturnType<typeof incidentView>;
 
 /** @param model  settled once the incident is over: then its page depends on nothing that still changes */
 export function incidentView(
   model: PageFrame & (PageAge | Settled),
   incident: PageIncident,
   options: ViewOptions = {},
-): IncidentView {
+) {
   const context = createContext(model, { base: '../../', ...options });
   const event = incidentEvent(context, incident, { hasYear: true });
   const isOpen = isStillOpen(incident);
@@ -90,6 +60,7 @@ export function incidentView(
     isOpen,
     phases: listPhases(context, incident, isOpen),
     affected: listAffected(context, incident),
+    // The month of the history it is listed in.
     month: { href: context.base + historyPath(month), text: context.format.month(month) },
     historyHref: context.base + HISTORY_PATH,
   };
@@ -107,7 +78,7 @@ function stateOf({ impact, components }: PageIncident): State {
   return components.length === 0 ? STATE_OF_IMPACT[impact] : combinedState(components.map(({ state }) => state));
 }
 
-function listAffected({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident): AffectedView[] {
+function listAffected({ model, words, base }: ViewContext<PageFrame>, incident: PageIncident) {
   const states = new Map(incident.components.map(({ id, state }) => [id, state]));
   return model.components.flatMap((one) => {
     const { id } = one.definition;

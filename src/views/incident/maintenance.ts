@@ -3,27 +3,19 @@
 import type { PageMaintenance } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import { buildShell, createContext, type LinkView, linkTo, type ShellView, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, type ViewOptions } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import { ruleText } from '../text/format.ts';
-import { type EventView, maintenanceEvent } from './events.ts';
+import { maintenanceEvent } from './events.ts';
 
-export interface MaintenanceView {
-  readonly shell: ShellView;
-  readonly event: EventView;
-  /** How it comes back, in words; null: it does not. */
-  readonly repeats: string | null;
-  readonly affected: readonly LinkView[];
-  readonly month: LinkView;
-  readonly calendarHref: string;
-}
+export type MaintenanceView = ReturnType<typeof maintenanceView>;
 
 /** @param model  settled once the maintenance is over; before that its page follows the clock */
 export function maintenanceView(
   model: PageFrame & (PageAge | Settled),
   maintenance: PageMaintenance,
   options: ViewOptions = {},
-): MaintenanceView {
+) {
   const context = createContext(model, { base: '../../', ...options });
   const { format, base } = context;
   const event = maintenanceEvent(context, maintenance, { hasYear: true });
@@ -40,6 +32,7 @@ export function maintenanceView(
           : { ...model, state: 'maintenance', since: null },
     }),
     event,
+    // How it comes back, in words; null: it does not.
     repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components
       .filter((one) => maintenance.componentIds.includes(one.definition.id))

@@ -1,7 +1,7 @@
 /** What stands before pages that are not public. Takes no model: it must not say what is behind it, or whether it is. */
 
 import type { LoginFault, LoginPrompt, LoginStep, MailFacts, SealWords } from '../../model/access.ts';
-import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell } from '../frame/shell.ts';
 import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
 
 /** What a sealed page says before it is open, in the language of the page. It names nothing that is inside. */
@@ -53,18 +53,6 @@ const FAULT_WORDS = {
 
 type LoginInit = LoginPrompt & { readonly locale: string };
 
-export interface LoginView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly body: string | null;
-  readonly fault: string | null;
-  readonly forms: readonly LoginForm[];
-  /** To the identity provider. A link, since browsers follow no form to another site under our policy. */
-  readonly provider: { readonly href: string; readonly text: string } | null;
-  /** Back to the forms, or to the site. */
-  readonly again: { readonly href: string; readonly text: string } | null;
-}
-
 export interface LoginForm {
   readonly action: string;
   readonly body: string | null;
@@ -83,7 +71,9 @@ export interface LoginField {
   readonly isFaulty: boolean;
 }
 
-export function loginView(init: LoginInit): LoginView {
+export type LoginView = ReturnType<typeof loginView>;
+
+export function loginView(init: LoginInit) {
   const { locale, step, fault, minutes } = init;
   const words = findWords(locale);
   const headings: Record<LoginStep, string> = {
@@ -106,15 +96,17 @@ export function loginView(init: LoginInit): LoginView {
     body: bodies[step],
     fault: fault === null ? null : fill(words[FAULT_WORDS[fault]], { minutes }),
     forms: listForms(init, words),
+    // To the identity provider. A link, since browsers follow no form to another site under our policy.
     provider:
       step === 'sign-in' && init.hasOidc
         ? { href: `${init.base}login/oidc/?to=${init.to}`, text: words.loginProvider }
         : null,
+    // Back to the forms, or to the site.
     again: linkBack(init, words),
   };
 }
 
-function linkBack({ step, base, home, next }: LoginInit, words: Words): LoginView['again'] {
+function linkBack({ step, base, home, next }: LoginInit, words: Words) {
   if (step === 'signed-out') return { href: next, text: words.logoutProvider };
   if (step === 'sent') return { href: `${base}login/`, text: words.loginAgain };
   return step === 'sign-in' && home !== null ? { href: home, text: words.goHome } : null;

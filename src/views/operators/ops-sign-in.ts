@@ -1,20 +1,9 @@
 /** What stands before the operators' page. It says nothing of the site. */
 
-import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell } from '../frame/shell.ts';
 
 /** `wrong`: the token; `limited`: too many tries; `refused`: the form came from elsewhere, or its session had ended. */
 export type OpsSignInFault = 'wrong' | 'limited' | 'refused' | 'no-role' | 'provider-refused' | 'provider-away';
-
-export interface OpsSignInView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly body: string | null;
-  readonly fault: string | null;
-  /** Where the form is sent; null: there is none. */
-  readonly action: string | null;
-  /** To the identity provider, or on. */
-  readonly link: { readonly href: string; readonly text: string } | null;
-}
 
 interface OpsSignInInit {
   readonly fault: OpsSignInFault | null;
@@ -26,8 +15,10 @@ interface OpsSignInInit {
   readonly hasProvider?: boolean;
 }
 
+export type OpsSignInView = ReturnType<typeof opsSignInView>;
+
 /** The form to sign in. */
-export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: OpsSignInInit): OpsSignInView {
+export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: OpsSignInInit) {
   const faults: Record<OpsSignInFault, string> = {
     wrong: 'Incorrect token.',
     limited: `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
@@ -40,9 +31,11 @@ export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: 
   return {
     shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
     heading: 'Operators',
-    body: 'Sign in with a token of operators or of the API. The session lasts up to eight hours.',
+    body: 'Sign in with a token of operators or of the API. The session lasts up to eight hours.' as string | null,
     fault: fault === null ? null : faults[fault],
-    action: `${up}ops/sign-in`,
+    // Where the form is sent; null: there is none.
+    action: `${up}ops/sign-in` as string | null,
+    // To the identity provider, or on.
     link: hasProvider ? { href: `${up}ops/oidc`, text: 'Sign in with your organisation' } : null,
   };
 }

@@ -1,6 +1,6 @@
 /** The top of the page: the state in a sentence, and what it is about. */
 
-import { type ComponentModel, fillPieces, joinPieces, type Pieces, type State, toPiece } from '../../model/index.ts';
+import { type ComponentModel, fillPieces, joinPieces, type State, toPiece } from '../../model/index.ts';
 import { type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { pathSegment } from '../text/addresses.ts';
@@ -10,15 +10,6 @@ import { bannerSentence, TROUBLE_KEYS } from '../words/state-words.ts';
 /** Names listed for each state; the rest is counted. */
 const BANNER_NAMES_MAX = 5;
 
-export interface BannerView {
-  readonly state: State;
-  readonly sentence: string;
-  /** Of the sentence, where a name in it is in another language. */
-  readonly pieces?: Pieces | undefined;
-  /** Which components, by state, worst first: text, and links to their rows. */
-  readonly details: readonly (readonly (string | LinkView)[])[];
-}
-
 /** Where a single component is all the trouble, the sentence names it. */
 const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDown' | 'bannerOneDegraded'>> = {
   major_outage: 'bannerOneDown',
@@ -26,8 +17,10 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
   degraded: 'bannerOneDegraded',
 };
 
+export type BannerView = ReturnType<typeof buildBanner>;
+
 /** The state in a sentence, and which components it is about. */
-export function buildBanner(context: ViewContext): BannerView {
+export function buildBanner(context: ViewContext) {
   const { model, words } = context;
   const counted = countedComponents(model.components);
   const lists = TROUBLE_KEYS.map(([state, key]) => ({

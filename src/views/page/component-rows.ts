@@ -59,15 +59,6 @@ interface GroupView {
   readonly vendors: readonly VendorView[];
 }
 
-/** What only a long list needs. */
-export interface LongListView {
-  /** Those that do not work, worst first. */
-  readonly failing: readonly ComponentRowView[];
-  /** How many more there are; empty: none. */
-  readonly failingMore: string;
-  readonly count: number;
-}
-
 /** A sentence in pieces. */
 type VendorView = readonly (string | LinkView | TimeView)[];
 
@@ -97,8 +88,8 @@ function isLongList({ components }: Pick<PageModel, 'components'>): boolean {
   return components.length > PLAIN_COMPONENTS_MAX;
 }
 
-/** Null on a page of few components. Its rows take the anchors of those of the list. */
-export function buildLongList(context: ViewContext, days: DaysView): LongListView | null {
+/** What only a long list needs. Null on a page of few components. Its rows take the anchors of those of the list. */
+export function buildLongList(context: ViewContext, days: DaysView) {
   const { model, words, locale } = context;
   if (!isLongList(model)) return null;
   const failing = failingComponents(model);
@@ -106,6 +97,7 @@ export function buildLongList(context: ViewContext, days: DaysView): LongListVie
   const shown = failing.slice(0, FAILING_MAX);
   const more = failing.length - shown.length;
   return {
+    // Those that do not work, worst first.
     failing: shown.map((component) => ({
       ...componentRow(context, days, {
         component,
@@ -115,6 +107,7 @@ export function buildLongList(context: ViewContext, days: DaysView): LongListVie
       // Its group stands nowhere near.
       name: component.name,
     })),
+    // How many more there are; empty: none.
     failingMore: more === 0 ? '' : count(words.notWorkingMore, more, locale),
     count: model.components.length,
   };

@@ -1,14 +1,7 @@
 /** The state of a page small enough for a frame on another site. */
 
-import type { PageModel, State } from '../../model/index.ts';
-import {
-  buildShell,
-  createContext,
-  type LinkView,
-  linkToStory,
-  type ShellView,
-  type ViewOptions,
-} from '../frame/shell.ts';
+import type { PageModel } from '../../model/index.ts';
+import { buildShell, createContext, linkToStory, type ViewOptions } from '../frame/shell.ts';
 import { isOpen } from '../incident/events.ts';
 import { EMBED_PATH, incidentPath } from '../text/addresses.ts';
 import { bannerSentence } from '../words/state-words.ts';
@@ -16,16 +9,9 @@ import { bannerSentence } from '../words/state-words.ts';
 /** A frame is a glance; the rest is on the page. */
 const INCIDENTS_MAX = 3;
 
-export interface EmbedView {
-  readonly shell: ShellView;
-  readonly state: State;
-  readonly sentence: string;
-  readonly title: string;
-  readonly href: string;
-  readonly incidents: readonly LinkView[];
-}
+export type EmbedView = ReturnType<typeof embedView>;
 
-export function embedView(model: PageModel, options: ViewOptions = {}): EmbedView {
+export function embedView(model: PageModel, options: ViewOptions = {}) {
   const context = createContext(model, { base: '../', ...options });
   return {
     shell: {

@@ -1,20 +1,14 @@
 /** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
 
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildPlainShell, buildShell, createContext, type ShellView, type ViewOptions } from '../frame/shell.ts';
+import { buildPlainShell, buildShell, createContext, type ViewOptions } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
 import { findWords } from '../words/index.ts';
 
-export interface NotFoundView {
-  readonly shell: ShellView;
-  /** Where to go instead. */
-  readonly homeHref: string;
-  /** Null on the site's own. */
-  readonly historyHref: string | null;
-}
+export type NotFoundView = ReturnType<typeof notFoundView>;
 
 /** Below a status page, in its look. Works at any depth, since links are absolute. */
-export function notFoundView(model: PageFrame, options: ViewOptions = {}): NotFoundView {
+export function notFoundView(model: PageFrame, options: ViewOptions = {}) {
   const context = createContext(model, { base: model.settings.url, ...options });
   return {
     shell: buildShell(context, {
@@ -24,8 +18,10 @@ export function notFoundView(model: PageFrame, options: ViewOptions = {}): NotFo
       section: null,
       present: null,
     }),
+    // Where to go instead.
     homeHref: context.base || '../',
-    historyHref: `${context.base}history/`,
+    // Null on the site's own.
+    historyHref: `${context.base}history/` as string | null,
   };
 }
 

@@ -3,7 +3,6 @@
 import { LOOKS } from '../../looks/states.ts';
 import {
   type Announcement,
-  type AnnouncementLevel,
   DAY_MS,
   type PageMaintenance,
   type PageModel,
@@ -13,59 +12,21 @@ import {
   toEpochMs,
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
-import { type DayTipView, dayTip } from '../days/day-notes.ts';
-import { buildShell, createContext, type ShellView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { dayTip } from '../days/day-notes.ts';
+import { buildShell, createContext, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
 import { countedTexts } from '../model/page-state.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
-import type { TimeView } from '../text/format.ts';
-import { type SafeHtml, safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
+import { safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import { type BannerView, buildBanner, plainText } from './banner.ts';
-import { buildLongList, type LongListView, type SectionView, sectionViews } from './component-rows.ts';
+import { buildLongList, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
 const PAST_DAYS = 14;
 /** Above this the rest is on the history page. */
 const PAST_INCIDENTS_MAX = 20;
-
-export interface StatusPageView {
-  readonly shell: ShellView;
-  /** Without its markup. */
-  readonly description: string | null;
-  readonly descriptionHtml: SafeHtml | null;
-  /** Where that is not the page's. */
-  readonly descriptionLang: string | undefined;
-  readonly banner: BannerView;
-  readonly announcements: readonly AnnouncementView[];
-  readonly openIncidents: readonly EventView[];
-  readonly runningMaintenance: readonly EventView[];
-  readonly comingMaintenance: readonly EventView[];
-  readonly days: readonly string[];
-  readonly dayTip: DayTipView;
-  readonly sections: readonly SectionView[];
-  /** Null on a page of few components. */
-  readonly longList: LongListView | null;
-  /** Whether any figure of uptime is shown. */
-  readonly hasUptime: boolean;
-  readonly legend: readonly LegendView[];
-  readonly past: PastView;
-  readonly historyHref: string;
-  /** How figures and colours come about. */
-  readonly counted: readonly string[];
-}
-
-export interface AnnouncementView {
-  readonly id: string;
-  readonly level: AnnouncementLevel;
-  readonly title: string;
-  /** Of the title and of the body, where that is not the page's. */
-  readonly titleLang: string | undefined;
-  readonly lang: string | undefined;
-  readonly from: TimeView;
-  readonly body: SafeHtml;
-}
 
 /** A state as days on a bar show it. */
 export interface LegendView {
@@ -73,17 +34,13 @@ export interface LegendView {
   readonly word: string;
 }
 
-interface PastView {
-  /** Newest first. */
-  readonly incidents: readonly EventView[];
-  readonly emptyText: string;
-}
-
 /** States that the title of the document does not tell. */
 const QUIET: ReadonlySet<State> = new Set(['operational', 'paused', 'unknown']);
 
+export type StatusPageView = ReturnType<typeof statusPageView>;
+
 /** Pure: the same model gives an equal view. */
-export function statusPageView(model: PageModel, options: ViewOptions = {}): StatusPageView {
+export function statusPageView(model: PageModel, options: ViewOptions = {}) {
   const context = createContext(model, options);
   const { words } = context;
   const banner = buildBanner(context);
@@ -94,12 +51,14 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
     shell: buildShell(context, {
       // In a list of tabs, trouble is seen; that all is well would stay there once the page is out of date.
       title: QUIET.has(banner.state) ? null : banner.sentence,
+      // Without its markup.
       description: describeBanner(banner),
       path: '',
       section: 'status',
       present: model,
     }),
     ...describe(model.definition.description),
+    // Where that is not the page's.
     descriptionLang: originalLang(model),
     banner,
     announcements: model.announcements.map((one) => announcementView(context, one)),
@@ -115,11 +74,14 @@ export function statusPageView(model: PageModel, options: ViewOptions = {}): Sta
       [...(longList?.failing ?? []), ...sections.flatMap(({ components }) => components)].map(({ bar }) => bar.runs),
     ),
     sections,
+    // Null on a page of few components.
     longList,
+    // Whether any figure of uptime is shown.
     hasUptime: model.settings.showUptime,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     past: pastView(context),
     historyHref: context.base + HISTORY_PATH,
+    // How figures and colours come about.
     counted: [
       ...countedTexts(model.settings, model.components, words),
       fill(words.countedDays, { floor: context.format.duration(model.settings.blipFloorMs) }),
@@ -134,7 +96,7 @@ function describeBanner({ sentence, details }: BannerView): string {
   return first === undefined ? sentence : [`${sentence}${first.slice(-1)}`, first, ...others].join(' ');
 }
 
-function describe(text: string | null): Pick<StatusPageView, 'description' | 'descriptionHtml'> {
+function describe(text: string | null) {
   if (text === null || text === '') return { description: null, descriptionHtml: null };
   return { description: textOfMarkdown(text), descriptionHtml: safeHtmlOfMarkdown(text, undefined, 3) };
 }
@@ -144,13 +106,16 @@ function originalLang({ definition: { description, descriptions }, settings }: P
   return textIn(settings, description ?? '', descriptions).lang;
 }
 
-function announcementView({ format, model }: ViewContext, announcement: Announcement): AnnouncementView {
+export type AnnouncementView = ReturnType<typeof announcementView>;
+
+function announcementView({ format, model }: ViewContext, announcement: Announcement) {
   const title = textIn(model.settings, announcement.title, announcement.titles);
   const body = textIn(model.settings, announcement.body, announcement.bodies);
   return {
     id: announcement.id,
     level: announcement.level,
     title: title.text,
+    // Of the title and of the body, where that is not the page's.
     titleLang: title.lang,
     lang: body.lang,
     from: format.zoned.time(announcement.from),
@@ -164,10 +129,11 @@ function maintenances(context: ViewContext, isWanted: (one: PageMaintenance) => 
     .map((one) => maintenanceEvent(context, one, { updatesMax: LISTED_UPDATES_MAX }));
 }
 
-function pastView(context: ViewContext): PastView {
+function pastView(context: ViewContext) {
   const { model, words } = context;
   const since = toEpochMs(model.asOf - PAST_DAYS * DAY_MS);
   return {
+    // Newest first.
     incidents: model.incidents
       .filter((one) => !isOpen(one) && one.startedAt >= since)
       .slice(0, PAST_INCIDENTS_MAX)

@@ -8,38 +8,13 @@ import {
   createContext,
   type LinkView,
   linkTo,
-  type ShellView,
   type ViewContext,
   type ViewOptions,
 } from '../frame/shell.ts';
-import { type EventView, incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
+import { incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
 import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
-
-export interface ReportView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly intro: string;
-  /** A sentence with links. */
-  readonly downloads: readonly (string | LinkView)[];
-  /** The whole page, then each component; cells in the order of the columns. */
-  readonly rows: readonly ReportRowView[];
-  readonly incidents: readonly EventView[];
-  readonly noIncidentsText: string;
-  readonly maintenances: readonly EventView[];
-  /** How figures and days come about. */
-  readonly counted: readonly string[];
-  readonly earlier: LinkView | null;
-  readonly later: LinkView | null;
-  readonly reportsHref: string;
-}
-
-interface ReportRowView {
-  /** Null: all components together. */
-  readonly component: LinkView | null;
-  readonly cells: readonly string[];
-}
 
 /** A page as far as the report of one month is concerned. */
 export interface ReportPage extends DatedPage {
@@ -52,8 +27,10 @@ export interface ReportPage extends DatedPage {
   readonly maintenances: PageModel['maintenances'];
 }
 
+export type ReportView = ReturnType<typeof reportView>;
+
 /** @param month  `2026-11`; of the current one up to `asOf` */
-export function reportView(model: ReportPage, month: string, options: ViewOptions = {}): ReportView {
+export function reportView(model: ReportPage, month: string, options: ViewOptions = {}) {
   const context = createContext(model, { base: '../../', ...options });
   const { words, format, base, root, locale } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
@@ -78,6 +55,7 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
       from: format.zoned.time(window.from).text,
       to: format.zoned.time(window.to).text,
     }),
+    // A sentence with links.
     downloads: words.download
       .split(/(\{formats\})/)
       .flatMap((piece): readonly (string | LinkView)[] =>
@@ -91,9 +69,11 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
                   : { href: `${root}${reportPath(month)}report.${value.toLowerCase()}`, text: value },
               ),
       ),
+    // The whole page, then each component; cells in the order of the columns.
     rows: reportRowViews(context, window),
     ...eventsWithin(context, window),
     noIncidentsText: words.noIncidentsMonth,
+    // How figures and days come about.
     counted: [...countedTexts(model.settings, model.components, words), fill(words.daysIn, { zone: format.zone })],
     earlier: link(at + 1),
     later: link(at - 1),
@@ -101,7 +81,7 @@ export function reportView(model: ReportPage, month: string, options: ViewOption
   };
 }
 
-function reportRowViews(context: ViewContext<ReportPage>, window: Interval): ReportRowView[] {
+function reportRowViews(context: ViewContext<ReportPage>, window: Interval) {
   const { model, base } = context;
   const uptimes = new Map(model.components.map((one) => [one, uptimeOf(one.timeline, window)]));
   const together = combinedUptime(countedComponents(model.components).flatMap((one) => uptimes.get(one) ?? []));
@@ -112,6 +92,7 @@ function reportRowViews(context: ViewContext<ReportPage>, window: Interval): Rep
   return [
     { component: null, cells: reportCells(context, together, touching.length) },
     ...[...uptimes].map(([one, uptime]) => ({
+      // Null: all components together.
       component: linkTo(one, base + componentPath(one.definition.id)),
       cells: reportCells(context, uptime, incidentCounts.get(one.definition.id) ?? 0),
     })),
@@ -132,10 +113,7 @@ function reportCells({ model, format }: ViewContext<ReportPage>, uptime: Uptime,
   ];
 }
 
-function eventsWithin(
-  context: ViewContext<ReportPage>,
-  window: Interval,
-): Pick<ReportView, 'incidents' | 'maintenances'> {
+function eventsWithin(context: ViewContext<ReportPage>, window: Interval) {
   const { incidents, maintenances } = context.model;
   return {
     incidents: incidents
@@ -148,18 +126,10 @@ function eventsWithin(
   };
 }
 
-export interface ReportIndexView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly months: readonly LinkView[];
-}
+export type ReportIndexView = ReturnType<typeof reportIndexView>;
 
 /** @param months  those that have a report, newest first */
-export function reportIndexView(
-  model: PageFrame,
-  months: readonly string[],
-  options: ViewOptions = {},
-): ReportIndexView {
+export function reportIndexView(model: PageFrame, months: readonly string[], options: ViewOptions = {}) {
   const context = createContext(model, { base: '../', ...options });
   const { words, format, base } = context;
   return {

@@ -1,40 +1,13 @@
 /** The list of public status pages, at the root of a site that has several. */
 
-import {
-  combinedState,
-  type LocalText,
-  MINUTE_MS,
-  type PageModel,
-  type State,
-  textIn,
-  toEpochMs,
-} from '../../model/index.ts';
-import { buildPlainShell, type FreshnessView, type ShellView } from '../frame/shell.ts';
+import { combinedState, MINUTE_MS, type PageModel, textIn, toEpochMs } from '../../model/index.ts';
+import { buildPlainShell, type FreshnessView } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
-import type { TimeView } from '../text/format.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { textOfMarkdown } from '../text/safe-html.ts';
 import { fill, findWords } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
-
-export interface IndexOfPagesView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly pages: readonly ListedPageView[];
-}
-
-interface ListedPageView {
-  readonly href: string;
-  /** In the site's language, where somebody translated it. */
-  readonly title: LocalText;
-  readonly description: string | null;
-  /** Where that is not the site's. */
-  readonly descriptionLang: string | undefined;
-  readonly state: State;
-  readonly sentence: string;
-  readonly since: TimeView | null;
-}
 
 interface IndexInit {
   readonly locale: string;
@@ -73,8 +46,10 @@ function indexFreshness(models: readonly ListedPage[], { locale, timezone }: Ind
   };
 }
 
+export type IndexOfPagesView = ReturnType<typeof indexOfPagesView>;
+
 /** Lists those of `models` that are public, published and may be indexed, by title. Others leave no trace. */
-export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit): IndexOfPagesView {
+export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit) {
   const words = findWords(init.locale);
   const format = formatIn(init.locale, init.timezone);
   const listed = models
@@ -100,6 +75,7 @@ export function indexOfPagesView(models: readonly ListedPage[], init: IndexInit)
       const { text, lang } = textIn(site, definition.description ?? '', definition.descriptions);
       return {
         href: `${definition.slug}/`,
+        // In the site's language, where somebody translated it.
         title: textIn(site, definition.title, definition.titles),
         description: cleanLine(textOfMarkdown(text)) || null,
         descriptionLang: lang,

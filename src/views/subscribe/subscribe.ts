@@ -1,7 +1,7 @@
 /** The pages by which visitors subscribe to a status page, confirm that it was them, choose, pause and leave. */
 
 import { fillPieces, type LocalText, toPiece } from '../../model/translated.ts';
-import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell } from '../frame/shell.ts';
 import { type PickerGroup, type PickerView, pickerView } from '../picker.ts';
 import { fill, findWords, type Words } from '../words/index.ts';
 
@@ -34,15 +34,6 @@ export interface SubscribeInit {
 export interface SubscribeComponent extends PickerGroup {
   readonly group?: PickerGroup | null;
   readonly isChosen: boolean;
-}
-
-export interface SubscribeView {
-  readonly shell: ShellView;
-  readonly heading: string;
-  readonly body: string | null;
-  readonly fault: string | null;
-  readonly forms: readonly SubscribeForm[];
-  readonly link: { readonly href: string; readonly text: string } | null;
 }
 
 export interface SubscribeForm {
@@ -79,7 +70,9 @@ const BODIES: Readonly<Partial<Record<SubscribeStep, keyof Words>>> = {
   expired: 'subscribeExpired',
 };
 
-export function subscribeView(init: SubscribeInit): SubscribeView {
+export type SubscribeView = ReturnType<typeof subscribeView>;
+
+export function subscribeView(init: SubscribeInit) {
   const { step, locale, title, base, fault } = init;
   const words = findWords(locale);
   const heading = words[HEADINGS[step]];
@@ -159,7 +152,7 @@ function componentPicker(components: readonly SubscribeComponent[], words: Words
   });
 }
 
-function nextLink({ step, base, token }: SubscribeInit, words: Words): SubscribeView['link'] {
+function nextLink({ step, base, token }: SubscribeInit, words: Words) {
   if (step === 'confirmed') return { href: `${base}subscribe/manage/?token=${token}`, text: words.subscribeManage };
   if (step === 'expired' || step === 'left') return { href: `${base}subscribe/`, text: words.subscribeTitle };
   return null;
