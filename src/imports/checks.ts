@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import { check, faultText } from '../schema/issue-words.ts';
 import { CheckSchema, checkPeriodMs, PERIODS } from '../sync/connectors/check.ts';
-import { changed, createIds, dropped, type ImportedSite, type ImportNote } from './site.ts';
+import { change, createIds, drop, type ImportedSite, type ImportNote } from './site.ts';
 
 /** A check of another program. */
 export interface CheckDraft {
@@ -33,7 +33,7 @@ export function createCheckList(notes: ImportNote[]): CheckList {
     upstream: () => (checks.length === 0 ? null : { id: UPSTREAM_ID, kind: 'checks', checks }),
     add: (place, name, draft) => {
       const refuse = (reason: string): null => {
-        notes.push(dropped(place, `it has no check: ${reason}`));
+        drop(notes, place, `it has no check: ${reason}`);
         return null;
       };
       if (typeof draft === 'string') return refuse(draft);
@@ -53,11 +53,11 @@ export function createCheckList(notes: ImportNote[]): CheckList {
       const id = ids(name, place);
       const { fields, variables } = withoutSecrets(plain, `CHECK_${id.replaceAll('-', '_').toUpperCase()}`);
       checks.push({ id, name, periodicity, ...fields });
-      if (lost.length > 0) notes.push(dropped(place, `a check can’t say ${lost.join(', ')}`));
+      if (lost.length > 0) drop(notes, place, `a check can’t say ${lost.join(', ')}`);
       if (checkPeriodMs({ periodicity }) !== everyMs)
-        notes.push(changed(place, `it was checked every ${written(everyMs)}, and is every ${periodicity}`));
+        change(notes, place, `it was checked every ${written(everyMs)}, and is every ${periodicity}`);
       if (variables.length > 0)
-        notes.push(changed(place, `secrets aren’t copied; set ${variables.join(', ')} in the environment`));
+        change(notes, place, `secrets aren’t copied; set ${variables.join(', ')} in the environment`);
       return `${UPSTREAM_ID}/${id}`;
     },
   };

@@ -8,8 +8,8 @@ import { DAY_MS, type EpochMs } from '../model/time.ts';
 import { projectPosts } from '../sync/connectors/markdown/project.ts';
 import { writtenFile } from '../sync/connectors/markdown/written.ts';
 import {
-  changed,
-  dropped,
+  change,
+  drop,
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
@@ -32,18 +32,15 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
   const notes: ImportNote[] = [];
   const names = new Set<string>();
   const posts = site.posts
-    .map((post) => ({ ...post, name: fileName(post.name) }))
+    .map((post) => ({ ...NOTHING_WRITTEN, ...post, name: fileName(post.name) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((post) => {
-      if (names.has(post.name)) {
-        notes.push(dropped(post.name, 'two items have this id; the first was imported'));
-        return [];
-      }
+      if (names.has(post.name)) return drop(notes, post.name, 'two items have this id; the first was imported');
       names.add(post.name);
       const file = writtenFile(post.name, { ...post, post: silent(post.post) });
       const problems = projectPosts([file], { upstreamId: options.upstreamId, zone: 'UTC', now: options.now }).problems;
       if (problems.length === 0) return [{ post, ...file }];
-      notes.push(...problems.map(({ place, message }) => dropped(place, message)));
+      for (const { place, message } of problems) drop(notes, place, message);
       return [];
     });
   const redirects = listRedirects(
@@ -53,11 +50,10 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
   );
   const open = posts.filter(({ post }) => isOpen(post)).map(({ name }) => name);
   if (open.length > 0)
-    notes.push(
-      changed(
-        open.join(', '),
-        'still open at the source; import again with --update once it is over, or resolve it in the file',
-      ),
+    change(
+      notes,
+      open.join(', '),
+      'still open at the source; import again with --update once it is over, or resolve it in the file',
     );
   const fragment = buildFragment({ ...site, posts: posts.map(({ post }) => post) }, redirects, options);
   return {
@@ -66,6 +62,8 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
     notes: [...site.notes, ...notes, ...fragment.notes],
   };
 }
+
+const NOTHING_WRITTEN = { opening: '', updates: [], addresses: [] };
 
 /** Turns a foreign id into a safe file name. */
 function fileName(name: string): string {
@@ -77,26 +75,26 @@ function silent(post: ImportedPost['post']): ImportedPost['post'] {
   return post.type === 'incident' || post.type === 'maintenance' ? { ...post, deliver_notifications: false } : post;
 }
 
-function isOpen({ post, updates }: ImportedPost): boolean {
+function isOpen({ post, updates }: Required<ImportedPost>): boolean {
   return post.type === 'incident' && post.ended === undefined && !updates.some(({ status }) => isOverStatus(status));
 }
 
 function listRedirects(
   site: ImportedSite,
-  posts: readonly ImportedPost[],
+  posts: readonly Required<ImportedPost>[],
   { upstreamId, notes }: { readonly upstreamId: string; readonly notes: ImportNote[] },
 ): Record<string, string> {
   const ofPosts = posts.flatMap(({ name, post, addresses }) =>
     addresses.map((address) => [address, postAddress(upstreamId, name, post.type)] as const),
   );
   const all = [...Object.entries(site.redirects), ...ofPosts];
-  const isKept = ([from]: readonly [string, string]): boolean => isPagePath(from) && !isOwnPath(from);
-  notes.push(
-    ...all
-      .filter((one) => !isKept(one))
-      .map(([from]) => dropped(from, 'no page has this address in Pharos, so there is no redirect')),
+  return Object.fromEntries(
+    all.filter(([from]) => {
+      const isKept = isPagePath(from) && !isOwnPath(from);
+      if (!isKept) drop(notes, from, 'no page has this address in Pharos, so there is no redirect');
+      return isKept;
+    }),
   );
-  return Object.fromEntries(all.filter(isKept));
 }
 
 /** The address of a post on the page, as `createSlugger` makes it. */
@@ -140,8 +138,7 @@ function buildFragment(
   /** Cuts a text to one line of the allowed length; null if nothing is left. */
   const cut = (text: string | null, max: number, place: string): string | null => {
     const line = toLine(text ?? '', max);
-    if (line !== null && line.length < lineLength(text ?? ''))
-      notes.push(changed(place, `was cut to ${max} characters`));
+    if (line !== null && line.length < lineLength(text ?? '')) change(notes, place, `was cut to ${max} characters`);
     return line;
   };
   const posts = { id: upstreamId, kind: 'markdown', path: folder };
@@ -159,7 +156,7 @@ function buildFragment(
             ...(defaultOpen === undefined ? {} : { default_open: defaultOpen }),
           })),
         }),
-    components: components.map(({ id, name, description: words, groupId, monitor }) => ({
+    components: components.map(({ id, name, description: words = null, groupId = null, monitor = null }) => ({
       id,
       ...(monitor === null ? { type: 'static' } : { monitor }),
       name: cut(name, NAME_MAX, `component ${id}`) ?? id,

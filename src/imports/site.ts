@@ -23,7 +23,7 @@ export interface ImportedSite {
   readonly title: string | null;
   readonly description: string | null;
   /** Settings of the page by their key in the configuration. */
-  readonly settings?: Readonly<Record<string, string | boolean>>;
+  readonly settings?: Readonly<Record<string, string | boolean>> | undefined;
   /** In the order of the page. */
   readonly groups: readonly ImportedGroup[];
   readonly components: readonly ImportedComponent[];
@@ -46,18 +46,18 @@ export interface ImportedComponent {
   /** Unique on the page. */
   readonly id: string;
   readonly name: string;
-  readonly description: string | null;
-  readonly groupId: string | null;
-  /** `<upstream id>/<external id>`; null: not monitored. */
-  readonly monitor: string | null;
+  readonly description?: string | null | undefined;
+  readonly groupId?: string | null;
+  /** `<upstream id>/<external id>`; null or absent: not monitored. */
+  readonly monitor?: string | null;
 }
 
-export interface ImportedPost extends Pick<WrittenFile, 'opening' | 'updates'> {
+export interface ImportedPost extends Partial<Pick<WrittenFile, 'opening' | 'updates'>> {
   /** File name without extension, the same at every import. */
   readonly name: string;
   readonly post: z.input<typeof PostSchema>;
   /** Its former addresses, below the page. */
-  readonly addresses: readonly string[];
+  readonly addresses?: readonly string[];
 }
 
 /** A difference to the original. `dropped`: something is missing. `changed`: something has another form. */
@@ -68,14 +68,15 @@ export interface ImportNote {
   readonly message: string;
 }
 
-/** Notes that something is missing. */
-export function dropped(place: string, message: string): ImportNote {
-  return { kind: 'dropped', place, message };
+/** Notes that something is missing. Returns nothing in its place. */
+export function drop(notes: ImportNote[], place: string, message: string): never[] {
+  notes.push({ kind: 'dropped', place, message });
+  return [];
 }
 
 /** Notes that something has another form. */
-export function changed(place: string, message: string): ImportNote {
-  return { kind: 'changed', place, message };
+export function change(notes: ImportNote[], place: string, message: string): void {
+  notes.push({ kind: 'changed', place, message });
 }
 
 /** Requests the JSON at a path. @throws a StatusError */
@@ -130,9 +131,9 @@ export function unreadKeys(place: string, document: unknown, schema: z.ZodType, 
     const reason = known.get(path) ?? UNKNOWN_KEY;
     return reason === '' ? [] : [{ path: toLine(path, 100) ?? '?', reason }];
   });
-  return [...Map.groupBy(reported, ({ reason }) => reason)].map(([reason, keys]) =>
-    dropped(`${place}: ${keys.map(({ path }) => path).join(', ')}`, reason),
-  );
+  return [...Map.groupBy(reported, ({ reason }) => reason)].map(([message, keys]) => {
+    return { kind: 'dropped', place: `${place}: ${keys.map(({ path }) => path).join(', ')}`, message };
+  });
 }
 
 function collectUnread(value: unknown, schema: z.ZodType, path: string, unread: Set<string>): void {

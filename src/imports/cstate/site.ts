@@ -12,9 +12,9 @@ import { check, faultText } from '../../schema/issue-words.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import {
-  changed,
+  change,
   createIds,
-  dropped,
+  drop,
   type ImportContext,
   type ImportedComponent,
   type ImportedGroup,
@@ -55,11 +55,10 @@ function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
   const file = files.find(({ path }) => CONFIG_FILE.test(path));
   const others = files.filter(({ path }) => /^(?:config|hugo)\.(?:toml|json)$/.test(path)).map(({ path }) => path);
   if (file === undefined) {
-    notes.push(
-      dropped(
-        others[0] ?? 'config.yml',
-        'only YAML is supported (config.yml, hugo.yaml), so groups and descriptions are missing and only components named by issues are imported. Convert it to YAML and import again with --update',
-      ),
+    drop(
+      notes,
+      others[0] ?? 'config.yml',
+      'only YAML is supported (config.yml, hugo.yaml), so groups and descriptions are missing and only components named by issues are imported. Convert it to YAML and import again with --update',
     );
     return empty;
   }
@@ -69,7 +68,7 @@ function readConfig(files: readonly SourceFile[], notes: ImportNote[]): Config {
     notes.push(...unreadKeys(file.path, document, ConfigSchema, unread.cstateConfig));
     return parsed.data;
   }
-  notes.push(dropped(file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`));
+  drop(notes, file.path, `${faultText(parsed.faults[0])}; only components named by issues are imported`);
   return empty;
 }
 
@@ -116,26 +115,18 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   const config = readConfig(files, notes);
   const timeZone = config.timeZone ?? context.zone;
   const zone = isTimezone(timeZone) ? timeZone : context.zone;
-  if (zone !== timeZone)
-    notes.push(changed('timeZone', `${quoted(timeZone)} is not a time zone; ${zone} is used instead`));
+  if (zone !== timeZone) change(notes, 'timeZone', `${quoted(timeZone)} is not a time zone; ${zone} is used instead`);
   const issues = files
     .filter(({ path }) => path.startsWith('content/') && /\.(?:md|markdown|html)$/.test(path))
     .flatMap((file) => readIssue(file, notes));
-  notes.push(
-    ...unreadKeys(
-      'front matter of issues',
-      issues.map(({ matter }) => matter),
-      z.array(IssueSchema),
-      unread.cstateIssue,
-    ),
-  );
+  const matters = issues.map(({ matter }) => matter);
+  notes.push(...unreadKeys('front matter of issues', matters, z.array(IssueSchema), unread.cstateIssue));
   const page = buildLayout(config, issues, notes);
   const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids: page.ids }, notes));
-  notes.push(
-    changed(
-      'index.json, index.svg',
-      'JSON and badges have different addresses and formats in Pharos: api/v2/summary.json, badges/',
-    ),
+  change(
+    notes,
+    'index.json, index.svg',
+    'JSON and badges have different addresses and formats in Pharos: api/v2/summary.json, badges/',
   );
   const systems = [...page.ids].flatMap(([name, id]) => [
     [`/affected/${urlized(name)}/`, `/components/${id}/`] as const,
@@ -173,19 +164,17 @@ function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: Im
   const titled = categories.filter(({ untitled }) => untitled !== true);
   const groups = titled.map(({ name, closed }) => ({ id: groupId(name, name), name, defaultOpen: closed !== true }));
   for (const { name, description } of titled)
-    if (description != null) notes.push(dropped(`category ${quoted(name)}`, 'Pharos has no descriptions of groups'));
+    if (description != null) drop(notes, `category ${quoted(name)}`, 'Pharos has no descriptions of groups');
   for (const { name, link } of systems)
-    if (link != null)
-      notes.push(dropped(`system ${quoted(name)}`, `Pharos has no links on components; it pointed to ${link}`));
+    if (link != null) drop(notes, `system ${quoted(name)}`, `Pharos has no links on components; it pointed to ${link}`);
   const named = new Set(systems.map(({ name }) => name));
   const unlisted = [...new Set(issues.flatMap(({ issue }) => issue.affected ?? []))].filter((name) => !named.has(name));
   if (systems.length > 0)
     for (const name of unlisted)
-      notes.push(
-        dropped(
-          `system ${quoted(name)}`,
-          'issues name it, but the configuration doesn’t list it; these issues are about the whole page instead',
-        ),
+      drop(
+        notes,
+        `system ${quoted(name)}`,
+        'issues name it, but the configuration doesn’t list it; these issues are about the whole page instead',
       );
   const inOrder = [
     ...categories.flatMap(({ name }) => systems.filter(({ category }) => category === name)),
@@ -196,9 +185,8 @@ function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: Im
   const components = listed.map(({ name, description, category }) => ({
     id: componentId(name, name),
     name,
-    description: description ?? null,
+    description,
     groupId: groups.find((group) => group.name === category)?.id ?? null,
-    monitor: null,
   }));
   return { groups, components, ids: new Map(components.map(({ name, id }) => [name, id])) };
 }
@@ -219,14 +207,10 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
   const fence = FENCE.exec(plain);
   const matter = withKnownKeys(fence === null ? null : parseYaml(fence[1] ?? ''));
   const parsed = IssueSchema.safeParse(matter);
-  if (!parsed.success) {
-    if (isPlaced) notes.push(dropped(path, 'its front matter is not YAML between two lines of ---'));
-    return [];
-  }
-  if (!isPlaced && parsed.data.section !== 'issue') {
-    notes.push(dropped(path, 'a page that is not an issue; Pharos has no such pages'));
-    return [];
-  }
+  if (!parsed.success)
+    return isPlaced ? drop(notes, path, 'its front matter is not YAML between two lines of ---') : [];
+  if (!isPlaced && parsed.data.section !== 'issue')
+    return drop(notes, path, 'a page that is not an issue; Pharos has no such pages');
   return [{ path, issue: parsed.data, matter, body: plain.slice(fence?.[0].length ?? 0) }];
 }
 
@@ -244,11 +228,9 @@ interface PostContext extends ImportContext {
 function toPost({ path, issue, body }: ReadIssue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
   const title = toTitle(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
   const startedAt = readInstant(issue.date, context.zone);
-  if (title === null || startedAt === null) {
-    notes.push(dropped(path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is invalid`));
-    return [];
-  }
-  const { opening, updates } = readBody(body, context.zone, (message) => notes.push(changed(path, message)));
+  if (title === null || startedAt === null)
+    return drop(notes, path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is invalid`);
+  const { opening, updates } = readBody(body, context.zone, (message) => change(notes, path, message));
   const isOver = issue.resolved === true || issue.informational === true;
   const endedAt = isOver ? readEnd(issue, { path, startedAt, updates, zone: context.zone }, notes) : null;
   const components = (issue.affected ?? []).flatMap((name) => context.ids.get(name) ?? []);
@@ -256,11 +238,10 @@ function toPost({ path, issue, body }: ReadIssue, context: PostContext, notes: I
     ? SEVERITIES[issue.severity as keyof typeof SEVERITIES]
     : null;
   if (known === null && issue.severity != null)
-    notes.push(
-      changed(
-        path,
-        `its severity ${quoted(issue.severity)} is not one of ${Object.keys(SEVERITIES).join(', ')}; notice is used instead`,
-      ),
+    change(
+      notes,
+      path,
+      `its severity ${quoted(issue.severity)} is not one of ${Object.keys(SEVERITIES).join(', ')}; notice is used instead`,
     );
   const about = {
     title,
@@ -312,12 +293,12 @@ function readEnd(
   const last = updates.map(({ at }) => at).reduce(later, startedAt);
   if (resolvedAt === null) {
     const words = resolvedWhen == null ? 'has no resolvedWhen' : `has an invalid resolvedWhen, ${quoted(resolvedWhen)}`;
-    notes.push(changed(path, `is resolved but ${words}; its last update, ${toIso(last)}, is used as the end`));
+    change(notes, path, `is resolved but ${words}; its last update, ${toIso(last)}, is used as the end`);
     return last;
   }
-  if (resolvedAt < startedAt) notes.push(changed(path, 'ended before it began; its start is used as the end'));
+  if (resolvedAt < startedAt) change(notes, path, 'ended before it began; its start is used as the end');
   else if (updates.some(({ at }) => at < startedAt || at > resolvedAt))
-    notes.push(changed(path, 'has updates from before its start or after its end; they keep their times'));
+    change(notes, path, 'has updates from before its start or after its end; they keep their times');
   return later(startedAt, resolvedAt);
 }
 

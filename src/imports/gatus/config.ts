@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { dropped, type ImportNote, quoted, unreadKeys } from '../site.ts';
+import { drop, type ImportNote, quoted, unreadKeys } from '../site.ts';
 import unread from '../unread-keys.json' with { type: 'json' };
 
 /** What one source contains. Several sources are merged. */
@@ -85,30 +85,28 @@ function gatusKey(group: string, name: string): string {
 /** Reads a configuration, a parsed YAML file. */
 export function gatusConfig(name: string, value: unknown): GatusPart {
   const parsed = ConfigSchema.safeParse(value);
-  const empty = { name, title: null, description: null, url: null, endpoints: [], announcements: [], maintenance: [] };
-  if (!parsed.success) return { ...empty, notes: [dropped(name, 'it is not a Gatus configuration')] };
+  const empty = { name, title: null, description: null, url: null, announcements: [], maintenance: [] };
+  const notes: ImportNote[] = [];
+  if (!parsed.success) return { ...empty, endpoints: drop(notes, name, 'it is not a Gatus configuration'), notes };
+  notes.push(...unreadKeys(name, value, DocumentSchema, unread.gatus));
   const { endpoints, announcements, suites, remote, maintenance, ui } = parsed.data;
-  const notes: ImportNote[] = unreadKeys(name, value, DocumentSchema, unread.gatus);
   const windows: GatusPart['maintenance'][number][] = maintenance == null ? [] : [{ key: null, value: maintenance }];
   const read = [...endpoints, ...parsed.data['external-endpoints']].flatMap((item, index): GatusEndpoint[] => {
     const endpoint = EndpointSchema.safeParse(item).data;
-    if (endpoint === undefined) {
-      notes.push(dropped(`${name}: endpoint ${index + 1}`, 'it has no name'));
-      return [];
-    }
-    if (endpoint.enabled === false) {
-      notes.push(dropped(`endpoint ${quoted(endpoint.name)}`, 'it is switched off at the source'));
-      return [];
-    }
+    if (endpoint === undefined) return drop(notes, `${name}: endpoint ${index + 1}`, 'it has no name');
+    if (endpoint.enabled === false)
+      return drop(notes, `endpoint ${quoted(endpoint.name)}`, 'it is switched off at the source');
     const key = gatusKey(endpoint.group ?? '', endpoint.name);
     windows.push(...endpoint['maintenance-windows'].map((one) => ({ key, value: one })));
     const config = index < endpoints.length ? (item as object) : undefined;
     return [{ key, name: endpoint.name, group: endpoint.group ?? '', events: [], config }];
   });
-  if (suites.length > 0) notes.push(dropped(`${suites.length} suites`, 'the gatus upstream doesn’t read suites'));
+  if (suites.length > 0) drop(notes, `${suites.length} suites`, 'the gatus upstream doesn’t read suites');
   if (remote != null)
-    notes.push(
-      dropped('remote', 'endpoints of remote instances are not in this configuration; import from the address instead'),
+    drop(
+      notes,
+      'remote',
+      'endpoints of remote instances are not in this configuration; import from the address instead',
     );
   return {
     ...empty,

@@ -14,9 +14,9 @@ import { type CheckList, createCheckList } from '../checks.ts';
 import {
   type Ask,
   askOptional,
-  changed,
+  change,
   createIds,
-  dropped,
+  drop,
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
@@ -120,7 +120,6 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
   const components = endpoints.map(({ key, name, group, config }) => ({
     id: ids(name, key),
     name,
-    description: null,
     groupId: groups.find((one) => one.name === group)?.id ?? null,
     monitor: checks === null ? `${UPSTREAM_ID}/${key}` : addCheck(checks, { name, config }),
   }));
@@ -135,7 +134,7 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
   ];
   const url = parts.find((part) => part.url !== null)?.url ?? null;
   if (url === null && checks === null)
-    notes.push(changed('upstreams[0].url', 'the address of Gatus is unknown; enter it there'));
+    change(notes, 'upstreams[0].url', 'the address of Gatus is unknown; enter it there');
   return {
     title: parts.find((part) => part.title !== null)?.title ?? null,
     description: parts.find((part) => part.description !== null)?.description ?? null,
@@ -165,37 +164,20 @@ function goInstant(text: string): EpochMs | null {
 function toAnnouncement(item: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
   const parsed = AnnouncementSchema.safeParse(item);
   const at = parsed.success ? goInstant(parsed.data.timestamp) : null;
-  if (!parsed.success || at === null) {
-    notes.push(dropped(`announcement ${index + 1}`, 'it has no message or no time'));
-    return [];
-  }
+  if (!parsed.success || at === null) return drop(notes, `announcement ${index + 1}`, 'it has no message or no time');
   const { type, message, archived } = parsed.data;
   const known = Object.hasOwn(TYPES, type ?? 'none') ? TYPES[(type ?? 'none') as keyof typeof TYPES] : null;
   if (known === null)
-    notes.push(
-      changed(`announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is unknown; none is used instead`),
-    );
+    change(notes, `announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is unknown; none is used instead`);
   const { level, impact } = known ?? TYPES.none;
   const title = toTitle(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
-  const shared = { name: `gatus-${fileStamp(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`, addresses: [] };
+  const name = `gatus-${fileStamp(at)}-${hash('sha256', message, 'hex').slice(0, 8)}`;
+  const shared = { name, opening: message };
   // Archived announcements are past events in Gatus.
   if (archived !== true)
-    return [
-      {
-        ...shared,
-        post: { type: 'announcement', title, level, from: toIso(at), pages: [page] },
-        opening: message,
-        updates: [],
-      },
-    ];
-  return [
-    {
-      ...shared,
-      post: { type: 'incident', title, impact, state: 'none', started: toIso(at), ended: toIso(at), pages: [page] },
-      opening: message,
-      updates: [],
-    },
-  ];
+    return [{ ...shared, post: { type: 'announcement', title, level, from: toIso(at), pages: [page] } }];
+  const times = { started: toIso(at), ended: toIso(at) };
+  return [{ ...shared, post: { type: 'incident', title, impact, state: 'none', ...times, pages: [page] } }];
 }
 
 function fileStamp(at: EpochMs): string {
@@ -214,11 +196,8 @@ function toMaintenance(
   const place = key === null ? 'maintenance' : `maintenance of ${key}`;
   const window = repeatedWindow(value, now);
   if (window === null) return [];
-  if (typeof window === 'string') {
-    notes.push(dropped(place, window));
-    return [];
-  }
-  notes.push(changed(place, `it has no first date; ${window.starts} is used`));
+  if (typeof window === 'string') return drop(notes, place, window);
+  change(notes, place, `it has no first date; ${window.starts} is used`);
   const ids = key === null ? [...idByKey.values()] : [idByKey.get(key) ?? ''].filter(Boolean);
   return [
     {
@@ -234,9 +213,6 @@ function toMaintenance(
         components: ids.map((id) => `${page}/${id}`),
         pages: [page],
       },
-      opening: '',
-      updates: [],
-      addresses: [],
     },
   ];
 }
@@ -263,18 +239,14 @@ function listOutages(
         components: [`${page}/${idByKey.get(key) ?? key}`],
         pages: [page],
       },
-      opening: '',
-      updates: [],
-      addresses: [],
     });
     downAt = null;
   }
   if (downAt !== null)
-    notes.push(
-      dropped(
-        `endpoint ${quoted(name)}`,
-        `it has been down since ${toIso(downAt)}; Pharos shows that from its first pass on`,
-      ),
+    drop(
+      notes,
+      `endpoint ${quoted(name)}`,
+      `it has been down since ${toIso(downAt)}; Pharos shows that from its first pass on`,
     );
   return posts;
 }
@@ -294,21 +266,18 @@ const NO_TITLE = { title: null, description: null, maintenance: [] };
 
 /** Reads the API of Gatus, which has no maintenance. @throws a StatusError */
 export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
-  const notes: ImportNote[] = [
-    dropped('maintenance, title', 'the API doesn’t provide them; import the configuration too'),
-  ];
+  const notes: ImportNote[] = [];
+  drop(notes, 'maintenance, title', 'the API doesn’t provide them; import the configuration too');
   const answer = StatusesSchema.safeParse(await ask(`/api/v1/endpoints/statuses?page=1&pageSize=${PAGE_SIZE}`));
-  if (!answer.success) notes.push(dropped('/api/v1/endpoints/statuses', 'it is not a list of endpoints'));
+  if (!answer.success) drop(notes, '/api/v1/endpoints/statuses', 'it is not a list of endpoints');
   const endpoints: GatusEndpoint[] = [];
   for (const { key, name, group } of answer.data ?? []) {
     const path = `/api/v1/endpoints/${encodeURIComponent(key)}/statuses?page=1&pageSize=1`;
-    const status = await askOptional(ask, path, (error) => notes.push(dropped(`events of ${key}`, error.message)));
+    const status = await askOptional(ask, path, (error) => drop(notes, `events of ${key}`, error.message));
     const events = EventsSchema.safeParse(status).data?.events ?? [];
     endpoints.push({ key, name, group: group ?? '', events: readEvents(events) });
   }
-  const config = await askOptional(ask, '/api/v1/config', (error) =>
-    notes.push(dropped('announcements', error.message)),
-  );
+  const config = await askOptional(ask, '/api/v1/config', (error) => drop(notes, 'announcements', error.message));
   const announcements = ConfigSchema.safeParse(config).data?.announcements ?? [];
   return { ...NO_TITLE, name: url, url, endpoints, announcements, notes };
 }

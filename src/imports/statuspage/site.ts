@@ -14,9 +14,9 @@ import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../
 import {
   type Ask,
   askOptional,
-  changed,
+  change,
   createIds,
-  dropped,
+  drop,
   type ImportContext,
   type ImportedComponent,
   type ImportedGroup,
@@ -101,23 +101,19 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   const notes: ImportNote[] = [];
   const lists = documents.flatMap((document) => readLists(document, notes));
   const page = lists.map((list) => list.page).find((one) => one != null);
-  const components = uniqueComponents(lists.flatMap((list) => list.components));
+  const given = lists.flatMap((list) => list.components);
+  const components = uniqueComponents(given);
   const layout = buildLayout(components, notes);
   const raw = lists.flatMap((list) => list.events.map(({ item }) => item));
   notes.push(
-    ...unreadKeys(
-      'components',
-      lists.flatMap((list) => list.components),
-      z.array(ComponentSchema),
-      unread.statuspageComponent,
-    ),
+    ...unreadKeys('components', given, z.array(ComponentSchema), unread.statuspageComponent),
     ...unreadKeys('incidents', raw, ReadEventsSchema, unread.statuspageEvent),
   );
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {
     const parsed = check(EventSchema, item);
     if (!parsed.success) {
-      notes.push(dropped(`${place}${idText(item)}`, faultText(parsed.faults[0])));
+      drop(notes, `${place}${idText(item)}`, faultText(parsed.faults[0]));
       continue;
     }
     const known = events.get(parsed.data.id);
@@ -125,6 +121,7 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
     if (isRicher) events.set(parsed.data.id, parsed.data);
   }
   const posts = [...events.values()].flatMap((event) => toPost(event, { ...context, ids: layout.ids }, notes));
+  drop(notes, 'subscribers, metrics', 'the public API doesn’t provide them; visitors have to subscribe again');
   return {
     title: page?.name ?? null,
     description: page?.page_description ?? null,
@@ -133,10 +130,7 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
     upstream: null,
     posts,
     redirects: {},
-    notes: [
-      ...notes,
-      dropped('subscribers, metrics', 'the public API doesn’t provide them; visitors have to subscribe again'),
-    ],
+    notes,
   };
 }
 
@@ -163,8 +157,7 @@ function readLists({ name, value }: NamedDocument, notes: ImportNote[]): Lists[]
   // A single incident.
   if (EventSchema.safeParse(value).success)
     return [{ page: null, components: [], events: [{ place: name, item: value }] }];
-  notes.push(dropped(name, 'it has no incidents, scheduled_maintenances or components'));
-  return [];
+  return drop(notes, name, 'it has no incidents, scheduled_maintenances or components');
 }
 
 function isDocument(value: unknown): boolean {
@@ -203,9 +196,9 @@ function buildLayout(all: readonly Component[], notes: ImportNote[]): Layout {
     .filter(({ group }) => group === true)
     .map(({ id, name }) => ({ code: id, id: groupIds(name, id), name }));
   for (const { name, description } of sorted.filter(({ group }) => group === true))
-    if (description !== null) notes.push(dropped(`group ${quoted(name)}`, 'Pharos has no descriptions of groups'));
+    if (description !== null) drop(notes, `group ${quoted(name)}`, 'Pharos has no descriptions of groups');
   for (const { name } of sorted.filter((one) => one.only_show_if_degraded === true))
-    notes.push(changed(`component ${quoted(name)}`, 'was shown only while degraded; Pharos always shows it'));
+    change(notes, `component ${quoted(name)}`, 'was shown only while degraded; Pharos always shows it');
   const single = sorted.filter(({ group }) => group !== true);
   const components = single.map(({ id, name, description, group_id: groupId }) => ({
     code: id,
@@ -213,7 +206,6 @@ function buildLayout(all: readonly Component[], notes: ImportNote[]): Layout {
     name,
     description,
     groupId: groups.find(({ code }) => code === groupId)?.id ?? null,
-    monitor: null,
   }));
   return {
     groups: groups.map(({ id, name }) => ({ id, name })),
@@ -232,32 +224,31 @@ function toPost(event: Event, context: EventContext, notes: ImportNote[]): Impor
   const isMaintenance = MAINTENANCE_STATUSES.some((word) => word === event.status) || event.scheduled_for != null;
   const { updates, impacts, codes } = readUpdates(event, isMaintenance ? MAINTENANCE_STATUSES : INCIDENT_STATUSES, {
     ...context,
-    tell: (message) => notes.push(changed(place, message)),
-    lose: (message) => notes.push(dropped(place, message)),
+    tell: (message) => change(notes, place, message),
+    lose: (message) => drop(notes, place, message),
   });
   const named = new Map((event.components ?? []).map(({ id, name }) => [id, name ?? id]));
   for (const code of codes) if (!named.has(code)) named.set(code, code);
   const missing = [...named].filter(([code]) => !context.ids.has(code)).map(([, name]) => quoted(name));
-  if (missing.length > 0) notes.push(dropped(place, `it is about ${missing.join(', ')}, which the page no longer has`));
+  if (missing.length > 0) drop(notes, place, `it is about ${missing.join(', ')}, which the page no longer has`);
   const about = {
     title,
     components: [...named.keys()].flatMap((code) => context.ids.get(code) ?? []).map((id) => `${context.page}/${id}`),
     pages: [context.page],
   };
-  const shared = { name: `statuspage-${event.id}`, opening: '', addresses: [`/incidents/${event.id}/`] };
+  const shared = { name: `statuspage-${event.id}`, addresses: [`/incidents/${event.id}/`] };
   if (isMaintenance) {
     const window = eventWindow(event);
     if (window !== null) return [{ ...shared, post: { type: 'maintenance', ...about, ...window }, updates }];
-    notes.push(dropped(place, 'maintenance without a window, or with one that ends before it starts'));
-    return [];
+    return drop(notes, place, 'maintenance without a window, or with one that ends before it starts');
   }
   const startedAt = event.started_at ?? updates[0]?.at ?? event.created_at;
   const status = INCIDENT_STATUSES.find((word) => word === event.status);
   if (status === undefined)
-    notes.push(changed(place, `its status ${wordText(event.status)} is unknown; it is derived from its updates`));
+    change(notes, place, `its status ${wordText(event.status)} is unknown; it is derived from its updates`);
   const impact = INCIDENT_IMPACTS.find((word) => word === event.impact);
   if (impact === undefined)
-    notes.push(changed(place, `its impact ${wordText(event.impact)} is unknown; minor is used instead`));
+    change(notes, place, `its impact ${wordText(event.impact)} is unknown; minor is used instead`);
   const closing = updates.findLast((update) => isOverStatus(update.status))?.at;
   const endedAt = isOverStatus(status ?? null)
     ? (event.resolved_at ?? closing ?? updates.at(-1)?.at ?? startedAt)
@@ -405,9 +396,7 @@ export async function readStatuspage(ask: Ask) {
     const path = `/api/v2/${name}.json`;
     // Every page has the summary; some lack one of the others.
     const value =
-      name === 'summary'
-        ? await ask(path)
-        : await askOptional(ask, path, (error) => notes.push(dropped(path, error.message)));
+      name === 'summary' ? await ask(path) : await askOptional(ask, path, (error) => drop(notes, path, error.message));
     if (value === null) continue;
     documents.push({ name: path, value });
     const { incidents = [], scheduled_maintenances: maintenances = [] } = ListsSchema.safeParse(value).data ?? {};
@@ -419,7 +408,7 @@ export async function readStatuspage(ask: Ask) {
     if (known.has(code)) continue;
     known.add(code);
     const path = `/incidents/${code}.json`;
-    const value = await askOptional(ask, path, (error) => notes.push(dropped(`incident ${code}`, error.message)));
+    const value = await askOptional(ask, path, (error) => drop(notes, `incident ${code}`, error.message));
     if (value !== null) documents.push({ name: path, value });
   }
   return { documents, notes };
@@ -436,11 +425,10 @@ async function archivedCodes(ask: Ask, notes: ImportNote[]): Promise<readonly st
     });
     const { data } = HistorySchema.safeParse(answer);
     if (data === undefined) {
-      notes.push(
-        dropped(
-          page === 1 ? 'history' : path,
-          `the lists end at the ${LISTED_MAX} newest items, and older ones are not available: ${fault}. With a key for the manage API, save its incidents to a file and import that`,
-        ),
+      drop(
+        notes,
+        page === 1 ? 'history' : path,
+        `the lists end at the ${LISTED_MAX} newest items, and older ones are not available: ${fault}. With a key for the manage API, save its incidents to a file and import that`,
       );
       return [...codes];
     }

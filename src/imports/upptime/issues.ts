@@ -4,8 +4,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { InstantSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import type { Ask } from '../site.ts';
-import { dropped, type ImportNote } from '../site.ts';
+import { type Ask, drop, type ImportNote } from '../site.ts';
 
 const WhenSchema = InstantSchema.nullish().catch(null);
 const LabelsSchema = z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]));
@@ -78,8 +77,8 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
 
 /** Reads a file of issues from GitHub's command line. */
 export function issuesFromFile(value: unknown): UpptimeIssues {
-  if (!Array.isArray(value)) return { issues: [], notes: [dropped('issues', 'the file is not a list of issues')] };
   const notes: ImportNote[] = [];
+  if (!Array.isArray(value)) return { issues: drop(notes, 'issues', 'the file is not a list of issues'), notes };
   const issues = readAll(GhIssueSchema, value, 'issue', notes).map(
     ({ number, title, body, labels, createdAt, closedAt, comments }): Issue => ({
       number,
@@ -104,8 +103,7 @@ function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: strin
     if (parsed.success) return [parsed.data];
     const { number } = (item ?? {}) as { number?: unknown };
     const name = typeof number === 'number' ? number : `number ${index + 1} in the list`;
-    notes.push(dropped(`${what} ${name}`, faultText(parsed.faults[0])));
-    return [];
+    return drop(notes, `${what} ${name}`, faultText(parsed.faults[0]));
   });
 }
 

@@ -13,9 +13,9 @@ import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import { type CheckDraft, type CheckList, createCheckList, statusAssertions } from '../checks.ts';
 import {
-  changed,
+  change,
   createIds,
-  dropped,
+  drop,
   type ImportContext,
   type ImportedComponent,
   type ImportedPost,
@@ -109,11 +109,10 @@ export function upptimeSite(
     .filter((issue) => !isIncident(issue) && !isMaintenance(issue))
     .map(({ number }) => `#${number}`);
   if (others.length > 0)
-    notes.push(
-      dropped(
-        `issues ${others.slice(0, 20).join(', ')}${others.length > 20 ? ` and ${others.length - 20} more` : ''}`,
-        'they have neither the label status nor maintenance, so they aren’t incidents',
-      ),
+    drop(
+      notes,
+      `issues ${others.slice(0, 20).join(', ')}${others.length > 20 ? ` and ${others.length - 20} more` : ''}`,
+      'they have neither the label status nor maintenance, so they aren’t incidents',
     );
   tellFigures(files, notes);
   return {
@@ -142,8 +141,7 @@ function listSites(
   config: UpptimeConfig | null,
   { notes, checks }: { readonly notes: ImportNote[]; readonly checks: CheckList | null },
 ): Site[] {
-  if (config === null)
-    notes.push(dropped('.upptimerc.yml', 'it is unreadable, so components come from history/summary.json'));
+  if (config === null) drop(notes, '.upptimerc.yml', 'it is unreadable, so components come from history/summary.json');
   const summary = readSummary(files);
   const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
   const ids = createIds('component');
@@ -152,7 +150,7 @@ function listSites(
     const slug = given ?? summary.find((one) => one.name === name)?.slug ?? toUpptimeSlug(name);
     const draft = config === null ? 'only .upptimerc.yml says how it is checked' : upptimeCheck(site, schedule);
     const monitor = checks?.add(`site ${quoted(name)}`, name, draft) ?? null;
-    return { slug, component: { id: ids(slug, name), name, description: null, groupId: null, monitor } };
+    return { slug, component: { id: ids(slug, name), name, monitor } };
   });
 }
 
@@ -180,10 +178,8 @@ function tellFigures(files: readonly SourceFile[], notes: ImportNote[]): void {
     0,
   );
   if (days > 0)
-    notes.push(
-      dropped('history/summary.json', `${days} days with minutes of downtime; in Pharos, incidents colour the days`),
-    );
-  notes.push(dropped('response times', 'they start over with the upstream that monitors the sites from now on'));
+    drop(notes, 'history/summary.json', `${days} days with minutes of downtime; in Pharos, incidents colour the days`);
+  drop(notes, 'response times', 'they start over with the upstream that monitors the sites from now on');
 }
 
 function isIncident({ labels }: Issue): boolean {
@@ -207,18 +203,15 @@ function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): Import
   const title = toTitle(issue.title) ?? `#${issue.number}`;
   if (isMaintenance(issue)) {
     const plan = readPlan(issue);
-    if (plan === null) {
-      notes.push(
-        dropped(
-          place,
-          'maintenance without start and end in a comment <!-- start: … end: … -->, or with an end before its start',
-        ),
+    if (plan === null)
+      return drop(
+        notes,
+        place,
+        'maintenance without start and end in a comment <!-- start: … end: … -->, or with an end before its start',
       );
-      return [];
-    }
     const slugs = [...plan.slugs, ...issue.labels.filter((label) => context.bySlug.has(label))];
     for (const slug of plan.slugs.filter((one) => !context.bySlug.has(one)))
-      notes.push(dropped(place, `it is about the site ${quoted(slug)}, which is not in the configuration`));
+      drop(notes, place, `it is about the site ${quoted(slug)}, which is not in the configuration`);
     return [
       {
         ...shared,
@@ -237,7 +230,7 @@ function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): Import
   if (!isIncident(issue)) return [];
   const slugs = issue.labels.filter((label) => context.bySlug.has(label));
   if (slugs.length === 0)
-    notes.push(changed(place, 'none of its labels is a site in the configuration; it is about the whole page'));
+    change(notes, place, 'none of its labels is a site in the configuration; it is about the whole page');
   const endedAt = issue.closedAt === null ? null : later(issue.openedAt, issue.closedAt);
   const state = /\bis down\b/.test(title) ? 'major_outage' : /\bdegraded\b/.test(title) ? 'degraded' : 'none';
   return [

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { itemKey } from '../../sync/connectors/items.ts';
 import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { type Ask, askOptional, changed, dropped, type ImportNote, quoted, type Select, unreadKeys } from '../site.ts';
+import { type Ask, askOptional, change, drop, type ImportNote, quoted, type Select, unreadKeys } from '../site.ts';
 import unread from '../unread-keys.json' with { type: 'json' };
 import type { KumaGroup, KumaPage } from './site.ts';
 
@@ -42,14 +42,13 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     'SELECT COUNT(*) AS count FROM maintenance WHERE id NOT IN (SELECT maintenance_id FROM maintenance_status_page)',
   );
   if (Number(others[0]?.['count']) > 0)
-    notes.push(dropped(`${Number(others[0]?.['count'])} maintenances`, 'they are on no status page'));
+    drop(notes, `${Number(others[0]?.['count'])} maintenances`, 'they are on no status page');
   const named = await select('SELECT maintenance_id, monitor_id FROM monitor_maintenance ORDER BY id');
   if (typeof page['password'] === 'string' && page['password'] !== '')
-    notes.push(
-      changed(
-        'password',
-        'the page has a password at the source; in Pharos it is public until you set pages[].password',
-      ),
+    change(
+      notes,
+      'password',
+      'the page has a password at the source; in Pharos it is public until you set pages[].password',
     );
   return {
     slug: String(page['slug']),
@@ -147,11 +146,10 @@ export async function kumaFromApi(
   const past = await readHistory(ask, path, notes);
   const all = new Map([...past, ...pinned].map((row) => [itemKey(row, 'id'), row]));
   if (maintenanceList.length > 0)
-    notes.push(
-      changed(
-        'maintenance',
-        'the public page shows only current maintenance, without its monitors; the database has everything',
-      ),
+    change(
+      notes,
+      'maintenance',
+      'the public page shows only current maintenance, without its monitors; the database has everything',
     );
   return {
     slug,
@@ -175,9 +173,7 @@ async function readHistory(ask: Ask, path: string, notes: ImportNote[]): Promise
     });
     const { data } = HistorySchema.safeParse(answer);
     if (data === undefined) {
-      notes.push(
-        dropped('incidents of the past', `this version doesn’t list them (${fault}); import its database instead`),
-      );
+      drop(notes, 'incidents of the past', `this version doesn’t list them (${fault}); import its database instead`);
       return items;
     }
     items.push(...data.incidents);

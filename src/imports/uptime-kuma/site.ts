@@ -13,8 +13,8 @@ import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, NameSchema, parseInstant, TextSchema } from '../../sync/connectors/wire.ts';
 import { createCheckList } from '../checks.ts';
 import {
-  changed,
-  dropped,
+  change,
+  drop,
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
@@ -69,11 +69,10 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   for (const { id: groupId, name: group, monitors } of page.groups)
     for (const { id, name, row = {} } of monitors)
       if (shown.has(id))
-        notes.push(
-          dropped(
-            `monitor ${quoted(name)} in ${quoted(group)}`,
-            'it is in another group too; in Pharos a component has one group',
-          ),
+        drop(
+          notes,
+          `monitor ${quoted(name)} in ${quoted(group)}`,
+          'it is in another group too; in Pharos a component has one group',
         );
       else shown.set(id, { id, name, groupId, row });
   const placed = { ...context, shown: new Set(shown.keys()) };
@@ -84,22 +83,20 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   const checks = context.makesChecks === true ? createCheckList(notes) : null;
   const addCheck = ({ name, row = {} }: KumaMonitor): string | null =>
     checks?.add(`monitor ${quoted(name)}`, name, kumaCheck(row)) ?? null;
-  notes.push(
-    dropped(
-      'beats',
-      `for the time before today, Pharos has ${checks === null ? 'the heartbeats that the upstream still shows, and ' : ''}the imported incidents`,
-    ),
+  drop(
+    notes,
+    'beats',
+    `for the time before today, Pharos has ${checks === null ? 'the heartbeats that the upstream still shows, and ' : ''}the imported incidents`,
   );
-  const isAddressMissing = page.url === null && checks === null;
+  if (page.url === null && checks === null)
+    change(notes, 'upstreams[0].url', 'the database doesn’t contain the address of Uptime Kuma; enter it there');
+  const { title, description, settings } = page;
   return {
-    title: page.title,
-    description: page.description,
-    ...(page.settings === undefined ? {} : { settings: page.settings }),
+    ...{ title, description, settings },
     groups: page.groups.map(({ id, name }) => ({ id: `group-${toSlug(id)}`, name })),
     components: [...shown.values()].map((monitor) => ({
       id: idOfMonitor(monitor.id),
       name: monitor.name,
-      description: null,
       groupId: `group-${toSlug(monitor.groupId)}`,
       monitor: checks === null ? `${UPSTREAM_ID}/${monitor.id}` : addCheck(monitor),
     })),
@@ -109,31 +106,23 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
         : checks.upstream(),
     posts,
     redirects: { [`/status/${page.slug}/`]: '/', [`/status/${page.slug}/rss/`]: '/feed.rss' },
-    notes: isAddressMissing
-      ? [
-          ...notes,
-          changed('upstreams[0].url', 'the database doesn’t contain the address of Uptime Kuma; enter it there'),
-        ]
-      : notes,
+    notes,
   };
 }
 
 function toIncident(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
   const parsed = check(RowSchema, row);
-  if (!parsed.success) {
-    notes.push(dropped(`incident ${rowId(row, index)}`, faultText(parsed.faults[0])));
-    return [];
-  }
+  if (!parsed.success) return drop(notes, `incident ${rowId(row, index)}`, faultText(parsed.faults[0]));
   const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
   const place = `incident ${id}`;
   const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
-  if (impact === undefined) notes.push(changed(place, `its style ${quoted(style)} is unknown; minor is used instead`));
+  if (impact === undefined) change(notes, place, `its style ${quoted(style)} is unknown; minor is used instead`);
   const isOver = active === false || pin === false;
   const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
   const endedAt = isOver ? later(createdDate, changedAt ?? createdDate) : null;
   // Incidents that were unpinned without being resolved have no end time.
   if (isOver && (active !== false || changedAt === null))
-    notes.push(changed(place, `it is over, but its end is unknown; it ends at ${toIso(endedAt ?? createdDate)}`));
+    change(notes, place, `it is over, but its end is unknown; it ends at ${toIso(endedAt ?? createdDate)}`);
   return [
     {
       name: `kuma-incident-${id}`,
@@ -147,8 +136,6 @@ function toIncident(row: unknown, index: number, { page }: ImportContext, notes:
         pages: [page],
       },
       opening: content ?? '',
-      updates: [],
-      addresses: [],
     },
   ];
 }
@@ -160,31 +147,20 @@ function toMaintenance(
   notes: ImportNote[],
 ): ImportedPost[] {
   const parsed = check(MaintenanceSchema, row);
-  if (!parsed.success) {
-    notes.push(dropped(`maintenance ${rowId(row, index)}`, faultText(parsed.faults[0])));
-    return [];
-  }
+  if (!parsed.success) return drop(notes, `maintenance ${rowId(row, index)}`, faultText(parsed.faults[0]));
   const maintenance = parsed.data;
   const { id, title, description, active, monitors } = maintenance;
   const place = `maintenance ${id}, ${quoted(title)}`;
-  if (active === false) {
-    notes.push(dropped(place, 'it is switched off at the source'));
-    return [];
-  }
+  if (active === false) return drop(notes, place, 'it is switched off at the source');
   const windows = listWindows(maintenance, { zone, now });
-  if (typeof windows === 'string') {
-    notes.push(dropped(place, windows));
-    return [];
-  }
-  for (const message of windows.changes) notes.push(changed(place, message));
+  if (typeof windows === 'string') return drop(notes, place, windows);
+  for (const message of windows.changes) change(notes, place, message);
   const components = (monitors ?? []).filter((one) => shown.has(one)).map((one) => `${page}/${idOfMonitor(one)}`);
   return [
     {
       name: `kuma-maintenance-${id}`,
       post: { type: 'maintenance', title: toTitle(title) ?? `#${id}`, ...windows.post, components, pages: [page] },
       opening: description ?? '',
-      updates: [],
-      addresses: [],
     },
   ];
 }
