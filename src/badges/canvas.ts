@@ -10,7 +10,7 @@ import { flattened } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
 import { parseColour } from './named-colours.ts';
 import type { BadgeScheme } from './names.ts';
-import type { Shape } from './shapes.ts';
+import { LIFT, type Shape } from './shapes.ts';
 
 export interface Canvas {
   readonly scheme: BadgeScheme;
@@ -38,9 +38,17 @@ function attribute(name: 'fill' | 'stroke', { light, dark }: Colour, canvas: Pic
   return ` ${name}="${toHex(light)}" class="${className}"`;
 }
 
-/** The `<style>` element for all that was painted; empty when every colour suits both grounds. */
-export function styleElement({ rules }: Canvas): string {
-  return rules === '' ? '' : `<style>@media(prefers-color-scheme:dark){${rules}}</style>`;
+/** Style sheets by their rules; a site needs a few dozen. */
+const sheets = createMemo<string>(256);
+
+/** The end of a picture's title, and the `<style>` element for all that was painted; none when every colour suits both grounds. */
+export function titleEnd({ rules }: Canvas): string {
+  if (rules === '') return '</title>';
+  const known = sheets.get(rules);
+  if (known !== undefined) return known;
+  const sheet = flattened(`</title><style>@media(prefers-color-scheme:dark){${rules}}</style>`);
+  sheets.set(rules, sheet);
+  return sheet;
 }
 
 /** White or black on each ground, whichever is read better. */
@@ -54,10 +62,13 @@ export interface Paint {
   readonly ink: Colour;
   /** As `fill` gives it. */
   readonly inkFill: string;
-  /** The beginnings of paths in these colours, up to their data. */
+  /** The beginnings of paths, up to their data: of a plate, and of letters, as they are and lowered. */
   readonly platePath: string;
   readonly inkPath: string;
+  readonly liftedInkPath: string;
   readonly rules: string;
+  /** Its rules behind others, by those; as many as there are plates that stand beside one. */
+  readonly rulesBehind: Memo<string>;
 }
 
 /** A site uses a few dozen colours; the limit keeps strangers' colours from filling the memory. */
@@ -83,12 +94,25 @@ function mix(colour: Colour, scheme: BadgeScheme): Paint {
   const canvas = { scheme, rules: '' };
   const plateFill = attribute('fill', colour, canvas);
   const inkFill = flattened(attribute('fill', ink, canvas));
-  const platePath = flattened(`<path${plateFill} d="`);
-  const inkPath = flattened(`<path${inkFill} d="`);
-  return { colour, ink, inkFill, platePath, inkPath, rules: flattened(canvas.rules) };
+  return {
+    colour,
+    ink,
+    inkFill,
+    platePath: flattened(`<path${plateFill} d="`),
+    inkPath: flattened(`<path${inkFill} d="`),
+    liftedInkPath: flattened(`<path${inkFill} transform="translate(0 ${LIFT})" d="`),
+    rules: flattened(canvas.rules),
+    rulesBehind: createMemo(16),
+  };
 }
 
 /** Adds the rules of a paint that is about to be used. */
-export function addRules(paint: Paint, canvas: Canvas): void {
-  if (!canvas.rules.includes(paint.rules)) canvas.rules += paint.rules;
+export function addRules({ rules, rulesBehind }: Paint, canvas: Canvas): void {
+  if (canvas.rules === '') canvas.rules = rules;
+  else if (rules !== '') {
+    const known = rulesBehind.get(canvas.rules);
+    const all = known ?? flattened(canvas.rules.includes(rules) ? canvas.rules : canvas.rules + rules);
+    if (known === undefined) rulesBehind.set(canvas.rules, all);
+    canvas.rules = all;
+  }
 }

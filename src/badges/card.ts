@@ -3,7 +3,7 @@
 import { type Colour, INK, legibleOn, PAPER, QUIET_INK } from '../looks/colour.ts';
 import { escapeMarkup } from '../model/scalars.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
-import { type Canvas, fill, parsePaint, styleElement } from './canvas.ts';
+import { type Canvas, fill, parsePaint, titleEnd } from './canvas.ts';
 import { drawBars, drawShape } from './drawings.ts';
 import { badgeFields, type KindFields } from './kinds.ts';
 import { type CardLine, drawLines } from './lettering/card-text.ts';
@@ -35,7 +35,7 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   const ground = `<rect${fill(PANEL_LINE_COLOUR, canvas)} width="${WIDTH}" height="${HEIGHT}" rx="10"/><rect${fill(PAPER, canvas)} x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="9"/>`;
   const dot = `<g transform="translate(${MARGIN} 18)scale(.15)">${shape}</g>`;
   const body = `${ground}${dot}<g transform="scale(.1)">${bars}</g>${text}`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}"><title>${name}${titleEnd(canvas)}${body}</svg>`;
 }
 
 interface CardContent {

@@ -8,52 +8,46 @@
 import { PAPER } from '../looks/colour.ts';
 import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
-import { addRules, type Canvas, fill, type Paint, parsePaint, styleElement } from './canvas.ts';
+import { addRules, type Canvas, fill, type Paint, parsePaint, titleEnd } from './canvas.ts';
 import { drawBars, drawLogo, drawShape, drawSpark, type Logo } from './drawings.ts';
-import { estimatedWidth, outlinePath, outlineWidth, type Typography } from './lettering/outline.ts';
-import { cleanText, textDirection } from './lettering/text.ts';
+import { estimatedWidth, outlineText, type Setting, toCapitals, typeset } from './lettering/outline.ts';
+import { cleanText, TEXT_LENGTH_MAX, textDirection } from './lettering/text.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { FALLBACK_COLOUR, LABEL_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
-import { inset, opening, outline, platePath, SHAPES, type Shape, type Stretch } from './shapes.ts';
+import { inset, outline, penAt, platePath, SHAPES, type Shape, type Stretch } from './shapes.ts';
 
-/** Sets a text for a shape and draws it: as outlines where they cover it, else as text in the viewer's fonts. */
-
-/** The height of badge that the outlines' baseline is made for, and that baseline. */
-const OUTLINE_HEIGHT = 200;
-const BASELINE = 140;
 const FAMILIES = 'DejaVu Sans,Verdana,system-ui,sans-serif';
 
-/** A text with what is needed to draw it. */
-interface Lettering extends Typography {
+/** A text with what is needed to draw it: as outlines where they cover it, else as text in the viewer's fonts. */
+interface Lettering {
+  /** Clean, and the same as markup. */
   readonly text: string;
+  readonly markup: string;
+  readonly setting: Setting;
   readonly width: number;
-  /** Whether the outlines have all of its letters, so that its width is known. */
-  readonly isCovered: boolean;
-  readonly isOutlined: boolean;
+  /** Its outlines; null: they lack one of its letters, and its width is a guess. */
+  readonly path: string | null;
 }
 
-function setText(clean: string, { isLoud, isText, tracking }: Shape, part: 'label' | 'message'): Lettering {
-  const text = isLoud ? toCapitals(clean) : clean;
+function setText(value: unknown, { isLoud, tracking }: Shape, part: 'label' | 'message'): Lettering {
+  const text = typeof value === 'string' ? value : String(value ?? '');
   const weight = isLoud && part === 'message' ? 'bold' : 'regular';
-  const width = outlineWidth(text, { weight, tracking });
-  const isCovered = width >= 0;
-  return {
-    text,
-    width: isCovered ? width : estimatedWidth(text, { weight, tracking }),
-    weight,
-    tracking,
-    isCovered,
-    isOutlined: isCovered && !isText,
-  };
+  if (text.length <= TEXT_LENGTH_MAX) {
+    const setting = typeset(weight, tracking, isLoud);
+    const outline = outlineText(text, setting);
+    if (outline?.isPlain) return { text, markup: text, setting, width: outline.width, path: outline.path };
+  }
+  const clean = cleanText(text);
+  const drawn = isLoud ? toCapitals(clean) : clean;
+  const setting = typeset(weight, tracking, false);
+  const outline = outlineText(drawn, setting);
+  const width = outline?.width ?? estimatedWidth(drawn, setting);
+  return { text: clean, markup: escapeMarkup(clean), setting, width, path: outline?.path ?? null };
 }
 
-const UNITS = /((?<=\d )m?s\b)/;
-
-/** Capitals, but not for units: MS is not a millisecond. */
-function toCapitals(text: string): string {
-  if (!text.includes(' s') && !text.includes(' ms')) return text.toUpperCase();
-  const parts = text.split(UNITS);
-  return parts.map((part, index) => (index % 2 === 1 ? part : part.toUpperCase())).join('');
+/** As it stands in a text element. */
+function drawnText({ text, markup }: Lettering, { isLoud }: Shape): string {
+  return isLoud ? escapeMarkup(toCapitals(text)) : markup;
 }
 
 interface PlacedLettering {
@@ -63,56 +57,53 @@ interface PlacedLettering {
 }
 
 /** Both texts of a badge, in one path where both are outlined in one ink. */
-function drawLettering(left: PlacedLettering, right: PlacedLettering, canvas: Canvas): string {
-  if (canvas.shape.isText) return drawTexts([left, right], canvas);
-  const areOutlined = left.lettering.isOutlined && right.lettering.isOutlined;
+function drawLettering(left: PlacedLettering, right: PlacedLettering, { shape }: Canvas): string {
+  if (shape.isText) return drawTexts([left, right], shape);
+  const areOutlined = left.lettering.path !== null && right.lettering.path !== null;
   if (areOutlined && left.paint.inkFill === right.paint.inkFill)
-    return drawPath(letteringPath(left) + letteringPath(right), right, canvas);
-  return drawOne(left, canvas) + drawOne(right, canvas);
+    return drawPath(placedPath(left) + placedPath(right), right, shape);
+  return drawOne(left, shape) + drawOne(right, shape);
 }
 
-function drawOne(placed: PlacedLettering, canvas: Canvas): string {
-  return placed.lettering.isOutlined ? drawPath(letteringPath(placed), placed, canvas) : drawText(placed, canvas);
+function drawOne(placed: PlacedLettering, shape: Shape): string {
+  return placed.lettering.path === null ? drawText(placed, shape) : drawPath(placedPath(placed), placed, shape);
 }
 
-function letteringPath({ lettering, x }: PlacedLettering): string {
-  return lettering.text === '' ? '' : `M${x} ${BASELINE}${outlinePath(lettering.text, lettering)}`;
+function placedPath({ lettering: { path }, x }: PlacedLettering): string {
+  return path ? penAt(x) + path : '';
 }
 
-function drawPath(path: string, { paint }: PlacedLettering, { shape }: Canvas): string {
-  if (path === '') return '';
-  const lift = (shape.height - OUTLINE_HEIGHT) / 2;
-  if (lift === 0) return `${paint.inkPath}${path}"/>`;
-  return `<path${paint.inkFill} transform="translate(0 ${lift})" d="${path}"/>`;
+function drawPath(path: string, { paint }: PlacedLettering, shape: Shape): string {
+  return path === '' ? '' : (shape.isLifted ? paint.liftedInkPath : paint.inkPath) + path + PATH_END;
 }
 
 /** Texts whose widths are known, in fonts of the viewer that are fitted to these, with what they share written once. */
-function drawTexts(all: readonly PlacedLettering[], canvas: Canvas): string {
-  const others = all.filter(({ lettering }) => !lettering.isCovered);
-  const covered = all.filter(({ lettering }) => lettering.isCovered && lettering.text !== '');
+function drawTexts(all: readonly PlacedLettering[], shape: Shape): string {
+  const others = all.filter(({ lettering }) => lettering.path === null);
+  const covered = all.filter(({ lettering }) => lettering.path);
   const [first] = covered;
-  if (first === undefined) return others.map((placed) => drawText(placed, canvas)).join('');
-  const y = (canvas.shape.height - OUTLINE_HEIGHT) / 2 + BASELINE;
+  if (first === undefined) return others.map((placed) => drawText(placed, shape)).join('');
   const shared = covered.every(({ paint }) => paint.inkFill === first.paint.inkFill) ? first.paint.inkFill : '';
-  const texts = covered.map(({ lettering: { text, width, weight }, x, paint }) => {
+  const texts = covered.map(({ lettering, x, paint }) => {
+    const { width, setting } = lettering;
     const ink = shared === '' ? paint.inkFill : '';
-    const bold = weight === 'bold' ? ' font-weight="bold"' : '';
-    const place = `x="${x + Math.round(width / 2)}" y="${y}" textLength="${width}"`;
-    return `<text${ink} ${place}${bold}>${escapeMarkup(text)}</text>`;
+    const bold = setting.weight === 'bold' ? ' font-weight="bold"' : '';
+    const place = `x="${x + Math.round(width / 2)}" y="${shape.baseline}" textLength="${width}"`;
+    return `<text${ink} ${place}${bold}>${drawnText(lettering, shape)}</text>`;
   });
   // The widths hold what is between the letters, too.
-  return `<g${shared} text-anchor="middle" direction="ltr" font-family="Verdana,DejaVu Sans,sans-serif" font-size="110">${texts.join('')}</g>${others.map((placed) => drawText(placed, canvas)).join('')}`;
+  return `<g${shared} text-anchor="middle" direction="ltr" font-family="Verdana,DejaVu Sans,sans-serif" font-size="110">${texts.join('')}</g>${others.map((placed) => drawText(placed, shape)).join('')}`;
 }
 
 /** Centred and neither stretched nor squeezed, so that joined letters stay joined. */
-function drawText({ lettering, x, paint }: PlacedLettering, { shape }: Canvas): string {
-  const { text, weight, width, tracking } = lettering;
+function drawText({ lettering, x, paint }: PlacedLettering, shape: Shape): string {
+  const { text, width } = lettering;
+  const { weight, tracking } = lettering.setting;
   const direction = textDirection(text);
   const bold = weight === 'bold' ? ' font-weight="bold"' : '';
   // Joined scripts come apart when tracked.
   const spacing = tracking > 0 && direction === 'ltr' ? ` letter-spacing="${tracking}"` : '';
-  const y = (shape.height - OUTLINE_HEIGHT) / 2 + BASELINE;
-  return `<text${paint.inkFill} x="${x + Math.round(width / 2)}" y="${y}" text-anchor="middle" direction="${direction}" font-family="${FAMILIES}" font-size="110"${bold}${spacing}>${escapeMarkup(text)}</text>`;
+  return `<text${paint.inkFill} x="${x + Math.round(width / 2)}" y="${shape.baseline}" text-anchor="middle" direction="${direction}" font-family="${FAMILIES}" font-size="110"${bold}${spacing}>${drawnText(lettering, shape)}</text>`;
 }
 
 /** What a badge says and how. Text may be anything: it is cleaned, cut and escaped. */
@@ -146,10 +137,10 @@ const PANEL_PADDING = 50;
 
 /** The badge as an SVG document. Pure: equal fields give equal bytes, and any text gives a well-formed document. */
 export function renderBadge(fields: BadgeFields): string {
-  const label = cleanText(String(fields.label ?? ''));
-  const message = cleanText(String(fields.message ?? ''));
-  const name = escapeMarkup(label === '' || message === '' ? label + message : `${label}: ${message}`);
   const shape = fields.style === 'dot' ? SHAPES.flat : (SHAPES[fields.style ?? 'flat'] ?? SHAPES.flat);
+  const label = setText(fields.label, shape, 'label');
+  const message = setText(fields.message, shape, 'message');
+  const name = label.markup + (label.text === '' || message.text === '' ? '' : ': ') + message.markup;
   const scheme = schemeOf(fields, shape);
   const colour = parsePaint(fields.color, FALLBACK_COLOUR, scheme);
   const canvas: Canvas = { scheme, shape, rules: '' };
@@ -165,8 +156,13 @@ function schemeOf({ scheme }: BadgeFields, { isText }: Shape): BadgeScheme {
   return isText && scheme === undefined ? 'light' : 'auto';
 }
 
+// What is added with `+` is known to be text, and so isn't made text once more, as in a template.
+const TITLE = '"><title>';
+const END = '</svg>';
+const PATH_END = '"/>';
+
 function wrap(body: string, { name, width }: { name: string; width: number }, canvas: Canvas): string {
-  return `${opening(width, canvas.shape)}${name}"><title>${name}</title>${styleElement(canvas)}${body}</svg>`;
+  return canvas.shape.opening(width) + name + TITLE + name + titleEnd(canvas) + body + END;
 }
 
 /** One end of a badge: a plate with a text on it, and before the text room for a drawing. */
@@ -197,8 +193,8 @@ const NO_DRAWING = { width: 0, gap: 0 };
 const NO_DAYS: readonly State[] = [];
 
 interface Parts {
-  readonly label: string;
-  readonly message: string;
+  readonly label: Lettering;
+  readonly message: Lettering;
   readonly colour: Paint;
   readonly labelColour: Paint;
 }
@@ -209,14 +205,14 @@ function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: 
   const { shape } = canvas;
   const { outside, inside, height } = shape;
   const hasSeries = series?.some((value) => value !== null) === true;
-  const isOnlyLabel = parts.message === '' && !hasSeries && days.length === 0;
-  const left = layOut(setText(parts.label, shape, 'label'), logo ? LOGO : NO_DRAWING, {
+  const isOnlyLabel = parts.message.text === '' && !hasSeries && days.length === 0;
+  const left = layOut(parts.label, logo ? LOGO : NO_DRAWING, {
     before: outside,
     after: isOnlyLabel ? outside : inside,
   });
   const panelWidth = days.length === 0 ? 0 : days.length * BARS.pitch - (BARS.pitch - BARS.width) + 2 * PANEL_PADDING;
   const seam = left.width + panelWidth;
-  const right = layOut(setText(parts.message, shape, 'message'), hasSeries ? SPARK : NO_DRAWING, {
+  const right = layOut(parts.message, hasSeries ? SPARK : NO_DRAWING, {
     before: seam === 0 ? outside : inside,
     after: outside,
   });
@@ -256,14 +252,14 @@ function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: 
 
 function drawPlate(stretch: Stretch, paint: Paint, canvas: Canvas): string {
   addRules(paint, canvas);
-  return `${paint.platePath}${platePath(stretch, canvas.shape)}"/>`;
+  return paint.platePath + platePath(stretch, canvas.shape);
 }
 
 /** The ground of the bars, with a line round it so that it is told from any page. */
 function drawPanel(stretch: Stretch, canvas: Canvas): string {
   const { from, to, isFirst, isLast } = stretch;
   const ground = { from: from + (isFirst ? 10 : 0), to: to - (isLast ? 10 : 0), isFirst, isLast };
-  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}"/><path${fill(PAPER, canvas)} transform="translate(0 10)" d="${outline(ground, inset(canvas.shape, 10))}"/>`;
+  return `<path${fill(PANEL_LINE_COLOUR, canvas)} d="${platePath(stretch, canvas.shape)}<path${fill(PAPER, canvas)} transform="translate(0 10)" d="${outline(ground, inset(canvas.shape, 10))}"/>`;
 }
 
 function drawDot(paint: Paint, shape: State | undefined, canvas: Canvas): string {

@@ -1,7 +1,6 @@
 /** The outer forms of badges, in tenths of a pixel. */
 
 import { flattened } from './lettering/text.ts';
-import { createMemo, type Memo } from './memo.ts';
 import type { BadgeStyle } from './names.ts';
 
 interface Form {
@@ -28,13 +27,16 @@ interface Ends extends Form {
 }
 
 export interface Shape extends Ends {
-  /** What depends on a width alone, by that width: many badges have the same label. */
-  readonly openings: Memo<string, number>;
-  readonly firstPlates: Memo<string, number>;
+  /** The document's first tag, up to the name that is its label. */
+  readonly opening: (width: number) => string;
+  /** The outline of the plate before a seam. */
+  readonly firstPlate: (seam: number) => string;
+  /** Of the plate behind one, from the end of its top edge to its left. */
+  readonly lastPlate: (width: number) => string;
+  readonly baseline: number;
+  /** Whether outlines have to be lowered by `LIFT`, from the baseline that they are made for. */
+  readonly isLifted: boolean;
 }
-
-/** More widths than any site's labels have. */
-const WIDTHS_MAX = 512;
 
 function withEnds(form: Form): Ends {
   const { height, radius: r } = form;
@@ -49,11 +51,44 @@ function withEnds(form: Form): Ends {
   };
 }
 
+/** The height of badge that the outlines' baseline is made for, and that baseline. */
+const OUTLINE_HEIGHT = 200;
+const BASELINE = 140;
+
+/** Longer badges than any site has; what is longer is written anew every time. */
+const WIDTH_MAX = 5_120;
+
+/** What depends on a width alone, made once for each: many badges have the same width. @param step  between widths */
+function byWidth(write: (width: number) => string, step = 10): (width: number) => string {
+  let known: string[] | null = null;
+  return (width) => {
+    if (width >= WIDTH_MAX) return write(width);
+    // Filled, so that a look into it is the same for V8 whether or not something is there.
+    known ??= new Array<string>(WIDTH_MAX / step).fill('');
+    const place = width / step;
+    const written = known[place] || flattened(write(width));
+    known[place] = written;
+    return written;
+  };
+}
+
+/** Where the outline of a text begins. */
+export const penAt = byWidth((x) => `M${x} ${BASELINE}`, 1);
+
 function shape(form: Form): Shape {
+  const ends = withEnds(form);
+  const { height } = form;
+  const lift = (height - OUTLINE_HEIGHT) / 2;
   return {
-    ...withEnds(form),
-    openings: createMemo(WIDTHS_MAX),
-    firstPlates: createMemo(WIDTHS_MAX),
+    ...ends,
+    baseline: BASELINE + lift,
+    opening: byWidth(
+      (width) =>
+        `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}" height="${height / 10}" viewBox="0 0 ${width} ${height}" role="img" aria-label="`,
+    ),
+    firstPlate: byWidth((to) => `${outline({ from: 0, to, isFirst: true, isLast: false }, ends)}"/>`),
+    lastPlate: byWidth((width) => `H${width - ends.radius}${ends.rightEnd}`),
+    isLifted: lift !== 0,
   };
 }
 
@@ -62,6 +97,8 @@ const square: Form = { ...flat, radius: 0 };
 const pill: Form = { ...flat, radius: 100, outside: 90, inside: 60 };
 const tall: Form = { ...flat, height: 280, radius: 40, outside: 110, inside: 100, tracking: 8, isLoud: true };
 const FLAT = shape(flat);
+/** Of the one height that is not `OUTLINE_HEIGHT`. */
+export const LIFT = (tall.height - OUTLINE_HEIGHT) / 2;
 
 export const SHAPES: Readonly<Record<Exclude<BadgeStyle, 'dot'>, Shape>> = {
   flat: FLAT,
@@ -89,29 +126,18 @@ export interface Stretch {
   readonly isLast: boolean;
 }
 
-/** The document's first tag, up to the name that is its label. */
-export function opening(width: number, { height, openings }: Shape): string {
-  const known = openings.get(width);
-  if (known !== undefined) return known;
-  const tag = flattened(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}" height="${height / 10}" viewBox="0 0 ${width} ${height}" role="img" aria-label="`,
-  );
-  openings.set(width, tag);
-  return tag;
-}
+/** Where the outline of the plate behind a seam begins, and where it ends. */
+const seamStart = byWidth((seam) => `M${seam} 0`);
+const seamEnd = byWidth((seam) => `H${seam}z"/>`);
 
-/** The outline of one plate of a badge. */
+/** The outline of one plate of a badge, and the end of the path that it is the data of. */
 export function platePath(stretch: Stretch, shape: Shape): string {
   const { from, to, isFirst, isLast } = stretch;
-  if (from !== 0 || !isFirst || isLast) return outline(stretch, shape);
-  const known = shape.firstPlates.get(to);
-  if (known !== undefined) return known;
-  const path = flattened(outline(stretch, shape));
-  shape.firstPlates.set(to, path);
-  return path;
+  if (isFirst === isLast) return `${outline(stretch, shape)}"/>`;
+  return isFirst ? shape.firstPlate(to) : seamStart(from) + shape.lastPlate(to) + seamEnd(from);
 }
 
-/** The same of any plate, and of what lies inside one. */
+/** The outline of any plate, and of what lies inside one. */
 export function outline({ from, to, isFirst, isLast }: Stretch, { radius, height, rightEnd, leftEnd }: Ends): string {
   const top = `M${isFirst ? from + radius : from} 0H${isLast ? to - radius : to}`;
   const bottom = isFirst ? `H${from + radius}${leftEnd}` : `H${from}z`;

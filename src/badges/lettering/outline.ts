@@ -10,65 +10,116 @@ import { flattened } from './text.ts';
 
 /** A typeface as arrays: a letter is looked up by its character code and costs no allocation. */
 interface Face {
-  /** Character code to place in the other arrays; 0: not covered. */
-  readonly places: Uint16Array;
+  /** By character code; 0: not covered. */
   readonly advances: Int16Array;
   /** The outline from the pen on the baseline to the pen after it. */
-  readonly glyphs: readonly string[];
+  readonly glyphs: ReadonlyMap<number, string>;
   /** Change of the advance between two ASCII characters, at `left * 128 + right`. */
   readonly kerning: Int8Array;
 }
 
+/** A text as outlines: path data relative to the pen, and how far it takes the pen. */
+interface Outline {
+  readonly path: string;
+  readonly width: number;
+  /** Whether all of it is printable ASCII that needs no escaping: then it may stand in any document as it is. */
+  readonly isPlain: boolean;
+}
+
 /** A typeface as it is set in: with so much between its letters. What is kept of it is filled as it is needed. */
-interface Setting {
+export interface Setting {
   readonly face: Face;
+  readonly weight: Weight;
   readonly tracking: number;
-  /** Two ASCII glyphs in one, at `left * 128 + right`, and at `LED` more with the room that is before them. */
-  readonly pairs: (string | undefined)[];
-  /** Four of them in one, by their two places in `pairs`; none has a digit in it, since figures are never the same. */
-  readonly fours: Memo<string, number>;
+  readonly isLoud: boolean;
+  /** One ASCII letter or two, at `left * 128 + right`, and at `LED` more with the room that is before them. */
+  readonly pairs: (Outline | undefined)[];
+  /** Up to four of them, by their two places in `pairs`; none has a digit in it, since figures are never the same. */
+  readonly fours: Memo<Outline, number>;
 }
 
 type Weight = 'regular' | 'bold';
 
-const faces: { regular: Face | null; bold: Face | null } = { regular: null, bold: null };
-
-/** Unpacked when first used: most badges need one of the two. */
-function loadFace(weight: Weight): Face {
-  faces[weight] ??= unpack(weight === 'bold' ? bold : regular);
-  return faces[weight];
-}
-
-/** Of one weight, those that shapes have. */
-const settings: Readonly<Record<Weight, Setting[]>> = { regular: [], bold: [] };
+const settings: Setting[] = [];
 const LED = 128 * 128;
 /** At about 300 bytes; more than the words of any site. */
 const FOURS_MAX = 2_048;
 
-function typeset({ weight, tracking }: Typography): Setting {
-  for (const known of settings[weight]) if (known.tracking === tracking) return known;
-  const setting = {
-    face: loadFace(weight),
+/** Unpacked when first used: most badges need one of the two. */
+const faces: Partial<Record<Weight, Face>> = {};
+
+/** How a text is set, with `tracking` added between its letters; `isLoud`: ASCII in capitals, as `toCapitals` writes it. */
+export function typeset(weight: Weight, tracking: number, isLoud: boolean): Setting {
+  for (const known of settings)
+    if (known.weight === weight && known.tracking === tracking && known.isLoud === isLoud) return known;
+  faces[weight] ??= unpack(weight === 'bold' ? bold : regular);
+  const setting: Setting = {
+    face: isLoud ? withCapitals(faces[weight]) : faces[weight],
+    weight,
     tracking,
+    isLoud,
     pairs: new Array(tracking === 0 ? LED : 2 * LED),
-    fours: createMemo<string, number>(FOURS_MAX),
+    fours: createMemo(FOURS_MAX),
   };
-  settings[weight].push(setting);
+  settings.push(setting);
   return setting;
 }
 
+const [SMALL_M, SMALL_S] = [109, 115];
+/** Of the letters of a unit in a loud text; no text has these characters. */
+const [UNIT_M, UNIT_S] = [1, 2];
+
+function withCapitals({ advances, glyphs, kerning }: Face): Face {
+  const source = Uint8Array.from({ length: 128 }, (_, code) => (code >= 97 && code <= 122 ? code - 32 : code));
+  source[UNIT_M] = SMALL_M;
+  source[UNIT_S] = SMALL_S;
+  return {
+    advances: Int16Array.from(source, (code) => advances[code] ?? 0),
+    glyphs: new Map(Array.from(source, (code, index) => [index, glyphs.get(code) ?? ''])),
+    kerning: kerning.map((_, pair) => kerning[(source[pair >> 7] ?? 0) * 128 + (source[pair & 127] ?? 0)] ?? 0),
+  };
+}
+
+/** Capitals, but not for units: MS is not a millisecond. */
+export function toCapitals(text: string): string {
+  let capitals = '';
+  let from = 0;
+  for (let index = 0; index < text.length; index += 1)
+    if (isOfUnit(text, index)) {
+      capitals += text.slice(from, index).toUpperCase() + text[index];
+      from = index + 1;
+    }
+  return capitals + text.slice(from).toUpperCase();
+}
+
+/** Whether this letter is of an `s` or `ms` behind a figure and a space. */
+function isOfUnit(text: string, index: number): boolean {
+  const { length } = text;
+  const code = text.charCodeAt(index);
+  if (index < 2 || (code !== SMALL_M && code !== SMALL_S)) return false;
+  const start = code === SMALL_S && text.charCodeAt(index - 1) === SMALL_M ? index - 1 : index;
+  const end = code === SMALL_S ? index + 1 : index + 2;
+  if (start < 2 || end > length || text.charCodeAt(end - 1) !== SMALL_S) return false;
+  return (
+    text.charCodeAt(start - 1) === 32 &&
+    isDigit(text.charCodeAt(start - 2)) &&
+    !(end < length && WORD.test(text.charAt(end)))
+  );
+}
+
+const WORD = /\w/;
+
 function unpack({ outlines: rows, kerning }: { outlines: readonly string[]; kerning: string }): Face {
   const lastKey = rows.at(-1)?.split(' ', 1)[0] ?? '0';
-  const places = new Uint16Array(Number.parseInt(lastKey, 36) + 1);
-  const advances = new Int16Array(rows.length + 1);
-  const glyphs = [''];
-  rows.forEach((row, index) => {
+  const advances = new Int16Array(Number.parseInt(lastKey, 36) + 1);
+  const glyphs = new Map<number, string>();
+  for (const row of rows) {
     const [key = '', advance = ''] = row.split(' ', 2);
-    places[Number.parseInt(key, 36)] = index + 1;
-    advances[index + 1] = Number(advance);
-    glyphs.push(row.slice(key.length + advance.length + 2));
-  });
-  return { places, advances, glyphs, kerning: unpackKerning(kerning) };
+    const code = Number.parseInt(key, 36);
+    advances[code] = Number(advance);
+    glyphs.set(code, row.slice(key.length + advance.length + 2));
+  }
+  return { advances, glyphs, kerning: unpackKerning(kerning) };
 }
 
 function unpackKerning(pairs: string): Int8Array {
@@ -77,64 +128,61 @@ function unpackKerning(pairs: string): Int8Array {
   return kerning;
 }
 
-/** How a text is set: `tracking` is added between its letters. */
-export interface Typography {
-  readonly weight: Weight;
-  readonly tracking: number;
-}
-
-/** Width of the text; -1 when one of its letters is not covered. */
-export function outlineWidth(text: string, { weight, tracking }: Typography): number {
-  const { places, advances, kerning } = loadFace(weight);
-  let width = 0;
-  let before = 128;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    const place = places[code];
-    if (!place) return -1;
-    if (before < 128 && code < 128) width += kerning[before * 128 + code] ?? 0;
-    width += (advances[place] ?? 0) + tracking;
-    before = code;
-  }
-  return text.length === 0 ? 0 : width - tracking;
-}
-
 /**
- * Path data of a text that is covered, relative to the pen.
+ * A text as outlines; null when one of its letters is not covered.
  *
  * Every glyph is a constant that leaves the pen where the next one begins. So a letter that occurs twice compresses to
  * nothing, and no number needs writing but where letters move closer.
  */
-export function outlinePath(text: string, typography: Typography): string {
-  const setting = typeset(typography);
+export function outlineText(text: string, setting: Setting): Outline | null {
   const { face, tracking } = setting;
-  const { places, glyphs } = face;
   const { length } = text;
   let path = '';
-  let index = 0;
-  while (index < length) {
-    const code = text.charCodeAt(index);
-    const next = index + 1 < length ? text.charCodeAt(index + 1) : 128;
+  let width = 0;
+  let isPlain = true;
+  let last = 128;
+  for (let index = 0; index < length; ) {
+    const code = codeAt(text, index, setting.isLoud);
+    const next = index + 1 < length ? codeAt(text, index + 1, setting.isLoud) : 0;
+    const move = index === 0 ? 0 : tracking + kerningBetween(face, last, code);
     const isSingle = code >= 128 || next >= 128;
-    const move = index === 0 ? 0 : tracking + kerningBetween(face, text.charCodeAt(index - 1), code);
-    const lead = move === tracking && move !== 0 && !isSingle ? LED : 0;
-    if (move !== 0 && lead === 0) path += `m${move} 0`;
+    const isLed = move === tracking && move !== 0 && !isSingle;
+    if (move !== 0 && !isLed) {
+      path += moveText(move);
+      width += move;
+    }
     if (isSingle) {
-      path += glyphs[places[code] ?? 0];
+      const advance = code < face.advances.length ? face.advances[code] : 0;
+      if (!advance) return null;
+      path += face.glyphs.get(code) ?? '';
+      width += advance;
+      isPlain = false;
+      last = code;
       index += 1;
       continue;
     }
-    const third = index + 3 < length ? text.charCodeAt(index + 2) : 128;
-    const fourth = index + 3 < length ? text.charCodeAt(index + 3) : 128;
-    if (third < 128 && fourth < 128 && !isDigit(code) && !isDigit(next) && !isDigit(third) && !isDigit(fourth)) {
-      path += fourGlyphs(setting, lead + code * 128 + next, third * 128 + fourth);
-      index += 4;
-    } else {
-      path += twoGlyphs(setting, lead + code * 128 + next);
-      index += 2;
-    }
+    const first = (isLed ? LED : 0) + code * 128 + next;
+    const third = index + 2 < length ? codeAt(text, index + 2, setting.isLoud) : 0;
+    const fourth = index + 3 < length ? codeAt(text, index + 3, setting.isLoud) : 0;
+    const areFour =
+      third < 128 && fourth < 128 && !(isDigit(code) || isDigit(next) || isDigit(third) || isDigit(fourth));
+    const piece = areFour ? fourLetters(setting, first, third * 128 + fourth) : twoLetters(setting, first);
+    if (piece.width < 0) return null;
+    path += piece.path;
+    width += piece.width;
+    isPlain &&= piece.isPlain;
+    last = areFour ? fourth : next;
+    index += areFour ? 4 : 2;
   }
-  return path;
+  return { path, width, isPlain };
+}
+
+/** Controls, which no typeface has, count as what lies outside ASCII. */
+function codeAt(text: string, index: number, isLoud: boolean): number {
+  const code = text.charCodeAt(index);
+  if (code < 32) return 128;
+  if (!isLoud || (code !== SMALL_M && code !== SMALL_S) || !isOfUnit(text, index)) return code;
+  return code === SMALL_M ? UNIT_M : UNIT_S;
 }
 
 function isDigit(code: number): boolean {
@@ -146,39 +194,55 @@ function kerningBetween({ kerning }: Face, left: number, right: number): number 
   return left < 128 && right < 128 ? (kerning[left * 128 + right] ?? 0) : 0;
 }
 
-/**
- * Two ASCII letters as one flat string. Joining many short strings costs more than all the rest of drawing a badge;
- * this halves their number. At most 9,025 pairs of about 150 bytes are kept for each setting, twice where it is tracked.
- */
-function twoGlyphs({ face, tracking, pairs }: Setting, pair: number): string {
-  const known = pairs[pair];
-  if (known !== undefined) return known;
-  const { places, glyphs } = face;
-  const [left, right] = [(pair >> 7) & 127, pair & 127];
-  const lead = pair >= LED ? `m${tracking} 0` : '';
-  const both = flattened(
-    `${lead}${glyphs[places[left] ?? 0]}${moveBetween(face, tracking, left, right)}${glyphs[places[right] ?? 0]}`,
-  );
-  pairs[pair] = both;
-  return both;
+/** By moves from -64 on; kerning is far less. */
+const MOVES = Array.from({ length: 128 }, (_, index) => (index === 64 ? '' : `m${index - 64} 0`));
+
+function moveText(move: number): string {
+  return MOVES[move + 64] ?? '';
 }
 
-/** Four of them, which quarters it. */
-function fourGlyphs(setting: Setting, first: number, second: number): string {
+/**
+ * One ASCII letter or two as one flat string: joining many short strings costs more than all the rest of drawing a badge.
+ * At most 9,025 pairs of about 150 bytes are kept for each setting, twice where it is tracked.
+ */
+function twoLetters(setting: Setting, pair: number): Outline {
+  const known = setting.pairs[pair];
+  if (known !== undefined) return known;
+  const outline = joinLetters(setting, [(pair >> 7) & 127, pair & 127], pair >= LED);
+  setting.pairs[pair] = outline;
+  return outline;
+}
+
+/** Up to four of them. */
+function fourLetters(setting: Setting, first: number, second: number): Outline {
   const key = first * 16_384 + second;
   const known = setting.fours.get(key);
   if (known !== undefined) return known;
-  const { face, tracking } = setting;
-  const between = moveBetween(face, tracking, first & 127, second >> 7);
-  const all = flattened(`${twoGlyphs(setting, first)}${between}${twoGlyphs(setting, second)}`);
-  setting.fours.set(key, all);
-  return all;
+  const outline = joinLetters(setting, [(first >> 7) & 127, first & 127, second >> 7, second & 127], first >= LED);
+  setting.fours.set(key, outline);
+  return outline;
 }
 
-function moveBetween(face: Face, tracking: number, left: number, right: number): string {
-  const move = tracking + kerningBetween(face, left, right);
-  return move === 0 ? '' : `m${move} 0`;
+/** @param codes  of ASCII letters; 0: none, behind the end of a text */
+function joinLetters({ face, tracking }: Setting, codes: readonly number[], isLed: boolean): Outline {
+  let path = isLed ? moveText(tracking) : '';
+  let width = isLed ? tracking : 0;
+  let isPlain = true;
+  let last = 0;
+  for (const code of codes.filter((one) => one !== 0)) {
+    const move = last === 0 ? 0 : tracking + kerningBetween(face, last, code);
+    const advance = face.advances[code];
+    if (!advance) return NOT_COVERED;
+    path += moveText(move) + (face.glyphs.get(code) ?? '');
+    width += move + advance;
+    isPlain &&= !MARKUP.includes(String.fromCharCode(code));
+    last = code;
+  }
+  return { path: flattened(path), width, isPlain };
 }
+
+const MARKUP = '&<>"\'';
+const NOT_COVERED: Outline = { path: '', width: -1, isPlain: false };
 
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;
@@ -187,16 +251,17 @@ const MARK = /[\p{M}\p{Cf}]/u;
 const JOINED = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 
 /** Room for a text that the viewer's own fonts draw: rather too much than too little. */
-export function estimatedWidth(text: string, { weight, tracking }: Typography): number {
+export function estimatedWidth(text: string, setting: Setting): number {
   let width = 0;
-  for (const character of text) if (!MARK.test(character)) width += estimatedAdvance(character, weight) + tracking;
+  for (const character of text)
+    if (!MARK.test(character)) width += estimatedAdvance(character, setting) + setting.tracking;
   return width;
 }
 
-function estimatedAdvance(character: string, weight: Weight): number {
+function estimatedAdvance(character: string, setting: Setting): number {
   if (EMOJI.test(character)) return 150;
   if (WIDE.test(character)) return 114;
-  const covered = outlineWidth(character, { weight, tracking: 0 });
-  if (covered >= 0) return covered;
+  const covered = outlineText(character, setting);
+  if (covered !== null) return covered.width;
   return JOINED.test(character) ? 66 : 96;
 }
