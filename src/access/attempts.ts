@@ -21,18 +21,6 @@ type Admission =
   | { readonly isAdmitted: true; readonly attempt: string }
   | { readonly isAdmitted: false; readonly retryAfterMs: number };
 
-export interface Attempts {
-  /** Counts an attempt before it is evaluated, or says how long to wait. */
-  readonly admit: (attempt: Attempt) => Promise<Admission>;
-  /** Removes a successful attempt from the count: a whole office may sign in from one address. */
-  readonly forgive: (attempt: string) => Promise<void>;
-  /** Prepares to count a mail to a mailbox; in the transaction, false means that the mailbox has had enough for now. */
-  readonly mailCounter: (
-    mailbox: string,
-    kind?: 'mailbox' | 'subscription',
-  ) => Promise<(tx: Writer, now: EpochMs) => Promise<boolean>>;
-}
-
 interface Bucket {
   readonly name: string;
   readonly limit: number;
@@ -45,8 +33,10 @@ interface AttemptsOptions {
   readonly key: Revealing;
 }
 
+export type Attempts = ReturnType<typeof createAttempts>;
+
 /** Creates the counters over the database; addresses of clients and mailboxes are stored as keyed hashes only. */
-export function createAttempts({ database, random, key }: AttemptsOptions): Attempts {
+export function createAttempts({ database, random, key }: AttemptsOptions) {
   function nameBuckets({ kind, slug, clientAddress }: Attempt): Buckets {
     const limits = ATTEMPT_LIMITS[kind];
     const client = clientNetwork(clientAddress);
@@ -61,7 +51,8 @@ export function createAttempts({ database, random, key }: AttemptsOptions): Atte
   }
 
   return {
-    admit: async (attempt) => {
+    /** Counts an attempt before it is evaluated, or says how long to wait. */
+    admit: async (attempt: Attempt): Promise<Admission> => {
       const buckets = nameBuckets(attempt);
       // Checked before taking the write lock: refusing must stay cheap under a flood.
       const early = await refusal(database, buckets, attempt.now);
@@ -77,10 +68,15 @@ export function createAttempts({ database, random, key }: AttemptsOptions): Atte
         return { isAdmitted: true, attempt: id };
       });
     },
-    forgive: async (attempt) => {
+    /** Removes a successful attempt from the count: a whole office may sign in from one address. */
+    forgive: async (attempt: string) => {
       await database.transaction((tx) => tx.run('DELETE FROM access_attempt WHERE attempt = ?', [attempt]));
     },
-    mailCounter: async (mailbox, kind = 'mailbox') => {
+    /** Prepares to count a mail to a mailbox; in the transaction, false means that the mailbox has had enough for now. */
+    mailCounter: async (
+      mailbox: string,
+      kind: 'mailbox' | 'subscription' = 'mailbox',
+    ): Promise<(tx: Writer, now: EpochMs) => Promise<boolean>> => {
       const bucket: Bucket = { name: keyedDigest(key, kind, mailbox), limit: MAILS_PER_ADDRESS_MAX };
       return async (tx, now) => {
         if ((await waitBefore(tx, bucket, now)) !== null) return false;

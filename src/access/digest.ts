@@ -55,24 +55,21 @@ function digestWith(hash: Hash | Hmac, parts: readonly string[]): string {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export interface Seal {
-  /** AES-256-GCM, bound to `id`, so that a value can't be copied to another row. */
-  readonly seal: (text: string, id: string) => string;
-  /** Null: damaged, or encrypted with another key or for another id. */
-  readonly open: (sealed: string, id: string) => string | null;
-}
+export type Seal = ReturnType<typeof createSeal>;
 
 /** @param purpose values encrypted for one purpose cannot be decrypted for another */
-export function createSeal(key: Revealing, purpose: string, random: RandomBytes): Seal {
+export function createSeal(key: Revealing, purpose: string, random: RandomBytes) {
   const own = Buffer.from(hkdfSync('sha256', key.reveal(), '', purpose, 32));
   return {
-    seal: (text, id) => {
+    /** AES-256-GCM, bound to `id`, so that a value can't be copied to another row. */
+    seal: (text: string, id: string): string => {
       const iv = random(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', own, iv).setAAD(Buffer.from(id));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
     },
-    open: (sealed, id) => {
+    /** Null: damaged, or encrypted with another key or for another id. */
+    open: (sealed: string, id: string): string | null => {
       const bytes = Buffer.from(sealed, 'base64url');
       try {
         const decipher = createDecipheriv('aes-256-gcm', own, bytes.subarray(0, IV_BYTES), {

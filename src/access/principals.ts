@@ -43,12 +43,7 @@ interface SeenSession {
   readonly sharedMs: number;
 }
 
-interface Principals {
-  readonly principalOf: Access['principalOf'];
-  readonly end: (presented: PresentedSession) => Promise<void>;
-}
-
-export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions): Principals {
+export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions) {
   const seen = new LRUCache<string, SeenSession>({ max: SESSIONS_MAX });
   /** What was asked for before the latest of these is not remembered. */
   let signOuts = 0;
@@ -120,7 +115,7 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
   }
 
   return {
-    principalOf: ({ slug, cookie, clientAddress: address, now }) => {
+    principalOf: ({ slug, cookie, clientAddress: address, now }: Parameters<Access['principalOf']>[0]) => {
       const secureId = readCookie(cookie, 'session', true);
       const session = { id: secureId ?? readCookie(cookie, 'session', false), isSecure: secureId !== null };
       const page = gates.find(slug)?.gated;
@@ -129,7 +124,7 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
       const isOpenAnyway = page !== undefined && isEnough(page, address);
       return isRecent && !isOpenAnyway ? { address, sessions: known.granted } : look(slug, session, address, now);
     },
-    end: async (session) => {
+    end: async (session: PresentedSession) => {
       signOuts += 1;
       seen.delete(keyOf(session));
       await sessions.end(session);

@@ -18,23 +18,6 @@ interface Grant {
   readonly identity: string | null;
 }
 
-export interface Sessions {
-  /** The pages that a session is signed in to, where gate and store still agree. */
-  readonly findGrants: (presented: PresentedSession, now: EpochMs) => Promise<ReadonlyMap<PageKey, Grant>>;
-  /** Begins a session with a new id that takes over the old one's pages, and ends the old one. */
-  readonly begin: (
-    tx: Writer,
-    init: {
-      readonly presented: PresentedSession;
-      readonly grant: Grant & { readonly page: PageKey };
-      readonly now: EpochMs;
-    },
-  ) => Promise<string>;
-  readonly end: (presented: PresentedSession) => Promise<void>;
-  /** Deletes idle sessions and expired grants. */
-  readonly forgetExpired: (tx: Writer, now: EpochMs) => Promise<void>;
-}
-
 interface SessionOptions {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -44,7 +27,9 @@ interface SessionOptions {
   readonly onError: (error: unknown, where: string) => void;
 }
 
-export function createSessions({ database, random, idleMs, onError }: SessionOptions): Sessions {
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions({ database, random, idleMs, onError }: SessionOptions) {
   function touch(idHash: string, now: EpochMs): void {
     if (database.isReadOnly) return;
     database
@@ -55,7 +40,8 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
   }
 
   return {
-    findGrants: async ({ id, isSecure }, now) => {
+    /** The pages that a session is signed in to, where gate and store still agree. */
+    findGrants: async ({ id, isSecure }: PresentedSession, now: EpochMs): Promise<ReadonlyMap<PageKey, Grant>> => {
       if (!isToken(id)) return new Map();
       const idHash = digest('session', id);
       const rows = await database.all(
@@ -74,7 +60,8 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
         ]),
       );
     },
-    begin: async (tx, { presented, grant, now }) => {
+    /** Begins a session with a new id that takes over the old one's pages, and ends the old one. */
+    begin: async (tx: Writer, presented: PresentedSession, grant: Grant & { readonly page: PageKey }, now: EpochMs) => {
       const id = newToken(random);
       const idHash = digest('session', id);
       await tx.run('INSERT INTO access_session (id_hash, is_secure, seen_at) VALUES (?, ?, ?)', [
@@ -94,12 +81,13 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       ]);
       return id;
     },
-    end: async ({ id }) => {
+    end: async ({ id }: PresentedSession) => {
       if (!isToken(id)) return;
       const idHash = digest('session', id);
       await database.transaction((tx) => erase(tx, idHash));
     },
-    forgetExpired: async (tx, now) => {
+    /** Deletes idle sessions and expired grants. */
+    forgetExpired: async (tx: Writer, now: EpochMs) => {
       await tx.run('DELETE FROM access_session WHERE seen_at <= ?', [now - idleMs]);
       await tx.run('DELETE FROM access_grant WHERE until_at <= ?', [now]);
       await tx.run('DELETE FROM access_grant WHERE session NOT IN (SELECT id_hash FROM access_session)');

@@ -109,11 +109,8 @@ export async function beginSession(
   identity: string | null = null,
 ): Promise<string> {
   const { slug, now } = visit.request;
-  return visit.parts.sessions.begin(tx, {
-    presented: presentedSession(visit),
-    grant: { page: visit.parts.gates.keyOf(slug), version, identity },
-    now,
-  });
+  const grant = { page: visit.parts.gates.keyOf(slug), version, identity };
+  return visit.parts.sessions.begin(tx, presentedSession(visit), grant, now);
 }
 
 export function sessionCookie({ request }: Visit, id: string): string {

@@ -73,6 +73,6 @@ export function slugsOf({ resolved }: SiteState): readonly string[] {
 }
 
 /** Prints text, or one JSON object; never both. */
-export function print(isJson: boolean, value: unknown, text: string): void {
-  process.stdout.write(isJson ? `${JSON.stringify(value)}\n` : `${text}\n`);
+export function print({ json }: { readonly json?: boolean }, value: unknown, text: string): void {
+  process.stdout.write(json === true ? `${JSON.stringify(value)}\n` : `${text}\n`);
 }

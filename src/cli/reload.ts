@@ -17,18 +17,8 @@ export interface ReloadOptions {
   readonly onReloaded?: () => void | Promise<void>;
 }
 
-interface Reload {
-  /**
-   * Reads the configuration again. Errors are logged, each with its path, and change nothing. Doesn't wait for a reload
-   * in progress, which may be waiting for a run, because this one may close a page.
-   */
-  readonly reload: () => Promise<void>;
-  /** Stops reloading. A reload in progress starts nothing any more. */
-  readonly stop: () => void;
-}
-
 /** Creates the reload; call `stop` when the process ends. */
-export function createReload(options: ReloadOptions): Reload {
+export function createReload(options: ReloadOptions) {
   const { pharos, load, log, secrets, onReloaded } = options;
   let isStopped = false;
   const note = (outcome: string): void => pharos.base.audit.note({ actor: 'signal', action: 'reload', outcome });
@@ -59,7 +49,12 @@ export function createReload(options: ReloadOptions): Reload {
   }
 
   return {
+    /**
+     * Reads the configuration again. Errors are logged, each with its path, and change nothing. Doesn't wait for a reload
+     * in progress, which may be waiting for a run, because this one may close a page.
+     */
     reload,
+    /** Stops reloading. A reload in progress starts nothing any more. */
     stop: () => {
       isStopped = true;
     },

@@ -80,13 +80,6 @@ export interface LogKeys {
   readonly find: (verifier: string) => SigningKey | null;
 }
 
-export interface PageLog {
-  /** Enters days that are over, and corrections of those that are in it. */
-  readonly commitDays: (commit: DaysCommit) => Promise<void>;
-  /** Enters a release if it has news, and signs. */
-  readonly commitRelease: (commit: ReleaseCommit) => Promise<LogHead>;
-}
-
 interface Log {
   readonly origin: string;
   readonly size: number;
@@ -101,10 +94,13 @@ interface Log {
 /** The number of the release, which is taken after this and before anything of it is served, makes it durable. */
 const WITH_NUMBER = { isDurable: false } as const;
 
+export type PageLog = ReturnType<typeof createPageLog>;
+
 /** @param keys called with the name that a new key gets */
-export function createPageLog(database: Database, keys: () => Promise<LogKeys>): PageLog {
+export function createPageLog(database: Database, keys: () => Promise<LogKeys>) {
   return {
-    commitDays: async (commit) => {
+    /** Enters days that are over, and corrections of those that are in it. */
+    commitDays: async (commit: DaysCommit) => {
       const { current } = await keys();
       await database.transaction(async (tx) => {
         const log = await readLog(tx, commit, formatKey(current));
@@ -112,7 +108,8 @@ export function createPageLog(database: Database, keys: () => Promise<LogKeys>):
         await commitDays(tx, await continueSeen(tx, log, commit), commit);
       }, WITH_NUMBER);
     },
-    commitRelease: async (commit) => {
+    /** Enters a release if it has news, and signs. */
+    commitRelease: async (commit: ReleaseCommit): Promise<LogHead> => {
       const known = await keys();
       return database.transaction((tx) => commitRelease(tx, known, commit), WITH_NUMBER);
     },

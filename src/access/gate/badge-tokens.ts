@@ -12,19 +12,10 @@ interface BadgeToken {
   readonly createdAt: EpochMs;
 }
 
-interface BadgeTokens {
-  /** Creates a token of 256 bits. `token` is returned only here; the store keeps its hash. */
-  readonly create: (page: PageKey, now: EpochMs) => Promise<BadgeToken & { readonly token: string }>;
-  /** Oldest first; of one page, or of all. */
-  readonly list: (page?: PageKey) => Promise<readonly BadgeToken[]>;
-  /** Revokes a token by its id or its value, or all tokens of the page; returns how many were revoked. */
-  readonly revoke: (page: PageKey, which?: string) => Promise<number>;
-  readonly allows: (page: PageKey, token: string) => Promise<boolean>;
-}
-
-export function createBadgeTokens(database: Database, random: RandomBytes = systemRandom): BadgeTokens {
+export function createBadgeTokens(database: Database, random: RandomBytes = systemRandom) {
   return {
-    create: async (page, now) => {
+    /** Creates a token of 256 bits. `token` is returned only here; the store keeps its hash. */
+    create: async (page: PageKey, now: EpochMs): Promise<BadgeToken & { readonly token: string }> => {
       const token = newToken(random);
       const id = Buffer.from(random(6)).toString('hex');
       await database.transaction((tx) =>
@@ -37,7 +28,8 @@ export function createBadgeTokens(database: Database, random: RandomBytes = syst
       );
       return { id, page, createdAt: now, token };
     },
-    list: async (page) => {
+    /** Oldest first; of one page, or of all. */
+    list: async (page?: PageKey): Promise<readonly BadgeToken[]> => {
       const order = 'ORDER BY created_at, id';
       const rows =
         page === undefined
@@ -49,7 +41,8 @@ export function createBadgeTokens(database: Database, random: RandomBytes = syst
         createdAt: toEpochMs(Number(row['created_at'])),
       }));
     },
-    revoke: (page, which) =>
+    /** Revokes a token by its id or its value, or all tokens of the page; returns how many were revoked. */
+    revoke: (page: PageKey, which?: string): Promise<number> =>
       database.transaction((tx) =>
         which === undefined
           ? tx.run('DELETE FROM access_badge_token WHERE page = ?', [page])
@@ -59,7 +52,7 @@ export function createBadgeTokens(database: Database, random: RandomBytes = syst
               digest('badge', which),
             ]),
       ),
-    allows: async (page, token) => {
+    allows: async (page: PageKey, token: string): Promise<boolean> => {
       if (!isToken(token)) return false;
       const rows = await database.all('SELECT 1 AS found FROM access_badge_token WHERE page = ? AND token_hash = ?', [
         page,

@@ -20,29 +20,6 @@ interface CurrentPage extends KnownPage {
   readonly stored: StoredGate | null;
 }
 
-export interface Gates {
-  /** @see Access.showPublic */
-  readonly showPublic: (slugs: readonly string[]) => void;
-  /** @see Access.setPages */
-  readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
-  readonly find: (slug: string) => KnownPage | null;
-  /** The key under which data of a slug's page is stored; a key without data if the page is unknown. */
-  readonly keyOf: (slug: string) => PageKey;
-  /** Null: the page is unknown. */
-  readonly slugOf: (page: PageKey) => string | null;
-  readonly isEmpty: () => boolean;
-  /** Whether any gate is stored for the page. */
-  readonly isStored: (slug: string) => Promise<boolean>;
-  /**
-   * Like `find`, but compares the gate with the stored one first. Another node with an older configuration, or a
-   * restored backup, may have lost the gate or given it another version. If the stored gate has the same password or
-   * domains, its version is taken over; if none is stored, ours is written. If they differ, the page stays closed here.
-   */
-  readonly current: (slug: string) => Promise<CurrentPage | null>;
-  /** The kinds of gate that at least one page of the site has. */
-  readonly kinds: () => GateKinds;
-}
-
 const UNRECORDED =
   'its password or email domains differ from those in the database, which is read-only here. Run "pharos start" where it can be written.';
 
@@ -52,12 +29,10 @@ export interface GateKinds {
   readonly hasOidc: boolean;
 }
 
+export type Gates = ReturnType<typeof createGates>;
+
 /** @param onError  called for a gate that stays closed because it cannot be stored */
-export function createGates(
-  database: Database,
-  random: RandomBytes,
-  onError: (error: unknown, where: string) => void,
-): Gates {
+export function createGates(database: Database, random: RandomBytes, onError: (error: unknown, where: string) => void) {
   // Key for detecting changed gates without keeping their passwords; useless outside this process.
   const key = Buffer.from(random(32));
   const pages = new Map<string, KnownPage>();
@@ -139,25 +114,36 @@ export function createGates(
   }
 
   return {
-    setPages: (wanted, waiting = []) => {
+    /** @see Access.setPages */
+    setPages: (wanted: readonly AccessPage[], waiting: readonly string[] = []) => {
       announce(wanted);
       return inTurn(settle, wanted, waiting);
     },
-    showPublic: (slugs) => {
+    /** @see Access.showPublic */
+    showPublic: (slugs: readonly string[]) => {
       for (const slug of slugs)
         pages.set(slug, { page: publicPage(slug), gated: { key: noPageKey(slug), gate: { kind: 'public' } } });
     },
-    find: (slug) => pages.get(slug) ?? null,
-    keyOf: (slug) => pages.get(slug)?.page.key ?? noPageKey(slug),
-    slugOf: (key) => pages.values().find(({ page }) => page.key === key)?.page.slug ?? null,
-    isEmpty: () => pages.size === 0,
-    isStored: async (slug) => (await readGate(database, pages.get(slug)?.page.key ?? noPageKey(slug))) !== null,
-    current: async (slug) => {
+    find: (slug: string): KnownPage | null => pages.get(slug) ?? null,
+    /** The key under which data of a slug's page is stored; a key without data if the page is unknown. */
+    keyOf: (slug: string): PageKey => pages.get(slug)?.page.key ?? noPageKey(slug),
+    /** Null: the page is unknown. */
+    slugOf: (key: PageKey): string | null => pages.values().find(({ page }) => page.key === key)?.page.slug ?? null,
+    isEmpty: (): boolean => pages.size === 0,
+    /** Whether any gate is stored for the page. */
+    isStored: async (slug: string) => (await readGate(database, pages.get(slug)?.page.key ?? noPageKey(slug))) !== null,
+    /**
+     * Like `find`, but compares the gate with the stored one first. Another node with an older configuration, or a
+     * restored backup, may have lost the gate or given it another version. If the stored gate has the same password or
+     * domains, its version is taken over; if none is stored, ours is written. If they differ, the page stays closed here.
+     */
+    current: async (slug: string): Promise<CurrentPage | null> => {
       const stored = await agree(slug);
       const known = pages.get(slug);
       return known === undefined ? null : { ...known, stored };
     },
-    kinds: () => kinds,
+    /** The kinds of gate that at least one page of the site has. */
+    kinds: (): GateKinds => kinds,
   };
 }
 

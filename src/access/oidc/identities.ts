@@ -26,18 +26,6 @@ const BELIEVED_MS = HOUR_MS;
 const ASK_AGAIN_MS = MINUTE_MS;
 const ASKING_MAX = 10_000;
 
-export interface Identities {
-  /** Stores an identity; returns the id for `current`. */
-  readonly keep: (tx: Writer, client: OidcClient, identified: Identified, now: EpochMs) => Promise<string>;
-  /** The person, as confirmed by the provider within the last hour; null: their session is over. */
-  readonly current: (client: OidcClient | null, id: string, now: EpochMs) => Promise<Person | null>;
-  readonly end: (id: string) => Promise<void>;
-  /** Where to sign out at the provider; null: nowhere, or it is unreachable. */
-  readonly signOutUrl: (client: OidcClient, id: string, returnTo: string) => Promise<string | null>;
-  /** Ends the sessions that a logout token names. False: the token is not valid. */
-  readonly endByToken: (client: OidcClient, token: string) => Promise<boolean>;
-}
-
 interface IdentitiesOptions {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -50,7 +38,9 @@ interface Kept extends Identified {
   readonly readAt: EpochMs;
 }
 
-export function createIdentities({ database, random, key, fetch, onError }: IdentitiesOptions): Identities {
+export type Identities = ReturnType<typeof createIdentities>;
+
+export function createIdentities({ database, random, key, fetch, onError }: IdentitiesOptions) {
   const seal = createSeal(key, 'identities', random);
   const hashAccount = ({ issuer, client_id: id }: OidcClient, kind: 'subject' | 'sid', text: string): string =>
     keyedDigest(key, kind, issuer, id, text);
@@ -98,7 +88,8 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
   }
 
   return {
-    keep: async (tx, client, identified, now) => {
+    /** Stores an identity; returns the id for `current`. */
+    keep: async (tx: Writer, client: OidcClient, identified: Identified, now: EpochMs): Promise<string> => {
       const id = newToken(random);
       const { person, sid } = identified;
       await insert(tx, {
@@ -109,7 +100,8 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
       });
       return id;
     },
-    current: async (client, id, now) => {
+    /** The person, as confirmed by the provider within the last hour; null: their session is over. */
+    current: async (client: OidcClient | null, id: string, now: EpochMs): Promise<Person | null> => {
       const kept = client === null ? null : await read(client, id);
       if (client === null || kept === null) return null;
       if (now - kept.readAt < BELIEVED_MS) return kept.person;
@@ -118,7 +110,8 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
       return asked;
     },
     end,
-    signOutUrl: async (client, id, returnTo) => {
+    /** Where to sign out at the provider; null: nowhere, or it is unreachable. */
+    signOutUrl: async (client: OidcClient, id: string, returnTo: string): Promise<string | null> => {
       const kept = await read(client, id);
       if (kept === null) return null;
       try {
@@ -128,7 +121,8 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
         return null;
       }
     },
-    endByToken: async (client, token) => {
+    /** Ends the sessions that a logout token names. False: the token is not valid. */
+    endByToken: async (client: OidcClient, token: string): Promise<boolean> => {
       try {
         const { subject, sid, issuedAt } = await readLogoutToken(await discover(client, fetch), token, fetch);
         const bySid = sid === null ? null : hashAccount(client, 'sid', sid);

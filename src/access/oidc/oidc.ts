@@ -13,7 +13,6 @@ import {
   beginSignIn,
   discover,
   finishSignIn,
-  type Identified,
   type OidcClient,
   type Person,
   ProviderFault,
@@ -53,22 +52,6 @@ interface Browser {
   readonly now: EpochMs;
 }
 
-export interface Oidc {
-  readonly identities: Identities;
-  /** Null: none is configured. */
-  readonly client: (purpose: Purpose) => OidcClient | null;
-  /** @throws ProviderFault if the provider is unreachable */
-  readonly begin: (
-    client: OidcClient,
-    place: SignInPlace,
-    browser: Omit<Browser, 'cookie'> & { readonly redirectUri: string },
-  ) => Promise<{ readonly url: string; readonly cookie: string }>;
-  /** The pending sign-in of a returning browser; null: none, or it has expired. */
-  readonly pending: (browser: Browser) => Pending | null;
-  /** @throws ProviderFault if the provider is unreachable, or its answer is invalid */
-  readonly finish: (pending: Pending, query: URLSearchParams) => Promise<Identified & { readonly client: OidcClient }>;
-}
-
 interface OidcOptions {
   readonly clients: Readonly<Record<Purpose, () => OidcClient | null>>;
   readonly identities: Identities;
@@ -80,23 +63,33 @@ interface OidcOptions {
 const PENDING_MS = 15 * MINUTE_MS;
 const PENDING_ID = 'browser';
 
-export function createOidc({ clients, identities, key, random, fetch }: OidcOptions): Oidc {
+export type Oidc = ReturnType<typeof createOidc>;
+
+export function createOidc({ clients, identities, key, random, fetch }: OidcOptions) {
   const seal = createSeal(key, 'sign-ins by identity providers', random);
   return {
     identities,
-    client: (purpose) => clients[purpose](),
-    begin: async (client, place, { redirectUri, isSecure, now }) => {
+    /** Null: none is configured. */
+    client: (purpose: Purpose): OidcClient | null => clients[purpose](),
+    /** @throws ProviderFault if the provider is unreachable */
+    begin: async (
+      client: OidcClient,
+      place: SignInPlace,
+      { redirectUri, isSecure, now }: Omit<Browser, 'cookie'> & { readonly redirectUri: string },
+    ) => {
       const { url, checks } = await beginSignIn(await discover(client, fetch), { scopes: client.scopes, redirectUri });
       const pending: Pending = { place, checks, issuer: client.issuer, expiresAt: toEpochMs(now + PENDING_MS) };
       const value = seal.seal(JSON.stringify(pending), PENDING_ID);
       return { url, cookie: setCookie({ role: 'provider', isSecure, value, maxAgeSeconds: PENDING_MS / 1_000 }) };
     },
-    pending: ({ cookie, isSecure, now }) => {
+    /** The pending sign-in of a returning browser; null: none, or it has expired. */
+    pending: ({ cookie, isSecure, now }: Browser): Pending | null => {
       const text = seal.open(readCookie(cookie, 'provider', isSecure) ?? '', PENDING_ID);
       const pending = text === null ? null : (JSON.parse(text) as Pending);
       return pending !== null && pending.expiresAt > now ? pending : null;
     },
-    finish: async ({ place, checks, issuer }, query) => {
+    /** @throws ProviderFault if the provider is unreachable, or its answer is invalid */
+    finish: async ({ place, checks, issuer }: Pending, query: URLSearchParams) => {
       const client = clients[place.purpose]();
       if (client?.issuer !== issuer) throw new ProviderFault(new Error('the configuration names another provider now'));
       return { ...(await finishSignIn(await discover(client, fetch), query, checks)), client };

@@ -34,42 +34,38 @@ export async function build(options: BuildOptions): Promise<number> {
   const config = requireConfig(options.config);
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
-  const progress = createProgress(isQuiet);
+  using progress = createProgress(isQuiet);
   await using pharos = await compose(config, { log, isPublishing: true, progress: runProgress(progress, now) });
-  try {
-    const destinations = createTargets(config, pharos, options);
-    for (const target of destinations) void target.open();
-    if (options.offline !== true) {
-      progress.doing('making the checks that are due');
-      await makeChecker(pharos.base, await listChecks(pharos.base)).runOnce(false);
-      await witnessAll(pharos.base);
-    }
-    const report = await pharos.publishing.engine.run({
-      trigger: 'command',
-      ...(options.offline === true ? { upstreams: [] } : {}),
-    });
-    await pharos.publishing.publisher?.settled();
-    const targets: TargetReport[] = [];
-    for (const target of destinations) {
-      progress.doing(`writing to ${target.place}`);
-      targets.push(
-        await target.update((done, total) =>
-          progress.doing(`writing to ${target.place}: ${done} of ${counted(total, 'pages')}`),
-        ),
-      );
-      await target.close();
-    }
-    const references = await findUnknownReferences(pharos.base, new Map());
-    progress.end();
-    print(
-      options.json === true,
-      { ...report, ...summariseFolder(targets), targets, references },
-      [runText(report), '', ...references.map(referenceLine), ...targets.flatMap(targetLines)].join('\n'),
-    );
-    return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
-  } finally {
-    progress.end();
+  const destinations = createTargets(config, pharos, options);
+  for (const target of destinations) void target.open();
+  if (options.offline !== true) {
+    progress.doing('making the checks that are due');
+    await makeChecker(pharos.base, await listChecks(pharos.base)).runOnce(false);
+    await witnessAll(pharos.base);
   }
+  const report = await pharos.publishing.engine.run({
+    trigger: 'command',
+    ...(options.offline === true ? { upstreams: [] } : {}),
+  });
+  await pharos.publishing.publisher?.settled();
+  const targets: TargetReport[] = [];
+  for (const target of destinations) {
+    progress.doing(`writing to ${target.place}`);
+    targets.push(
+      await target.update((done, total) =>
+        progress.doing(`writing to ${target.place}: ${done} of ${counted(total, 'pages')}`),
+      ),
+    );
+    await target.close();
+  }
+  const references = await findUnknownReferences(pharos.base, new Map());
+  progress.end();
+  print(
+    options,
+    { ...report, ...summariseFolder(targets), targets, references },
+    [runText(report), '', ...references.map(referenceLine), ...targets.flatMap(targetLines)].join('\n'),
+  );
+  return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
 }
 
 function createTargets(config: Config, { base, serving }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
@@ -110,19 +106,15 @@ export async function sync(options: CommonOptions & { readonly upstream?: string
   }
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
-  const progress = createProgress(isQuiet);
+  using progress = createProgress(isQuiet);
   await using base = await buildStore(config, { log });
-  try {
-    const engine = createRuns(base, { refresh: base.readSite, progress: runProgress(progress, now) });
-    const report = await engine.run({
-      trigger: 'command',
-      isPublishing: false,
-      ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
-    });
-    progress.end();
-    print(options.json === true, report, runText(report));
-    return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
-  } finally {
-    progress.end();
-  }
+  const engine = createRuns(base, { refresh: base.readSite, progress: runProgress(progress, now) });
+  const report = await engine.run({
+    trigger: 'command',
+    isPublishing: false,
+    ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
+  });
+  progress.end();
+  print(options, report, runText(report));
+  return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
 }

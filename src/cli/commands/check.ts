@@ -47,66 +47,62 @@ interface CheckOptions extends CommonOptions {
  */
 export async function check(options: CheckOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const progress = createProgress(options.quiet ?? options.json ?? false);
+  using progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);
-  try {
-    const components = ownComponents(config);
-    if (components !== null) await compilePages(components);
-    const isOffline = options.offline ?? false;
-    const upstreams = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
-    const { rows, probed, lists } = await probeAll(pharos, upstreams, progress);
-    const targets = await Promise.all(
-      isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
-    );
-    const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
-    const read = await readNow(pharos, isOffline ? 'files' : answering, lists);
-    const judged = rows.map((row) => withVerdict(row, read));
-    const verdicts = isOffline ? refusedFiles(read) : judged;
-    for (const [id, learned] of read.learned) probed.set(id, learned);
-    const { pages } = (await pharos.readSite(now())).resolved;
-    const problems = [
-      ...releaseProblems(pharos.folders),
-      ...(await pageProblems(pharos, probed)),
-      ...(await hiddenHistory(pharos.database, pages)),
-    ];
-    const references = withLines(config, await findUnknownReferences(pharos, read.learned));
-    const providers = isOffline ? [] : await providerFindings(config, { now, proxy: pharos.proxy, pages });
-    const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
-    const isReachable =
-      [...verdicts, ...targets].every((row) => row.isOk) && providers.every(({ result }) => result !== 'fault');
-    const isRight = references.every(({ isPast }) => isPast);
-    progress.end();
-    const lines = [
-      ...(isOffline ? [OFFLINE, ...filesText(read)] : [rowsText(judged)]),
-      ...[
-        ...targets.map(targetText),
-        ...problems.map(problemText),
-        ...references.map(referenceText),
-        ...channels.map(channelText),
-        ...off.map(offText),
-      ].map((line) => paragraph(line, '  ')),
-      ...providers.flatMap(findingLines),
-    ];
-    print(
-      options.json === true,
-      {
-        ok: isReachable && isRight,
-        config: config.file,
-        upstreams: verdicts,
-        targets,
-        problems,
-        references,
-        channels: channels.map(channelRow),
-        channelsOff: off,
-        providers,
-      },
-      `${config.file ?? 'The configuration'} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
-    );
-    if (!isReachable) return EXIT_FAILED;
-    return isRight ? EXIT_DONE : EXIT_USAGE;
-  } finally {
-    progress.end();
-  }
+  const components = ownComponents(config);
+  if (components !== null) await compilePages(components);
+  const isOffline = options.offline ?? false;
+  const upstreams = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
+  const { rows, probed, lists } = await probeAll(pharos, upstreams, progress);
+  const targets = await Promise.all(
+    isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
+  );
+  const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
+  const read = await readNow(pharos, isOffline ? 'files' : answering, lists);
+  const judged = rows.map((row) => withVerdict(row, read));
+  const verdicts = isOffline ? refusedFiles(read) : judged;
+  for (const [id, learned] of read.learned) probed.set(id, learned);
+  const { pages } = (await pharos.readSite(now())).resolved;
+  const problems = [
+    ...releaseProblems(pharos.folders),
+    ...(await pageProblems(pharos, probed)),
+    ...(await hiddenHistory(pharos.database, pages)),
+  ];
+  const references = withLines(config, await findUnknownReferences(pharos, read.learned));
+  const providers = isOffline ? [] : await providerFindings(config, { now, proxy: pharos.proxy, pages });
+  const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
+  const isReachable =
+    [...verdicts, ...targets].every((row) => row.isOk) && providers.every(({ result }) => result !== 'fault');
+  const isRight = references.every(({ isPast }) => isPast);
+  progress.end();
+  const lines = [
+    ...(isOffline ? [OFFLINE, ...filesText(read)] : [rowsText(judged)]),
+    ...[
+      ...targets.map(targetText),
+      ...problems.map(problemText),
+      ...references.map(referenceText),
+      ...channels.map(channelText),
+      ...off.map(offText),
+    ].map((line) => paragraph(line, '  ')),
+    ...providers.flatMap(findingLines),
+  ];
+  print(
+    options,
+    {
+      ok: isReachable && isRight,
+      config: config.file,
+      upstreams: verdicts,
+      targets,
+      problems,
+      references,
+      channels: channels.map(channelRow),
+      channelsOff: off,
+      providers,
+    },
+    `${config.file ?? 'The configuration'} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
+  );
+  if (!isReachable) return EXIT_FAILED;
+  return isRight ? EXIT_DONE : EXIT_USAGE;
 }
 
 /** A row for each upstream, its status pages, and what its lists have. */
@@ -279,19 +275,15 @@ export async function checksRun(names: readonly string[], options: CommonOptions
   await using base = await openToRead(config);
   const all = checksHere(base, await listChecks(base));
   const wanted = names.length === 0 ? all : names.flatMap((name) => named(name, all));
-  const progress = createProgress(options.json ?? false);
+  using progress = createProgress(options.json ?? false);
   progress.doing(`checking ${wanted.length}`);
-  try {
-    const checker = makeChecker(base, [...new Set(wanted)], { write: async () => undefined });
-    const finished = await checker.runOnce(true);
-    progress.end();
-    const isOk = finished.every(({ verdict }) => verdict.state === 'operational' || verdict.state === 'degraded');
-    const text = finished.length === 0 ? 'There is no active check to make here.' : drawTable(finished);
-    print(options.json === true, { ok: isOk, place: checkPlace(base), checks: finished.map(toResult) }, text);
-    return isOk ? EXIT_DONE : EXIT_FAILED;
-  } finally {
-    progress.end();
-  }
+  const checker = makeChecker(base, [...new Set(wanted)], { write: async () => undefined });
+  const finished = await checker.runOnce(true);
+  progress.end();
+  const isOk = finished.every(({ verdict }) => verdict.state === 'operational' || verdict.state === 'degraded');
+  const text = finished.length === 0 ? 'There is no active check to make here.' : drawTable(finished);
+  print(options, { ok: isOk, place: checkPlace(base), checks: finished.map(toResult) }, text);
+  return isOk ? EXIT_DONE : EXIT_FAILED;
 }
 
 /** Finds a check by its id, name, or `<upstream id>/<id>`. @throws UsageError if there is none */

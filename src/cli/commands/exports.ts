@@ -5,7 +5,7 @@ import { countEvents, EVENT_STATES, lastExportError, listEvents, retryParked } f
 import { counted } from '../../schema/counted.ts';
 import { type CommonOptions, openQuietly, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
 
 interface ExportsOptions extends CommonOptions {
@@ -24,10 +24,10 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
   const config = requireConfig(options.config);
   const isReading = options.send !== true && options.retry !== true;
   await using pharos = await (isReading ? openToRead(config) : openQuietly(config));
-  if (options.dryRun === true) return await dryRun(pharos, options.json === true);
+  if (options.dryRun === true) return await dryRun(pharos, options);
   const { database } = pharos.store;
   if (options.retry === true) for (const { id } of config.exports) await retryParked(database, id);
-  const reports = options.send === true ? await send(pharos, createProgress(options.json ?? false)) : [];
+  const reports = options.send === true ? await send(pharos, options.json ?? false) : [];
   const listed = await Promise.all(
     config.exports.map(async ({ id }) => ({
       export: id,
@@ -63,21 +63,18 @@ export async function exportsCommand(options: ExportsOptions): Promise<number> {
             ? []
             : ['', table(['export', 'state', 'employee', 'starts', 'hours', 'incident', 'reason'], rows)]),
         ].join('\n');
-  print(options.json === true, { exports: listed, sent: reports }, text);
+  print(options, { exports: listed, sent: reports }, text);
   return reports.some((report) => report.error !== null) ? EXIT_FAILED : EXIT_DONE;
 }
 
-async function send(pharos: StoreParts, progress: Progress): Promise<readonly DeliveryReport[]> {
-  try {
-    const tell = (done: number, total: number): void => progress.doing(`sent ${done} of ${counted(total, 'exports')}`);
-    tell(0, pharos.live.config().exports.length);
-    return await deliverAll(pharos, tell);
-  } finally {
-    progress.end();
-  }
+async function send(pharos: StoreParts, isQuiet: boolean): Promise<readonly DeliveryReport[]> {
+  using progress = createProgress(isQuiet);
+  const tell = (done: number, total: number): void => progress.doing(`sent ${done} of ${counted(total, 'exports')}`);
+  tell(0, pharos.live.config().exports.length);
+  return await deliverAll(pharos, tell);
 }
 
-async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
+async function dryRun(pharos: StoreParts, options: ExportsOptions): Promise<number> {
   const deps = deliveryDeps(pharos);
   const pending = await Promise.all(
     pharos.live
@@ -95,7 +92,7 @@ async function dryRun(pharos: StoreParts, isJson: boolean): Promise<number> {
     ]),
   );
   print(
-    isJson,
+    options,
     { dryRun: pending },
     rows.length === 0
       ? 'Nothing would be queued.'

@@ -177,7 +177,7 @@ async function withAddress<T>(
     throw new UsageError(`${place} is not a valid address. Pass it without user name, query or fragment.`);
   const base = url.href.replace(/\/+$/, '');
   const http = createHttp({ proxy: proxySettings(process.env) });
-  const progress = createProgress(json ?? false);
+  using progress = createProgress(json ?? false);
   let requests = 0;
   const ask: Ask = async (path) => {
     for (let tries = 1; ; tries += 1) {
@@ -198,7 +198,6 @@ async function withAddress<T>(
   try {
     return await use(ask);
   } finally {
-    progress.end();
     await http.close();
   }
 }
@@ -360,7 +359,7 @@ function writeImport(site: ImportedSite, context: ImportContext, options: Import
   const page = write(`${toSlug(context.page)}.pages.yaml`, files.fragment);
   const isWhole = files.notes.every(({ kind }) => kind === 'changed');
   print(
-    options.json === true,
+    options,
     { ok: true, posts, page, notes: files.notes },
     [
       ...describeWritten([...posts, page]),

@@ -177,7 +177,7 @@ function tell(options: ApiOptions, incident: IncidentAnswer, how: 'published' | 
     how === 'published'
       ? incident.shortlink
       : 'No server is running. Stored; it will be published at the next start or build.';
-  print(options.json === true, incident, `${incident.id}  ${incident.status}  ${incident.name}\n${words}`);
+  print(options, incident, `${incident.id}  ${incident.status}  ${incident.name}\n${words}`);
   return EXIT_DONE;
 }
 

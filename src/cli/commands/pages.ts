@@ -38,7 +38,7 @@ export async function pagesList(options: CommonOptions): Promise<number> {
     kept(one),
   ]);
   const text = rows.length === 0 ? 'No pages yet.' : table(['key', 'shown at', 'defined by', 'kept'], rows);
-  print(options.json === true, { pages }, text);
+  print(options, { pages }, text);
   return EXIT_DONE;
 }
 
@@ -57,7 +57,7 @@ export async function pagesAdopt(old: string, slug: string, options: CommonOptio
   audit.note({ actor: `command:${userInfo().username}`, action: 'page-adopt', subject: slug, outcome: former });
   const words = kept((await keptCounts(database)).get(former) ?? NOTHING);
   print(
-    options.json === true,
+    options,
     { page: slug, key: former },
     `The page ${slug} is ${former} now, with ${words}. What it had until now is hidden; \`pharos pages list\` names it.`,
   );
@@ -132,7 +132,7 @@ export async function rollback(slug: string, release: number | undefined, option
       throw new StatusError({ code: 'NOT_FOUND', message: `The page ${slug} is not on hold.`, context: { slug } });
     note('release hold', 'published again as usual');
     print(
-      options.json === true,
+      options,
       { slug, held: false },
       `${slug} will be published with its next change. To publish it now, run pharos rebuild --page ${slug}.`,
     );
@@ -149,7 +149,7 @@ export async function rollback(slug: string, release: number | undefined, option
   note('rollback', `release ${restores}${isHeld ? ', held' : ''}`);
   const at = new Date(asOf).toISOString();
   print(
-    options.json === true,
+    options,
     { slug, release: restores, asOf: at, held: isHeld },
     `Release ${restores} of ${slug}, as of ${at}, is served until ${isHeld ? `you end the hold: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
   );

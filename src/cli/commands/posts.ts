@@ -206,11 +206,7 @@ export async function postsExport(options: CommonOptions & { readonly out: strin
     }
   }
   const lines = [...files, ...skipped.map(({ id, reason }) => `skipped ${id}: it ${reason}`)];
-  print(
-    options.json === true,
-    { files, skipped },
-    lines.length === 0 ? 'There are no posts to export.' : lines.join('\n'),
-  );
+  print(options, { files, skipped }, lines.length === 0 ? 'There are no posts to export.' : lines.join('\n'));
   return skipped.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -227,7 +223,7 @@ export async function componentsExport(options: CommonOptions): Promise<number> 
     pages.length === 0
       ? '# No components were made over the API.'
       : `# Add these to their pages in the configuration: to groups and components that are there already.\n${stringify({ pages }).trimEnd()}`;
-  print(options.json === true, { pages }, text);
+  print(options, { pages }, text);
   return EXIT_DONE;
 }
 

@@ -34,7 +34,7 @@ const NEVER = '0 0 1 1 *';
 export async function preview(options: CommonOptions & { readonly port?: number }): Promise<number> {
   const config = requireConfig(options.config);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
-  const progress = createProgress(options.quiet ?? false);
+  using progress = createProgress(options.quiet ?? false);
   const data = mkdtempSync(join(tmpdir(), 'pharos-preview-'));
   try {
     progress.doing('copying the database');
@@ -60,7 +60,6 @@ export async function preview(options: CommonOptions & { readonly port?: number 
     await untilStopped();
     return EXIT_DONE;
   } finally {
-    progress.end();
     rmSync(data, { recursive: true, force: true });
   }
 }
@@ -135,25 +134,21 @@ interface DiffOptions extends CommonOptions {
 /** Shows what the next publish would change, from the configuration file and stored data. Contacts nothing and publishes nothing. */
 export async function diff(options: DiffOptions): Promise<number> {
   const config = requireConfig(options.config);
-  const progress = createProgress(options.quiet ?? options.json ?? false);
+  using progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);
-  try {
-    progress.doing('comparing pages');
-    const renderer = await loadRenderer(ownComponents(config));
-    const plan = await planPublish(
-      {
-        pharos,
-        ...drawingWith(renderer),
-        onPage: (done, total) => progress.doing(`compared ${done} of ${counted(total, 'pages')}`),
-      },
-      await pharos.readSite(now()),
-    );
-    progress.end();
-    print(options.json === true, plan, planText(plan, options.files === true));
-    return EXIT_DONE;
-  } finally {
-    progress.end();
-  }
+  progress.doing('comparing pages');
+  const renderer = await loadRenderer(ownComponents(config));
+  const plan = await planPublish(
+    {
+      pharos,
+      ...drawingWith(renderer),
+      onPage: (done, total) => progress.doing(`compared ${done} of ${counted(total, 'pages')}`),
+    },
+    await pharos.readSite(now()),
+  );
+  progress.end();
+  print(options, plan, planText(plan, options.files === true));
+  return EXIT_DONE;
 }
 
 const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn: 'bad' } as const;

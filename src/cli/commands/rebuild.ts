@@ -25,7 +25,7 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
         : 'operators.token is not set, so the server does not accept rebuilds. Set it in the configuration and restart the server.',
     );
   const { base } = server;
-  const progress = createProgress(options.quiet ?? options.json ?? false);
+  using progress = createProgress(options.quiet ?? options.json ?? false);
   progress.doing(`waiting for ${base} to sync and publish`);
   const answer = await askServer(server, {
     method: 'POST',
@@ -40,6 +40,6 @@ export async function rebuild(options: RebuildOptions): Promise<number> {
       message: `The server at ${base} answered ${answer.status}: ${body?.message ?? 'no reason given.'}`,
     });
   }
-  print(options.json === true, body.report, runText(body.report));
+  print(options, body.report, runText(body.report));
   return body.report.hasFailed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -21,23 +21,20 @@ export async function storeMigrate(options: CommonOptions): Promise<number> {
   const place = storePlace(config);
   const before = await versionBefore(place);
   let copy: string | null = null;
-  const progress = createProgress(options.json ?? false);
+  using progress = createProgress(options.json ?? false);
   progress.doing('upgrading the database');
-  try {
-    const database = await openStore(place, {
-      log: createLog({ isQuiet: true, secrets: config.secrets }),
-      now: now(),
-      isLasting: false,
-      onOlder: 'migrate',
-      folder: config.data,
-      onCopy: (path) => {
-        copy = path;
-      },
-    });
-    await database.close();
-  } finally {
-    progress.end();
-  }
+  const database = await openStore(place, {
+    log: createLog({ isQuiet: true, secrets: config.secrets }),
+    now: now(),
+    isLasting: false,
+    onOlder: 'migrate',
+    folder: config.data,
+    onCopy: (path) => {
+      copy = path;
+    },
+  });
+  await database.close();
+  progress.end();
   const after = latestVersion();
   const text =
     before === after
@@ -48,7 +45,7 @@ export async function storeMigrate(options: CommonOptions): Promise<number> {
             : `Upgraded the database from version ${before} to ${after}.`,
           ...(copy === null ? [] : [`Copy from before the upgrade: ${copy}`]),
         ].join('\n');
-  print(options.json === true, { before, after, copy }, text);
+  print(options, { before, after, copy }, text);
   return EXIT_DONE;
 }
 
@@ -84,7 +81,7 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
     onOlder: 'refuse',
     folder: to.data,
   });
-  const progress = createProgress(options.json ?? false);
+  using progress = createProgress(options.json ?? false);
   try {
     const copied = await readStore(source, (tables, version) =>
       copyTables(tables, database, version, (done, count) => progress.doing(`copied ${done} of ${count} tables`)),
@@ -96,10 +93,9 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
       copied.filter(({ rows }) => rows > 0).map((row) => [row.table, String(row.rows)]),
     );
     const sentence = `${total} rows copied from ${placeName(source)} to ${placeName(target)}; the counts match. Next: start Pharos with ${options.to}.`;
-    print(options.json === true, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
+    print(options, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
     return EXIT_DONE;
   } finally {
-    progress.end();
     await database.close();
   }
 }
@@ -137,14 +133,11 @@ export async function backup(file: string, options: CommonOptions): Promise<numb
     throw new UsageError(
       `There is no database at ${source} yet. It is created by the first \`pharos start\`, sync or build.`,
     );
-  const progress = createProgress(false);
-  try {
-    await copySqlite(source, target, (done, total) =>
-      progress.doing(`copied ${Math.floor((100 * done) / Math.max(1, total))}%`),
-    );
-  } finally {
-    progress.end();
-  }
+  using progress = createProgress(false);
+  await copySqlite(source, target, (done, total) =>
+    progress.doing(`copied ${Math.floor((100 * done) / Math.max(1, total))}%`),
+  );
+  progress.end();
   process.stdout.write(`${target}\n`);
   return EXIT_DONE;
 }
@@ -178,6 +171,6 @@ export async function audit(options: AuditOptions): Promise<number> {
     rows.length === 0 ? 'No entries yet.' : table(['when', 'who', 'what', 'from', 'result'], rows),
     ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
   ].join('\n');
-  print(options.json === true, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);
+  print(options, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);
   return EXIT_DONE;
 }

@@ -56,7 +56,7 @@ export async function subscribersList(options: SubscriberOptions): Promise<numbe
     components,
     createdAt: toIso(createdAt),
   }));
-  print(options.json === true, { subscribers }, text);
+  print(options, { subscribers }, text);
   return EXIT_DONE;
 }
 
@@ -95,7 +95,7 @@ export async function subscribersAdd(typed: string, options: SubscriberAddOption
   const added = await addSubscribers(listDeps(pharos), [one]);
   noteChange(pharos, 'subscriber-add', options.page, added);
   print(
-    options.json === true,
+    options,
     { page: options.page, added, confirmed: isConfirmed },
     added === 0
       ? 'This address is already subscribed, or has been sent a confirmation link.'
@@ -112,7 +112,7 @@ export async function subscribersRemove(typed: string, options: SubscriberOption
   const removed = await removeAddress(listDeps(pharos), typed, await findKey(pharos, options.page));
   noteChange(pharos, 'subscriber-remove', options.page ?? null, removed);
   print(
-    options.json === true,
+    options,
     { removed },
     removed === 0 ? 'This address is not subscribed.' : `Unsubscribed from ${counted(removed, 'pages')} and deleted.`,
   );
@@ -143,11 +143,7 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
     `${added} added${isConfirmed ? '' : ' and sent a confirmation link'}; ${known} already existed.`,
     ...allProblems.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
-  print(
-    options.json === true,
-    { page: options.page, added, known, confirmed: isConfirmed, problems: allProblems },
-    text,
-  );
+  print(options, { page: options.page, added, known, confirmed: isConfirmed, problems: allProblems }, text);
   return added + known === 0 && allProblems.length > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 

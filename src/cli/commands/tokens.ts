@@ -55,7 +55,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
   noteToken(pharos.audit, 'token-create', { ...made, page: options.page });
   const until = made.expiresAt === null ? 'It does not expire' : `It expires at ${toIso(made.expiresAt)}`;
   print(
-    options.json === true,
+    options,
     { ...shown(made, options.page), token },
     `${token}\n\nThis is the only time it is shown. ${until}. To revoke it, run \`pharos tokens revoke ${made.id}\`.`,
   );
@@ -76,7 +76,7 @@ export async function tokensList(options: CommonOptions): Promise<number> {
     describeState(token, at),
   ]);
   const text = rows.length === 0 ? 'No tokens.' : table(['id', 'name', 'page', 'scopes', 'state'], rows);
-  print(options.json === true, { tokens: tokens.map((token) => shown(token, chooseName(token.page))) }, text);
+  print(options, { tokens: tokens.map((token) => shown(token, chooseName(token.page))) }, text);
   return EXIT_DONE;
 }
 
@@ -90,7 +90,7 @@ export async function tokensRevoke(id: string, options: CommonOptions): Promise<
   const text = isRevoked
     ? `Token ${id} revoked.`
     : `There is no active token ${id}. To list tokens, run \`pharos tokens list\`.`;
-  print(options.json === true, { id, revoked: isRevoked }, text);
+  print(options, { id, revoked: isRevoked }, text);
   return isRevoked ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -23,9 +23,9 @@ export async function notifyTest(id: string, options: CommonOptions): Promise<nu
   await using pharos = await openQuietly(config);
   const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
   const channel = channels.find((candidate) => candidate.id === id);
-  if (channel === undefined) return refuse(id, channels, { off, isJson: options.json === true });
+  if (channel === undefined) return refuse(id, channels, off, options);
   const deliverer = createDeliverer({ sendMail: pharos.live.sendMail, now, proxy: proxySettings(process.env) });
-  const progress = createProgress(options.json ?? false);
+  using progress = createProgress(options.json ?? false);
   try {
     progress.doing(`sending a test message to ${id}`);
     const events: readonly NoticeEvent[] = ON_CALL.has(channel.kind)
@@ -46,10 +46,9 @@ export async function notifyTest(id: string, options: CommonOptions): Promise<nu
     const text = isDone
       ? `${paint('good', '✓')} ${id}: the ${channel.kind} channel accepted a test message.`
       : `${paint('bad', '✗')} ${id}: the ${channel.kind} channel did not accept a test message: ${plain(explainHandover(handover))}`;
-    print(options.json === true, { ok: isDone, channel: id, kind: channel.kind, ...handover }, text);
+    print(options, { ok: isDone, channel: id, kind: channel.kind, ...handover }, text);
     return isDone ? EXIT_DONE : EXIT_FAILED;
   } finally {
-    progress.end();
     await deliverer.close();
   }
 }
@@ -58,11 +57,7 @@ function explainHandover(handover: Handover): string {
   return 'reason' in handover ? handover.reason : '';
 }
 
-function refuse(
-  id: string,
-  channels: readonly Channel[],
-  { off, isJson }: { readonly off: readonly ChannelOff[]; readonly isJson: boolean },
-): number {
+function refuse(id: string, channels: readonly Channel[], off: readonly ChannelOff[], options: CommonOptions): number {
   const known = off.find((candidate) => candidate.id === id);
   if (known === undefined) {
     const ids = [...channels, ...off].map((channel) => channel.id);
@@ -70,7 +65,7 @@ function refuse(
     throw new UsageError(`There is no channel "${id}", because none is configured. See docs/notifications.md.`);
   }
   print(
-    isJson,
+    options,
     { ok: false, channel: id, kind: known.kind, outcome: 'off', reason: known.reason },
     `${paint('bad', '✗')} ${id} is off: ${plain(known.reason)}`,
   );
@@ -120,20 +115,16 @@ export async function keysRevoke(keyId: string, options: RevokeOptions): Promise
     );
   if (entry.kind !== 'uptime-service')
     throw new UsageError(`${entry.id} is a ${entry.kind} upstream. Only an uptime-service has keys to revoke.`);
-  const progress = createProgress(false);
+  using progress = createProgress(false);
   await using pharos = await openQuietly(config);
-  try {
-    const upstream = pharos.live.upstreams().find((candidate) => candidate.id === entry.id);
-    if (upstream === undefined) throw new TypeError(`${entry.id} is not bound`);
-    const onWait = upstreamProgress(progress, now).waiting;
-    progress.doing(`contacting ${entry.id}`);
-    const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep, onWait }, upstream);
-    // The options were parsed with the schema of this kind.
-    const outcome = await runner.run(revokeKey(entry.options as Options, keyId));
-    progress.end();
-    process.stdout.write(`${outcome}\n`);
-    return EXIT_DONE;
-  } finally {
-    progress.end();
-  }
+  const upstream = pharos.live.upstreams().find((candidate) => candidate.id === entry.id);
+  if (upstream === undefined) throw new TypeError(`${entry.id} is not bound`);
+  const onWait = upstreamProgress(progress, now).waiting;
+  progress.doing(`contacting ${entry.id}`);
+  const runner = singleRunner({ http: pharos.http, store: pharos.store, now, sleep, onWait }, upstream);
+  // The options were parsed with the schema of this kind.
+  const outcome = await runner.run(revokeKey(entry.options as Options, keyId));
+  progress.end();
+  process.stdout.write(`${outcome}\n`);
+  return EXIT_DONE;
 }

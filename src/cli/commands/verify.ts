@@ -38,7 +38,7 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
     // A head that contradicts the stored one never replaces it.
     if (verdict.faults.length === 0 && verdict.head !== null) remember(file, { ...seen, [page]: verdict.head });
     print(
-      options.json === true,
+      options,
       { url: page, agrees: verdict.faults.length === 0, ...verdict },
       verdictText(page, verdict, seen[page]),
     );

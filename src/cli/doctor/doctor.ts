@@ -42,35 +42,29 @@ const SKEW_WARN_MS = 5_000;
 export async function doctor(options: DoctorOptions): Promise<number> {
   const config = loadConfig(options.config);
   if (config === null) return machineOnly(options);
-  const progress = createProgress(options.quiet ?? options.json ?? false);
-  try {
-    const found = [
-      ...versionFindings(),
-      proxyFinding(process.env),
-      ...settingFindings(config, now()),
-      ...(await folderFindings(config.data, config.store === undefined)),
-      permissionFinding(config.data),
-      ...releaseProblems(releaseFolders(config.data)).map(({ slug, message }) =>
-        warning(`page ${slug}`, message, 'If it happens again, check the disk and its free space.'),
-      ),
-      ...(config.store !== undefined && !options.network
-        ? [skipped('database', 'not checked without the network')]
-        : []),
-    ];
-    // A full disk causes other failures, so it comes first.
-    const here = found.toSorted((a, b) => Number(isFullDisk(b)) - Number(isFullDisk(a)));
-    const isSound = !here.some(
-      ({ name, result }) => result === 'fault' && ['database', 'data folder', 'disk space'].includes(name),
-    );
-    const around = options.network ? await networkFindings(config, isSound, progress) : [];
-    progress.end();
-    const findings = [...here, ...around];
-    const isOk = findings.every(({ result }) => result !== 'fault');
-    print(options.json === true, { ok: isOk, config: config.file, findings }, findingsText(findings));
-    return isOk ? EXIT_DONE : EXIT_FAILED;
-  } finally {
-    progress.end();
-  }
+  using progress = createProgress(options.quiet ?? options.json ?? false);
+  const found = [
+    ...versionFindings(),
+    proxyFinding(process.env),
+    ...settingFindings(config, now()),
+    ...(await folderFindings(config.data, config.store === undefined)),
+    permissionFinding(config.data),
+    ...releaseProblems(releaseFolders(config.data)).map(({ slug, message }) =>
+      warning(`page ${slug}`, message, 'If it happens again, check the disk and its free space.'),
+    ),
+    ...(config.store !== undefined && !options.network ? [skipped('database', 'not checked without the network')] : []),
+  ];
+  // A full disk causes other failures, so it comes first.
+  const here = found.toSorted((a, b) => Number(isFullDisk(b)) - Number(isFullDisk(a)));
+  const isSound = !here.some(
+    ({ name, result }) => result === 'fault' && ['database', 'data folder', 'disk space'].includes(name),
+  );
+  const around = options.network ? await networkFindings(config, isSound, progress) : [];
+  progress.end();
+  const findings = [...here, ...around];
+  const isOk = findings.every(({ result }) => result !== 'fault');
+  print(options, { ok: isOk, config: config.file, findings }, findingsText(findings));
+  return isOk ? EXIT_DONE : EXIT_FAILED;
 }
 
 /** Without a configuration, checks only this machine. */
@@ -82,7 +76,7 @@ async function machineOnly(options: DoctorOptions): Promise<number> {
     skipped('configuration', 'no pharos.yaml in this folder; create one with `pharos init`, or use --config FILE'),
   ];
   const isOk = findings.every(({ result }) => result !== 'fault');
-  print(options.json === true, { ok: isOk, config: null, findings }, findingsText(findings));
+  print(options, { ok: isOk, config: null, findings }, findingsText(findings));
   return isOk ? EXIT_DONE : EXIT_FAILED;
 }
 

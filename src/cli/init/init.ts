@@ -218,7 +218,7 @@ async function probe(config: Config, id: string): Promise<Probed> {
   const data = mkdtempSync(join(tmpdir(), 'pharos-init-'));
   const log = createLog({ isQuiet: true, secrets: config.secrets });
   const pharos = await buildStore({ ...config, data }, { log });
-  const progress = createProgress(false);
+  using progress = createProgress(false);
   progress.doing(`contacting ${id}`);
   try {
     const upstream = pharos.live.upstreams().find((one) => one.id === id);
@@ -236,7 +236,6 @@ async function probe(config: Config, id: string): Promise<Probed> {
       home: row.isOk ? (first?.definition.slug ?? null) : null,
     };
   } finally {
-    progress.end();
     await pharos[Symbol.asyncDispose]();
     rmSync(data, { recursive: true, force: true });
   }

@@ -5,12 +5,12 @@
 
 import { cut, plain, terminalColumns } from './table.ts';
 
-export interface Progress {
+export interface Progress extends Disposable {
   /** Shows what is being done until the next call. A function is called again for each update. */
   readonly doing: (text: string | (() => string)) => void;
   /** Reports something as done, as a line of its own if there is no terminal. */
   readonly did: (text: string) => void;
-  /** Clears the line. Call this before printing the result. */
+  /** Clears the line. Call this before printing the result; `using` does it otherwise. */
   readonly end: () => void;
 }
 
@@ -32,15 +32,11 @@ export function createProgress(
   stream: ProgressStream = process.stderr,
   environment: Environment = process.env,
 ): Progress {
-  if (isQuiet) return { doing: () => undefined, did: () => undefined, end: () => undefined };
-  if (!canRedraw(stream, environment)) {
-    return {
-      doing: () => undefined,
-      did: (text) => void stream.write(`${plain(text)}\n`),
-      end: () => undefined,
-    };
-  }
-  return createLine(stream, environment);
+  const nothing = () => undefined;
+  const silent = { doing: nothing, did: nothing, end: nothing, [Symbol.dispose]: nothing };
+  if (isQuiet) return silent;
+  if (canRedraw(stream, environment)) return createLine(stream, environment);
+  return { ...silent, did: (text) => void stream.write(`${plain(text)}\n`) };
 }
 
 /** Terminals that only append, and CI services that keep a log, get plain lines. */
@@ -66,14 +62,12 @@ function createLine(stream: ProgressStream, environment: Environment): Progress 
     timer ??= setInterval(draw, FRAME_MS).unref();
   }
 
-  return {
-    doing: show,
-    did: show,
-    end: () => {
-      if (timer === null) return;
-      clearInterval(timer);
-      timer = null;
-      stream.write(CLEAR_LINE);
-    },
-  };
+  function end(): void {
+    if (timer === null) return;
+    clearInterval(timer);
+    timer = null;
+    stream.write(CLEAR_LINE);
+  }
+
+  return { doing: show, did: show, end, [Symbol.dispose]: end };
 }

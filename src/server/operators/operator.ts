@@ -115,13 +115,6 @@ interface Client {
   readonly now: EpochMs;
 }
 
-export interface OperatorGuard {
-  /** Finds the operator with this token in the configuration. */
-  readonly check: (given: string, client: Client, kind?: SecretKind) => TokenVerdict;
-  /** Compares any other secret, unless the client has sent too many wrong ones. */
-  readonly judge: (kind: SecretKind, client: Client, isRight: () => boolean) => SecretVerdict;
-}
-
 /** Limit of wrong secrets for one client. */
 const OF_CLIENT = { max: 10, windowMs: 15 * MINUTE_MS };
 /** Limit for all unknown clients together. They can't be told apart, so this slows guessing down and locks nobody out for long. */
@@ -129,7 +122,9 @@ const OF_UNKNOWN = { max: 100, windowMs: MINUTE_MS };
 /** Maximum number of clients counted; above it, the least recently seen are forgotten. */
 const CLIENTS_MAX = 10_000;
 
-export function createOperatorGuard(tokens: () => readonly OperatorToken[]): OperatorGuard {
+export type OperatorGuard = ReturnType<typeof createOperatorGuard>;
+
+export function createOperatorGuard(tokens: () => readonly OperatorToken[]) {
   /** Times of wrong secrets, oldest first, at most as many as allowed. */
   const wrong = new LRUCache<string, EpochMs[]>({ max: CLIENTS_MAX, memoMethod: () => [] });
 
@@ -146,8 +141,10 @@ export function createOperatorGuard(tokens: () => readonly OperatorToken[]): Ope
   }
 
   return {
+    /** Compares any other secret, unless the client has sent too many wrong ones. */
     judge,
-    check: (given, client, kind = 'operator') => {
+    /** Finds the operator with this token in the configuration. */
+    check: (given: string, client: Client, kind: SecretKind = 'operator'): TokenVerdict => {
       // Compares every token, so that the time taken reveals nothing.
       const right = tokens().filter(({ token }) => isSame(given, token));
       const [operator] = right;
@@ -186,23 +183,18 @@ type ApiVerdict =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
-export interface ApiAccess {
-  readonly check: (
-    authorization: string | undefined,
-    client: { readonly address: string; readonly now: EpochMs },
-  ) => Promise<ApiVerdict>;
-}
-
 /** The form in which a token is stored. */
 export function tokenHash(token: string): string {
   return digest('api token', token);
 }
 
+export type ApiAccess = ReturnType<typeof createApiAccess>;
+
 /**
  * Tokens are looked up by their hash, so only values that aren't tokens of ours count as attempts: at an API token if they look like
  * one, else at the operator token. Neither counts where operators sign in.
  */
-export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: OperatorGuard): ApiAccess {
+export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: OperatorGuard) {
   const counts = new LRUCache<string, { since: EpochMs; count: number }>({ max: COUNTED_MAX });
 
   /** Time to wait; null: none. */
@@ -215,7 +207,10 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
   }
 
   return {
-    check: async (authorization, { address, now }) => {
+    check: async (
+      authorization: string | undefined,
+      { address, now }: { readonly address: string; readonly now: EpochMs },
+    ): Promise<ApiVerdict> => {
       const given = credentialsIn(authorization);
       if (given === '') return { kind: 'wrong' };
       const isApiToken = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));

@@ -347,27 +347,17 @@ function notAllowed(allow: string): Answer {
   return { ...answered, headers: { ...answered.headers, allow } };
 }
 
-/** Notifies open operators' pages that something changed. The pages then reload the details. */
-interface OpsEvents {
-  /**
-   * Keeps a response open and sends it events; false: too many are open.
-   *
-   * @param isAllowed called at every heartbeat; false closes the response
-   */
-  readonly open: (response: ServerResponse, isAllowed: () => Promise<boolean>) => boolean;
-  /** Sends an event; events in quick succession become one. */
-  readonly announce: () => void;
-  readonly close: () => void;
-}
-
 /** An operator has a few windows open, not hundreds. */
 const STREAMS_MAX = 32;
 /** Shorter than proxies wait for a silent answer. */
 const HEARTBEAT_MS = 15_000;
 const GATHER_MS = 250;
 
+/** Notifies open operators' pages that something changed. The pages then reload the details. */
+type OpsEvents = ReturnType<typeof createOpsEvents>;
+
 /** Creates the event stream. Nothing runs while nobody listens. */
-export function createOpsEvents(): OpsEvents {
+export function createOpsEvents() {
   const streams = new Map<ServerResponse, () => Promise<boolean>>();
   let heartbeat: NodeJS.Timeout | null = null;
   let gathering: NodeJS.Timeout | null = null;
@@ -389,7 +379,12 @@ export function createOpsEvents(): OpsEvents {
   }
 
   return {
-    open: (response, isAllowed) => {
+    /**
+     * Keeps a response open and sends it events; false: too many are open.
+     *
+     * @param isAllowed called at every heartbeat; false closes the response
+     */
+    open: (response: ServerResponse, isAllowed: () => Promise<boolean>): boolean => {
       if (streams.size >= STREAMS_MAX) return false;
       streams.set(response, isAllowed);
       response.on('close', () => drop(response));
@@ -397,6 +392,7 @@ export function createOpsEvents(): OpsEvents {
       heartbeat ??= setInterval(onHeartbeat, HEARTBEAT_MS).unref();
       return true;
     },
+    /** Sends an event; events in quick succession become one. */
     announce: () => {
       if (streams.size === 0 || gathering !== null) return;
       gathering = setTimeout(() => {

@@ -28,15 +28,6 @@ export interface PresentedCookie {
   readonly now: EpochMs;
 }
 
-export interface OperatorSessionService {
-  /** Begins a session and returns its Set-Cookie header. The caller has checked the credential. */
-  readonly begin: (presented: PresentedCookie, credential: string) => Promise<string>;
-  /** Null: not signed in, or the credential is no longer valid. */
-  readonly find: (presented: PresentedCookie) => Promise<OperatorSession | null>;
-  /** Ends the session, if there is one. Returns the Set-Cookie header that clears the cookie. */
-  readonly end: (presented: PresentedCookie) => Promise<string>;
-}
-
 interface OperatorSessionOptions {
   readonly sessions: OperatorSessions;
   /** Operators with a token in the configuration. */
@@ -46,13 +37,10 @@ interface OperatorSessionOptions {
   readonly random: RandomBytes;
 }
 
+export type OperatorSessionService = ReturnType<typeof createOperatorSessionService>;
+
 /** Creates the service. Each request looks up the operator and their role, so removing a role takes effect at once. */
-export function createOperatorSessionService({
-  sessions,
-  tokens,
-  resolve,
-  random,
-}: OperatorSessionOptions): OperatorSessionService {
+export function createOperatorSessionService({ sessions, tokens, resolve, random }: OperatorSessionOptions) {
   const tokenOf = (credential: string): OperatorToken | undefined =>
     tokens().find((token) => token.credential === credential);
   // It includes the session’s id, which isn’t stored, so nobody can guess tokens from the fingerprint.
@@ -62,7 +50,8 @@ export function createOperatorSessionService({
     readCookie(cookie, 'operator', isSecure);
 
   return {
-    begin: async ({ isSecure, now }, credential) => {
+    /** Begins a session and returns its Set-Cookie header. The caller has checked the credential. */
+    begin: async ({ isSecure, now }: PresentedCookie, credential: string): Promise<string> => {
       const id = newToken(random);
       await sessions.forget(now, toEpochMs(now - IDLE_MS));
       await sessions.begin({
@@ -75,7 +64,8 @@ export function createOperatorSessionService({
       });
       return setCookie({ role: 'operator', isSecure, value: id, maxAgeSeconds: LIFE_MS / 1_000 });
     },
-    find: async (presented) => {
+    /** Null: not signed in, or the credential is no longer valid. */
+    find: async (presented: PresentedCookie): Promise<OperatorSession | null> => {
       const id = presentedId(presented);
       if (!isToken(id)) return null;
       const { now, isSecure } = presented;
@@ -90,7 +80,8 @@ export function createOperatorSessionService({
       if (now - session.seenAt >= TOUCH_MS) await sessions.touch(session.idHash, now);
       return { formToken: digest('operator-form', id), operator, credential };
     },
-    end: async (presented) => {
+    /** Ends the session, if there is one. Returns the Set-Cookie header that clears the cookie. */
+    end: async (presented: PresentedCookie): Promise<string> => {
       const id = presentedId(presented);
       if (isToken(id)) await sessions.end(sessionHash(id));
       return setCookie({ role: 'operator', isSecure: presented.isSecure, value: '', maxAgeSeconds: 0 });

@@ -58,15 +58,6 @@ type FormResult =
   | { readonly kind: 'page'; readonly status: number; readonly view: OpsWriteView }
   | { readonly kind: 'done'; readonly location: string };
 
-export interface WriteForms {
-  /** Null: the operator may not write on any page. */
-  readonly show: (query: URLSearchParams, by: Writing) => Promise<OpsWriteView | null>;
-  /** Null: as with `show`. The caller has checked the form’s token. */
-  readonly submit: (form: URLSearchParams, by: Writing & { readonly address: string }) => Promise<FormResult | null>;
-  /** A recent preview; null: none with this id. */
-  readonly preview: (id: string) => StatusPageView | null;
-}
-
 const PREVIEWS_MAX = 20;
 const PREVIEW_LIFE_MS = 10 * 60_000;
 /** The id of a post in a preview that isn’t stored yet. */
@@ -101,18 +92,22 @@ interface Forms extends WriteFormsOptions {
   readonly previews: LRUCache<string, StatusPageView>;
 }
 
+export type WriteForms = ReturnType<typeof createWriteForms>;
+
 /** Creates the forms. */
-export function createWriteForms(options: WriteFormsOptions): WriteForms {
+export function createWriteForms(options: WriteFormsOptions) {
   const forms: Forms = { ...options, previews: new LRUCache({ max: PREVIEWS_MAX, ttl: PREVIEW_LIFE_MS }) };
   return {
-    show: async (query, by) => {
+    /** Null: the operator may not write on any page. */
+    show: async (query: URLSearchParams, by: Writing): Promise<OpsWriteView | null> => {
       const subject = await findSubject(forms, query, by.operator);
       if (subject === null) return null;
       const template = forms.templatesOf(subject.writing.model.definition.slug)[Number(query.get('template') ?? -1)];
       const notice = DONE[query.get('did') ?? ''] ?? null;
       return viewForm(forms, subject, { ...by, notice, template: template ?? null });
     },
-    submit: async (form, by) => {
+    /** Null: as with `show`. The caller has checked the form’s token. */
+    submit: async (form: URLSearchParams, by: Writing & { readonly address: string }): Promise<FormResult | null> => {
       const subject = await findSubject(forms, form, by.operator);
       if (subject === null) return null;
       try {
@@ -122,7 +117,8 @@ export function createWriteForms(options: WriteFormsOptions): WriteForms {
         return refuseForm(forms, subject, { ...by, form, error });
       }
     },
-    preview: (id) => forms.previews.get(id) ?? null,
+    /** A recent preview; null: none with this id. */
+    preview: (id: string): StatusPageView | null => forms.previews.get(id) ?? null,
   };
 }
 

@@ -44,15 +44,10 @@ interface BadgeRequest {
   readonly ifNoneMatch: string | undefined;
 }
 
-export interface BadgeService {
-  /** Draws a badge of an open release, or the grey badge if there is none of that name. */
-  readonly draw: (release: OpenRelease, request: BadgeRequest) => FileAnswer | Promise<FileAnswer>;
-  /** The response for a badge that doesn't exist or may not be seen. */
-  readonly missing: () => FileAnswer;
-}
+export type BadgeService = ReturnType<typeof createBadgeService>;
 
 /** Creates the service. Drawn badges are cached per release. */
-export function createBadgeService(): BadgeService {
+export function createBadgeService() {
   /** A promise is a badge being drawn, so that concurrent requests share it. */
   const kept = new LRUCache<string, Drawn | Promise<Drawn>>({ max: DRAWN_MAX });
   const parsed = new WeakMap<OpenRelease, Opened>();
@@ -77,7 +72,8 @@ export function createBadgeService(): BadgeService {
   }
 
   return {
-    draw: (release, request) => {
+    /** Draws a badge of an open release, or the grey badge if there is none of that name. */
+    draw: (release: OpenRelease, request: BadgeRequest): FileAnswer | Promise<FileAnswer> => {
       const { address, query } = request;
       const known = latest.get(address);
       if (known?.release === release && query.size === 0 && request.now > known.staleAfter === known.isStale)
@@ -94,6 +90,7 @@ export function createBadgeService(): BadgeService {
       if (optionsKey === '') latest.set(address, { release, drawn, isStale, staleAfter: data.staleAfter });
       return answerOf(drawn, request);
     },
+    /** The response for a badge that doesn't exist or may not be seen. */
     missing,
   };
 }

@@ -49,11 +49,6 @@ export interface OpenRelease {
   readonly data: () => ReleaseData;
 }
 
-export interface ReleaseReader {
-  /** The release of a page that is being served; null if there is none. */
-  readonly open: (slug: string) => OpenRelease | null;
-}
-
 export class DamagedFileError extends Error {
   constructor(slug: string, path: string) {
     super(`${path} of ${slug} doesn’t match its release; run pharos rebuild --page ${slug}`);
@@ -61,8 +56,10 @@ export class DamagedFileError extends Error {
   }
 }
 
+export type ReleaseReader = ReturnType<typeof createReleaseReader>;
+
 /** Creates the reader over a data folder, with an LRU cache of files. */
-export function createReleaseReader(folders: ReleaseFolders): ReleaseReader {
+export function createReleaseReader(folders: ReleaseFolders) {
   const releases = new Map<string, Opened>();
   const cached = createMemoryCache();
   return { open: oncePerTurn(openNow) };
