@@ -51,10 +51,12 @@ function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
   async function addKey(tx: Writer, made: SigningKey, pem: string | null): Promise<SigningKey> {
     const verifier = formatKey(made);
     const sealed = pem === null ? null : seal.seal(pem, verifier);
+    const [latest] = await tx.all('SELECT MAX(made_at) AS at FROM log_key');
     await tx.run('INSERT INTO log_key (verifier, sealed, made_at) VALUES (?, ?, ?) ON CONFLICT (verifier) DO NOTHING', [
       verifier,
       sealed,
-      now(),
+      // Of two keys of one millisecond, nodes would disagree on which is the latest.
+      Math.max(now(), Number(latest?.['at'] ?? 0) + 1),
     ]);
     return made;
   }
