@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 
 const NODE_MAJOR_MIN = 26;
 /** The packages that Node comes in, one for each platform; npm installs the one that fits. */
@@ -26,14 +25,10 @@ const args = process.argv.slice(2);
 const LASTING = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' };
 /**
  * If the machine has much memory, V8 lets a heap grow to four times what is alive in it before it collects. This makes it a quarter
- * as much again, without a limit for what a large page needs. Set later, it has no effect on the heap that there is.
+ * as much again, without a limit for what a large page needs. Set later, it has no effect on the heap that there is. With half of the
+ * room for young objects, a request takes up to a tenth more of the processor; threads have their own (`threads.ts`).
  */
 const LASTING_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=25'];
-/**
- * The heap that answers visitors keeps that room: with half of it, a request takes up to a tenth more of the processor. Threads
- * that are started later have half of it, unless they say otherwise.
- */
-const THREAD_FLAG = '--max-semi-space-size=4';
 const isLasting = args[0] === 'start' || args[0] === 'serve';
 const isSet = process.env['MALLOC_TRIM_THRESHOLD_'] !== undefined;
 
@@ -44,7 +39,6 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
 } else if (isLasting && !isSet && process.platform === 'linux') {
   runAgain(process.execPath, [...process.execArgv, ...LASTING_FLAGS], { ...process.env, ...LASTING });
 } else {
-  if (isLasting) setFlagsFromString(THREAD_FLAG);
   // All files of a change are synced at once, which takes the file system one or two commits instead of one for each four.
   process.env['UV_THREADPOOL_SIZE'] ??= '24';
   // Halves the start, and spares the memory of compiling again. Where nothing can be written, nothing is kept. Threads and

@@ -21,9 +21,16 @@ import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/m
 import { createSiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
+import { preparePage } from '../../src/publish/page-release.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { notedRevision } from '../../src/publish/published-note.ts';
-import { createPublisher, type Publisher, type PublisherOptions } from '../../src/publish/publisher.ts';
+import {
+  createPublisher,
+  type Publisher,
+  type PublisherOptions,
+  type WorkerPool,
+} from '../../src/publish/publisher.ts';
+import { DISK } from '../../src/publish/releases/disk.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
@@ -45,8 +52,11 @@ export interface BigSiteInit {
   readonly fullPages?: number;
   /** Languages of all pages, the default first. Default: English alone. */
   readonly locales?: readonly string[];
-  /** Threads for many pages at once, as `pharos start` has them. Default: none. */
-  readonly isTeamed?: boolean;
+  /**
+   * Threads for many pages at once, as `pharos start` has them; `here`: one, which is this thread, with the files of `overrides`.
+   * Default: none.
+   */
+  readonly team?: 'threads' | 'here';
   /** Where to make it; whoever names a folder removes it. Default: a temporary one. */
   readonly folder?: string;
   readonly overrides?: Partial<PublisherOptions>;
@@ -104,6 +114,13 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
     mayServe: async () => true,
     log: { ...log, commitDays: (commit) => log.commitDays(isFull(commit.page) ? commit : { ...commit, shown: [] }) },
   });
+  const teams = {
+    threads: () => createWorkerPool({ store: { file: databaseFile }, folders, components: null }, control),
+    here: (overrides?: Partial<PublisherOptions>): WorkerPool => {
+      const deps = { store, folders, disk: DISK, ...drawing, ...control, ...overrides };
+      return { size: 1, prepare: (task) => preparePage(deps, task), terminate: () => Promise.resolve() };
+    },
+  };
   const open = async (overrides?: Partial<PublisherOptions>): Promise<Opened> => {
     const since = await notedRevision(store, folders);
     const memory = createSiteMemory(store, { since });
@@ -117,9 +134,7 @@ export async function createBigSite(init: BigSiteInit): Promise<BigSite> {
       onError: (error) => {
         throw error;
       },
-      ...(init.isTeamed === true
-        ? { workers: createWorkerPool({ store: { file: databaseFile }, folders, components: null }, control) }
-        : {}),
+      ...(init.team === undefined ? {} : { workers: teams[init.team](overrides) }),
       ...overrides,
     });
     return { publisher, look: () => memory.refresh(inputs, clock.now) };

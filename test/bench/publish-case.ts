@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { drawingWith } from '../../src/app/workers/drawing.ts';
 import type { State } from '../../src/model/state.ts';
 import { SECOND_MS, toEpochMs } from '../../src/model/time.ts';
@@ -27,7 +26,7 @@ export interface PublishCase {
   readonly fullPages: number;
   /** Languages of all pages, the default first. Default: English alone. */
   readonly locales?: readonly string[];
-  /** Nothing but HTML, in one thread, since those of the pool draw all that a page has. Default: false. */
+  /** Nothing but HTML, in this thread as in one of the pool, which draw all that a page has. Default: false. */
   readonly isHtmlOnly?: boolean;
   /** Changes measured; before them, `warmUps`. */
   readonly changes: number;
@@ -76,12 +75,14 @@ const SETTLE_MS_MAX = 300;
 const SETTLE_LANGUAGES_MS_MAX = 3_000;
 
 async function measure(task: PublishCase): Promise<PublishFigures> {
-  // Threads of the pool, which begin later, have less than the one that publishes.
-  setFlagsFromString('--max-semi-space-size=4');
   const isWhole = task.fullPages >= task.pages && task.isHtmlOnly !== true;
   const filling = performance.now();
   const overrides = isWhole ? {} : await partly(task);
-  const site = await createBigSite({ ...task, isTeamed: isWhole && task.pages >= POOL_PAGES_MIN, overrides });
+  const isMany = task.pages >= POOL_PAGES_MIN;
+  const team = isWhole && isMany ? 'threads' : task.isHtmlOnly === true ? 'here' : undefined;
+  // Of the signed log, nothing is HTML.
+  const fullPages = task.isHtmlOnly === true ? 0 : task.fullPages;
+  const site = await createBigSite({ ...task, fullPages, ...(team === undefined ? {} : { team }), overrides });
   try {
     const fillSeconds = secondsSince(filling);
     await warmUp(task, site);

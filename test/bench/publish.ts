@@ -13,6 +13,7 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { YOUNG_MB } from '../../src/app/workers/threads.ts';
 import { counted } from '../../src/schema/counted.ts';
 import { judge, median, number, quantile, sizesFrom } from './budget.ts';
 import { BEGIN, FILLED, type PublishCase, type PublishFigures, STEPS } from './publish-case.ts';
@@ -42,12 +43,12 @@ const LANGUAGES_CHANGE_MAX = 3;
 const LANGUAGES_FIRST_MAX = 5;
 const LARGE_MB_MAX = 512;
 
-/** As `bin/pharos.js` begins a process that stays, and what its publishing thread has (`publisher-client.ts`). */
+/** As `bin/pharos.js` begins a process that stays, and what its publishing thread has. */
 const ENVIRONMENT = {
   ...{ MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' },
   UV_THREADPOOL_SIZE: '24',
 };
-const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=25'];
+const FLAGS = [`--max-semi-space-size=${YOUNG_MB.publisher}`, '--heap-growing-percent=25'];
 
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-publish-'));

@@ -1,6 +1,5 @@
 /** Runs the publisher in its own thread, so that requests never wait for rendering, compressing or reading folders. */
 
-import { setFlagsFromString } from 'node:v8';
 import type { BirpcReturn } from 'birpc';
 import type { ResolvedPage, ResolvedSite } from '../../publish/definitions/definitions.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
@@ -12,7 +11,7 @@ import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { Fence } from '../../publish/releases/switch.ts';
 import type { ViewKind } from '../../views/html.ts';
 import type { StorePlace } from '../open-store.ts';
-import { startThread, type Thread } from './threads.ts';
+import { startThread, type Thread, YOUNG_MB } from './threads.ts';
 
 /** Data that the thread starts with. */
 export interface PublisherThreadData {
@@ -60,14 +59,6 @@ export interface PublisherClient extends Publisher {
 }
 
 /**
- * Megabytes of half a young generation, in this thread and in others (`bin/pharos.js`). With the larger one, V8 copies less during a
- * change, which takes a twelfth less time. A thread takes the flag's value when it starts; the flag overrides `resourceLimits`.
- */
-const CHANGE_MB = 8;
-const USUAL_MB = 4;
-const setYoungMb = (mb: number): void => setFlagsFromString(`--max-semi-space-size=${mb}`);
-
-/**
  * Starts the thread.
  *
  * @throws PUBLISH_FAILED when it can't render
@@ -75,9 +66,9 @@ const setYoungMb = (mb: number): void => setFlagsFromString(`--max-semi-space-si
 export async function startPublisher(options: PublisherClientOptions): Promise<PublisherClient> {
   const { store, folders, components, since, control, takeTouched, onPage, onError } = options;
   let isClosing = false;
-  setYoungMb(CHANGE_MB);
   const thread: Thread<PublisherCalls> = startThread('publisher-thread', {
     data: { store, folders, components, since } satisfies PublisherThreadData,
+    youngMb: YOUNG_MB.publisher,
     answers: {
       ...controlCalls(control, () => thread.calls),
       onError: (message) => onError(new Error(message)),
@@ -94,8 +85,6 @@ export async function startPublisher(options: PublisherClientOptions): Promise<P
     isClosing = true;
     await thread.terminate();
     throw error;
-  } finally {
-    setYoungMb(USUAL_MB);
   }
   const pack = createPacking();
   const rendering = new Set<Promise<unknown>>();

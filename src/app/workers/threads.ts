@@ -1,6 +1,8 @@
 /** Threads of ours, called like functions in both directions. If a thread ends, calls to it fail instead of waiting for ever. */
 
+import { totalmem } from 'node:os';
 import { extname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { parentPort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { messageOf, StatusError } from '../../errors.ts';
@@ -18,7 +20,23 @@ interface ThreadOptions {
   /** Functions that the thread can call. */
   readonly answers?: object;
   readonly onEnd?: (error: Error) => void;
+  /** Half of the room for young objects. Default: what all need. */
+  readonly youngMb?: number;
 }
+
+/** Bytes that this process may use: what its control group allows, or what the machine has. */
+export function memoryLimit(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+}
+
+/** From here on, memory is spent on speed. */
+const ROOMY_BYTES = 2 * 2 ** 30;
+/**
+ * The more room young objects have, the fewer of them V8 copies: the publishing thread needs a tenth less time for a change with
+ * 16 instead of 8, and threads that draw whole sites, which last no longer than that, a third less with 32 instead of 4.
+ */
+export const YOUNG_MB = memoryLimit() < ROOMY_BYTES ? { publisher: 8, pages: 4 } : { publisher: 16, pages: 32 };
+const USUAL_YOUNG_MB = 4;
 
 /** Only the message of an error is sent: its cause may be something that can't be. */
 function serialize(message: { readonly e?: unknown }): unknown {
@@ -27,7 +45,9 @@ function serialize(message: { readonly e?: unknown }): unknown {
 
 /** Starts a thread. @param module name of a module beside this one, without its ending */
 export function startThread<Theirs extends object>(module: string, options: ThreadOptions = {}): Thread<Theirs> {
-  const { data, answers = {}, onEnd } = options;
+  const { data, answers = {}, onEnd, youngMb = USUAL_YOUNG_MB } = options;
+  // A thread takes the flag's value when it starts. The flag overrides `resourceLimits`.
+  setFlagsFromString(`--max-semi-space-size=${youngMb}`);
   const worker = new Worker(new URL(`./${module}${extname(import.meta.url)}`, import.meta.url), { workerData: data });
   let pending = 0;
   const calls = createBirpc<Theirs, object>(answers, {

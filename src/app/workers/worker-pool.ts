@@ -11,7 +11,7 @@ import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { SocialView } from '../../views/badges/social.ts';
 import type { StorePlace } from '../open-store.ts';
-import { startThread, type Thread } from './threads.ts';
+import { memoryLimit, startThread, type Thread, YOUNG_MB } from './threads.ts';
 
 /** Data that a thread starts with. */
 export interface PageWorkerData {
@@ -35,10 +35,10 @@ const THREAD_BYTES = 100 * 2 ** 20;
 /**
  * Returns the number of threads: as many as there are cores, and as fit into the memory that the process may use.
  *
- * @param limitBytes memory limit of the control group; 0: none
+ * @param limitBytes as of `memoryLimit`
  */
 export function poolSize(cores: number, limitBytes: number): number {
-  const fitting = limitBytes > 0 ? Math.floor((limitBytes - BASE_BYTES) / THREAD_BYTES) : SIZE_MAX;
+  const fitting = Math.floor((limitBytes - BASE_BYTES) / THREAD_BYTES);
   return Math.max(1, Math.min(SIZE_MAX, cores, fitting));
 }
 
@@ -47,12 +47,13 @@ export function createWorkerPool(
   data: PageWorkerData,
   { nextNumber, rememberFirsts, commitDays, commitRelease }: PrepareControl,
 ): WorkerPool {
-  const size = poolSize(availableParallelism(), process.constrainedMemory());
+  const size = poolSize(availableParallelism(), memoryLimit());
   let threads: Thread<PageCalls>[] = [];
 
   function begin(): Thread<PageCalls> {
     const thread: Thread<PageCalls> = startThread('page-worker', {
       data,
+      youngMb: YOUNG_MB.pages,
       answers: { nextNumber, rememberFirsts, commitDays, commitRelease } satisfies PrepareControl,
       onEnd: () => {
         threads = threads.filter((other) => other !== thread);
