@@ -8,32 +8,29 @@ import { type ConfigFile, createFileSchema } from './file-schema.ts';
 import { notificationFaults } from './notifications.ts';
 import type { ConnectorOptions } from './schema.ts';
 
-interface RuleFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
+/** Reports an error at a place. */
+type Tell = (path: readonly (string | number)[], message: string) => void;
 
 /** The schema of the whole file, for the given connectors. */
 export function createConfigSchema(connectors: readonly ConnectorOptions[]) {
   return createFileSchema(connectors).superRefine((config, context) => {
     for (const rule of RULES)
-      for (const { path, message } of rule(config)) context.addIssue({ code: 'custom', path: [...path], message });
+      rule(config, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
   });
 }
 
-const RULES: readonly ((config: ConfigFile) => readonly RuleFault[])[] = [
-  duplicates,
-  mailFaults,
-  writingFaults,
-  providerFaults,
-  operatorFaults,
-  placeFaults,
-  ({ notifications, upstreams, access }) =>
-    notificationFaults(notifications, listIds(upstreams), access.smtp !== undefined).map(({ path, message }) => ({
-      path: ['notifications', ...path],
-      message,
-    })),
-  unknownUpstreams,
+const RULES: readonly ((config: ConfigFile, tell: Tell) => void)[] = [
+  checkDuplicates,
+  checkMail,
+  checkWriting,
+  checkProviders,
+  checkOperators,
+  checkPlaces,
+  ({ notifications, upstreams, access }, tell) => {
+    const faults = notificationFaults(notifications, listIds(upstreams), access.smtp !== undefined);
+    for (const { path, message } of faults) tell(['notifications', ...path], message);
+  },
+  checkReferences,
 ];
 
 /** Invalid upstreams are missing here. */
@@ -41,151 +38,116 @@ function listIds(upstreams: ConfigFile['upstreams']): ReadonlySet<string> {
   return new Set(upstreams.flatMap((upstream) => upstream?.id ?? []));
 }
 
-function duplicates({ upstreams, intake, pages, notifications }: ConfigFile): RuleFault[] {
-  const id = ({ id }: { readonly id: string }): string => id;
-  return [
-    ...repeated(upstreams, id).map(([index, name]) => twice(['upstreams', index, 'id'], 'id', name)),
-    ...repeated(intake, id).map(([index, name]) => twice(['intake', index, 'id'], 'id', name)),
-    ...repeated(notifications, id).map(([index, name]) => twice(['notifications', index, 'id'], 'id', name)),
-    ...repeated(pages, ({ slug }) => slug).map(([index, name]) => twice(['pages', index, 'slug'], 'slug', name)),
-    ...repeated(pages, ({ custom_domain }) => custom_domain ?? null).map(([index, name]) =>
-      twice(['pages', index, 'custom_domain'], 'host', name),
-    ),
-    ...pages.flatMap(({ components, groups }, page) => [
-      ...repeated(components ?? [], (component) => component.id ?? null).map(([index, name]) =>
-        twice(['pages', page, 'components', index, 'id'], 'id', name),
-      ),
-      ...repeated(groups ?? [], id).map(([index, name]) => twice(['pages', page, 'groups', index, 'id'], 'id', name)),
-    ]),
-  ];
-}
-
-function twice(path: RuleFault['path'], what: string, name: string): RuleFault {
-  return { path, message: `the ${what} ${name} is used twice` };
+function checkDuplicates({ upstreams, intake, pages, notifications }: ConfigFile, tell: Tell): void {
+  const check = <T>(
+    items: readonly T[],
+    keyOf: (item: T) => string | null | undefined,
+    [list, field, what = field]: readonly [list: readonly (string | number)[], field: string, what?: string],
+  ): void => {
+    for (const [index, name] of repeated(items, keyOf))
+      tell([...list, index, field], `the ${what} ${name} is used twice`);
+  };
+  check(upstreams, ({ id }) => id, [['upstreams'], 'id']);
+  check(intake, ({ id }) => id, [['intake'], 'id']);
+  check(notifications, ({ id }) => id, [['notifications'], 'id']);
+  check(pages, ({ slug }) => slug, [['pages'], 'slug']);
+  check(pages, ({ custom_domain }) => custom_domain, [['pages'], 'custom_domain', 'host']);
+  for (const [index, { components = [], groups = [] }] of pages.entries()) {
+    check(components, ({ id }) => id, [['pages', index, 'components'], 'id']);
+    check(groups, ({ id }) => id, [['pages', index, 'groups'], 'id']);
+  }
 }
 
 /** Index and key of each item with the same key as an earlier one. */
-function repeated<T>(items: readonly T[], keyOf: (item: T) => string | null): readonly (readonly [number, string])[] {
+function repeated<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string | null | undefined,
+): readonly (readonly [number, string])[] {
   const seen = new Set<string>();
   return items.flatMap((item, index) => {
     const key = item === undefined ? null : keyOf(item);
-    if (key === null) return [];
+    if (key == null) return [];
     if (seen.has(key)) return [[index, key] as const];
     seen.add(key);
     return [];
   });
 }
 
-function mailFaults({ subscriptions, pages, access }: ConfigFile): RuleFault[] {
-  const wanted = subscriptions
-    ? ['subscriptions']
-    : pages.flatMap((page, index) => (page.subscriptions === true ? [['pages', index, 'subscriptions']] : []))[0];
-  const isConfigured = access.smtp !== undefined && access.from !== undefined;
-  if (wanted === undefined || isConfigured) return [];
-  return [{ path: wanted, message: 'emails need a mail server: set access.smtp and access.from' }];
+function checkMail({ subscriptions, pages, access }: ConfigFile, tell: Tell): void {
+  if (access.smtp !== undefined && access.from !== undefined) return;
+  const index = pages.findIndex((page) => page?.subscriptions === true);
+  const message = 'emails need a mail server: set access.smtp and access.from';
+  if (subscriptions) tell(['subscriptions'], message);
+  else if (index !== -1) tell(['pages', index, 'subscriptions'], message);
 }
 
-function providerFaults({ pages, access }: ConfigFile): RuleFault[] {
-  if (access.oidc !== undefined) return [];
-  return pages.flatMap(({ oidc }, index) =>
-    oidc === undefined
-      ? []
-      : [
-          {
-            path: ['pages', index, 'oidc'],
-            message: 'visitors need an identity provider to sign in by: set access.oidc',
-          },
-        ],
-  );
+function checkProviders({ pages, access }: ConfigFile, tell: Tell): void {
+  for (const [index, { oidc }] of pages.entries())
+    if (oidc !== undefined && access.oidc === undefined)
+      tell(['pages', index, 'oidc'], 'visitors need an identity provider to sign in by: set access.oidc');
 }
 
 /** Roles that nobody can have, and operators who have none. */
-function operatorFaults({ operators: { oidc, roles, tokens, token } }: ConfigFile): RuleFault[] {
+function checkOperators({ operators: { oidc, roles, tokens, token } }: ConfigFile, tell: Tell): void {
   const hasRoles = Object.values(roles).some((role) => role !== undefined);
-  const path = ['operators', 'tokens'];
-  return [
-    ...(hasRoles && oidc === undefined
-      ? [{ path: ['operators', 'roles'], message: 'nobody can have them without operators.oidc; set it' }]
-      : []),
-    ...(oidc !== undefined && !hasRoles
-      ? [{ path: ['operators', 'oidc'], message: 'nobody could do anything; set operators.roles' }]
-      : []),
-    ...repeated(tokens, ({ name }) => name).map(([index, name]) => twice([...path, index, 'name'], 'name', name)),
-    ...repeated([token, ...tokens.map((one) => one.token)], (secret) =>
-      secret instanceof Secret ? secret.reveal() : null,
-    ).map(([index]) => ({
-      path: [...path, index - 1, 'token'],
-      message: 'another token of operators is the same; make one for each',
-    })),
-    ...tokens.flatMap(({ role, pages }, index) => {
-      if ((role === 'writer') === (pages !== undefined)) return [];
-      const message = role === 'writer' ? 'missing; a writer writes on some pages' : 'only a writer has pages';
-      return [{ path: [...path, index, 'pages'], message }];
-    }),
-  ];
+  if (hasRoles && oidc === undefined)
+    tell(['operators', 'roles'], 'nobody can have them without operators.oidc; set it');
+  if (oidc !== undefined && !hasRoles) tell(['operators', 'oidc'], 'nobody could do anything; set operators.roles');
+  for (const [index, name] of repeated(tokens, (one) => one.name))
+    tell(['operators', 'tokens', index, 'name'], `the name ${name} is used twice`);
+  const secrets = [token, ...tokens.map((one) => one.token)];
+  for (const [index] of repeated(secrets, (secret) => (secret instanceof Secret ? secret.reveal() : null)))
+    tell(['operators', 'tokens', index - 1, 'token'], 'another token of operators is the same; make one for each');
+  for (const [index, { role, pages }] of tokens.entries())
+    if ((role === 'writer') !== (pages !== undefined))
+      tell(
+        ['operators', 'tokens', index, 'pages'],
+        role === 'writer' ? 'missing; a writer writes on some pages' : 'only a writer has pages',
+      );
 }
 
-function writingFaults({ upstreams, intake, operators }: ConfigFile): RuleFault[] {
+function checkWriting({ upstreams, intake, operators }: ConfigFile, tell: Tell): void {
   const reserved = upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
-  return [
-    ...(reserved === -1
-      ? []
-      : [
-          {
-            path: ['upstreams', reserved, 'id'],
-            message: `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`,
-          },
-        ]),
-    ...(intake.length === 0 || hasOperators({ operators })
-      ? []
-      : [
-          {
-            path: ['intake'],
-            message:
-              'an intake needs operators.token (or operators.tokens, or operators.oidc), because nothing can be written over HTTP without operators',
-          },
-        ]),
-  ];
+  if (reserved !== -1)
+    tell(
+      ['upstreams', reserved, 'id'],
+      `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`,
+    );
+  if (intake.length > 0 && !hasOperators({ operators }))
+    tell(
+      ['intake'],
+      'an intake needs operators.token (or operators.tokens, or operators.oidc), because nothing can be written over HTTP without operators',
+    );
 }
 
 const KERNEL_FOLDER = /^\/(?:proc|sys)(?:\/|$)/;
 
 /** Where pages and releases are written. */
-function placeFaults({ output, data, releases }: ConfigFile): RuleFault[] {
+function checkPlaces({ output, data, releases }: ConfigFile, tell: Tell): void {
   const places = [[['data'], data] as const, [['output', 'folder'], output.folder] as const];
-  const faults: RuleFault[] = places
-    .filter(([, folder]) => folder !== undefined && KERNEL_FOLDER.test(resolve('/configuration', folder)))
-    .map(([path]) => ({
-      path: [...path],
-      message: 'nothing can be stored below /proc and /sys. Choose another folder',
-    }));
+  for (const [path, folder] of places)
+    if (folder !== undefined && KERNEL_FOLDER.test(resolve('/configuration', folder)))
+      tell(path, 'nothing can be stored below /proc and /sys. Choose another folder');
   if (output.folder !== undefined && isSameOrWithin(output.folder, data))
-    faults.push({
-      path: ['output', 'folder'],
-      message: 'this is inside the data folder, which holds private pages. Choose another folder',
-    });
+    tell(['output', 'folder'], 'this is inside the data folder, which holds private pages. Choose another folder');
   if (releases !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3))
-    faults.push({
-      path: ['releases', 's3', 'bucket'],
-      message:
-        'this is the bucket of output.s3, which everybody reads. Releases hold private pages: use another bucket',
-    });
-  return faults;
+    tell(
+      ['releases', 's3', 'bucket'],
+      'this is the bucket of output.s3, which everybody reads. Releases hold private pages: use another bucket',
+    );
 }
 
-function unknownUpstreams({ upstreams, pages }: ConfigFile): RuleFault[] {
+function checkReferences({ upstreams, pages }: ConfigFile, tell: Tell): void {
   const ids = listIds(upstreams);
-  const unknown = (reference: string | undefined, path: RuleFault['path']): RuleFault[] => {
+  const check = (reference: string | undefined, path: readonly (string | number)[]): void => {
     const id = reference?.split('/')[0];
-    if (id === undefined || ids.has(id)) return [];
-    return [{ path, message: `there is no upstream ${id}.${didYouMean(id, ids)}` }];
+    if (id !== undefined && !ids.has(id)) tell(path, `there is no upstream ${id}.${didYouMean(id, ids)}`);
   };
-  return pages.flatMap(({ from, components }, page) => [
-    ...unknown(from, ['pages', page, 'from']),
-    ...(components ?? []).flatMap(({ monitor }, index) =>
-      unknown(monitor, ['pages', page, 'components', index, 'monitor']),
-    ),
-  ]);
+  for (const [page, { from, components = [] }] of pages.entries()) {
+    check(from, ['pages', page, 'from']);
+    for (const [index, { monitor }] of components.entries())
+      check(monitor, ['pages', page, 'components', index, 'monitor']);
+  }
 }
 
 /** The prefix doesn't matter: access rules usually apply to the whole bucket. */

@@ -4,7 +4,7 @@ import type { MonitorId } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
-import { type Database, type Row, readIn, type Writer } from './database.ts';
+import { type Database, type Row, readIn, type TransactionOptions, type Writer } from './database.ts';
 import { readEntries, readFirstPublished, readFirstSeen } from './identities.ts';
 import { isHeld, type Lease, superseded } from './nodes/leases.ts';
 import { readPasts } from './pasts.ts';
@@ -27,6 +27,12 @@ const RETAIN_ROWS_MAX = 5_000;
 export function createStore(database: Database): Store {
   /** Of the last pass. What follows from it, such as a release, is only written to disk after it. */
   let flushed = Promise.resolve();
+  /** Writes while the lease is held. */
+  const write = <R>(lease: Lease | undefined, work: (tx: Writer) => Promise<R>, options?: TransactionOptions) =>
+    database.transaction(async (tx) => {
+      if (lease !== undefined && !(await isHeld(tx, lease))) throw superseded(lease);
+      return work(tx);
+    }, options);
   return {
     database,
     ...upstreamReads(database),
@@ -37,41 +43,24 @@ export function createStore(database: Database): Store {
       const before = flushed;
       flushed = Promise.resolve();
       await before;
-      const result = await database.transaction(
-        async (tx) => {
-          await requireHeld(tx, commit.lease);
-          return commitPass(tx, commit);
-        },
-        { isDurable: 'flushed' },
-      );
+      const result = await write(commit.lease, (tx) => commitPass(tx, commit), { isDurable: 'flushed' });
       flushed = database.flush();
       // Reported to the next pass.
       flushed.catch(() => undefined);
       return result;
     },
-    cutFuture: (upstreamId, now, lease) =>
-      database.transaction(async (tx) => {
-        await requireHeld(tx, lease);
-        return cutFuture(tx, upstreamId, now);
-      }),
+    cutFuture: (upstreamId, now, lease) => write(lease, (tx) => cutFuture(tx, upstreamId, now)),
     holdVanished: (upstreamId, hash, lease) =>
-      database.transaction(async (tx) => {
-        await requireHeld(tx, lease);
+      write(lease, async (tx) => {
         await tx.run(
           'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
           [upstreamId, hash],
         );
       }),
     keepPages: (upstreamId, pages, lease) =>
-      database.transaction(async (tx) => {
-        await requireHeld(tx, lease);
+      write(lease, async (tx) => {
         await tx.run('UPDATE upstream SET definitions = ? WHERE id = ?', [JSON.stringify(pages), upstreamId]);
-        await recordChanges(tx, upstreamId, {
-          monitors: [],
-          incidents: [],
-          maintenances: [],
-          hasNewDefinitions: true,
-        });
+        await recordChanges(tx, upstreamId, { hasNewDefinitions: true });
       }),
     pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
     firstSeenAt: (about) => readFirstSeen(database, about),
@@ -249,10 +238,6 @@ function toMaintenance(row: Row): StoredMaintenance {
   };
 }
 
-async function requireHeld(tx: Writer, lease: Lease | undefined): Promise<void> {
-  if (lease !== undefined && !(await isHeld(tx, lease))) throw superseded(lease);
-}
-
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : 1;
 }
@@ -331,11 +316,6 @@ async function cutFuture(tx: Writer, upstreamId: string, now: EpochMs): Promise<
   await tx.run(`UPDATE detail SET fetched_at = ? WHERE fetched_at > ? AND ${own}`, [now, now, upstreamId]);
   await tx.run(`DELETE FROM response_time WHERE at > ? AND ${own}`, [now, upstreamId]);
   await tx.run('UPDATE incident SET read_at = ? WHERE read_at > ? AND upstream = ?', [now, now, upstreamId]);
-  await recordChanges(tx, upstreamId, {
-    monitors: cut.map(({ monitor }) => String(monitor) as MonitorId),
-    incidents: [],
-    maintenances: [],
-    hasNewDefinitions: false,
-  });
+  await recordChanges(tx, upstreamId, { monitors: cut.map(({ monitor }) => String(monitor) as MonitorId) });
   return aheadMs;
 }

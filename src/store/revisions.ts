@@ -6,8 +6,8 @@ import { parseIncident, parseMaintenance } from './rows.ts';
 import { type Changes, type CommitResult, type Subject, subjects } from './store.ts';
 
 /** Stamps the rows that a commit changed, inside its transaction; writes nothing if nothing changed. */
-export async function recordChanges(tx: Writer, upstreamId: string, changes: CommitResult): Promise<void> {
-  const { monitors, incidents, maintenances, hasNewDefinitions } = changes;
+export async function recordChanges(tx: Writer, upstreamId: string, changes: Partial<CommitResult>): Promise<void> {
+  const { monitors = [], incidents = [], maintenances = [], hasNewDefinitions = false } = changes;
   if (monitors.length + incidents.length + maintenances.length === 0 && !hasNewDefinitions) return;
   const revision = await bumpRevision(tx);
   const mark = (table: string, ids: readonly string[]): Promise<void> =>

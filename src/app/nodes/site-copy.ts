@@ -75,9 +75,8 @@ export async function writeSiteCopy(database: Database, { upstreams, monitors, p
       monitors.map(([id, name, isPublic, upstream]) => [id, upstream, 'unknown', monitorDocument(id, name, isPublic)]),
     );
     const all = (await tx.all('SELECT id FROM monitor')).map((row) => String(row['id']) as MonitorId);
-    const nothing = { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: true };
     for (const [index, { id }] of upstreams.entries())
-      await recordChanges(tx, id, index === 0 ? { ...nothing, monitors: all } : nothing);
+      await recordChanges(tx, id, { monitors: index === 0 ? all : [], hasNewDefinitions: true });
   });
 }
 
