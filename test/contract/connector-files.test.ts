@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
+import { type EpochMs, toEpochMs, toIso } from '../../src/model/time.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { connectorOf } from '../../src/sync/connectors/index.ts';
 import { postJsonSchema } from '../../src/sync/connectors/markdown/schema.ts';
-import { newIncidentFile } from '../../src/sync/connectors/markdown/written.ts';
+import { newPostFile } from '../../src/sync/connectors/markdown/written.ts';
 import { createHttp } from '../../src/sync/http/http.ts';
 import { runPass, type UpstreamReport } from '../../src/sync/pass/pass.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
@@ -53,15 +53,21 @@ describe('posts on disk', () => {
   beforeEach(() => mkdirSync(posts()));
 
   it('become incidents; a typing error ends none, taking the file away takes it back', async () => {
-    const api = newIncidentFile({ title: 'API', startedAt: START, monitors: ['edge/1'] });
+    const api = newPostFile({ type: 'incident', title: 'API', started: toIso(START), monitors: ['edge/1'] });
     write(api.name, api.text);
-    write('shop.md', newIncidentFile({ title: 'Shop', startedAt: START, monitors: ['edge/2'] }).text);
+    write(
+      'shop.md',
+      newPostFile({ type: 'incident', title: 'Shop', started: toIso(START), monitors: ['edge/2'] }).text,
+    );
     write('.draft.md', 'not looked at');
     expect(await pass('markdown', { path: posts() })).toMatchObject({ kind: 'ok', problems: [] });
     expect((await open()).toSorted()).toEqual(['API', 'Shop']);
 
     write(api.name, api.text.replace('started:', 'startd:'));
-    write('mail.md', newIncidentFile({ title: 'Mail', startedAt: START, monitors: ['edge/3'] }).text);
+    write(
+      'mail.md',
+      newPostFile({ type: 'incident', title: 'Mail', started: toIso(START), monitors: ['edge/3'] }).text,
+    );
     const report = await pass('markdown', { path: posts() });
     expect(report.problems.map(({ place }) => place)).toEqual([`${api.name}: started`, api.name]);
     expect((await open()).toSorted()).toEqual(['API', 'Mail', 'Shop']);
@@ -75,7 +81,7 @@ describe('posts on disk', () => {
   });
 
   it('that are gone as a folder keep what is known, and the pass says which folder', async () => {
-    write('api.md', newIncidentFile({ title: 'API', startedAt: START, monitors: ['edge/1'] }).text);
+    write('api.md', newPostFile({ type: 'incident', title: 'API', started: toIso(START), monitors: ['edge/1'] }).text);
     await pass('markdown', { path: posts() });
     rmSync(posts(), { recursive: true });
     const report = await pass('markdown', { path: posts() });

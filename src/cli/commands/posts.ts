@@ -11,18 +11,11 @@ import {
   INCIDENT_STATUSES,
   type IncidentImpact,
 } from '../../model/observation.ts';
-import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { type PlacedComponent, readPlaced } from '../../store/written/components.ts';
 import { readWritten } from '../../store/written/posts.ts';
-import {
-  type NewFile,
-  newAnnouncementFile,
-  newIncidentFile,
-  newMaintenanceFile,
-  parseWritten,
-  writtenFile,
-} from '../../sync/connectors/markdown/written.ts';
+import { type NewFile, newPostFile, parseWritten, writtenFile } from '../../sync/connectors/markdown/written.ts';
 import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { oneOf } from './command-options.ts';
@@ -34,9 +27,9 @@ const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
 interface PostOptions {
   readonly config?: string;
   readonly folder?: string;
-  readonly monitor?: readonly string[];
-  readonly component?: readonly string[];
-  readonly page?: readonly string[];
+  readonly monitor?: string[];
+  readonly component?: string[];
+  readonly page?: string[];
   readonly body?: string;
 }
 
@@ -71,7 +64,8 @@ export async function incidentNew(title: string, options: IncidentOptions): Prom
   const status = oneOf('--status', options.status ?? 'investigating', OPEN_STATUSES);
   const impact = oneOf<IncidentImpact>('--impact', options.impact ?? 'major', INCIDENT_IMPACTS);
   const startedAt = options.started === undefined ? now() : instant('--started', options.started);
-  return write(options, newIncidentFile({ title, status, impact, startedAt, ...postSubject(options) }));
+  const post = { type: 'incident', title, status, impact, started: toIso(startedAt) } as const;
+  return write(options, newPostFile({ ...post, ...postSubject(options) }, options.body));
 }
 
 /** `pharos incident update ID`. */
@@ -95,50 +89,26 @@ export async function maintenanceNew(title: string, options: MaintenanceOptions)
   const endsAt =
     options.ends === undefined ? toEpochMs(startsAt + duration('--for', options.for)) : instant('--ends', options.ends);
   if (endsAt <= startsAt) throw new UsageError('The maintenance window ends before it starts.');
-  const { repeat, timezone } = options;
-  return write(
-    options,
-    newMaintenanceFile({
-      title,
-      startsAt,
-      endsAt,
-      ...(repeat === undefined ? {} : { repeat }),
-      ...(timezone === undefined ? {} : { timezone }),
-      ...postSubject(options),
-    }),
-  );
+  const { repeat, timezone, body } = options;
+  const post = { type: 'maintenance', title, starts: toIso(startsAt), ends: toIso(endsAt), repeat, timezone } as const;
+  return write(options, newPostFile({ ...post, ...postSubject(options) }, body));
 }
 
 /** `pharos announcement new TITLE`: a file for a notice on pages. */
 export async function announcementNew(title: string, options: AnnouncementOptions): Promise<number> {
   const level = oneOf<AnnouncementLevel>('--level', options.level ?? 'info', ANNOUNCEMENT_LEVELS);
-  const until = options.until === undefined ? {} : { to: instant('--until', options.until) };
-  const pages = options.page === undefined ? {} : { pages: options.page };
-  return write(
-    options,
-    newAnnouncementFile({
-      title,
-      level,
-      from: now(),
-      ...until,
-      ...pages,
-      ...(options.body === undefined ? {} : { body: options.body }),
-    }),
-  );
+  const to = options.until === undefined ? undefined : toIso(instant('--until', options.until));
+  const { page: pages, body } = options;
+  return write(options, newPostFile({ type: 'announcement', title, level, from: toIso(now()), to, pages }, body));
 }
 
-function postSubject({ monitor, component, page, body }: PostOptions) {
-  if (monitor === undefined && component === undefined && page === undefined) {
+function postSubject({ monitor: monitors, component: components, page: pages }: PostOptions) {
+  if (monitors === undefined && components === undefined && pages === undefined) {
     throw new UsageError(
       'Nothing is affected, so the post would appear nowhere. Add --monitor edge/12, --component … or --page example.',
     );
   }
-  return {
-    ...(monitor === undefined ? {} : { monitors: monitor }),
-    ...(component === undefined ? {} : { components: component }),
-    ...(page === undefined ? {} : { pages: page }),
-    ...(body === undefined ? {} : { body }),
-  };
+  return { monitors, components, pages };
 }
 
 function write(options: PostOptions, { name, text }: NewFile): number {

@@ -1,15 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Learned } from '../../../src/model/observation.ts';
-import { DAY_MS, HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
+import { DAY_MS, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { markdown } from '../../../src/sync/connectors/markdown/connector.ts';
 import { postJsonSchema } from '../../../src/sync/connectors/markdown/schema.ts';
-import {
-  type NewFile,
-  newAnnouncementFile,
-  newIncidentFile,
-  newMaintenanceFile,
-} from '../../../src/sync/connectors/markdown/written.ts';
+import { type NewFile, newPostFile } from '../../../src/sync/connectors/markdown/written.ts';
 import { contextOf, drive, NOW } from '../../helpers/drive.ts';
 
 async function read(files: readonly NewFile[], timezone?: string): Promise<Learned> {
@@ -290,12 +285,19 @@ describe('files that Pharos writes', () => {
   it('are read back as they were meant, whatever the title and the words', async () => {
     await fc.assert(
       fc.asyncProperty(titles, instants, bodies, async (title, startedAt, body) => {
-        const fields = { title, body, monitors: ['edge/1'] };
+        const fields = { title, monitors: ['edge/1'] };
         const endsAt = toEpochMs(startedAt + HOUR_MS);
+        const [begins, ends] = [toIso(startedAt), toIso(endsAt)];
         const files = [
-          newIncidentFile({ ...fields, startedAt, impact: 'major', state: 'partial_outage', status: 'identified' }),
-          newMaintenanceFile({ ...fields, startsAt: startedAt, endsAt }),
-          newAnnouncementFile({ title, body, from: startedAt, to: endsAt, level: 'warning', pages: ['acme'] }),
+          newPostFile(
+            {
+              ...{ type: 'incident', ...fields, started: begins },
+              ...{ impact: 'major', state: 'partial_outage', status: 'identified' },
+            },
+            body,
+          ),
+          newPostFile({ type: 'maintenance', ...fields, starts: begins, ends }, body),
+          newPostFile({ type: 'announcement', title, from: begins, to: ends, level: 'warning', pages: ['acme'] }, body),
         ];
         const learned = await read(files.map((file, index) => ({ ...file, name: `${index}-${file.name}` })));
         expect(learned.problems).toEqual([]);
@@ -316,7 +318,8 @@ describe('files that Pharos writes', () => {
   });
 
   it('are named by day and title', () => {
-    const name = (title: string) => newIncidentFile({ title, startedAt: NOW, monitors: ['edge/1'] }).name;
+    const name = (title: string) =>
+      newPostFile({ type: 'incident', title, started: toIso(NOW), monitors: ['edge/1'] }).name;
     expect(name('API errors: 5xx!')).toBe('2026-11-21-api-errors-5xx.md');
     expect(name('Überall Störung')).toBe('2026-11-21-uberall-storung.md');
     expect(name('日本')).toBe('2026-11-21-incident.md');
@@ -324,14 +327,18 @@ describe('files that Pharos writes', () => {
 
   it('say what was given and nothing else', () => {
     expect(
-      newMaintenanceFile({
-        title: 'Upgrade',
-        startsAt: NOW,
-        endsAt: toEpochMs(NOW + HOUR_MS),
-        repeat: 'FREQ=WEEKLY',
-        pages: ['acme'],
-        body: 'Short.',
-      }).text,
+      newPostFile(
+        {
+          type: 'maintenance',
+          title: 'Upgrade',
+          starts: toIso(NOW),
+          ends: toIso(toEpochMs(NOW + HOUR_MS)),
+          repeat: 'FREQ=WEEKLY',
+          timezone: undefined,
+          pages: ['acme'],
+        },
+        'Short.',
+      ).text,
     ).toBe(
       '---\ntype: maintenance\ntitle: Upgrade\nstarts: 2026-11-21T09:13:00.000Z\nends: 2026-11-21T10:13:00.000Z\nrepeat: FREQ=WEEKLY\npages:\n  - acme\n---\n\nShort.\n',
     );

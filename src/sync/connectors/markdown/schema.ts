@@ -76,7 +76,7 @@ const SUBJECT_MISSING = {
 };
 
 /** States that operators can declare for components. */
-export const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as const;
+const AFFECTED_STATES = ['degraded', 'partial_outage', 'major_outage'] as const;
 /** States that can be declared for a single component, including operational and maintenance. */
 const DECLARED_STATES = ['operational', ...AFFECTED_STATES, 'maintenance'] as const;
 

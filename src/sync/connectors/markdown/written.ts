@@ -5,29 +5,13 @@
 
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import {
-  type AnnouncementLevel,
-  type IncidentImpact,
-  type IncidentStatus,
-  type Learned,
-  NOTHING_LEARNED,
-  type PageOwner,
-  WRITTEN_ID,
-} from '../../../model/observation.ts';
-import type { PageKey } from '../../../model/slugs.ts';
+import { type Learned, NOTHING_LEARNED, type PageOwner, WRITTEN_ID } from '../../../model/observation.ts';
+import { type PageKey, toSlug } from '../../../model/slugs.ts';
 import { type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
 import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
 import { parseInstant } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
-import {
-  type AFFECTED_STATES,
-  type PostFault,
-  PostSchema,
-  type PostUpdate,
-  type ReadPost,
-  STATUSES,
-  UPDATE_HEADING,
-} from './schema.ts';
+import { type PostFault, PostSchema, type PostUpdate, type ReadPost, STATUSES, UPDATE_HEADING } from './schema.ts';
 
 /** Times in stored posts have an offset. */
 const ZONE = 'UTC';
@@ -158,92 +142,15 @@ export interface NewFile {
   readonly text: string;
 }
 
-interface Subject {
-  readonly title: string;
-  /** At least one of these must be given, or the post isn't shown anywhere. */
-  readonly monitors?: readonly string[];
-  readonly components?: readonly string[];
-  readonly pages?: readonly string[];
-  /** Markdown. */
-  readonly body?: string;
+/** A file for a new post, named after its first day and its title. Fields that are undefined are left out. */
+export function newPostFile(post: z.input<typeof PostSchema>, body = ''): NewFile {
+  const at = post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : post.from;
+  const given = Object.fromEntries(Object.entries(post).filter(([, value]) => value !== undefined));
+  return { name: `${at.slice(0, 10)}-${toSlug(post.title, 60) || post.type}.md`, text: writeText(given, body.trim()) };
 }
 
-interface NewIncident extends Subject {
-  readonly startedAt: EpochMs;
-  /** The status of a new incident; a resolved one would also need an end. */
-  readonly status?: Exclude<IncidentStatus, 'resolved' | 'postmortem'>;
-  readonly impact?: IncidentImpact;
-  readonly state?: (typeof AFFECTED_STATES)[number];
-}
-
-interface NewMaintenance extends Subject {
-  readonly startsAt: EpochMs;
-  readonly endsAt: EpochMs;
-  /** Rule of RFC 5545, such as `FREQ=WEEKLY;BYDAY=SU`. */
-  readonly repeat?: string;
-  readonly timezone?: string;
-}
-
-interface NewAnnouncement {
-  readonly title: string;
-  readonly from: EpochMs;
-  readonly to?: EpochMs;
-  readonly level?: AnnouncementLevel;
-  readonly pages?: readonly string[];
-  readonly body?: string;
-}
-
-/** A file for an incident that begins. */
-export function newIncidentFile(fields: NewIncident): NewFile {
-  const { title, status, impact, state, startedAt } = fields;
-  const matter = {
-    type: 'incident',
-    title,
-    status,
-    impact,
-    state,
-    started: toIso(startedAt),
-    ...subjectFields(fields),
-  };
-  return writeMatter(matter, startedAt, fields.body);
-}
-
-/** A file for a maintenance window, once or repeated. */
-export function newMaintenanceFile(fields: NewMaintenance): NewFile {
-  const { title, startsAt, endsAt, repeat, timezone } = fields;
-  const times = { starts: toIso(startsAt), ends: toIso(endsAt), repeat, timezone };
-  return writeMatter({ type: 'maintenance', title, ...times, ...subjectFields(fields) }, startsAt, fields.body);
-}
-
-/** A file for an announcement. */
-export function newAnnouncementFile(fields: NewAnnouncement): NewFile {
-  const { title, level, from, to, pages } = fields;
-  const times = { from: toIso(from), to: to === undefined ? undefined : toIso(to) };
-  return writeMatter({ type: 'announcement', title, level, ...times, pages }, from, fields.body);
-}
-
-function subjectFields({ monitors, components, pages }: Subject): Record<string, readonly string[]> {
-  return {
-    ...(monitors === undefined || monitors.length === 0 ? {} : { monitors }),
-    ...(components === undefined || components.length === 0 ? {} : { components }),
-    ...(pages === undefined || pages.length === 0 ? {} : { pages }),
-  };
-}
-
-function writeMatter(matter: Readonly<Record<string, unknown>> & { title: string }, at: EpochMs, body = ''): NewFile {
-  const given = Object.fromEntries(Object.entries(matter).filter(([, value]) => value !== undefined));
-  const words = matter.title
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 60)
-    .replace(/-+$/, '');
-  return {
-    name: `${toIso(at).slice(0, 10)}-${words === '' ? matter['type'] : words}.md`,
-    text: `---\n${stringify(given, { lineWidth: 0 })}---\n${body === '' ? '' : `\n${body.trim()}\n`}`,
-  };
+function writeText(matter: object, text: string): string {
+  return `---\n${stringify(matter, { lineWidth: 0 })}---\n${text === '' ? '' : `\n${text}\n`}`;
 }
 
 /** The contents of a file. */
@@ -264,11 +171,7 @@ export function writtenFile(id: string, { post, opening, updates }: WrittenFile)
       ...Object.entries(bodies).map(([tag, text]) => `## ${toIso(at)} {lang=${tag}}\n\n${escaped(text)}`),
     ]),
   ].map((part) => part.trim());
-  const text = parts.filter((part) => part !== '').join('\n\n');
-  return {
-    name: `${id}.md`,
-    text: `---\n${stringify(post, { lineWidth: 0 })}---\n${text === '' ? '' : `\n${text}\n`}`,
-  };
+  return { name: `${id}.md`, text: writeText(post, parts.filter((part) => part !== '').join('\n\n')) };
 }
 
 /** Escapes lines that look like the heading of an update. */
