@@ -83,7 +83,7 @@ describe('the front door', () => {
     );
     stalledReader = slowSocket(port, (socket) => {
       socket.pause();
-      const request = `GET /${SLUG.public}/og.png HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+      const request = `GET /${SLUG.public}/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
       socket.write(request.repeat(2_000));
       // Ends are noticed by who reads or writes.
       return setInterval(() => socket.write(request), 1_000);

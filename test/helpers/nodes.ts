@@ -49,6 +49,11 @@ export interface NodeInit {
   readonly hasShortPeriods?: boolean;
 }
 
+/** A clock of its own, and pictures that nobody looks at are drawn plainly: each node would load fonts and draw each change. */
+const CLOCK_AND_PICTURES = ['jumping-clock.mjs', 'quick-pictures.mjs']
+  .map((name) => `--import=${hrefOf(name)}`)
+  .join(' ');
+
 /** Has a process make checks of every 30 seconds every 6. */
 export const SHORT_PERIODS = `--import=${hrefOf('short-periods.mjs')}`;
 
@@ -70,7 +75,7 @@ export async function createNode(init: NodeInit): Promise<Node> {
     ...env,
     ...(target === null ? {} : { DATABASE_URL: target.href }),
     PHAROS_TEST_CLOCK: clock,
-    NODE_OPTIONS: `--import=${hrefOf('jumping-clock.mjs')}${hasShortPeriods ? ` ${SHORT_PERIODS}` : ''}`,
+    NODE_OPTIONS: `${CLOCK_AND_PICTURES}${hasShortPeriods ? ` ${SHORT_PERIODS}` : ''}`,
   });
   const ended = (): RunningPharos | null => {
     const last = running;

@@ -35,6 +35,7 @@ import { createLeases } from '../../src/store/nodes/leases.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openEmptySqlite } from './empty-sqlite.ts';
 import { testPageLog } from './page-log.ts';
+import { pictureOf } from './pictures.ts';
 
 /** 2026-11-21, Saturday morning. */
 export const SITE_START: EpochMs = toEpochMs(Date.parse('2026-11-21T09:13:00Z'));
@@ -46,6 +47,7 @@ export function plainRenderer(version = 'plain-1'): PublisherOptions['renderer']
     version,
     drawn,
     scriptOf: (name) => `// ${name}`,
+    socialImage: async (view) => pictureOf(view),
     render: async (kind, view) => {
       drawn.push(kind);
       const text = JSON.stringify(view).replaceAll('<', '\\u003c');

@@ -1,6 +1,6 @@
 /**
- * Threads of the program that are used again: the one that publishes and the one that draws pictures. A new one loads the templates, the
- * fonts and half of the program again, and has compiled nothing yet.
+ * Threads of the program that are used again: the one that publishes, and the one for social images, which are drawn plainly. A new one
+ * loads the templates and half of the program again, and has compiled nothing yet.
  */
 
 import { EventEmitter } from 'node:events';
@@ -17,6 +17,7 @@ export interface ThreadTask {
 
 /** Those that leave nothing open when they are told to close. */
 const SHARED = /\/(?:publisher|picture)-thread\.ts$/;
+const PLAIN_PICTURES = new URL('plain-pictures.ts', import.meta.url);
 const IDLE_MAX = 3;
 const idle = new Set<Worker>();
 // The name stands for something else soon.
@@ -92,7 +93,9 @@ export function shareThreads(): () => void {
   };
   // A function that is called with `new` may return something else.
   set(function start(module: URL, options: WorkerOptions) {
-    return SHARED.test(module.pathname) ? new WarmWorker(module, options.workerData) : new OwnWorker(module, options);
+    if (!SHARED.test(module.pathname)) return new OwnWorker(module, options);
+    const isPictures = module.pathname.endsWith('/picture-thread.ts');
+    return new WarmWorker(isPictures ? PLAIN_PICTURES : module, options.workerData);
   });
   return () => set(OwnWorker);
 }

@@ -18,7 +18,6 @@ import { createApiAccess } from '../../../src/server/operators/operator.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
 import { createApiTokens } from '../../../src/store/written/tokens.ts';
-import { shareThreads } from '../../helpers/warm-threads.ts';
 import { OFFICE_ADDRESS } from './world.ts';
 
 export interface Answer {
@@ -59,8 +58,6 @@ export interface Node {
 /** A page that closes is closed there within a second; this machine may be busy. */
 const UPDATE_MAX_MS = 60_000;
 
-// Each node has one that publishes.
-shareThreads();
 let clients = 0;
 
 /** As `pharos start` (publishing) or `pharos serve`, without listening and without looking at the store by itself. */
