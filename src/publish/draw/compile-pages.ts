@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { createRequire, getCompileCacheDir } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { messageOf, StatusError } from '../../errors.ts';
@@ -104,6 +104,7 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
   // Astro writes into its project, and the installed folder may not be writable. So the project is elsewhere, and its sources
   // are here.
   const place = own === null ? [] : ['--root', cache, '--config', relative(cache, join(ROOT, 'astro.config.mjs'))];
+  const kept = getCompileCacheDir();
   const child = spawn(process.execPath, [binary, 'build', '--silent', '--outDir', outFolder, ...place], {
     cwd: ROOT,
     timeout: COMPILE_TIMEOUT_MS,
@@ -112,6 +113,8 @@ async function runAstroBuild(outFolder: string, own: OwnComponents | null): Prom
     env: {
       NODE_ENV: 'production',
       ASTRO_TELEMETRY_DISABLED: '1',
+      // Loading the compiler takes a quarter of a build.
+      ...(kept === undefined ? {} : { NODE_COMPILE_CACHE: dirname(kept) }),
       ...(own === null ? {} : { [OWN_COMPONENTS_VARIABLE]: own.folder, [BUILD_CACHE_VARIABLE]: cache }),
     },
   });
