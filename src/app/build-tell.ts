@@ -34,6 +34,7 @@ export function buildTell(base: StoreParts, serving: ServeParts, { printsMail, i
       pageKept: keeper.pageKept,
       printsMail,
       isSending,
+      giveWay: base.publishing.shown.giveWay,
     },
     knowChannels: async () => void (await channels.known()),
     channels: () =>

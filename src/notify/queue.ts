@@ -200,6 +200,8 @@ export interface NoticeSenderOptions
   readonly channels: () => readonly NoticeChannel[];
   /** Runs before anything is queued. */
   readonly prepare: () => Promise<void>;
+  /** Awaited between two steps of queueing, which take this thread and the database for some milliseconds each. */
+  readonly giveWay?: () => Promise<void>;
   readonly onResult: (
     channel: string,
     result: 'delivered' | 'postponed' | 'rejected' | 'parked',
@@ -212,7 +214,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
   const { database, now, onResult, onError, quietMs = QUIET_MS } = options;
   let tidiedAt = toEpochMs(0);
 
-  async function prepare(): Promise<void> {
+  async function prepare(isClosing: () => boolean): Promise<void> {
     const at = now();
     if (at - tidiedAt >= MINUTE_MS) {
       tidiedAt = at;
@@ -222,8 +224,9 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       }
     }
     await options.prepare();
-    // In steps, so that others can use the database in between.
-    while (await queueSome(database, { channels: options.channels(), now: now() }));
+    // In steps, so that others can use the database and this thread in between. What is left stays for the next run.
+    while (!isClosing() && (await queueSome(database, { channels: options.channels(), now: now() })))
+      await options.giveWay?.();
   }
 
   function lane(id: string, rest: Pick<Lane, 'atOnce' | 'itemsMax' | 'send' | 'onClaimed'>): Lane {

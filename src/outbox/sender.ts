@@ -41,8 +41,8 @@ export interface SenderOptions {
   /** Between 0 and 1. */
   readonly random: () => number;
   readonly lanes: () => readonly Lane[];
-  /** Runs before each round. */
-  readonly prepare?: () => Promise<void>;
+  /** Runs before each round. What takes long ends as soon as the sender is closing. */
+  readonly prepare?: (isClosing: () => boolean) => Promise<void>;
   readonly onError: (error: unknown) => void;
   /** How long others leave a claimed message alone. */
   readonly claimMs?: number;
@@ -99,7 +99,7 @@ export function createSender(options: SenderOptions): Sender {
   async function run(isJoining: boolean): Promise<void> {
     if (isClosing || (!isJoining && preparing.pendingCount > 0)) return;
     await preparing(async () => {
-      if (!isClosing) await options.prepare?.();
+      if (!isClosing) await options.prepare?.(() => isClosing);
     });
     await Promise.all(
       options.lanes().map((lane) => {

@@ -160,6 +160,29 @@ describe.each(DATABASES)('the outbox over %s', (kind) => {
     expect(mails).toHaveLength(3);
   });
 
+  it('queues in steps with room for others between them; after a stop or a crash it goes on from the last one', async () => {
+    const addresses = Array.from({ length: 650 }, (_, index) => `person${index}@mail.example`);
+    await subscribers(...addresses.map((address) => [address, []] as const));
+    await recordNews(database, news([notice('n1')]), T0);
+    const queued: number[] = [];
+    const giveWay = async (): Promise<void> => {
+      const [counts] = await deliveryCounts(database);
+      queued.push(counts?.queued ?? 0);
+      if (queued.length === 2) throw new Error('ended between two steps');
+      // Closing doesn't wait until all is queued.
+      if (queued.length === 3) closed = stopping.close();
+    };
+    let closed = Promise.resolve();
+    await expect(sender({ giveWay }).run()).rejects.toThrow('ended between two steps');
+    const stopping = sender({ giveWay });
+    await stopping.run();
+    await closed;
+    expect(queued).toEqual([200, 400, 600]);
+    expect(mails).toEqual([]);
+    await sender({}, test.open()).run();
+    expect(mails.map(({ to }) => to).toSorted()).toEqual(addresses.toSorted());
+  });
+
   it('tells nobody of what a first pass, a back-fill or an import brings, nor of what is older than a day', async () => {
     await subscribers(['a@mail.example', []]);
     const first: PageNews = { ...news([notice('n1')], ['incidents:new']), origins: ['page:config/other'] };

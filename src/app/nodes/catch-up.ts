@@ -5,6 +5,7 @@
  * requests share.
  */
 
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../store/database.ts';
 import { readRevision } from '../../store/revisions.ts';
 
@@ -65,7 +66,12 @@ export interface Shown {
   readonly reach: (revision: number) => void;
   /** Resolves when pages were published. */
   readonly published: () => Promise<void>;
+  /** For work that can wait: lets this thread do other things, and pages that are being published go first, but not for long. */
+  readonly giveWay: () => Promise<void>;
 }
+
+/** Work that waits goes on after this time even while pages are being published all the time. */
+const GIVE_WAY_MS = 250;
 
 export function createShown(): Shown {
   let shown = 0;
@@ -91,6 +97,10 @@ export function createShown(): Shown {
     },
     reach,
     published: () => ended.promise,
+    giveWay: async () => {
+      await nextTurn();
+      if (tasks > 0) await Promise.race([ended.promise, wait(GIVE_WAY_MS, undefined, { ref: false })]);
+    },
   };
 }
 

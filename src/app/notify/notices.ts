@@ -37,6 +37,7 @@ interface NoticesDeps {
   /** The page that something is kept for; null: it has no slug any more. */
   readonly pageKept: (key: PageKey) => ResolvedPage | null;
   readonly channels: () => readonly NoticeChannel[];
+  readonly giveWay: () => Promise<void>;
   /** Resolves once the channels of upstreams are known, or can't be read. */
   readonly knowChannels: () => Promise<void>;
   readonly printsMail: boolean;
@@ -107,9 +108,7 @@ export function createNotices(deps: NoticesDeps): Notices {
   }
 
   const sender = createNoticeSender({
-    database,
-    now,
-    random: Math.random,
+    ...{ database, now, prepare, onError, random: Math.random },
     email: () => {
       const send = mails.current();
       return send === null
@@ -117,9 +116,8 @@ export function createNotices(deps: NoticesDeps): Notices {
         : (job) => sendToSubscriber({ reader: database, key, seal, now, send, pageOf: pageKept }, job);
     },
     channels: deps.channels,
-    prepare,
+    giveWay: deps.giveWay,
     onResult: deps.onResult,
-    onError,
   });
 
   const wake = (delayMs?: number): void => {

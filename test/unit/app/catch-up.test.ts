@@ -120,3 +120,29 @@ describe('what is committed', () => {
     expect([shown.revision(), shown.isPublishing()]).toEqual([0, false]);
   });
 });
+
+describe('work that can wait', () => {
+  it('lets other work of the thread go first, and goes on at once where nothing is being published', async () => {
+    const { giveWay } = createShown();
+    const order: string[] = [];
+    setImmediate(() => order.push('another'));
+    await giveWay();
+    expect(order).toEqual(['another']);
+  });
+
+  it('waits for a publish, but not for one that takes long', async () => {
+    const shown = createShown();
+    const quick = Promise.withResolvers<void>();
+    const publishing = shown.publish(1, () => quick.promise);
+    const waiting = shown.giveWay();
+    await new Promise((done) => setImmediate(done));
+    expect(await settled(waiting)).toBe(false);
+    quick.resolve();
+    await Promise.all([publishing, waiting]);
+    void shown.publish(2, () => new Promise(() => undefined));
+    const keepsAwake = setInterval(() => undefined, 1_000);
+    await shown.giveWay();
+    clearInterval(keepsAwake);
+    expect(shown.isPublishing()).toBe(true);
+  });
+});
