@@ -1,6 +1,7 @@
 /** Turns requests into posts, and applies changes to existing posts. Pure. */
 
-import { type IncidentImpact, isOverStatus } from '../model/observation.ts';
+import { INCIDENT_STATUSES, type IncidentImpact, type IncidentStatus, isOverStatus } from '../model/observation.ts';
+import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../model/page.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
 import type { IncidentPost, MaintenancePost } from '../sync/connectors/markdown/schema.ts';
@@ -46,12 +47,6 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
     : { startedAt: now, endedAt: null };
   const { ids, declared } = namedComponents(request, writing);
   const impacts: Impacts = Object.keys(declared).length === 0 ? [] : [{ at: toIso(startedAt), components: declared }];
-  const first: WrittenUpdate = {
-    at: endedAt ?? startedAt,
-    status,
-    body: request.body ?? '',
-    ...readUpdateFields(request),
-  };
   return {
     post: {
       type: 'incident',
@@ -69,7 +64,7 @@ function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContex
       ...(impacts.length === 0 ? {} : { impacts }),
     },
     opening: '',
-    updates: [first],
+    updates: [readUpdate(request, endedAt ?? startedAt, status)],
   };
 }
 
@@ -115,7 +110,7 @@ function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeCon
       pages: [writing.page.definition.id],
     },
     opening: isPlain ? body : '',
-    updates: isPlain ? [] : [{ at: now, status, body, ...readUpdateFields(request) }],
+    updates: isPlain ? [] : [readUpdate(request, now, status)],
   };
 }
 
@@ -152,16 +147,12 @@ function applyToIncident(
     post: {
       ...kept,
       ...(ended === undefined || isReopened ? {} : { ended }),
-      title: request.name ?? post.title,
-      ...readTitles(request, post),
-      draft: request.published === undefined ? post.draft : !isSet(request.published, true),
+      ...readHead(request, post),
       impact: impactOverride(request) ?? (isAutomatic ? worstImpact(impacts) : post.impact),
       components,
       ...(impacts.length === 0 ? {} : { impacts }),
     },
-    updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readUpdateFields(request) }]
-      : updates,
+    updates: hasUpdate ? [...updates, readUpdate(request, at, status)] : updates,
   };
 }
 
@@ -183,17 +174,22 @@ function applyToMaintenance(
     ...document,
     post: {
       ...kept,
-      title: request.name ?? post.title,
-      ...readTitles(request, post),
-      draft: request.published === undefined ? post.draft : !isSet(request.published, true),
+      ...readHead(request, post),
       starts: toIso(starts),
       ends: toIso(ends),
       ...(repeat === undefined ? {} : { repeat }),
       components: isNamed ? components : [...new Set([...post.components, ...components])],
     },
-    updates: hasUpdate
-      ? [...updates, { at, status: status ?? null, body: request.body ?? '', ...readUpdateFields(request) }]
-      : updates,
+    updates: hasUpdate ? [...updates, readUpdate(request, at, status)] : updates,
+  };
+}
+
+/** Title, translations and draft of a post after a change. */
+function readHead(request: IncidentRequest, post: IncidentPost | MaintenancePost) {
+  return {
+    title: request.name ?? post.title,
+    ...readTitles(request, post),
+    draft: !isSet(request.published, !post.draft),
   };
 }
 
@@ -203,8 +199,7 @@ export function editUpdate(
   { at, isFirst }: { readonly at: EpochMs; readonly isFirst: boolean },
   request: UpdateRequest,
 ): WrittenPost {
-  const { body, deliver_notifications: delivers, display_at: moved } = request;
-  const { translations = {} } = request;
+  const { body, deliver_notifications: delivers, display_at: moved, translations = {} } = request;
   if (moved !== undefined && instantIn(moved) !== at)
     throw faultAt('incident_update.display_at', 'an update can’t be moved; delete the incident, or add an update');
   const notification = delivers === undefined ? {} : { notify: isSet(delivers, true) ? undefined : false };
@@ -215,12 +210,7 @@ export function editUpdate(
     ...document,
     updates: document.updates.map((update) =>
       update.at === at
-        ? {
-            ...update,
-            body: body ?? update.body,
-            bodies: withBodies(update.bodies, translations),
-            ...notification,
-          }
+        ? { ...update, body: body ?? update.body, bodies: withBodies(update.bodies, translations), ...notification }
         : update,
     ),
   };
@@ -246,13 +236,8 @@ export function publishPostmortem(document: WrittenPost, isNotified: boolean, no
     post.ended !== undefined || isOverStatus(updates.findLast(({ status }) => status !== null)?.status ?? null);
   if (!isOver) throw faultAt('postmortem', 'the incident is not resolved yet');
   const at = updateTime(updates, instantIn(post.started), now);
-  const update: WrittenUpdate = {
-    at,
-    status: 'postmortem',
-    body: draft.body,
-    ...(isNotified ? {} : { notify: false }),
-  };
-  return { ...kept, post, updates: [...updates, update] };
+  const notification = isNotified ? {} : { notify: false };
+  return { ...kept, post, updates: [...updates, { at, status: 'postmortem', body: draft.body, ...notification }] };
 }
 
 /** Turns the postmortem back into a draft, or removes it. The incident stays resolved. */
@@ -289,7 +274,7 @@ function readWindow(request: IncidentRequest, post: MaintenancePost | null): Win
 
 /** Moves the start or end of a window to now if someone says that it began or ended early. */
 function moveWindow(
-  status: MaintenanceWord | undefined,
+  status: MaintenanceStatus | undefined,
   { starts, ends }: Window,
   { post, now }: { readonly post: MaintenancePost; readonly now: EpochMs },
 ): Window {
@@ -306,22 +291,16 @@ function moveWindow(
   return isEarlyStart ? { starts: now, ends } : { starts, ends };
 }
 
-function incidentStatus(status: IncidentRequest['status']) {
-  if (status === undefined) return undefined;
-  if (status === 'scheduled' || status === 'in_progress' || status === 'verifying' || status === 'completed')
-    throw faultAt(
-      'incident.status',
-      'expected investigating, identified, monitoring, resolved or postmortem for an incident',
-    );
-  return status;
+function incidentStatus(status: IncidentRequest['status']): IncidentStatus | undefined {
+  const known = INCIDENT_STATUSES.find((word) => word === status);
+  if (known === status) return known;
+  const message = 'expected investigating, identified, monitoring, resolved or postmortem for an incident';
+  throw faultAt('incident.status', message);
 }
 
-type MaintenanceWord = 'scheduled' | 'in_progress' | 'verifying' | 'completed';
-
-function maintenanceStatus(status: IncidentRequest['status']): MaintenanceWord | undefined {
-  if (status === undefined) return undefined;
-  if (status === 'scheduled' || status === 'in_progress' || status === 'verifying' || status === 'completed')
-    return status;
+function maintenanceStatus(status: IncidentRequest['status']): MaintenanceStatus | undefined {
+  const known = MAINTENANCE_STATUSES.find((word) => word === status);
+  if (known === status) return known;
   throw faultAt('incident.status', 'expected scheduled, in_progress, verifying or completed for a maintenance');
 }
 
@@ -367,10 +346,10 @@ function impactOverride({ impact_override: impact }: IncidentRequest): IncidentI
   return impact === undefined || impact === null || impact === 'maintenance' ? null : impact;
 }
 
-/** Notification and translations of an update. */
-function readUpdateFields(request: IncidentRequest): Pick<WrittenUpdate, 'notify' | 'bodies'> {
-  const bodies = withBodies(undefined, request.translations ?? {});
-  return { ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
+function readUpdate(request: IncidentRequest, at: EpochMs, status: WrittenUpdate['status'] = null): WrittenUpdate {
+  const { body = '', translations = {} } = request;
+  const bodies = withBodies(undefined, translations);
+  return { at, status, body, ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
 
 /** Merges the translations of an update with those that a request sets or removes. */

@@ -13,11 +13,11 @@ import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { ComponentAnswerSchema, componentList, GroupAnswerSchema, openOverrides } from './answers.ts';
 import {
   type Call,
-  deletedMeanwhile,
   listPart,
-  notFound,
   type Operation,
   read,
+  required,
+  stillThere,
   writeAndPublish,
   writer,
 } from './operation.ts';
@@ -68,9 +68,9 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     summary: 'One component or group',
     path: 'pages/{page}/components/{component}',
     answer: ComponentAnswerSchema,
-    run: async ({ load, params }) => {
+    run: async ({ load, params: { component: named = '' } }) => {
       const writing = await load();
-      return componentAnswer(writing, requireNamed(writing, params['component'] ?? ''));
+      return componentAnswer(writing, required(findComponent(writing, named) ?? findGroup(writing, named)));
     },
   }),
   write({
@@ -93,7 +93,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     differs: '409 for components that are defined elsewhere',
     run: async (call) => {
       const writing = await call.load();
-      const id = requireComponent(writing, call.params['component'] ?? '');
+      const id = required(findComponent(writing, call.params['component'] ?? ''));
       const { id: made } = madeHere(writing, id);
       await writeAndPublish(call, async (tx) => {
         await endOverrides(tx, call.author, made);
@@ -129,7 +129,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     answer: GroupAnswerSchema,
     run: async ({ load, params }) => {
       const writing = await load();
-      return groupAnswer(writing, requireGroup(writing, params['group'] ?? ''));
+      return groupAnswer(writing, required(findGroup(writing, params['group'] ?? '')));
     },
   }),
   write({
@@ -151,7 +151,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     differs: '409 for groups that are defined elsewhere',
     run: async (call) => {
       const writing = await call.load();
-      const { id } = madeHere(writing, requireGroup(writing, call.params['group'] ?? ''));
+      const { id } = madeHere(writing, required(findGroup(writing, call.params['group'] ?? '')));
       const answer = groupAnswer(writing, id);
       await writeAndPublish(call, async (tx) => {
         await fillGroup(tx, call, { writing, group: id, members: [] });
@@ -168,14 +168,10 @@ async function createComponent(call: Call): Promise<unknown> {
   const { component } = readRequest(NewComponentSchema, call.body, ['description', 'group_id']);
   const { author, newSuffix } = call;
   const writing = await call.load();
-  const groupId = readGroupId(writing, component) ?? null;
+  const groupId = readGroupId(writing, component);
   const { id } = await writeAndPublish(call, async (tx) => {
     const fresh = await freshId(tx, author, component.name, newSuffix());
-    const created: MadeComponent = {
-      ...{ page: author.page.key, id: fresh, kind: 'component', name: component.name, description: null, groupId },
-      ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: author.now },
-    };
-    await saveMade(tx, applyChange(created, component, groupId));
+    await saveMade(tx, applyChange(makeNew(author, 'component', fresh), component, groupId));
     await writeAudit(tx, author, { action: 'component-new', outcome: fresh });
     await declare(tx, call, { ref: `${writing.page.definition.id}/${fresh}`, name: component.name }, component.status);
     return fresh;
@@ -190,9 +186,8 @@ async function updateComponent(call: Call): Promise<unknown> {
   const named = call.params['component'] ?? '';
   if (findComponent(writing, named) === null && findGroup(writing, named) !== null)
     throw new Refusal(409, 'It is a group: change it at component-groups/<id>. Its state follows from its components.');
-  const id = requireComponent(writing, named);
-  const shown = writing.model.components.find(({ definition }) => definition.id === id);
-  if (shown === undefined) throw notFound();
+  const id = required(findComponent(writing, named));
+  const shown = required(writing.model.components.find(({ definition }) => definition.id === id));
   const groupId = readGroupId(writing, component);
   const made = isMadeHere(writing, id);
   if (!made)
@@ -215,6 +210,13 @@ async function updateComponent(call: Call): Promise<unknown> {
     return (await declare(tx, call, { ref, name: component.name ?? shown.name }, component.status)) ?? id;
   });
   return componentAnswer(await call.load(), id);
+}
+
+function makeNew({ page, now }: Author, kind: MadeComponent['kind'], id: string): MadeComponent {
+  return {
+    ...{ page: page.key, id, kind, name: '', description: null, groupId: null },
+    ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: now },
+  };
 }
 
 /** Applies a request to a component. The group was looked up before. */
@@ -292,16 +294,8 @@ async function createGroup(call: Call): Promise<unknown> {
   const members = requireMembers(writing, wanted.components ?? []);
   const { id } = await writeAndPublish(call, async (tx) => {
     const fresh = await freshId(tx, author, wanted.name, newSuffix());
-    await saveMade(tx, {
-      ...withNames(
-        {
-          ...{ page: author.page.key, id: fresh, kind: 'group', name: wanted.name, groupId: null },
-          description: wanted.description ?? others.description ?? null,
-          ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: author.now },
-        },
-        wanted,
-      ),
-    });
+    const description = wanted.description ?? others.description ?? null;
+    await saveMade(tx, withNames({ ...makeNew(author, 'group', fresh), name: wanted.name, description }, wanted));
     await fillGroup(tx, call, { writing, group: fresh, members });
     await writeAudit(tx, author, { action: 'component-group-new', outcome: fresh });
     return fresh;
@@ -313,7 +307,7 @@ async function updateGroup(call: Call): Promise<unknown> {
   const { component_group: wanted, ...others } = readRequest(GroupChangeSchema, call.body, ['description']);
   const { author } = call;
   const writing = await call.load();
-  const id = requireGroup(writing, call.params['group'] ?? '');
+  const id = required(findGroup(writing, call.params['group'] ?? ''));
   const description = wanted.description === undefined ? others.description : wanted.description;
   const isMade = isMadeHere(writing, id);
   const shown = writing.model.groups.find((group) => group.id === id);
@@ -327,12 +321,8 @@ async function updateGroup(call: Call): Promise<unknown> {
   await writeAndPublish(call, async (tx) => {
     if (isMade) {
       const before = await currentMade(tx, author, id);
-      const after = { name: wanted.name ?? before.name, description: description ?? null };
-      await saveMade(tx, {
-        ...withNames(before, wanted),
-        ...after,
-        ...(description === undefined ? { description: before.description } : {}),
-      });
+      const after = { name: wanted.name ?? before.name, ...(description === undefined ? {} : { description }) };
+      await saveMade(tx, withNames({ ...before, ...after }, wanted));
       await writeAudit(tx, author, { action: 'component-group-change', outcome: id });
     }
     if (members !== null) await fillGroup(tx, call, { writing, group: id, members });
@@ -386,9 +376,7 @@ function madeHere(writing: WritingPage, id: string): { readonly id: string } {
 
 /** Reads it within the transaction. */
 async function currentMade(tx: Writer, { page }: Author, id: string): Promise<MadeComponent> {
-  const found = (await readMade(tx, page.key)).find((one) => one.id === id);
-  if (found === undefined) throw deletedMeanwhile();
-  return found;
+  return stillThere((await readMade(tx, page.key)).find((one) => one.id === id));
 }
 
 /** @throws Refusal 409 if a request would change what is defined elsewhere. Repeating the current value is fine. */
@@ -419,30 +407,10 @@ function definedBy({ page: { config, definition } }: WritingPage): string {
   return isOwn ? 'the configuration' : `the upstream ${definition.id.slice(0, definition.id.indexOf('/'))}`;
 }
 
-function requireComponent(writing: WritingPage, id: string): string {
-  const found = findComponent(writing, id);
-  if (found === null) throw notFound();
-  return found;
-}
-
-function requireGroup(writing: WritingPage, id: string): string {
-  const found = findGroup(writing, id);
-  if (found === null) throw notFound();
-  return found;
-}
-
-/** The public id of a component or group. */
-function requireNamed(writing: WritingPage, id: string): string {
-  const component = findComponent(writing, id);
-  return component ?? requireGroup(writing, id);
-}
-
 function componentAnswer(writing: WritingPage, id: string): unknown {
   const { model } = writing;
   const known = [v2ComponentId(model, id), v2GroupId(model, id)];
-  const found = componentList(writing).find((component) => known.includes(component.id));
-  if (found === undefined) throw deletedMeanwhile();
-  return found;
+  return stillThere(componentList(writing).find((component) => known.includes(component.id)));
 }
 
 function groupList(writing: WritingPage): readonly z.output<typeof GroupAnswerSchema>[] {
@@ -453,7 +421,5 @@ function groupList(writing: WritingPage): readonly z.output<typeof GroupAnswerSc
 
 function groupAnswer(writing: WritingPage, id: string): unknown {
   const known = v2GroupId(writing.model, id);
-  const found = groupList(writing).find((group) => group.id === known);
-  if (found === undefined) throw deletedMeanwhile();
-  return found;
+  return stillThere(groupList(writing).find((group) => group.id === known));
 }

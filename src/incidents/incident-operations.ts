@@ -26,11 +26,11 @@ import {
 } from './change-post.ts';
 import {
   type Call,
-  deletedMeanwhile,
   listPart,
-  notFound,
   type Operation,
   read,
+  required,
+  stillThere,
   writeAndPublish,
   writer,
 } from './operation.ts';
@@ -97,8 +97,7 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     answer: IncidentAnswerSchema,
     run: async ({ load, params }) => {
       const writing = await load();
-      const found = findStory(writing, params['incident'] ?? '');
-      if (found === null) throw notFound();
+      const found = required(findStory(writing, params['incident'] ?? ''));
       return 'foreign' in found ? incidentAnswer(writing, found.foreign, null) : storyAnswer(writing, found);
     },
   }),
@@ -271,9 +270,7 @@ async function changeStory(
 
 async function reloadStory(call: Call, id: string): Promise<readonly [WritingPage, WrittenStory]> {
   const writing = await call.load();
-  const own = writing.written.find(({ row }) => row.id === id);
-  if (own === undefined) throw deletedMeanwhile();
-  return [writing, own];
+  return [writing, stillThere(writing.written.find(({ row }) => row.id === id))];
 }
 
 async function updateUpdate(call: Call): Promise<unknown> {
@@ -284,9 +281,9 @@ async function updateUpdate(call: Call): Promise<unknown> {
     action: 'incident-edit',
     change: (document) => editUpdate(document, place, request),
   });
-  const answer = storyAnswer(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at));
-  if (answer === undefined) throw deletedMeanwhile();
-  return answer;
+  return stillThere(
+    storyAnswer(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at)),
+  );
 }
 
 /** Finds an update by its id. */
@@ -298,9 +295,7 @@ function findUpdate(
   const story = storyOf(writing, own.row.id);
   const { id: parent } = storyAnswer(writing, own);
   const index = story?.updates.findIndex(({ id }) => shortId('update', parent, id) === update) ?? -1;
-  const found = story?.updates[index];
-  if (found === undefined) throw notFound();
-  return { at: found.at, isFirst: index === 0 };
+  return { at: required(story?.updates[index]).at, isFirst: index === 0 };
 }
 
 /** Changes the postmortem or its draft. */
@@ -343,8 +338,7 @@ function storyAnswer(writing: WritingPage, own: WrittenStory): IncidentAnswer {
 }
 
 function ownStory(writing: WritingPage, id: string): WrittenStory {
-  const found = findStory(writing, id);
-  if (found === null) throw notFound();
+  const found = required(findStory(writing, id));
   if ('foreign' in found)
     throw new Refusal(
       409,

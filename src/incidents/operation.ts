@@ -97,11 +97,13 @@ export async function writeAndPublish(call: Call, write: Write): Promise<Done> {
   return result;
 }
 
-export function notFound(): Refusal {
-  return new Refusal(404, 'Not found.');
+/** What was looked up. @throws Refusal 404 if there is nothing */
+export function required<T>(found: T | null | undefined, message = 'Not found.'): T {
+  if (found == null) throw new Refusal(404, message);
+  return found;
 }
 
-/** For what was deleted between two reads. */
-export function deletedMeanwhile(): Refusal {
-  return new Refusal(404, 'It has been deleted in the meantime.');
+/** The same for what may have been deleted between two reads. @throws Refusal 404 */
+export function stillThere<T>(found: T | undefined): T {
+  return required(found, 'It has been deleted in the meantime.');
 }

@@ -9,7 +9,7 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { readPages, type StoredPage } from '../store/pages.ts';
 import { shortId } from '../views/text/addresses.ts';
 import { v2Page } from '../views/v2/documents.ts';
-import { type Call, listPart, notFound, type Operation, read, writeAndPublish, writer } from './operation.ts';
+import { type Call, listPart, type Operation, read, required, writeAndPublish, writer } from './operation.ts';
 import { faultAt, isSet, NewSubscriberSchema, Refusal, readRequest } from './requests.ts';
 import { writeAudit } from './writer.ts';
 import { findComponent } from './writing-page.ts';
@@ -260,15 +260,13 @@ function readSubscribers({ database, subscribers, author }: Call): Promise<reado
 }
 
 function subscribedPage({ pages, author }: Call): ResolvedPage {
-  const found = pages.find(({ identity }) => identity.key === author.page.key);
-  if (found === undefined) throw notFound();
-  return found;
+  return required(pages.find(({ identity }) => identity.key === author.page.key));
 }
 
 /** @throws Refusal 404 if the page has no subscriber with this id */
 async function subscriberIn({ database, subscribers, author }: Call, id: string): Promise<ListedSubscriber> {
-  const found = await subscriberById(database, id);
-  if (found?.page !== author.page.key) throw notFound();
+  const one = await subscriberById(database, id);
+  const found = required(one?.page === author.page.key ? one : null);
   return { ...found, address: subscribers.seal.open(found.address, id) };
 }
 

@@ -144,7 +144,7 @@ export async function kumaFromApi(
   );
   const pinned = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
   const past = await readHistory(ask, path, notes);
-  const all = new Map([...past, ...pinned].map((row) => [itemKey(row, 'id'), row]));
+  const all = new Map([...past, ...pinned].map((row) => [itemKey(row), row]));
   if (maintenanceList.length > 0)
     change(
       notes,

@@ -39,12 +39,12 @@ function readField(item: unknown, field: string): unknown {
 }
 
 /** The id in `idField` of an item; null if it is missing or can't be read. */
-export function idIn(item: unknown, idField: string): string | null {
+export function idIn(item: unknown, idField = 'id'): string | null {
   return IdSchema.safeParse(readField(item, idField)).data ?? null;
 }
 
 /** The id of an item, or a unique substitute. */
-export function itemKey(item: unknown, idField: string): string {
+export function itemKey(item: unknown, idField = 'id'): string {
   return idIn(item, idField) ?? JSON.stringify(item);
 }
 
@@ -71,8 +71,8 @@ interface MonitorList<T> {
   /** The same; absent: not known. */
   readonly isPublic?: boolean;
   readonly schema: z.ZodType<T>;
-  /** The connector's `idField`. */
-  readonly idField: string;
+  /** The connector's `idField`; absent: `id`. */
+  readonly idField?: string;
   /** What an item says of its monitor. */
   readonly project: (item: T, place: string) => Partial<MonitorObservation>;
 }
@@ -151,7 +151,7 @@ export function losesOpen(
     idField,
     taken,
     open,
-  }: { readonly idField: string; readonly taken: ReadonlySet<string>; readonly open: ReadonlySet<string> },
+  }: { readonly idField?: string; readonly taken: ReadonlySet<string>; readonly open: ReadonlySet<string> },
 ): boolean {
   return items.some((item) => {
     const id = idIn(item, idField);

@@ -26,7 +26,6 @@ import { note, parseItems, toWarnings } from '../items.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import {
   checkStorageTargets,
-  ID_FIELD,
   LoginAnswerSchema,
   PrincipalSchema,
   projectSources,
@@ -234,7 +233,7 @@ export const backupControlPlane: Connector<Options> = {
   ],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
-  idField: ID_FIELD,
+  idField: 'id',
   words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,

@@ -37,9 +37,6 @@ export const TenantSchema = z.object({
 });
 export type Tenant = z.output<typeof TenantSchema>;
 
-/** The field that identifies a source. */
-export const ID_FIELD = 'id';
-
 export const SourceSchema = z.object({
   id: IdSchema,
   name: NameSchema,
@@ -83,7 +80,7 @@ export function projectSources(
     const state = stateFromWord(STATE_WORDS, status, `${place}.status`, problems);
     return { name, state: state === 'operational' && failing.has(id) ? 'major_outage' : state };
   };
-  const about = { kind: 'source', schema: SourceSchema, idField: ID_FIELD, project };
+  const about = { kind: 'source', schema: SourceSchema, project };
   return projectMonitorLists(
     upstreamId,
     lists.map(({ tenant, items }) => ({ ...about, place: `${tenant}.sources`, items })),

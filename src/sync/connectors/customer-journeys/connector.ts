@@ -11,7 +11,7 @@ import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { itemKey, note } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
-import { ID_FIELD, type JourneysAnswer, JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
+import { type JourneysAnswer, JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   tenantBaseUrl: BaseUrlSchema.describe('Address of the tenant, without /api/v1.'),
@@ -35,9 +35,9 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const items: unknown[] = [];
   const seen = new Set<string>();
   const take = (answer: JourneysAnswer): number => {
-    const fresh = answer.data.filter((item) => !seen.has(itemKey(item, ID_FIELD)));
+    const fresh = answer.data.filter((item) => !seen.has(itemKey(item)));
     // Variants within one page are kept, so that they are reported.
-    for (const item of answer.data) seen.add(itemKey(item, ID_FIELD));
+    for (const item of answer.data) seen.add(itemKey(item));
     items.push(...fresh);
     return fresh.length;
   };
@@ -73,7 +73,7 @@ export const customerJourneys: Connector<Options> = {
   ],
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
-  idField: ID_FIELD,
+  idField: 'id',
   words: { status: [RUNNING] },
   pull,
 };

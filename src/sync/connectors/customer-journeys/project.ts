@@ -8,9 +8,6 @@ import type { MonitorObservation, Problem } from '../../../model/observation.ts'
 import { projectMonitorLists } from '../items.ts';
 import { IdSchema, NameSchema, parseInstant, unknownWord } from '../wire.ts';
 
-/** The field that identifies a journey. */
-export const ID_FIELD = 'id';
-
 export const JourneysAnswerSchema = z.object({ data: z.array(z.unknown()) });
 export type JourneysAnswer = z.output<typeof JourneysAnswerSchema>;
 
@@ -41,7 +38,6 @@ export function projectJourneys(
     items,
     kind: 'journey',
     schema: JourneySchema,
-    idField: ID_FIELD,
     project: (journey: z.output<typeof JourneySchema>, place: string): Partial<MonitorObservation> => {
       const isWord = typeof journey.status === 'string';
       if (!isWord) problems.push(unknownWord(`${place}.status`, journey.status));

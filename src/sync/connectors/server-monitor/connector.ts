@@ -41,7 +41,6 @@ import {
   STATE_WORDS,
 } from './project.ts';
 import {
-  ID_FIELD,
   MaintenanceAnswerSchema,
   type MonitorAnswer,
   MonitorAnswerSchema,
@@ -96,7 +95,7 @@ function* readMaintenances(options: Options, { now }: PullContext, origin: Origi
   if (answer.kind === 'ok') {
     const items = answer.payload.data;
     const prefix = `${origin.upstreamId}/maintenance-`;
-    const ids = items.map((item) => idIn(item, ID_FIELD));
+    const ids = items.map((item) => idIn(item));
     const isTold = ids.every((id) => id !== null);
     // It isn't documented whether the list contains past windows.
     const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
@@ -186,7 +185,7 @@ export const serverMonitor: Connector<Options> = {
   ],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: 1_000 },
-  idField: ID_FIELD,
+  idField: 'id',
   words: { status: Object.keys(STATE_WORDS) },
   pull,
   probe,

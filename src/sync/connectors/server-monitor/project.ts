@@ -34,7 +34,6 @@ import { createDetail } from '../measurements.ts';
 import { explainPartial, type Listing, type Reading, readPages, readStablePages } from '../paging.ts';
 import { FlagSchema, NumberSchema, parseInstant, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
-  ID_FIELD,
   IncidentAnswerSchema,
   type IncidentItem,
   IncidentSchema,
@@ -82,7 +81,7 @@ export function projectMonitors(items: readonly unknown[], { upstreamId, zone, p
       createdAt: parseInstant(createdAt ?? '', zone),
     };
   };
-  const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, idField: ID_FIELD, project };
+  const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, project };
   return projectMonitorLists(upstreamId, [list], problems);
 }
 
@@ -277,7 +276,7 @@ export function* readIncidents(
   const seen = new Set(listed.map(({ id }) => externalIdOf(id)));
   // If the list couldn't be read, nothing is missing from it.
   const counted = (active.kind === 'ok' ? summary : [])
-    .flatMap((item) => idIn(item, ID_FIELD) ?? [])
+    .flatMap((item) => idIn(item) ?? [])
     .filter((id) => !seen.has(id));
   const missing = [...new Set([...memory.openIncidents, ...counted])].filter((id) => !seen.has(id));
   const answers = yield* attempt(
@@ -296,7 +295,7 @@ export function* readIncidents(
     answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
   const isUnsure = answers.some((answer) => answer.kind !== 'ok' && !isRefused(answer));
   const taken = new Set([...listed, ...asked].map(({ id }) => externalIdOf(id)));
-  const isLossy = losesOpen([...items, ...missed], { idField: ID_FIELD, taken, open: memory.openIncidents });
+  const isLossy = losesOpen([...items, ...missed], { taken, open: memory.openIncidents });
   const lost = counted.filter((id) => !taken.has(id));
   for (const id of counted) {
     const message = `is missing from all lists of incidents${lost.includes(id) ? ' and can’t be found by id' : ''}`;
@@ -323,7 +322,7 @@ function completeList(
   since: EpochMs | null | undefined,
   { upstreamId }: Pick<PullContext, 'upstreamId'>,
 ): CompleteList[] {
-  const ids = items.flatMap((item) => idIn(item, ID_FIELD) ?? []);
+  const ids = items.flatMap((item) => idIn(item) ?? []);
   if (since === undefined || ids.length < items.length) return [];
   const prefix = `${upstreamId}/`;
   return [{ part: 'incidents', prefix, since, ids: [...new Set(ids)].map((id) => `${prefix}${id}`) }];
@@ -357,7 +356,7 @@ function* readPast(options: Options, context: PullContext, origin: Origin): Pull
   const all = yield* readListed(options, { name: 'list all incidents', priority }, origin.problems);
   if (memory.isBackfilled && all.kind !== 'ok') return yield* readRecent(options, context, origin);
   const since = all.kind === 'ok' ? null : undefined;
-  return { ...all, since, readAgain: all.items.flatMap((item) => idIn(item, ID_FIELD) ?? []) };
+  return { ...all, since, readAgain: all.items.flatMap((item) => idIn(item) ?? []) };
 }
 
 /** A list of incidents, whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
@@ -365,7 +364,7 @@ export function* readListed(options: Options, asking: IncidentQuery, problems: P
   const reading = yield* readStablePages(listIncidents(options, asking), {
     factsOf: ({ data }) => ({
       total: data.pagination.total,
-      ids: data.incidents.map((item) => itemKey(item, ID_FIELD)),
+      ids: data.incidents.map((item) => itemKey(item)),
     }),
     countsAll: true,
   });
@@ -415,7 +414,7 @@ function* readRecent(options: Options, context: PullContext, origin: Origin): Pu
   return {
     ...listed,
     since: reading.kind === 'ok' ? whole : undefined,
-    readAgain: listed.items.flatMap((item) => (readStart(item, origin) >= since ? (idIn(item, ID_FIELD) ?? []) : [])),
+    readAgain: listed.items.flatMap((item) => (readStart(item, origin) >= since ? (idIn(item) ?? []) : [])),
   };
 }
 

@@ -19,9 +19,6 @@ import {
   unknownWord,
 } from '../wire.ts';
 
-/** Names an item in every list. */
-export const ID_FIELD = 'id';
-
 /** Every success: `{ success: true, data }`. A 200 that says `success: false` is no answer. */
 function envelope<T>(data: z.ZodType<T>) {
   return z.object({ success: z.literal(true), data });
@@ -261,7 +258,7 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
     if (!parsed.success) problems.push(note(place, 'not a number, so the counts were not compared'));
     return parsed.data ?? null;
   };
-  const items = [...new Map(monitors.map((item) => [itemKey(item, ID_FIELD), item])).values()];
+  const items = [...new Map(monitors.map((item) => [itemKey(item), item])).values()];
   for (const [place, value] of [
     ['monitors.count', count],
     ['status.total', status.total],

@@ -33,7 +33,7 @@ import {
   projectMaintenances,
   STATE_WORDS,
 } from './project.ts';
-import { ID_FIELD, IncidentsSchema, MaintenancesSchema, SummarySchema } from './schema.ts';
+import { IncidentsSchema, MaintenancesSchema, SummarySchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of the page, without /api/v2.'),
@@ -62,7 +62,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
     maxAgeMs: SUMMARY_AGE_MAX_MS,
   });
   const { upstreamId, memory } = context;
-  const open = new Set(summary.incidents.map((item) => idIn(item, ID_FIELD)));
+  const open = new Set(summary.incidents.map((item) => idIn(item)));
   const hasEnded = [...memory.openIncidents].some((id) => !open.has(id));
   const past = yield* readPast(options, context, { hasEnded });
   const problems: Problem[] = [];
@@ -85,7 +85,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const taken = new Set(incidents.map(({ id }) => externalIdOf(id)));
   // Which one it is that has no id cannot be told; it may be any of those that were open.
   const ended = open.has(null) ? [] : endMissing(memory.openStories ?? new Map(), open.union(taken), context);
-  const isOpenLost = losesOpen(summary.incidents, { idField: ID_FIELD, taken, open: memory.openIncidents });
+  const isOpenLost = losesOpen(summary.incidents, { taken, open: memory.openIncidents });
   const itemsOf = [summary.components, summary.incidents, summary.scheduled_maintenances];
   return {
     ...NOTHING_LEARNED,
@@ -166,10 +166,10 @@ function completeList(
   },
 ): CompleteList[] {
   if (items === null) return [];
-  const ids = [...items, ...known].map((item) => idIn(item, ID_FIELD));
+  const ids = [...items, ...known].map((item) => idIn(item));
   // Which one it is that has no id cannot be told, so that nothing can be missed.
   if (ids.includes(null)) return [];
-  const listed = new Set(items.map((item) => idIn(item, ID_FIELD)));
+  const listed = new Set(items.map((item) => idIn(item)));
   const oldest = Math.min(...instants.filter(([id]) => listed.has(id)).map(([, at]) => at));
   const since = items.length < LISTED_MAX ? null : Number.isFinite(oldest) ? toEpochMs(oldest + 1) : undefined;
   if (since === undefined) return [];
@@ -184,7 +184,7 @@ export const statuspage: Connector<Options> = {
   optionsSchema: OptionsSchema,
   // None are documented. A pass asks once, and at most twice more where something is over.
   limits: { perMinute: 5, perHour: 130 },
-  idField: ID_FIELD,
+  idField: 'id',
   vendorPage: ({ url }) => url,
   words: { status: [...Object.keys(STATE_WORDS), ...EVENT_STATUSES], impact: IMPACT_WORDS },
   pull,

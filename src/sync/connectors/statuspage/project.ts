@@ -17,7 +17,7 @@ import { createIncident, createMaintenance } from '../entries.ts';
 import { note, parseItem, parseItems, projectMonitorLists, uniqueById } from '../items.ts';
 import { lookUp, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import * as wire from './schema.ts';
-import { AlarmSchema, type Component, ComponentSchema, ID_FIELD } from './schema.ts';
+import { AlarmSchema, type Component, ComponentSchema } from './schema.ts';
 
 export const STATE_WORDS = {
   operational: 'operational',
@@ -63,7 +63,6 @@ export function projectComponents(
     items: items.filter((item) => !isGroup(item)),
     kind: 'component',
     schema: ComponentSchema,
-    idField: ID_FIELD,
     project: (component: Component, place: string): Partial<MonitorObservation> => {
       const state = stateFromWord(STATE_WORDS, component.status, `${place}.status`, problems);
       return {

@@ -3,9 +3,6 @@
 import { z } from 'zod';
 import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../wire.ts';
 
-/** Names an item in its list. */
-export const ID_FIELD = 'id';
-
 /** States now, what is open, and what is planned or under way. Some services leave the last list out when it is empty. */
 export const SummarySchema = z.object({
   components: z.array(z.unknown()),

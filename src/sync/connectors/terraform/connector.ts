@@ -19,7 +19,7 @@ import { type Document, type Origin, readFolder, readModules, sourceFileSchema }
 import { JsonDocumentSchema } from './plan.ts';
 import { channelResources, findChecks, projectDocument, withStates } from './project.ts';
 import { resolveTree } from './resolve.ts';
-import { ID_FIELD, WORDS } from './schema.ts';
+import { WORDS } from './schema.ts';
 
 const OptionsSchema = z
   .strictObject({
@@ -108,7 +108,7 @@ export const terraform: Connector<Options> = {
   definesPages: true,
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
-  idField: ID_FIELD,
+  idField: 'id',
   words: WORDS,
   fileOption: 'path',
   checks,

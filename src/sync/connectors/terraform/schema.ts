@@ -49,9 +49,6 @@ const stringComparator = z.enum([
   'lte',
 ]);
 
-/** Names a resource once it is applied. */
-export const ID_FIELD = 'id';
-
 /** Fields whose words are a closed set and bear on what is shown. */
 export const WORDS = {
   status: ['active', 'degraded', 'error', 'unknown'],

@@ -31,7 +31,6 @@ import {
 } from './project.ts';
 import {
   HeartbeatsSchema,
-  ID_FIELD,
   IncidentHistorySchema,
   type Metric,
   MetricsSchema,
@@ -140,7 +139,7 @@ export const uptimeKuma: Connector<Options> = {
   ],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 60, perHour: null },
-  idField: ID_FIELD,
+  idField: 'id',
   words: { status: [...STATUS_STATES.keys()] as number[], style: Object.keys(IMPACTS) },
   pull,
 };

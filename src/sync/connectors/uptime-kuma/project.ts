@@ -34,7 +34,6 @@ import { lookUp, parseInstant, unknownWord } from '../wire.ts';
 import {
   BeatSchema,
   GroupSchema,
-  ID_FIELD,
   IncidentSchema,
   MaintenanceSchema,
   type Metric,
@@ -97,7 +96,7 @@ export function projectPage(
     const place = `publicGroupList[${index}]`;
     const items = parseItem(GroupSchema, group, place, problems)?.monitorList ?? [];
     itemsTotal += items.length;
-    const about = { kind: 'monitor', isPublic: true, schema: MonitorSchema, idField: ID_FIELD, project };
+    const about = { kind: 'monitor', isPublic: true, schema: MonitorSchema, project };
     return { ...about, items, place: `${place}.monitorList` };
   });
   const monitors = projectMonitorLists(upstreamId, lists, problems);

@@ -4,9 +4,6 @@ import { z } from 'zod';
 import type { EpochMs } from '../../../model/time.ts';
 import { IdSchema, ListSchema, NameSchema, NumberSchema, parseInstant, TextSchema, toLink } from '../wire.ts';
 
-/** Names an item in its list. */
-export const ID_FIELD = 'id';
-
 /** Its times are UTC and do not say so. */
 const UtcSchema = z.string().transform((text, context): EpochMs => {
   const at = parseInstant(text, 'UTC');

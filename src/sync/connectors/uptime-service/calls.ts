@@ -15,7 +15,6 @@ import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
 import { projectDetail } from './project.ts';
 import {
   DocumentedMonitorsSchema,
-  ID_FIELD,
   MonitorSummarySchema,
   type MonitorsAnswer,
   RecordedMonitorsSchema,
@@ -95,11 +94,6 @@ export function restQuery<T>(options: Options, url: string, asked: Omit<Query<T>
   return { ...asked, url, headers: requestHeaders(options) };
 }
 
-/** The id of an item, or something that no other item has. */
-export function itemId(item: unknown): string {
-  return itemKey(item, ID_FIELD);
-}
-
 /** A list of the RPC API, read as far as it goes; a failure comes back as such. */
 export function readList<T extends { readonly totalSize?: number | null | undefined }>(
   options: Options,
@@ -119,7 +113,7 @@ export function readList<T extends { readonly totalSize?: number | null | undefi
         body: range ?? {},
         schema: list.schema,
       }),
-    factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map(itemId) }),
+    factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map((item) => itemKey(item)) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: false,
@@ -172,7 +166,10 @@ export function readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
   const schema = options.preset === 'openstatus' ? RecordedMonitorsSchema : DocumentedMonitorsSchema;
   return readOffsetPages({
     ask: (range) => call(options, ['Monitor', 'ListMonitors'], { name: 'list monitors', body: range ?? {}, schema }),
-    factsOf: (answer) => ({ total: answer.total, ids: answer.lists.flatMap((list) => list.items.map(itemId)) }),
+    factsOf: (answer) => ({
+      total: answer.total,
+      ids: answer.lists.flatMap((list) => list.items.map((item) => itemKey(item))),
+    }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: true,

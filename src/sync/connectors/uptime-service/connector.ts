@@ -55,7 +55,6 @@ import {
   ChannelSchema,
   ChannelSettingsAnswerSchema,
   ChannelsAnswerSchema,
-  ID_FIELD,
   OutagesAnswerSchema,
   stripPrefix,
   WhoamiSchema,
@@ -158,12 +157,11 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
     const problems: Problem[] = [];
     const incidents = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors }, problems);
     const isStale = losesOpen(answer.payload, {
-      idField: ID_FIELD,
       taken: listIds(incidents, 'incident-'),
       open: listOpen(context, 'incident-'),
     });
     const prefix = `${context.upstreamId}/incident-`;
-    const ids = answer.payload.map((item) => idIn(item, ID_FIELD));
+    const ids = answer.payload.map((item) => idIn(item));
     return {
       ...NOTHING_FOUND,
       incidents,
@@ -206,7 +204,7 @@ export const uptimeService: Connector<Options> = {
   definesPages: true,
   optionsSchema: OptionsSchema,
   limits: NO_LIMITS,
-  idField: ID_FIELD,
+  idField: 'id',
   words: {
     status: [...Object.keys(MONITOR_WORDS), ...Object.keys(REPORT_WORDS)],
     accessType: Object.keys(ACCESS_WORDS),

@@ -25,9 +25,9 @@ import {
   type Query,
   reportPages,
 } from '../../connector.ts';
-import { compareIds, externalIdOf, idIn, losesOpen, note, parseItems } from '../items.ts';
+import { compareIds, externalIdOf, idIn, itemKey, losesOpen, note, parseItems } from '../items.ts';
 import { explainPartial } from '../paging.ts';
-import { call, itemId, type Options, readList, readRestUrl, restQuery } from './calls.ts';
+import { call, type Options, readList, readRestUrl, restQuery } from './calls.ts';
 import { type PageOrigin, projectDays, projectPage } from './project.ts';
 import {
   type ComponentPlace,
@@ -39,7 +39,6 @@ import {
 import {
   ComponentDaysSchema,
   DailySummarySchema,
-  ID_FIELD,
   type Overview,
   OverviewSchema,
   PageAnswerSchema,
@@ -210,7 +209,7 @@ export function* readPagesAndReports(
   const past = yield* readDays(options, context, { overviews: read.overviews, monitors, problems });
   const isLossy = losesOpen(
     reports.map(({ item }) => item),
-    { idField: ID_FIELD, taken: listIds(incidents, 'report-'), open: listOpen(context, 'report-') },
+    { taken: listIds(incidents, 'report-'), open: listOpen(context, 'report-') },
   );
   return {
     ...NOTHING_FOUND,
@@ -236,7 +235,7 @@ export function* readPagesAndReports(
 /** A page tells of all its maintenances, those of long ago too; none when one has no id. */
 function wholeMaintenances(overviews: readonly Overview[], upstreamId: string): CompleteList[] {
   const prefix = `${upstreamId}/maintenance-`;
-  const ids = overviews.flatMap(({ maintenances }) => maintenances).map((item) => idIn(item, ID_FIELD));
+  const ids = overviews.flatMap(({ maintenances }) => maintenances).map((item) => idIn(item));
   if (ids.includes(null)) return [];
   return [{ part: 'maintenances', prefix, since: null, ids: ids.map((id) => `${prefix}${id}`) }];
 }
@@ -346,7 +345,7 @@ function* readReports(
   }
   const items = listed.pages.flatMap((page) => page.statusReports);
   const summaries = parseItems(ReportSchema, items, 'statusReports', problems);
-  const { due, others, longest } = dueReports(summaries, context, new Set(open.map(({ item }) => itemId(item))));
+  const { due, others, longest } = dueReports(summaries, context, new Set(open.map(({ item }) => itemKey(item))));
   const isLive = (id: string): boolean => memory.isBackfilled || memory.openIncidents.has(`report-${id}`);
   const toQuery = (report: Report) => reportQuery(options, report, isLive(report.id) ? 'incident' : 'backfill');
   const toOldQuery = (report: Report) => reportQuery(options, report, 'detail');
@@ -362,7 +361,7 @@ function* readReports(
     return answer?.kind === 'ok' ? [{ id: report.id, item: answer.payload.statusReport }] : [];
   });
   const pageIds = yield* readPagesByPlan(options, context, { items: read.map(({ item }) => item), places });
-  const ids = [...items, ...open.map(({ item }) => item)].map((item) => idIn(item, ID_FIELD));
+  const ids = [...items, ...open.map(({ item }) => item)].map((item) => idIn(item));
   const toIncidentId = (id: string | null): string => `${upstreamId}/report-${id}`;
   return {
     items: read.map(({ id, item }) => ({ item, pageId: pageIds.get(id) ?? null })),

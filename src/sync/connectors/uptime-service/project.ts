@@ -32,7 +32,6 @@ import {
   ComponentSchema,
   DayBucketSchema,
   GroupSchema,
-  ID_FIELD,
   MonitorSchema,
   type MonitorSummary,
   type MonitorsAnswer,
@@ -64,7 +63,7 @@ export function projectMonitors(
       isPublic: isPublic.success && isPublic.data === true,
     };
   };
-  const about = { isPublic: false, schema: MonitorSchema, idField: ID_FIELD, project };
+  const about = { isPublic: false, schema: MonitorSchema, project };
   const monitors = projectMonitorLists(
     upstreamId,
     lists.map((list) => ({ ...about, ...list })),
@@ -237,7 +236,7 @@ function projectComponents(
   const components = items.flatMap((item, index) => {
     const at = `${place}.components[${index}]`;
     // It stays on the page as unknown: a component that vanishes would look like one that is well.
-    const placeholder = { id: idIn(item, ID_FIELD), type: 'monitor', order: 0 };
+    const placeholder = { id: idIn(item), type: 'monitor', order: 0 };
     const component = parseItem(ComponentSchema, item, at, problems) ?? ComponentSchema.safeParse(placeholder).data;
     return component === undefined ? [] : projectComponent(component, { upstreamId, at, problems });
   });

@@ -18,9 +18,6 @@ import {
   toLink,
 } from '../wire.ts';
 
-/** Names an item in every list. */
-export const ID_FIELD = 'id';
-
 /** Lists of monitors by kind, and how many there are in all; null: it does not say. */
 export interface MonitorsAnswer {
   readonly lists: readonly { readonly kind: string; readonly place: string; readonly items: readonly unknown[] }[];

@@ -13,7 +13,7 @@ import type { Connector, Pull, PullContext, Query } from '../../connector.ts';
 import { idIn, note } from '../items.ts';
 import { explainPartial, readStablePages } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
-import { ID_FIELD, type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
+import { type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   apiKey: SecretSchema.describe('API key of the account; read-only is enough.'),
@@ -51,7 +51,7 @@ function monitorsIn(answer: MonitorsAnswer, { apiKey }: Options): readonly unkno
 function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull<Learned> {
   const factsOf = (answer: MonitorsAnswer) => ({
     total: answer.stat === 'ok' ? (answer.pagination?.total ?? null) : null,
-    ids: monitorsIn(answer, options).map((item) => idIn(item, ID_FIELD) ?? ''),
+    ids: monitorsIn(answer, options).map((item) => idIn(item) ?? ''),
   });
   const hasLogs = !memory.isBackfilled;
   const reading = yield* readStablePages<MonitorsAnswer>(
@@ -88,7 +88,7 @@ export const uptimerobot: Connector<Options> = {
   questions: [{ key: 'apiKey', words: 'Environment variable with a read-only API key' }],
   optionsSchema: OptionsSchema,
   limits: { perMinute: 10, perHour: null },
-  idField: ID_FIELD,
+  idField: 'id',
   words: { status: [...STATUS_STATES.keys()] as number[] },
   pull,
 };

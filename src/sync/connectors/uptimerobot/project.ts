@@ -13,9 +13,6 @@ import { externalIdOf, note, parseItems, projectMonitorLists } from '../items.ts
 import { createDetail, toSpans } from '../measurements.ts';
 import { CountSchema, IdSchema, NameSchema, NumberSchema, toLink, unknownWord } from '../wire.ts';
 
-/** Names a monitor in its list. */
-export const ID_FIELD = 'id';
-
 /** 2100: what is later is a mistake. */
 const SECONDS_MAX = 4_102_444_800;
 /** Seconds since 1970. */
@@ -102,7 +99,7 @@ export function projectMonitors(
       createdAt: one.create_datetime ?? null,
     };
   };
-  const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, idField: ID_FIELD, project };
+  const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, project };
   const monitors = projectMonitorLists(upstreamId, [list], problems);
   const details = monitors.flatMap(({ id }) => {
     const entries = logs.get(externalIdOf(id));
