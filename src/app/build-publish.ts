@@ -236,9 +236,8 @@ function countRun(metrics: Metrics, report: RunReport): void {
     hasFailed: report.hasFailed,
     seconds: (report.endedAt - report.startedAt) / 1_000,
   });
-  for (const { upstreamId: id, kind, requestsUsed, itemsDropped } of report.pass?.upstreams ?? []) {
-    metrics.upstreamAsked({ id, kind, requestsUsed, itemsDropped });
-  }
+  for (const { upstreamId, kind, requestsUsed: requests, itemsDropped: dropped } of report.pass?.upstreams ?? [])
+    metrics.upstreamAsked(upstreamId, kind, { requests, dropped });
   for (const page of report.publish?.pages ?? []) metrics.pagePublished(page);
 }
 
@@ -290,7 +289,7 @@ function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts
     },
     onReport: (report, run) => {
       logTarget(log, { report, run, newsOf });
-      metrics.targetUpdated({ target: report.kind, isCurrent: report.result === 'current', ...report });
+      metrics.targetUpdated(report);
       events.announce();
     },
   });

@@ -6,9 +6,8 @@ import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import { toIso } from '../model/time.ts';
 import type { MadeComponent } from '../store/written/components.ts';
 import { isOpen } from '../views/incident/events.ts';
-import { type V2ComponentSet, v2ComponentSet, v2GroupId, v2PageId } from '../views/v2/components.ts';
+import { type V2Component, type V2ComponentSet, v2ComponentSet, v2GroupId, v2PageId } from '../views/v2/components.ts';
 import { v2Incident, v2Maintenance } from '../views/v2/incidents.ts';
-import type { V2Component } from '../views/v2/types.ts';
 import { hasOwnImpact } from './change-post.ts';
 import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 

@@ -30,18 +30,14 @@ export interface Answer {
 /** Only for this client, never cached. */
 export const NEVER_CACHED = 'private, no-store';
 
+/** A whole body; `headers` name its type. */
+export function whole(status: number, body: string, headers: OutgoingHttpHeaders): Answer {
+  return { status, headers: { 'content-length': Buffer.byteLength(body), ...headers }, body };
+}
+
 export function plain(status: number, text: string, headers: OutgoingHttpHeaders = {}): Answer {
-  const body = `${text}\n`;
-  return {
-    status,
-    headers: {
-      'content-type': 'text/plain; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': NEVER_CACHED,
-      ...headers,
-    },
-    body,
-  };
+  const type = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': NEVER_CACHED };
+  return whole(status, `${text}\n`, { ...type, ...headers });
 }
 
 export function notAllowed(): Answer {
@@ -50,15 +46,11 @@ export function notAllowed(): Answer {
 
 /** JSON that is never cached. */
 export function json(status: number, value: unknown, headers: OutgoingHttpHeaders = {}): Answer {
-  const body = `${JSON.stringify(value)}\n`;
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-      ...headers,
-    },
-    body,
-  };
+  const type = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+  return whole(status, `${JSON.stringify(value)}\n`, { ...type, ...headers });
+}
+
+/** When to try again, in whole seconds. */
+export function retryAfter(ms: number): OutgoingHttpHeaders {
+  return { 'retry-after': String(Math.ceil(ms / 1_000)) };
 }

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
-import { type Answer, json, type OwnRequest } from './answer.ts';
+import { type Answer, json, type OwnRequest, retryAfter, whole } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
 import type { Operator } from './operators/operator.ts';
 import { bearerFrom, type OperatorGuard } from './operators/operator.ts';
@@ -87,11 +87,7 @@ async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<
   const operator = authorise(options, request);
   if (!('seesAll' in operator)) return operator;
   const { text, contentType } = await options.metrics();
-  return {
-    status: 200,
-    headers: { 'content-type': contentType, 'content-length': Buffer.byteLength(text), 'cache-control': 'no-store' },
-    body: text,
-  };
+  return whole(200, text, { 'content-type': contentType, 'cache-control': 'no-store' });
 }
 
 async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: string): Promise<Answer> {
@@ -160,13 +156,10 @@ function authorise({ guard, now }: OwnRoutesOptions, request: OwnRequest): Opera
   );
 }
 
-function limited(retryAfterMs: number, secret: string): Answer {
-  const seconds = Math.ceil(retryAfterMs / 1_000);
-  return json(
-    429,
-    { message: `Too many requests with an incorrect ${secret}. Try again later.` },
-    { 'retry-after': String(seconds) },
-  );
+/** The response to a client that sent too many wrong secrets. */
+export function limited(retryAfterMs: number, secret: string): Answer {
+  const message = `Too many requests with an incorrect ${secret}. Try again later.`;
+  return json(429, { message }, retryAfter(retryAfterMs));
 }
 
 function parsed(text: string): unknown {

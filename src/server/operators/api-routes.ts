@@ -13,7 +13,7 @@ import { noPageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import type { ApiScope } from '../../store/written/tokens.ts';
-import { type Answer, json, type OwnRequest } from '../answer.ts';
+import { type Answer, json, type OwnRequest, retryAfter } from '../answer.ts';
 import type { ApiAccess, Operator } from './operator.ts';
 
 export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 'subscribers'> {
@@ -63,9 +63,7 @@ async function answer(options: ApiRoutesOptions, request: OwnRequest, rest: read
   const verdict = await options.access.check(request.headers.authorization, { address: request.clientAddress, now });
   if (verdict.kind === 'wrong') return refusalAnswer(new Refusal(401, UNAUTHORIZED), { 'www-authenticate': 'Bearer' });
   if (verdict.kind === 'limited')
-    return refusalAnswer(new Refusal(429, 'Too many requests. Try again later.'), {
-      'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)),
-    });
+    return refusalAnswer(new Refusal(429, 'Too many requests. Try again later.'), retryAfter(verdict.retryAfterMs));
   const path = rest.filter((part, index) => part !== '' || index < rest.length - 1).map(withoutSuffix);
   const { operator } = verdict;
   const { operation, absent, methods, params } = matchOperation(request.method, path);

@@ -8,6 +8,7 @@ import { Refusal } from '../../incidents/requests.ts';
 import { type Author, authorPage } from '../../incidents/writer.ts';
 import { type AuditEntry, insertAudit } from '../../store/audit.ts';
 import { type Answer, json, type OwnRequest } from '../answer.ts';
+import { limited } from '../own-routes.ts';
 import { type ApiRoutesOptions, refusalAnswer } from './api-routes.ts';
 import { isSame, type OperatorGuard } from './operator.ts';
 
@@ -41,10 +42,7 @@ async function take(options: IntakeRoutesOptions, request: OwnRequest, id: strin
   const bytes = await request.body();
   const client = { address: request.clientAddress, now: options.now() };
   const verdict = options.guard.judge('intake', client, () => intake !== null && isGenuine(intake, request, bytes));
-  if (verdict.kind === 'limited') {
-    const wait = { 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) };
-    return json(429, { message: 'Too many requests with an incorrect secret. Try again later.' }, wait);
-  }
+  if (verdict.kind === 'limited') return limited(verdict.retryAfterMs, 'secret');
   if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, UNAUTHORIZED);
   if (!options.canRun)
     throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');

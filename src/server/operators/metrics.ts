@@ -9,30 +9,7 @@ import {
   type MetricValueWithName,
   Registry,
 } from 'prom-client';
-
-export interface Metrics {
-  readonly requestAnswered: (status: number, seconds: number) => void;
-  readonly runEnded: (run: { readonly trigger: string; readonly hasFailed: boolean; readonly seconds: number }) => void;
-  readonly upstreamAsked: (upstream: {
-    readonly id: string;
-    readonly kind: string;
-    readonly requestsUsed: number;
-    readonly itemsDropped: number;
-  }) => void;
-  readonly pagePublished: (page: { readonly kind: string; readonly filesDrawn: number }) => void;
-  readonly hookTaken: (result: string) => void;
-  readonly signInTried: (result: string) => void;
-  readonly noticesSettled: (channel: string, result: string, count: number) => void;
-  readonly targetUpdated: (update: {
-    readonly target: string;
-    readonly isCurrent: boolean;
-    readonly filesWritten: number;
-    readonly filesRemoved: number;
-  }) => void;
-  /** Prometheus text. */
-  readonly text: (gauges: Gauges) => Promise<string>;
-  readonly contentType: string;
-}
+import type { TargetReport } from '../../publish/targets/create-target.ts';
 
 /** Values that are read when metrics are requested. */
 export interface Gauges {
@@ -58,8 +35,10 @@ export interface Gauges {
   readonly components: readonly { readonly page: string; readonly component: string; readonly state: string }[];
 }
 
+export type Metrics = ReturnType<typeof createMetrics>;
+
 /** Creates its own registry, so that two servers in one process don't mix. */
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'pharos_' });
   // These are gauges whose names end like those of counters.
@@ -80,7 +59,8 @@ export function createMetrics(version: string): Metrics {
   return {
     ...counts,
     requestAnswered: requests.count,
-    text: (gauges) => {
+    /** Prometheus text. */
+    text: (gauges: Gauges) => {
       setGauges(gauges);
       return registry.metrics();
     },
@@ -89,7 +69,7 @@ export function createMetrics(version: string): Metrics {
 }
 
 /** Counters, incremented as things happen. */
-function createCounts(registers: Registry[]): Omit<Metrics, 'requestAnswered' | 'text' | 'contentType'> {
+function createCounts(registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
     new Counter({ name, help, labelNames, registers });
   const runs = counter('pharos_runs_total', 'Finished runs, by trigger and result.', ['trigger', 'result']);
@@ -122,24 +102,29 @@ function createCounts(registers: Registry[]): Omit<Metrics, 'requestAnswered' | 
     'change',
   ]);
   return {
-    runEnded: ({ trigger, hasFailed, seconds }) => {
+    runEnded: (run: { readonly trigger: string; readonly hasFailed: boolean; readonly seconds: number }) => {
+      const { trigger, hasFailed, seconds } = run;
       runs.inc({ trigger, result: hasFailed ? 'failed' : 'ok' });
       runSeconds.observe(seconds);
     },
-    upstreamAsked: ({ id, kind, requestsUsed, itemsDropped }) => {
-      passes.inc({ upstream: id, result: kind });
-      asked.inc({ upstream: id }, requestsUsed);
-      dropped.inc({ upstream: id }, itemsDropped);
+    upstreamAsked: (
+      upstream: string,
+      result: string,
+      counts: { readonly requests: number; readonly dropped: number },
+    ) => {
+      passes.inc({ upstream, result });
+      asked.inc({ upstream }, counts.requests);
+      dropped.inc({ upstream }, counts.dropped);
     },
-    pagePublished: ({ kind, filesDrawn }) => {
+    pagePublished: ({ kind, filesDrawn }: { readonly kind: string; readonly filesDrawn: number }) => {
       pages.inc({ result: kind });
       files.inc(filesDrawn);
     },
-    hookTaken: (result) => hooks.inc({ result }),
-    noticesSettled: (channel, result, count) => notices.inc({ channel, result }, count),
-    signInTried: (result) => signIns.inc({ result }),
-    targetUpdated: ({ target, isCurrent, filesWritten, filesRemoved }) => {
-      targetCurrent.set({ target }, Number(isCurrent));
+    hookTaken: (result: string) => hooks.inc({ result }),
+    noticesSettled: (channel: string, result: string, count: number) => notices.inc({ channel, result }, count),
+    signInTried: (result: string) => signIns.inc({ result }),
+    targetUpdated: ({ kind: target, result, filesWritten, filesRemoved }: TargetReport) => {
+      targetCurrent.set({ target }, Number(result === 'current'));
       targetFiles.inc({ target, change: 'written' }, filesWritten);
       targetFiles.inc({ target, change: 'removed' }, filesRemoved);
     },
@@ -201,13 +186,7 @@ const CLASSES_MAX = 10;
 /** Counts per class: one for each bucket, without those of smaller buckets, and one for longer times. */
 const WIDTH = BUCKETS_S.length + 1;
 
-interface RequestTimes {
-  readonly count: (status: number, seconds: number) => void;
-  /** To register: implements only what a registry calls. */
-  readonly metric: Metric;
-}
-
-function createRequestTimes(): RequestTimes {
+function createRequestTimes() {
   const counts = new Float64Array(CLASSES_MAX * WIDTH);
   const sums = new Float64Array(CLASSES_MAX);
 
@@ -241,13 +220,14 @@ function createRequestTimes(): RequestTimes {
     values: Array.from({ length: CLASSES_MAX }, (_, statusClass) => valuesOf(statusClass)).flat(),
   });
   return {
-    count: (status, seconds) => {
+    count: (status: number, seconds: number) => {
       const statusClass = Math.min(CLASSES_MAX - 1, Math.floor(status / 100));
       let bucket = 0;
       while (seconds > (BUCKETS_S[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
       counts[statusClass * WIDTH + bucket] = (counts[statusClass * WIDTH + bucket] ?? 0) + 1;
       sums[statusClass] = (sums[statusClass] ?? 0) + seconds;
     },
+    // To register: implements only what a registry calls.
     metric: { ...family, get } as unknown as Metric,
   };
 }

@@ -94,14 +94,8 @@ export function personOperator({ roles }: Operators, person: Person): Operator |
  * health checks and metrics work while the database hangs, and a correct secret never waits for the counting of wrong
  * ones.
  */
-type SecretVerdict =
-  | { readonly kind: 'right' }
-  | { readonly kind: 'wrong' }
-  /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
-  | { readonly kind: 'limited'; readonly retryAfterMs: number };
-
-type TokenVerdict =
-  | { readonly kind: 'right'; readonly operator: OperatorToken }
+export type Verdict<Right = unknown> =
+  | ({ readonly kind: 'right' } & Right)
   | { readonly kind: 'wrong' }
   /** Too many wrong secrets from this client. Until then, even the right one is rejected. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
@@ -128,7 +122,7 @@ export function createOperatorGuard(tokens: () => readonly OperatorToken[]) {
   /** Times of wrong secrets, oldest first, at most as many as allowed. */
   const wrong = new LRUCache<string, EpochMs[]>({ max: CLIENTS_MAX, memoMethod: () => [] });
 
-  function judge(kind: SecretKind, { address, now }: Client, isRight: () => boolean): SecretVerdict {
+  function judge(kind: SecretKind, { address, now }: Client, isRight: () => boolean): Verdict {
     const { max, windowMs } = address === '' ? OF_UNKNOWN : OF_CLIENT;
     const times = wrong.memo(`${kind} ${clientNetwork(address)}`);
     const [oldest] = times;
@@ -144,7 +138,11 @@ export function createOperatorGuard(tokens: () => readonly OperatorToken[]) {
     /** Compares any other secret, unless the client has sent too many wrong ones. */
     judge,
     /** Finds the operator with this token in the configuration. */
-    check: (given: string, client: Client, kind: SecretKind = 'operator'): TokenVerdict => {
+    check: (
+      given: string,
+      client: Client,
+      kind: SecretKind = 'operator',
+    ): Verdict<{ readonly operator: OperatorToken }> => {
       // Compares every token, so that the time taken reveals nothing.
       const right = tokens().filter(({ token }) => isSame(given, token));
       const [operator] = right;
@@ -178,11 +176,6 @@ const REQUESTS_PER_MINUTE = 120;
 export const TOKEN_PREFIX = 'pharos_';
 const COUNTED_MAX = 10_000;
 
-type ApiVerdict =
-  | { readonly kind: 'right'; readonly operator: Operator }
-  | { readonly kind: 'wrong' }
-  | { readonly kind: 'limited'; readonly retryAfterMs: number };
-
 /** The form in which a token is stored. */
 export function tokenHash(token: string): string {
   return digest('api token', token);
@@ -210,7 +203,7 @@ export function createApiAccess(tokens: Pick<ApiTokens, 'find'>, guard: Operator
     check: async (
       authorization: string | undefined,
       { address, now }: { readonly address: string; readonly now: EpochMs },
-    ): Promise<ApiVerdict> => {
+    ): Promise<Verdict<{ readonly operator: Operator }>> => {
       const given = credentialsIn(authorization);
       if (given === '') return { kind: 'wrong' };
       const isApiToken = given.startsWith(TOKEN_PREFIX) && isToken(given.slice(TOKEN_PREFIX.length));

@@ -14,9 +14,9 @@ import {
 } from '../../views/operators/ops-sign-in.ts';
 import type { OpsWriteView } from '../../views/operators/ops-write.ts';
 import type { StatusPageView } from '../../views/page/status-page.ts';
-import type { Answer, OwnRequest } from '../answer.ts';
+import { type Answer, type OwnRequest, plain as plainAnswer, retryAfter, whole } from '../answer.ts';
 import { compressed } from '../compressed.ts';
-import type { Operator } from './operator.ts';
+import type { Operator, Verdict } from './operator.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
 import type { WriteForms } from './write-routes.ts';
 
@@ -27,7 +27,7 @@ interface OpsRoutesOptions {
   readonly authenticate: (
     given: string,
     client: { readonly address: string; readonly now: EpochMs },
-  ) => Promise<SignInVerdict>;
+  ) => Promise<Verdict<{ readonly credential: string; readonly operator: Operator }>>;
   readonly provider: OpsProvider;
   readonly sessions: OperatorSessionService;
   readonly events: OpsEvents;
@@ -44,11 +44,6 @@ export type OpsPage =
   | { readonly kind: 'ops-write'; readonly view: OpsWriteView }
   /** As visitors would see it. */
   | { readonly kind: 'status-page'; readonly view: StatusPageView };
-
-type SignInVerdict =
-  | { readonly kind: 'right'; readonly credential: string; readonly operator: Operator }
-  | { readonly kind: 'wrong' }
-  | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 /** Signing in with an identity provider. */
 export interface OpsProvider {
@@ -209,10 +204,7 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
       fault: 'limited',
       minutes: Math.ceil(verdict.retryAfterMs / 60_000),
     });
-    return {
-      ...limited,
-      headers: { ...limited.headers, 'retry-after': String(Math.ceil(verdict.retryAfterMs / 1_000)) },
-    };
+    return { ...limited, headers: { ...limited.headers, ...retryAfter(verdict.retryAfterMs) } };
   }
   const cookie = await options.sessions.begin(presentedCookie(options, request), verdict.credential);
   await options.actions.signedIn({ operator: verdict.operator, address: request.clientAddress });
@@ -317,34 +309,23 @@ async function signInPage(
 
 async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<Answer> {
   const { html, csp } = await options.render(drawn);
-  return {
-    status,
-    headers: {
-      ...NEVER_KEPT,
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': Buffer.byteLength(html),
-      'content-security-policy': `${csp}; frame-ancestors ${drawn.kind === 'status-page' ? "'self'" : "'none'"}`,
-    },
-    body: html,
-  };
+  return whole(status, html, {
+    ...NEVER_KEPT,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `${csp}; frame-ancestors ${drawn.kind === 'status-page' ? "'self'" : "'none'"}`,
+  });
 }
 
 function goTo(location: string, headers: OutgoingHttpHeaders = {}): Answer {
-  return { status: 303, headers: { ...NEVER_KEPT, location, 'content-length': 0, ...headers }, body: '' };
+  return whole(303, '', { ...NEVER_KEPT, location, ...headers });
 }
 
-function plain(status: number, text: string): Answer {
-  const body = `${text}\n`;
-  return {
-    status,
-    headers: { ...NEVER_KEPT, 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) },
-    body,
-  };
+function plain(status: number, text: string, headers: OutgoingHttpHeaders = {}): Answer {
+  return plainAnswer(status, text, { ...NEVER_KEPT, ...headers });
 }
 
 function notAllowed(allow: string): Answer {
-  const answered = plain(405, `Method not allowed. Use ${allow}.`);
-  return { ...answered, headers: { ...answered.headers, allow } };
+  return plain(405, `Method not allowed. Use ${allow}.`, { allow });
 }
 
 /** An operator has a few windows open, not hundreds. */

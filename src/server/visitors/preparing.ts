@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { escapeMarkup } from '../../model/scalars.ts';
 import { findWords, localeDirection } from '../../views/words/index.ts';
-import { type Answer, NEVER_CACHED, plain } from '../answer.ts';
+import { type Answer, NEVER_CACHED, plain, whole } from '../answer.ts';
 
 const RETRY_SECONDS = 2;
 /** In the typefaces of the page (`layouts/tokens.css`). */
@@ -18,15 +18,10 @@ export function preparing(path: string, locale: string): Answer {
   if (!path.endsWith('.html')) return plain(503, 'This page is being prepared. Try again in two seconds.', headers);
   const [title, text] = [words.preparingTitle, words.preparingBody].map(escapeMarkup);
   const body = `<!doctype html><html lang="${escapeMarkup(locale)}" dir="${localeDirection(locale)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`;
-  return {
-    status: 503,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'content-security-policy': CSP,
-      'cache-control': NEVER_CACHED,
-      ...headers,
-    },
-    body,
-  };
+  return whole(503, body, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': CSP,
+    'cache-control': NEVER_CACHED,
+    ...headers,
+  });
 }

@@ -13,7 +13,6 @@ import {
 import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
 import { shortId } from '../text/addresses.ts';
-import type { V2Component } from './types.ts';
 import { componentStatus } from './types.ts';
 
 /** The page's id in the v2 shape. */
@@ -83,13 +82,17 @@ interface ComponentParts {
   readonly position: number;
 }
 
-function v2Component(model: PageModel, { component, group, changes, position }: ComponentParts): V2Component {
+/** A component or a group; `components`: ids of those of a group, absent on components as in the original. */
+export type V2Component = ReturnType<typeof v2Component> & { readonly components?: readonly string[] };
+
+function v2Component(model: PageModel, { component, group, changes, position }: ComponentParts) {
   const { definition, plainName: name, state, description } = component;
   return {
     id: v2ComponentId(model, definition.id),
     name,
     status: componentStatus(state),
     ...componentDates(model, [component], changes),
+    // From 1, among the components of its group or, outside groups, among groups and components together.
     position,
     description,
     showcase: true,
@@ -124,16 +127,13 @@ function v2Group(model: PageModel, { group, members, changes, position }: GroupP
   };
 }
 
-function componentDates(
-  { settings }: PageModel,
-  members: readonly ComponentModel[],
-  changes: Changes,
-): Pick<V2Component, 'created_at' | 'updated_at' | 'start_date'> {
+function componentDates({ settings }: PageModel, members: readonly ComponentModel[], changes: Changes) {
   const earliest = toEpochMs(Math.min(...members.map(({ knownSince }) => knownSince)));
   const changed = members.map(({ definition, knownSince }) => changes.get(definition.id) ?? knownSince);
   return {
     created_at: toIso(earliest),
     updated_at: toIso(toEpochMs(Math.max(...changed))),
-    start_date: dayOf(earliest, settings.timezone),
+    // In the page's zone; null on a group that is empty.
+    start_date: dayOf(earliest, settings.timezone) as string | null,
   };
 }

@@ -3,20 +3,9 @@
 import { type PageMaintenance, type PageModel, toIso } from '../../model/index.ts';
 import { isOpen } from '../incident/events.ts';
 import { lastChangeAt } from '../model/page-state.ts';
-import { type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
-import { v2Incident, v2Maintenance } from './incidents.ts';
-import {
-  pageStatus,
-  type V2Component,
-  type V2Components,
-  type V2Incident,
-  type V2Incidents,
-  type V2Maintenance,
-  type V2Maintenances,
-  type V2Page,
-  type V2StatusDocument,
-  type V2Summary,
-} from './types.ts';
+import { type V2Component, type V2ComponentSet, v2ComponentSet, v2PageId } from './components.ts';
+import { type V2Incident, v2Incident, v2Maintenance } from './incidents.ts';
+import { pageStatus } from './types.ts';
 
 /**
  * `api/v2/components/<id>.json` and `api/v2/incidents/<id>.json`: what the lists say of one thing. They are made from the
@@ -47,7 +36,11 @@ export function isSinglePath(path: string): boolean {
 export function singleDocuments(read: (path: string) => unknown): ReadonlyMap<string, V2Single> {
   const found = new Map<string, V2Single>();
   for (const list of LISTS) {
-    const document = read(list) as (Partial<V2Components & V2Incidents> & { readonly page: V2Page }) | null;
+    const document = read(list) as {
+      readonly page: V2Page;
+      readonly components?: readonly V2Component[];
+      readonly incidents?: readonly V2Incident[];
+    } | null;
     if (document === null) continue;
     const { page, components = [], incidents = [] } = document;
     for (const component of components)
@@ -65,22 +58,10 @@ function changedWith(page: V2Page, { updated_at }: V2Component | V2Incident): V2
 /** As many as the original gives. */
 const NEWEST_COUNT = 50;
 
-export interface V2Documents {
-  summary(): V2Summary;
-  status(): V2StatusDocument;
-  components(): V2Components;
-  /** The 50 newest. */
-  incidents(): V2Incidents;
-  unresolved(): V2Incidents;
-  /** The 50 newest. */
-  maintenances(): V2Maintenances;
-  /** Soonest first. */
-  upcoming(): V2Maintenances;
-  active(): V2Maintenances;
-}
+export type V2Documents = ReturnType<typeof v2Documents>;
 
 /** The documents of one page; each is made when asked for, what they share once. */
-export function v2Documents(model: PageModel): V2Documents {
+export function v2Documents(model: PageModel) {
   let set: V2ComponentSet | undefined;
   const components = (): V2ComponentSet => {
     set ??= v2ComponentSet(model);
@@ -89,7 +70,7 @@ export function v2Documents(model: PageModel): V2Documents {
   const page = v2Page(model);
   const unresolved = () =>
     model.incidents.filter((incident) => isOpen(incident)).map((incident) => v2Incident(model, components(), incident));
-  const maintenances = (wanted: (maintenance: PageMaintenance) => boolean): V2Maintenance[] =>
+  const maintenances = (wanted: (maintenance: PageMaintenance) => boolean) =>
     model.maintenances.filter(wanted).map((maintenance) => v2Maintenance(model, components(), maintenance));
   const newest = () =>
     model.maintenances.slice(0, NEWEST_COUNT).map((known) => v2Maintenance(model, components(), known));
@@ -105,12 +86,15 @@ export function v2Documents(model: PageModel): V2Documents {
     }),
     status: () => ({ page, status: pageStatus(model) }),
     components: () => ({ page, components: components().all }),
+    /** The 50 newest. */
     incidents: () => ({
       page,
       incidents: model.incidents.slice(0, NEWEST_COUNT).map((incident) => v2Incident(model, components(), incident)),
     }),
     unresolved: () => ({ page, incidents: unresolved() }),
+    /** The 50 newest. */
     maintenances: () => ({ page, scheduled_maintenances: newest() }),
+    /** Soonest first. */
     upcoming: () => ({ page, scheduled_maintenances: upcoming() }),
     active: () => ({ page, scheduled_maintenances: active() }),
   };
@@ -124,7 +108,9 @@ function isActive({ status }: PageMaintenance): boolean {
   return status === 'in_progress' || status === 'verifying';
 }
 
-export function v2Page(model: PageModel): V2Page {
+type V2Page = ReturnType<typeof v2Page>;
+
+export function v2Page(model: PageModel) {
   return {
     id: v2PageId(model),
     name: model.definition.title,

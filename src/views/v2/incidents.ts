@@ -16,7 +16,6 @@ import {
 import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { absoluteUrl, incidentPath, maintenancePath, shortId } from '../text/addresses.ts';
 import { type V2ComponentSet, v2ComponentId, v2PageId } from './components.ts';
-import type { V2AffectedComponent, V2Incident, V2Maintenance, V2Update } from './types.ts';
 import { componentStatus } from './types.ts';
 
 /** Maintenances in the Statuspage v2 shape. */
@@ -27,11 +26,7 @@ export function v2MaintenanceId(model: PageModel, { id }: Pick<PageMaintenance, 
 }
 
 /** A maintenance with all of its updates, newest first; of one that repeats, its next window. */
-export function v2Maintenance(
-  model: PageModel,
-  components: V2ComponentSet,
-  maintenance: PageMaintenance,
-): V2Maintenance {
+export function v2Maintenance(model: PageModel, components: V2ComponentSet, maintenance: PageMaintenance) {
   const id = v2MaintenanceId(model, maintenance);
   const { startsAt, endsAt, status, title, componentIds, updates, announcedAt, changedAt } = maintenance;
   return {
@@ -63,8 +58,8 @@ function v2Updates<Status extends string>(
     title,
     updates,
   }: { readonly id: string; readonly title: string; readonly updates: readonly PageUpdate<Status>[] },
-  affectedBy: (index: number) => readonly V2AffectedComponent[] | null,
-): V2Update<Status>[] {
+  affectedBy: ReturnType<typeof affectedComponents>,
+) {
   return updates
     .map(({ id, at, status, body, notify }, index) => ({
       id: shortId('update', parentId, id),
@@ -91,13 +86,14 @@ function v2Updates<Status extends string>(
 function affectedComponents(
   { model, components }: { readonly model: PageModel; readonly components: V2ComponentSet },
   { componentIds, startedAt, updates }: PageIncident,
-): (index: number) => V2AffectedComponent[] | null {
+) {
   const affected = componentIds.flatMap((id) => model.components.filter(({ definition }) => definition.id === id));
   if (affected.length === 0) return () => null;
   const states = affected.map((component) => statesAlong(component, startedAt, updates));
-  return (index) =>
+  return (index: number) =>
     affected.map((component, nth) => ({
       code: v2ComponentId(model, component.definition.id),
+      // `Group - Name`, or the name alone.
       name: components.fullNames.get(component.definition.id) ?? component.name,
       old_status: componentStatus(states[nth]?.[index] ?? 'unknown'),
       new_status: componentStatus(states[nth]?.[index + 1] ?? 'unknown'),
@@ -119,8 +115,10 @@ export function v2IncidentId(model: PageModel, { id }: Pick<PageIncident, 'id'>)
   return shortId('incident', model.definition.id, id);
 }
 
+export type V2Incident = ReturnType<typeof v2Incident>;
+
 /** An incident with all of its updates, newest first. */
-export function v2Incident(model: PageModel, components: V2ComponentSet, incident: PageIncident): V2Incident {
+export function v2Incident(model: PageModel, components: V2ComponentSet, incident: PageIncident) {
   const id = v2IncidentId(model, incident);
   const { title, status, updates, startedAt, endedAt, impact } = incident;
   return {
