@@ -5,17 +5,10 @@ import { joinPieces, type Pieces, toPiece } from '../../model/translated.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, rootUrl, type ViewContext, type ViewOptions } from '../frame/shell.ts';
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
-import { type BadgeSnippets, badgeSnippets } from './snippets.ts';
+import { badgeSnippets } from './snippets.ts';
 
 /** What a badge of one's own is chosen from. The first of each is what is shown at first. */
-export interface BadgeBuilderView {
-  /** Absolute address of the page, with a slash at the end. */
-  readonly url: string;
-  readonly subjects: readonly BadgeSubjectChoice[];
-  readonly kinds: readonly BadgeKindChoice[];
-  readonly styles: readonly NamedChoice[];
-  readonly first: BadgeCopyView;
-}
+export type BadgeBuilderView = BadgeGalleryView['builder'];
 
 /** A name as in addresses, and in the words of the page. */
 export interface NamedChoice {
@@ -31,29 +24,20 @@ interface BadgeSubjectChoice {
   readonly lang?: string | undefined;
 }
 
-interface BadgeKindChoice extends NamedChoice {
-  /** Whether groups and components have it as a file too. */
-  readonly isForParts: boolean;
-}
-
 /** A badge, and texts to copy it. */
-export interface BadgeCopyView extends BadgeSnippets {
-  /** Page-relative address of the picture. */
-  readonly src: string;
-  /** Of the alternative text, where a name in it is in another language. */
-  readonly pieces?: Pieces | undefined;
-}
+export type BadgeCopyView = ReturnType<typeof badgeCopy>;
 
 /** A badge below a page, by its address without the ending, with what it is of. */
 export function badgeCopy(
   { model, base }: Pick<ViewContext<PageFrame>, 'model' | 'base'>,
   badge: string,
   { alt, href }: { readonly alt: Pieces; readonly href: string },
-): BadgeCopyView {
+) {
   const { text, ...pieces } = joinPieces(alt);
   return {
     ...badgeSnippets({ alt: text, address: absoluteUrl(model, badge), href: absoluteUrl(model, href) }),
     ...pieces,
+    // Page-relative address of the picture.
     src: `${base}${badge}.svg`,
   };
 }
@@ -90,8 +74,10 @@ export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles, .
       present: null,
     }),
     builder: {
+      // With a slash at the end.
       url: absoluteUrl(model, ''),
       subjects: [{ path: '', ...page }, ...parts],
+      // `isForParts`: groups and components have it as a file too.
       kinds: kinds.map((kind) => ({ ...kind, isForParts: partKinds.includes(kind.name) })),
       styles,
       first: badges[0] ?? badgeOf('', 'status', toPiece(page)),

@@ -13,8 +13,6 @@ interface SnippetInit {
   readonly query?: string;
 }
 
-export type BadgeSnippets = ReturnType<typeof badgeSnippets>;
-
 /** Every language escapes its own way; a name from upstream must not end a line, a link or an attribute. */
 export function badgeSnippets({ alt, address, href, scheme = 'auto', query = '' }: SnippetInit) {
   const line = alt.replace(/\s+/g, ' ').trim();

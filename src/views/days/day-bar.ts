@@ -34,17 +34,14 @@ export interface DayBarView {
   readonly runs: readonly DayRun[];
 }
 
-/** The days of a bar as they are written, oldest first. */
-export interface DaysView {
-  readonly days: readonly Day[];
-  readonly texts: readonly string[];
-}
-
 /** Every page of a site writes the same days, by the few formats that there are. */
 const written = new WeakMap<Format['day'], WeakMap<readonly Day[], readonly string[]>>();
 
+/** The days of a bar as they are written, oldest first. */
+export type DaysView = ReturnType<typeof barDays>;
+
 /** The days that end with the one of `model.asOf`. */
-export function barDays({ model, format }: ViewContext<DatedPage>, dayCount: number = BAR_DAYS): DaysView {
+export function barDays({ model, format }: ViewContext<DatedPage>, dayCount: number = BAR_DAYS) {
   const days = daysUntil(dayOf(model.asOf, model.settings.timezone), dayCount);
   const write = dayCount > BAR_DAYS ? format.day : format.dayInYear;
   const texts = written

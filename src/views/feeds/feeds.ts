@@ -22,45 +22,6 @@ import { findWords } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
 import { feedStories, type Story } from './feed-stories.ts';
 
-/** One feed, whatever the format; plain text, cleaned for XML, still to be escaped. */
-export interface FeedView {
-  /** `urn:uuid:…`, the same whatever the page's address. */
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  readonly language: string;
-  /** The page that the feed is about. */
-  readonly pageUrl: string;
-  readonly atomUrl: string;
-  readonly rssUrl: string;
-  /** Null: there is none of this feed. */
-  readonly jsonUrl: string | null;
-  /** Who writes it: the page. */
-  readonly author: string;
-  /** ISO 8601; the newest item, or when the page was first defined while there is none. */
-  readonly updatedAt: string;
-  /** Newest first. */
-  readonly items: readonly FeedItemView[];
-}
-
-export interface FeedItemView {
-  /** `urn:uuid:…`; the same in the feeds of the page and of each component it is about. */
-  readonly id: string;
-  readonly url: string;
-  readonly title: string;
-  readonly kind: 'incident' | 'maintenance';
-  readonly status: string;
-  readonly impact: string | null;
-  /** Names of the components it is about. */
-  readonly components: readonly string[];
-  readonly publishedAt: string;
-  readonly updatedAt: string;
-  /** The window in words; empty for an incident. */
-  readonly windowText: string;
-  /** Newest first; of an item that is one update, that one. */
-  readonly updates: readonly ReturnType<typeof updateView>[];
-}
-
 /** Everything that a feed is made from. */
 export interface FeedInputs {
   readonly page: FeedPage;
@@ -73,8 +34,6 @@ export interface FeedInputs {
   readonly emptySince: EpochMs | null;
   readonly stories: readonly FeedStory[];
 }
-
-type FeedHead = Omit<FeedView, 'items' | 'updatedAt'>;
 
 /** What feeds and their items say of their page. One object for all feeds of a page. */
 interface FeedPage {
@@ -121,8 +80,11 @@ export function feedInputs(model: PageModel): PageFeeds {
   };
 }
 
+/** One feed, whatever the format; plain text, cleaned for XML, still to be escaped. */
+export type FeedView = ReturnType<typeof feedView>;
+
 /** The feed of these inputs; made once, since it is written in several formats. */
-export const feedView = remembered((inputs: FeedInputs): FeedView => {
+export const feedView = remembered((inputs: FeedInputs) => {
   const { page, isHistory, emptySince, stories } = inputs;
   const head = isHistory ? historyHead(inputs) : feedHead(inputs);
   const known = itemsOf(page);
@@ -162,11 +124,12 @@ function remembered<From extends object, Made>(make: (from: From) => Made): (fro
   return (from) => made.getOrInsertComputed(from, make);
 }
 
-function feedHead({ page, component, description }: FeedInputs): FeedHead {
+function feedHead({ page, component, description }: FeedInputs) {
   const path = component === null ? '' : componentPath(component.id);
   const id =
     component === null ? stableUuid('page', ...placeOf(page)) : stableUuid('component', ...placeOf(page), component.id);
   return {
+    // The same whatever the page's address.
     id: `urn:uuid:${id}`,
     title: component === null ? page.title : `${page.title}: ${cleanLine(component.name)}`,
     description,
@@ -174,12 +137,14 @@ function feedHead({ page, component, description }: FeedInputs): FeedHead {
     pageUrl: absoluteUrl(page, path),
     atomUrl: absoluteUrl(page, `${path}feed.atom`),
     rssUrl: absoluteUrl(page, `${path}feed.rss`),
-    jsonUrl: absoluteUrl(page, `${path}feed.json`),
+    // Null: there is none of this feed.
+    jsonUrl: absoluteUrl(page, `${path}feed.json`) as string | null,
+    // Who writes it: the page.
     author: page.title,
   };
 }
 
-function historyHead(inputs: FeedInputs): FeedHead {
+function historyHead(inputs: FeedInputs): ReturnType<typeof feedHead> {
   const { page } = inputs;
   return {
     ...feedHead(inputs),
@@ -212,36 +177,38 @@ function updateItem(page: FeedPage, story: FeedStory, update: FeedUpdate): FeedI
   };
 }
 
+export type FeedItemView = ReturnType<typeof storyItem>;
+
 /** A story as one item with all of its updates. */
-function storyItem(page: FeedPage, story: FeedStory): FeedItemView {
+function storyItem(page: FeedPage, story: FeedStory) {
   const { event, changedAt } = story;
   const common = storyFacts(page, story);
   const first = event.updates[0]?.at ?? changedAt;
   return {
     ...common,
+    // The same in the feeds of the page and of each component it is about.
     id: `urn:uuid:${stableUuid(common.kind, ...placeOf(page), event.id)}`,
     title: cleanLine(event.title),
-    status: event.status,
+    status: event.status as string,
     publishedAt: toIso(first),
     updatedAt: toIso(later(first, changedAt)),
+    // Newest first; of an item that is one update, that one.
     updates: event.updates.map((update) => updateView(page, update)).toReversed(),
   };
 }
 
-type StoryFacts = Pick<FeedItemView, 'url' | 'kind' | 'impact' | 'components' | 'windowText'>;
-
-function storyFacts(page: FeedPage, { event, components }: FeedStory): StoryFacts {
+function storyFacts(page: FeedPage, { event, components }: FeedStory) {
   if ('startedAt' in event)
     return {
       url: absoluteUrl(page, incidentPath(event.slug)),
-      kind: 'incident',
-      impact: event.impact,
+      kind: 'incident' as const,
+      impact: event.impact as string | null,
       components,
       windowText: '',
     };
   return {
     url: absoluteUrl(page, maintenancePath(event.slug)),
-    kind: 'maintenance',
+    kind: 'maintenance' as const,
     impact: null,
     components,
     windowText: `${timeText(page, event.startsAt)} – ${timeText(page, event.endsAt)}`,

@@ -49,21 +49,6 @@ export interface SitemapView {
   }[];
 }
 
-export interface SitemapIndexView {
-  readonly sitemaps: readonly string[];
-}
-
-export interface RobotsView {
-  readonly isAllowed: boolean;
-  readonly sitemap: string | null;
-}
-
-export interface LlmsView {
-  readonly title: string;
-  readonly summary: string;
-  readonly sections: readonly { readonly heading: string; readonly links: readonly LlmsLink[] }[];
-}
-
 interface LlmsLink {
   readonly text: string;
   readonly url: string;
@@ -99,11 +84,13 @@ export function sitemapView(model: PageModel): SitemapView {
   };
 }
 
+export type SitemapIndexView = NonNullable<ReturnType<typeof sitemapIndexView>>;
+
 /**
  * The sitemaps of a site's listed pages; those on a domain of their own are found there, as the protocol demands. Null: there
  * is none, and an index that names nothing is no index.
  */
-export function sitemapIndexView(site: SiteInit, pages: readonly SitePage[]): SitemapIndexView | null {
+export function sitemapIndexView(site: SiteInit, pages: readonly SitePage[]) {
   const sitemaps = pages
     .filter((page) => isListed(page) && page.settings.url.startsWith(site.url))
     .map(({ settings }) => new URL('sitemap.xml', settings.url).href)
@@ -111,8 +98,10 @@ export function sitemapIndexView(site: SiteInit, pages: readonly SitePage[]): Si
   return sitemaps.length === 0 ? null : { sitemaps };
 }
 
+export type RobotsView = ReturnType<typeof robotsView>;
+
 /** What robots are told of one page; only a page at the root of its host is heard. */
-export function robotsView(page: SitePage): RobotsView {
+export function robotsView(page: SitePage) {
   const isAllowed = isListed(page);
   return { isAllowed, sitemap: isAllowed ? new URL('sitemap.xml', page.settings.url).href : null };
 }
@@ -122,8 +111,10 @@ export function siteRobotsView(site: SiteInit, hasSitemap: boolean): RobotsView 
   return { isAllowed: true, sitemap: hasSitemap ? new URL('sitemap.xml', site.url).href : null };
 }
 
+export type LlmsView = ReturnType<typeof llmsView>;
+
 /** One page for readers that are programs: its state in words, its components, and where its data is. */
-export function llmsView(model: PageModel): LlmsView {
+export function llmsView(model: PageModel) {
   const { definition } = model;
   const link = (text: string, path: string, note: string) => ({ text, url: absoluteUrl(model, path), note });
   const open = model.incidents.filter((incident) => isOpen(incident));

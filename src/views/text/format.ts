@@ -55,49 +55,6 @@ interface Clock {
   readonly clock: (at: EpochMs) => TimeView;
 }
 
-export interface Format {
-  /** With the zone, once in each place where times stand: `21 Nov 2026, 09:31 CET`. */
-  readonly zoned: Clock;
-  /** Beside one with the zone: `21 Nov 2026, 09:31`. */
-  readonly plain: Clock;
-  /** From when something goes on: of the last twelve hours no day is needed. */
-  readonly since: (at: EpochMs, now: EpochMs) => TimeView;
-  /** From when to when; the zone stands at the end, and an end on the same day is a time of that day. */
-  readonly range: (
-    from: EpochMs,
-    to: EpochMs | null,
-    way: 'time' | 'timeInYear',
-  ) => { from: TimeView; to: TimeView | null };
-  /** Both instants fall on one calendar day. */
-  readonly isSameDay: (a: EpochMs, b: EpochMs) => boolean;
-  /** `21 Nov 2026` */
-  readonly day: (day: Day) => string;
-  /** `21 Nov`, where days do not go round the year. */
-  readonly dayInYear: (day: Day) => string;
-  /** `Saturday, 21 November` */
-  readonly dayLong: (day: Day) => string;
-  /** `November 2026` from `2026-11`. */
-  readonly month: (month: string) => string;
-  /** `Nov` from `2026-11`. */
-  readonly monthShort: (month: string) => string;
-  /** `1 h, 20 min`: at most two units, seconds only below a minute. */
-  readonly duration: (ms: number) => string;
-  /** When a day was in which state: see `writeSpans`. */
-  readonly spans: (packed: string, dayLetter: string, words: Words) => string;
-  /** `API, Search, and Web`. */
-  readonly list: (names: readonly string[]) => string;
-  /** The same in pieces: each name is what is made of it, and `more` stands at the end if it says anything. */
-  readonly listPieces: <Named extends { readonly name: string }, Piece>(
-    named: readonly Named[],
-    make: (one: Named) => Piece,
-    more?: string,
-  ) => (string | Piece)[];
-  readonly number: (value: number) => string;
-  readonly percent: (ratio: number | null, decimals: number) => string;
-  /** The zone as people write it, `Europe/Berlin`. */
-  readonly zone: string;
-}
-
 const known = new Map<string, Format>();
 
 /** Formats for a locale and an IANA zone; made once for each pair, since making one is a thousand times using one. */
@@ -105,7 +62,9 @@ export function formatIn(locale: string, zone: string): Format {
   return known.getOrInsertComputed(`${locale} ${zone}`, () => createFormat(locale, zone));
 }
 
-function createFormat(locale: string, zone: string): Format {
+export type Format = ReturnType<typeof createFormat>;
+
+function createFormat(locale: string, zone: string) {
   const inZone = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: zone });
   const inUtc = (options: Intl.DateTimeFormatOptions) =>
@@ -134,31 +93,49 @@ function createFormat(locale: string, zone: string): Format {
   const number = new Intl.NumberFormat(locale);
   const noon = (text: string) => Date.parse(`${text}T12:00:00Z`);
   return {
+    /** With the zone, once in each place where times stand: `21 Nov 2026, 09:31 CET`. */
     zoned,
+    /** Beside one with the zone: `21 Nov 2026, 09:31`. */
     plain,
-    since: (at, now) => (now - at < 12 * HOUR_MS ? zoned.clock(at) : zoned.timeInYear(at)),
-    range: (from, to, way) => {
+    /** From when something goes on: of the last twelve hours no day is needed. */
+    since: (at: EpochMs, now: EpochMs): TimeView => (now - at < 12 * HOUR_MS ? zoned.clock(at) : zoned.timeInYear(at)),
+    /** From when to when; the zone stands at the end, and an end on the same day is a time of that day. */
+    range: (from: EpochMs, to: EpochMs | null, way: 'time' | 'timeInYear'): { from: TimeView; to: TimeView | null } => {
       if (to === null) return { from: zoned[way](from), to };
       // Where clocks were changed in between, either end has its own.
       const isOneOffset = offsetAt(from, zone) === offsetAt(to, zone);
       return { from: (isOneOffset ? plain : zoned)[way](from), to: zoned[isSameDay(from, to) ? 'clock' : way](to) };
     },
+    /** Both instants fall on one calendar day. */
     isSameDay,
-    day: (value) => day.format(noon(value)),
-    dayInYear: (value) => dayInYear.format(noon(value)),
-    dayLong: (value) => dayLong.format(noon(value)),
-    month: (value) => month.format(noon(`${value}-01`)),
-    monthShort: (value) => monthShort.format(noon(`${value}-01`)),
-    duration: (ms) => durations.memo(inWholeUnits(ms)),
-    spans: (packed, letter, words) =>
+    /** `21 Nov 2026` */
+    day: (value: Day): string => day.format(noon(value)),
+    /** `21 Nov`, where days do not go round the year. */
+    dayInYear: (value: Day): string => dayInYear.format(noon(value)),
+    /** `Saturday, 21 November` */
+    dayLong: (value: Day): string => dayLong.format(noon(value)),
+    /** `November 2026` from `2026-11`. */
+    month: (value: string): string => month.format(noon(`${value}-01`)),
+    /** `Nov` from `2026-11`. */
+    monthShort: (value: string): string => monthShort.format(noon(`${value}-01`)),
+    /** `1 h, 20 min`: at most two units, seconds only below a minute. */
+    duration: (ms: number): string => durations.memo(inWholeUnits(ms)),
+    /** When a day was in which state: see `writeSpans`. */
+    spans: (packed: string, letter: string, words: Words): string =>
       writeSpans(packed, letter, {
         stateWord: (one) => stateWord(stateOfLetter(one), words),
         clock: clockOfDay,
         duration: (ms) => durations.memo(inWholeUnits(ms)),
         ongoing: words.badgeOngoing,
       }),
-    list: (names) => list.format(names),
-    listPieces: (named, make, more = '') => {
+    /** `API, Search, and Web`. */
+    list: (names: readonly string[]): string => list.format(names),
+    /** The same in pieces: each name is what is made of it, and `more` stands at the end if it says anything. */
+    listPieces: <Named extends { readonly name: string }, Piece>(
+      named: readonly Named[],
+      make: (one: Named) => Piece,
+      more: string = '',
+    ): (string | Piece)[] => {
       let at = 0;
       const names = [...named.map(({ name }) => name), ...(more === '' ? [] : [more])];
       return list.formatToParts(names).map(({ type, value }) => {
@@ -166,8 +143,9 @@ function createFormat(locale: string, zone: string): Format {
         return one === undefined ? value : make(one);
       });
     },
-    number: (value) => number.format(value),
-    percent: (ratio, decimals) => formatUptime(ratio, decimals, locale),
+    number: (value: number): string => number.format(value),
+    percent: (ratio: number | null, decimals: number): string => formatUptime(ratio, decimals, locale),
+    /** The zone as people write it, `Europe/Berlin`. */
     zone: zone.replaceAll('_', ' '),
   };
 }
