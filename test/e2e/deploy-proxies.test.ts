@@ -204,10 +204,15 @@ describe.each(PROXIES)('deploy/$name', ({ name, program, guessedPage, start }) =
         [`/${SLUG.public}/badges/`]: 'text/html',
         '/': 'text/html',
       };
+      const log = [`/${SLUG.public}/log/checkpoint`, `/${SLUG.public}/log/SHA256SUMS`];
       for (const [path, type] of Object.entries(shown)) {
         const answer = await ask(path, { headers: { 'accept-encoding': 'gzip' } });
         expect([path, answer.status, answer.headers['content-type']?.split(';')[0]]).toEqual([path, 200, type]);
         expect([path, answer.body.includes(CANARY.public)]).toEqual([path, true]);
+      }
+      for (const path of log) {
+        const answer = await ask(path);
+        expect([path, answer.status, answer.headers['content-type']]).toEqual([path, 200, 'text/plain; charset=utf-8']);
       }
       expect((await ask(`/${SLUG.public}/`)).body).toBe(before.body);
       for (const [file, type] of [

@@ -99,7 +99,8 @@ function nginxFrame(folder: string, http: string): string {
     `pid ${join(folder, 'pid')};`,
     `error_log ${join(folder, 'error.log')};`,
     'events {}',
-    `http {\n${temporary.join('\n')}\naccess_log off;\n${http}\n}`,
+    // As in the nginx.conf that comes with nginx.
+    `http {\ndefault_type application/octet-stream;\n${temporary.join('\n')}\naccess_log off;\n${http}\n}`,
   ].join('\n');
 }
 
