@@ -53,13 +53,6 @@ interface Redemption {
   readonly now: EpochMs;
 }
 
-/** A request that succeeded. */
-export interface Redeemed {
-  /** Where to go next, relative to the page. */
-  readonly to: string;
-  readonly attempt: string;
-}
-
 /** Uses the link from an email; null: it isn't valid (any more) for this page and browser. */
 export async function redeemLink(
   tx: Writer,
@@ -101,27 +94,14 @@ export async function redeemCode(
 }
 
 /** The secrets in one email. */
-export interface MailSecrets {
-  readonly token: string;
-  readonly code: string;
-}
+export type MailSecrets = ReturnType<typeof newMailSecrets>;
 
-export function newMailSecrets(random: RandomBytes): MailSecrets {
+export function newMailSecrets(random: RandomBytes) {
   return { token: newToken(random), code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0') };
 }
 
-/** A request whose email is still to be sent. */
-interface OwedMail {
-  readonly page: PageKey;
-  readonly version: string;
-  readonly address: string;
-  readonly expiresAt: EpochMs;
-  /** As in the request. */
-  readonly to: string;
-}
-
 /** Reads what the email of a request needs; null: there is none to send, or its link was used or has expired. */
-export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Promise<OwedMail | null> {
+export async function readOwedMail(reader: Reader, id: string, now: EpochMs) {
   const [row] = await reader.all(
     `SELECT page, version, address, expires_at, return_to FROM access_challenge
      WHERE id = ? AND address IS NOT NULL AND used_at IS NULL AND expires_at > ?`,
@@ -133,6 +113,7 @@ export async function readOwedMail(reader: Reader, id: string, now: EpochMs): Pr
     version: String(row['version']),
     address: String(row['address']),
     expiresAt: toEpochMs(Number(row['expires_at'])),
+    // As in the request.
     to: String(row['return_to']),
   };
 }
@@ -176,6 +157,9 @@ function codeHash(nonceHash: string, code: string): string {
   return digest('code', nonceHash, code);
 }
 
-function toRedeemed(row: Row | undefined): Redeemed {
+/** A request that succeeded. */
+export type Redeemed = ReturnType<typeof toRedeemed>;
+
+function toRedeemed(row: Row | undefined) {
   return { to: String(row?.['return_to'] ?? ''), attempt: String(row?.['attempt'] ?? '') };
 }

@@ -2,18 +2,6 @@
 
 import type { IncomingMessage } from 'node:http';
 
-export interface RequestHead {
-  readonly host: string | undefined;
-  readonly acceptEncoding: string | undefined;
-  readonly ifNoneMatch: string | undefined;
-  readonly range: string | undefined;
-  readonly cookie: string | null;
-  readonly cacheControl: string | undefined;
-  readonly fetchSite: string | undefined;
-  /** True: a header that affects access was sent twice. Node uses the first, but a proxy may use the last. */
-  readonly isAmbiguous: boolean;
-}
-
 /** Headers that may only be sent once, with a bit for each. */
 const SINGLE = new Map(
   ['host', 'authorization', 'origin', 'sec-fetch-site', 'content-type'].map((name, index) => [name, 1 << index]),
@@ -21,7 +9,9 @@ const SINGLE = new Map(
 /** Lengths of these names, to skip most other headers quickly. */
 const LENGTHS = new Set([...SINGLE.keys()].map(({ length }) => length));
 
-export function readHead({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): RequestHead {
+export type RequestHead = ReturnType<typeof readHead>;
+
+export function readHead({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>) {
   const { host, range, cookie = null } = headers;
   return {
     host,
@@ -31,6 +21,7 @@ export function readHead({ headers, rawHeaders }: Pick<IncomingMessage, 'headers
     cookie,
     cacheControl: headers['cache-control'],
     fetchSite: headers['sec-fetch-site'],
+    // True: a header that affects access was sent twice. Node uses the first, but a proxy may use the last.
     isAmbiguous: isAmbiguous(rawHeaders),
   };
 }

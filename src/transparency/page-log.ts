@@ -63,16 +63,6 @@ interface SeenLog {
   readonly tail: readonly string[];
 }
 
-/** The log to publish with a release. */
-export interface LogHead {
-  readonly size: number;
-  readonly checkpoint: string;
-  /** Public key of the signer. */
-  readonly verifier: string;
-  /** The lines of the last file. */
-  readonly tail: readonly string[];
-}
-
 /** The keys in use. */
 export interface LogKeys {
   readonly current: SigningKey;
@@ -194,7 +184,10 @@ function writeDays(tx: Writer, rows: readonly LogDay[]): Promise<unknown> {
   );
 }
 
-async function commitRelease(tx: Writer, keys: LogKeys, commit: ReleaseCommit): Promise<LogHead> {
+/** The log to publish with a release. */
+export type LogHead = Awaited<ReturnType<typeof commitRelease>>;
+
+async function commitRelease(tx: Writer, keys: LogKeys, commit: ReleaseCommit) {
   const { page, revision, event, root, at, isRollback = false } = commit;
   const verifier = formatKey(keys.current);
   const before = await readLog(tx, commit, verifier);
@@ -211,8 +204,10 @@ async function commitRelease(tx: Writer, keys: LogKeys, commit: ReleaseCommit): 
   const from = size - 1 - ((size - 1) % ENTRIES_PER_FILE);
   return {
     size,
+    // Public key of the signer.
     verifier,
     checkpoint: signNote(text, [keys.current]),
+    // The lines of the last file.
     tail: await readLines(tx, page, { from, to: size }),
   };
 }

@@ -173,19 +173,15 @@ async function checkKey(
   return signer;
 }
 
-interface ReadLog {
-  readonly lines: readonly string[];
-  readonly entries: readonly LogEntry[];
-  readonly faults: readonly string[];
-}
+type ReadLog = Awaited<ReturnType<typeof readLog>>;
 
-async function readLog(read: ReadFile, { size, root }: Checkpoint): Promise<ReadLog> {
+async function readLog(read: ReadFile, { size, root }: Checkpoint) {
   const paths = Array.from({ length: Math.ceil(size / ENTRIES_PER_FILE) }, (_, at) =>
     entriesPath(at * ENTRIES_PER_FILE),
   );
   const texts = await pLimit(FILES_AT_ONCE).map(paths, (path) => readText(read, path));
   const missing = paths.find((_, at) => texts[at] === null);
-  const failed = (fault: string): ReadLog => ({ lines: [], entries: [], faults: [fault] });
+  const failed = (fault: string) => ({ lines: [] as string[], entries: [] as LogEntry[], faults: [fault] });
   if (missing !== undefined) return failed(`${missing} is missing, so the log can’t be read.`);
   const lines = texts.flatMap((text) => (text ?? '').split('\n').slice(0, -1));
   if (lines.length < size)
@@ -195,7 +191,7 @@ async function readLog(read: ReadFile, { size, root }: Checkpoint): Promise<Read
   const entries = signed.map(parseEntry);
   const bad = entries.findIndex((entry, n) => entry?.n !== n);
   if (bad !== -1) return failed(`Entry ${bad} of the log can’t be read, or isn’t in its place.`);
-  return { lines: signed, entries: entries.filter((entry) => entry !== null), faults: [] };
+  return { lines: signed, entries: entries.filter((entry) => entry !== null), faults: [] as string[] };
 }
 
 /** Contradictions to the head that was seen before. */
@@ -252,10 +248,7 @@ function isSignature(text: Buffer, verifier: string, signature: string): boolean
 }
 
 /** Compares the served files with the signed list. */
-async function checkFiles(
-  { read, isAtRoot }: VerifyOptions,
-  { release }: Checkpoint,
-): Promise<{ readonly faults: readonly string[]; readonly count: number }> {
+async function checkFiles({ read, isAtRoot }: VerifyOptions, { release }: Checkpoint) {
   const sums = await readText(read, FILES_PATH);
   if (sums === null) return { faults: [`${FILES_PATH} is missing, so files can’t be compared.`], count: 0 };
   if (hash('sha256', sums) !== release) return { faults: [`${FILES_PATH} isn’t the list that was signed.`], count: 0 };
@@ -273,11 +266,7 @@ async function checkFiles(
 }
 
 /** Compares the page's past days with those in its log. */
-async function checkDays(
-  read: ReadFile,
-  entries: readonly LogEntry[],
-  now: EpochMs,
-): Promise<{ readonly faults: readonly string[]; readonly count: number }> {
+async function checkDays(read: ReadFile, entries: readonly LogEntry[], now: EpochMs) {
   const document = parseJson(await readText(read, 'api/uptime.json'), UptimeSchema);
   if (document === null)
     return { faults: ['api/uptime.json is missing or damaged, so days can’t be compared.'], count: 0 };

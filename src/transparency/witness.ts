@@ -110,15 +110,8 @@ const RecordSchema = z.object({
   head: z.string().nullable(),
 });
 
-interface WitnessRecord {
-  readonly kind: (typeof KINDS)[number];
-  readonly url: string;
-  readonly at: EpochMs;
-  /** Null: it couldn't be reached. */
-  readonly text: string | null;
-  /** The last head that agreed. */
-  readonly head?: SeenHead | null;
-}
+/** `text`: null if it couldn't be reached. `head`: the last one that agreed. */
+type WitnessRecord = Omit<z.output<typeof RecordSchema>, 'head'> & { readonly head?: SeenHead | null };
 
 export async function readRecords(reader: Reader): Promise<readonly WitnessRecord[]> {
   const rows = await reader.all('SELECT kind, url, at, text, head FROM witness_record ORDER BY kind, url');

@@ -191,15 +191,9 @@ const UNREAD = { addresses: () => ({ home: null }), sources: () => [] };
 
 const OFFLINE = 'Offline: no upstream and no target was contacted. References are checked against stored data.';
 
-interface TargetRow {
-  readonly target: Target['kind'];
-  readonly place: string;
-  readonly isOk: boolean;
-  readonly code: string | null;
-  readonly summary: string;
-}
+type TargetRow = Awaited<ReturnType<typeof probeTarget>>;
 
-async function probeTarget(target: Target): Promise<TargetRow> {
+async function probeTarget(target: Target) {
   const base = { target: target.kind, place: target.place };
   try {
     if (target.kind === 'folder') await requireAnswer(target.place);

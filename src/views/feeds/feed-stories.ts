@@ -12,18 +12,6 @@ const PAGE_ITEMS_MAX = 100;
 /** A page has many components, and each of their stories is in the page's history too. */
 const COMPONENT_SHARE = 0.5;
 
-export interface Story {
-  readonly event: PageIncident | PageMaintenance;
-  readonly changedAt: EpochMs;
-  /** Those that there is room for, oldest first; the newest is always one. */
-  readonly updates: readonly PageUpdate<string>[];
-}
-
-interface FeedStories {
-  readonly ofPage: readonly Story[];
-  readonly ofComponent: (id: string) => readonly Story[];
-}
-
 interface DatedEvent {
   readonly event: PageIncident | PageMaintenance;
   readonly updates: readonly PageUpdate<string>[];
@@ -31,14 +19,7 @@ interface DatedEvent {
   readonly isOpen: boolean;
 }
 
-interface Dated {
-  /** What happened, latest change first. */
-  readonly past: readonly DatedEvent[];
-  /** What is planned, soonest first. */
-  readonly plans: readonly DatedEvent[];
-}
-
-export function feedStories(model: PageModel): FeedStories {
+export function feedStories(model: PageModel) {
   const ofPage = datedEvents(model);
   const grouped = new Map<string, { past: DatedEvent[]; plans: DatedEvent[] }>();
   for (const kind of ['past', 'plans'] as const)
@@ -50,11 +31,13 @@ export function feedStories(model: PageModel): FeedStories {
       }
   return {
     ofPage: chosen(ofPage, 1),
-    ofComponent: (id) => chosen(grouped.get(id) ?? { past: [], plans: [] }, COMPONENT_SHARE),
+    ofComponent: (id: string) => chosen(grouped.get(id) ?? { past: [], plans: [] }, COMPONENT_SHARE),
   };
 }
 
-function datedEvents({ incidents, maintenances, asOf }: PageModel): Dated {
+type Dated = ReturnType<typeof datedEvents>;
+
+function datedEvents({ incidents, maintenances, asOf }: PageModel) {
   const happened = maintenances.filter(({ status }) => status !== 'scheduled');
   const past = [
     ...incidents.map((event): DatedEvent => {
@@ -74,7 +57,9 @@ function plannedEvent(event: PageMaintenance): DatedEvent {
   return { event, updates: event.updates, changedAt: event.changedAt, isOpen: false };
 }
 
-function chosen({ past, plans }: Dated, share: number): readonly Story[] {
+export type Story = ReturnType<typeof chosen>[number];
+
+function chosen({ past, plans }: Dated, share: number) {
   const storiesMax = PAGE_STORIES_MAX * share;
   const events = [
     ...past.filter((dated, index) => index < storiesMax || dated.isOpen),
@@ -88,6 +73,7 @@ function chosen({ past, plans }: Dated, share: number): readonly Story[] {
   return events.map(({ event, changedAt, updates }) => ({
     event,
     changedAt,
+    // Those that there is room for, oldest first; the newest is always one.
     updates: updates.filter((update, index) => index === updates.length - 1 || listed.has(update)),
   }));
 }

@@ -6,7 +6,6 @@ import {
   DAY_MS,
   declaredSpans,
   type EpochMs,
-  type Fall,
   fallsOf,
   firstKnownAt,
   type Incident,
@@ -45,13 +44,9 @@ interface LineInputs {
   readonly asOf: EpochMs;
 }
 
-export interface LaidComponent {
-  readonly component: ComponentModel;
-  /** When it went down, by what monitors saw. */
-  readonly falls: readonly Fall[];
-}
+export type LaidComponent = ReturnType<typeof layComponent>;
 
-export function layComponent(definition: ComponentDefinition, inputs: LineInputs): LaidComponent {
+export function layComponent(definition: ComponentDefinition, inputs: LineInputs) {
   const { settings, monitors, pasts, asOf } = inputs;
   const monitor = definition.monitor === null ? undefined : monitors.get(definition.monitor);
   const past = definition.monitor === null ? undefined : pasts.get(definition.monitor);
@@ -73,6 +68,7 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
       responseTimes: past?.responseTimes ?? [],
       upstreamUptime: past?.uptime ?? null,
     },
+    // When it went down, by what monitors saw.
     falls: definition.monitor === null ? [] : fallsOf(sightings, asOf),
   };
 }

@@ -16,7 +16,6 @@ import {
   isWorse,
   joinPieces,
   later,
-  type NewEntry,
   type PageDefinition,
   type PageIncident,
   type PageSettings,
@@ -45,13 +44,7 @@ interface StoryInputs {
   readonly asOf: EpochMs;
 }
 
-interface Stories {
-  /** Newest start first. */
-  readonly incidents: readonly PageIncident[];
-  readonly newEntries: readonly NewEntry[];
-}
-
-export function buildStories(inputs: StoryInputs): Stories {
+export function buildStories(inputs: StoryInputs) {
   const { entries } = inputs.entries;
   const declared = inputs.incidents.filter(({ isOutage, isOverride }) => !isOutage && isOverride !== true);
   const identities = matchIdentities(declared, inputs.entries, inputs.knownEntries);
@@ -68,6 +61,7 @@ export function buildStories(inputs: StoryInputs): Stories {
     ),
   ];
   return {
+    // Newest start first.
     incidents: incidents.sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1)),
     newEntries: identities.newEntries,
   };
