@@ -3,7 +3,7 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { type CorrectionReason, lastClosedDay } from '../model/closed-days.ts';
+import { lastClosedDay } from '../model/closed-days.ts';
 import { STATES } from '../model/state.ts';
 import { type Day, type EpochMs, HOUR_MS, toEpochMs } from '../model/time.ts';
 import {
@@ -47,15 +47,6 @@ export interface Verdict {
   readonly daysChecked: number;
   /** Days that were corrected openly since the head that was seen; all, if none was. */
   readonly corrections: readonly Correction[];
-}
-
-interface Correction {
-  readonly at: string;
-  readonly component: string;
-  readonly day: string;
-  readonly was: string;
-  readonly now: string;
-  readonly why: CorrectionReason;
 }
 
 interface VerifyOptions {
@@ -292,7 +283,9 @@ async function checkDays(read: ReadFile, entries: readonly LogEntry[], now: Epoc
   return { faults, count };
 }
 
-function listCorrections(entries: readonly LogEntry[]): Correction[] {
+type Correction = ReturnType<typeof listCorrections>[number];
+
+function listCorrections(entries: readonly LogEntry[]) {
   return entries.flatMap((entry) =>
     entry.kind === 'corrections'
       ? entry.corrections.map(({ was, now, ...rest }) => ({

@@ -213,20 +213,12 @@ export function signOutUrl(
   return oidc.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnTo, ...hint }).href;
 }
 
-/** A provider's notice of ended sessions. */
-interface LogoutNotice {
-  readonly subject: string | null;
-  readonly sid: string | null;
-  /** Seconds since 1970. */
-  readonly issuedAt: number;
-}
-
 /**
  * Validates a provider's logout token.
  *
  * @throws ProviderFault
  */
-export function readLogoutToken(provider: Provider, token: string, fetch: ProviderFetch): Promise<LogoutNotice> {
+export function readLogoutToken(provider: Provider, token: string, fetch: ProviderFetch) {
   return callProvider(async () => {
     const { issuer, jwks_uri: keys } = provider.serverMetadata();
     const keySet = createRemoteJWKSet(new URL(keys ?? ''), {
@@ -244,6 +236,7 @@ export function readLogoutToken(provider: Provider, token: string, fetch: Provid
     const isLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
     if (!isLogout || nonce !== undefined || (sub === null && typeof sid !== 'string'))
       throw new Error('not a logout token');
+    // `issuedAt`: seconds since 1970.
     return { subject: sub, sid: typeof sid === 'string' ? sid : null, issuedAt: iat };
   });
 }

@@ -7,21 +7,6 @@ import { type Audit, type AuditEntry, type SignInCount, type SignInResult, utcDa
 import type { RunReport, RunRequest } from '../run/engine.ts';
 import { outcomeText } from '../run/outcome.ts';
 
-export interface AuditTrail {
-  /** Records a request for a run, unless nobody asked, as with the schedule. */
-  readonly queued: (runId: string, request: RunRequest) => void;
-  readonly ended: (report: RunReport) => void;
-  readonly failed: (runId: string, message: string) => void;
-  /** Records an action without a run. */
-  readonly note: (entry: Pick<AuditEntry, 'actor' | 'action'> & Partial<AuditEntry>) => void;
-  /** Counts an attempt. Counts are stored now and then, so a flood of attempts is one row. */
-  readonly signIn: (slug: string, result: SignInResult) => void;
-  /** A keyed hash of an address. It reveals nothing without the key. */
-  readonly clientOf: (address: string) => string | null;
-  /** Stores pending counts. */
-  readonly close: () => Promise<void>;
-}
-
 interface AuditTrailOptions {
   readonly audit: Audit;
   readonly now: () => EpochMs;
@@ -34,8 +19,10 @@ interface AuditTrailOptions {
 const COUNTS_KEPT_MS = 5_000;
 const HASH_LENGTH = 12;
 
+export type AuditTrail = ReturnType<typeof createAuditTrail>;
+
 /** Creates the trail. Writes happen in order, so a run's result is never stored before its entry. */
-export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
+export function createAuditTrail(options: AuditTrailOptions) {
   const { audit, now, onError } = options;
   const inTurn = pLimit(1);
   let counts = new Map<string, SignInCount>();
@@ -54,7 +41,8 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
   }
 
   return {
-    queued: (run, { actor, client, trigger, page, upstreams }) => {
+    /** Records a request for a run, unless nobody asked, as with the schedule. */
+    queued: (run: string, { actor, client, trigger, page, upstreams }: RunRequest) => {
       if (actor === undefined) return;
       const subject = page ?? (upstreams === undefined ? null : upstreams.join(', ')) ?? null;
       // With an upstream, the action is a pull; without, a rebuild.
@@ -62,21 +50,25 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
       const entry = { at: now(), actor, action, subject, client: client ?? null, run, outcome: null };
       write(() => audit.record(entry));
     },
-    ended: (report) => write(() => audit.settle(report.id, outcomeText(report))),
-    failed: (runId, message) => write(() => audit.settle(runId, `failed: ${message}`)),
-    note: (entry) => {
+    ended: (report: RunReport) => write(() => audit.settle(report.id, outcomeText(report))),
+    failed: (runId: string, message: string) => write(() => audit.settle(runId, `failed: ${message}`)),
+    /** Records an action without a run. */
+    note: (entry: Pick<AuditEntry, 'actor' | 'action'> & Partial<AuditEntry>) => {
       const complete = { at: now(), subject: null, client: null, run: null, outcome: 'done', ...entry };
       write(() => audit.record(complete));
     },
-    signIn: (slug, result) => {
+    /** Counts an attempt. Counts are stored now and then, so a flood of attempts is one row. */
+    signIn: (slug: string, result: SignInResult) => {
       const page = options.isPage(slug) ? slug : '';
       const day = utcDay(now());
       const key = `${day} ${page} ${result}`;
       counts.set(key, { day, page, result, count: (counts.get(key)?.count ?? 0) + 1 });
       timer ??= setTimeout(flush, COUNTS_KEPT_MS).unref();
     },
-    clientOf: (address) =>
+    /** A keyed hash of an address. It reveals nothing without the key. */
+    clientOf: (address: string): string | null =>
       address === '' ? null : keyedDigest(options.key, 'client in the audit', address).slice(0, HASH_LENGTH),
+    /** Stores pending counts. */
     close: async () => {
       flush();
       await inTurn(() => undefined);
