@@ -1,7 +1,7 @@
 /** Asks an upstream outside of a pass: within its quota, and without what a pass remembers. */
 
 import type { EpochMs } from '../model/time.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/create-store.ts';
 import type { PullMemory } from '../sync/connector.ts';
 import type { Http } from '../sync/http/http.ts';
 import { createQuota } from '../sync/pass/quota.ts';

@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page-inputs.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/create-store.ts';
 import { type MadeComponent, readMade } from '../store/written/components.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';

@@ -8,7 +8,7 @@ import type { PageModel } from '../model/page.ts';
 import type { PageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { type PageNews, pageNews } from '../notify/news.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/create-store.ts';
 import { isLogFile } from '../transparency/entries.ts';
 import { readLines } from '../transparency/page-log.ts';
 import { nowFacts } from '../views/json/state-json.ts';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { PageKey } from '../model/slugs.ts';
 import { STATES } from '../model/state.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/create-store.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';

@@ -2,61 +2,51 @@
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../model/time.ts';
-import type { Database, Row, Writer } from './database.ts';
+import type { Database, Writer } from './database.ts';
+import { instant, number, orNull, type RowOf, table, text } from './table.ts';
 
-export interface AuditEntry {
-  readonly at: EpochMs;
+const AUDIT = table('audit', {
+  at: instant(),
   /** `operator`, `hook:svc`, `upstream:svc`, `command:alice`, `signal`; never an address or a secret. */
-  readonly actor: string;
+  actor: text(),
   /** `rebuild`, `pull`, `rollback`, `reload`, `withdraw`, `sign-in` … */
-  readonly action: string;
+  action: text(),
   /** The page or upstream concerned; null: all of them. */
-  readonly subject: string | null;
+  subject: orNull(text()),
   /** Keyed hash of the client's address; null: this machine. */
-  readonly client: string | null;
+  client: orNull(text()),
   /** The run that it started or joined. */
-  readonly run: string | null;
+  run: orNull(text()),
   /** In words; null while the run is in progress. */
-  readonly outcome: string | null;
-}
+  outcome: orNull(text()),
+});
+export type AuditEntry = RowOf<typeof AUDIT>;
 
 /** Result of an attempt to sign in to a page. `limited`: too many attempts. */
-const SIGN_IN_RESULTS = ['signed_in', 'refused', 'limited'] as const;
-export type SignInResult = (typeof SIGN_IN_RESULTS)[number];
+export type SignInResult = 'signed_in' | 'refused' | 'limited';
 
-export interface SignInCount {
+const SIGN_INS = table('sign_in_count', {
   /** `YYYY-MM-DD`, UTC. */
-  readonly day: string;
+  day: text(),
   /** Slug; empty if there is no such page. */
-  readonly page: string;
-  readonly result: SignInResult;
-  readonly count: number;
-}
+  page: text(),
+  result: text<SignInResult>(),
+  count: number(),
+});
+export type SignInCount = RowOf<typeof SIGN_INS>;
 
-export interface Audit {
-  readonly record: (entry: AuditEntry) => Promise<void>;
-  /** Records the result of a run in every entry that started or joined it. */
-  readonly settle: (run: string, outcome: string) => Promise<void>;
-  readonly countSignIns: (counts: readonly SignInCount[]) => Promise<void>;
-  /** Newest first. */
-  readonly entries: (limit: number) => Promise<readonly AuditEntry[]>;
-  /** Counts of the days since `from`, newest first. */
-  readonly signIns: (from: EpochMs) => Promise<readonly SignInCount[]>;
-  /** Deletes older entries. */
-  readonly forgetBefore: (before: EpochMs) => Promise<void>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
-export function createAudit(database: Database): Audit {
+export function createAudit(database: Database) {
   return {
-    record: async (entry) => {
-      await database.transaction((tx) => insertAudit(tx, entry));
-    },
-    settle: async (run, outcome) => {
+    record: (entry: AuditEntry) => database.transaction((tx) => insertAudit(tx, entry)),
+    /** Records the result of a run in every entry that started or joined it. */
+    settle: async (run: string, outcome: string): Promise<void> => {
       await database.transaction((tx) =>
         tx.run('UPDATE audit SET outcome = ? WHERE run = ? AND outcome IS NULL', [outcome, run]),
       );
     },
-    countSignIns: (counts) =>
+    countSignIns: (counts: readonly SignInCount[]) =>
       database.transaction((tx) =>
         tx.runMany(
           `INSERT INTO sign_in_count (day, page, result, count) VALUES (?, ?, ?, ?)
@@ -64,17 +54,16 @@ export function createAudit(database: Database): Audit {
           counts.map(({ day, page, result, count }) => [day, page, result, count]),
         ),
       ),
-    entries: async (limit) => {
-      const rows = await database.all('SELECT * FROM audit ORDER BY at DESC, id DESC LIMIT ?', [limit]);
-      return rows.map(toEntry);
+    /** Newest first. */
+    entries: async (limit: number) =>
+      (await database.all('SELECT * FROM audit ORDER BY at DESC, id DESC LIMIT ?', [limit])).map(AUDIT.read),
+    /** Counts of the days since `from`, newest first. */
+    signIns: async (from: EpochMs) => {
+      const sql = 'SELECT * FROM sign_in_count WHERE day >= ? ORDER BY day DESC, page, result';
+      return (await database.all(sql, [utcDay(from)])).map(SIGN_INS.read);
     },
-    signIns: async (from) => {
-      const rows = await database.all('SELECT * FROM sign_in_count WHERE day >= ? ORDER BY day DESC, page, result', [
-        utcDay(from),
-      ]);
-      return rows.map(toCount);
-    },
-    forgetBefore: (before) =>
+    /** Deletes older entries. */
+    forgetBefore: (before: EpochMs) =>
       database.transaction(async (tx) => {
         await tx.run('DELETE FROM audit WHERE at < ?', [before]);
         await tx.run('DELETE FROM sign_in_count WHERE day < ?', [utcDay(before)]);
@@ -88,28 +77,6 @@ export function utcDay(at: EpochMs): string {
 }
 
 /** Writes an entry inside the caller's transaction. */
-export async function insertAudit(tx: Writer, entry: AuditEntry): Promise<void> {
-  const { at, actor, action, subject, client, run, outcome } = entry;
-  await tx.run(
-    'INSERT INTO audit (id, at, actor, action, subject, client, run, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    [randomUUID(), at, actor, action, subject, client, run, outcome],
-  );
-}
-
-function toEntry(row: Row): AuditEntry {
-  const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
-  return {
-    at: Number(row['at']) as EpochMs,
-    actor: String(row['actor']),
-    action: String(row['action']),
-    subject: text('subject'),
-    client: text('client'),
-    run: text('run'),
-    outcome: text('outcome'),
-  };
-}
-
-function toCount(row: Row): SignInCount {
-  const result = SIGN_IN_RESULTS.find((known) => known === row['result']) ?? 'refused';
-  return { day: String(row['day']), page: String(row['page']), result, count: Number(row['count']) };
+export function insertAudit(tx: Writer, entry: AuditEntry): Promise<void> {
+  return AUDIT.insert(tx, [entry], { id: randomUUID() });
 }

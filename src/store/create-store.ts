@@ -1,6 +1,6 @@
-/** The store over either database: its reads. The one big write is in commit-pass.ts. */
+/** Everything Pharos stores, over either database. The one big write is in commit-pass.ts. */
 
-import type { MonitorId } from '../model/observation.ts';
+import type { Announcement, MonitorId, NotificationChannel, PageDefinition } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import { createAudit } from './audit.ts';
 import { commitPass } from './commit-pass.ts';
@@ -18,28 +18,36 @@ import {
   parseMaintenance,
   parseMonitor,
 } from './rows.ts';
-import type { Store, StoredIncident, StoredMaintenance, Subject, UpstreamRecord } from './store.ts';
+import type { CommitResult, PassCommit, StoredIncident, StoredMaintenance, Subject, UpstreamTimes } from './store.ts';
+import { flag, instant, json, number, orNull, type RowOf, table, text } from './table.ts';
 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
 const RETAIN_ROWS_MAX = 5_000;
 
+export type Store = ReturnType<typeof createStore>;
+
 /** Creates the store over an open database; closing the store closes the database. */
-export function createStore(database: Database): Store {
+export function createStore(database: Database) {
   /** Of the last pass. What follows from it, such as a release, is only written to disk after it. */
   let flushed = Promise.resolve();
-  /** Writes while the lease is held. */
+  /**
+   * Writes while the lease is held.
+   *
+   * @throws STORE_UNAVAILABLE with `superseded` in its context, and changes nothing, if another process has the lease
+   */
   const write = <R>(lease: Lease | undefined, work: (tx: Writer) => Promise<R>, options?: TransactionOptions) =>
     database.transaction(async (tx) => {
       if (lease !== undefined && !(await isHeld(tx, lease))) throw superseded(lease);
       return work(tx);
     }, options);
   return {
+    /** For other stores (access, quota, outbox) over the same database. */
     database,
     ...upstreamReads(database),
     ...passReads(database),
     ...storyReads(database),
-    ...runRecords(database),
-    commitPass: async (commit) => {
+    /** @throws as `write` */
+    commitPass: async (commit: PassCommit): Promise<CommitResult> => {
       const before = flushed;
       flushed = Promise.resolve();
       await before;
@@ -49,96 +57,153 @@ export function createStore(database: Database): Store {
       flushed.catch(() => undefined);
       return result;
     },
-    cutFuture: (upstreamId, now, lease) => write(lease, (tx) => cutFuture(tx, upstreamId, now)),
-    holdVanished: (upstreamId, hash, lease) =>
+    /**
+     * After the clock was set back: cuts what was recorded for times after `now`. Returns how far ahead the last answer
+     * was recorded, in ms; 0: nothing was.
+     *
+     * @throws as `write`
+     */
+    cutFuture: (upstreamId: string, now: EpochMs, lease?: Lease) =>
+      write(lease, (tx) => cutFuture(tx, upstreamId, now)),
+    /**
+     * Stores the hash of a snapshot that lost more than half of its monitors, so that an identical next one is accepted.
+     *
+     * @throws as `write`
+     */
+    holdVanished: (upstreamId: string, hash: string | null, lease?: Lease) =>
       write(lease, async (tx) => {
         await tx.run(
           'INSERT INTO upstream (id, held_hash) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET held_hash = excluded.held_hash',
           [upstreamId, hash],
         );
       }),
-    keepPages: (upstreamId, pages, lease) =>
+    /**
+     * Replaces the page definitions of an upstream, without a pass.
+     *
+     * @throws as `write`
+     */
+    keepPages: (upstreamId: string, pages: readonly PageDefinition[], lease?: Lease) =>
       write(lease, async (tx) => {
         await tx.run('UPDATE upstream SET definitions = ? WHERE id = ?', [JSON.stringify(pages), upstreamId]);
         await recordChanges(tx, upstreamId, { hasNewDefinitions: true });
       }),
+    /** Everything about these monitors since `from`; one entry per id. */
     pasts: (ids: readonly MonitorId[], from: EpochMs) => readPasts(database, ids, from),
-    firstSeenAt: (about) => readFirstSeen(database, about),
-    entries: (page) => readEntries(database, page),
-    changesSince: (revision) => readChanges(database, revision),
+    /** When pages and components were first defined, if known. */
+    firstSeenAt: (about: readonly Subject[]) => readFirstSeen(database, about),
+    /** Automatic incidents of a page, by its definition's id. */
+    entries: (page: string) => readEntries(database, page),
+    /** Changes after `revision`; 0: everything. Cost is proportional to the changes. */
+    changesSince: (revision: number) => readChanges(database, revision),
+    /** When this store first published anything, which identifies it; null: never. */
     firstPublishedAt: () => readFirstPublished(database),
-    retain: (before, runsBefore = before) => retain(database, before, runsBefore),
+    recordRun: (run: RowOf<typeof RUNS>) => database.transaction((tx) => RUNS.insert(tx, [run])),
+    runs: async (limit: number) =>
+      (await database.all('SELECT * FROM run ORDER BY started_at DESC, id DESC LIMIT ?', [limit])).map(RUNS.read),
+    /**
+     * Deletes what ended before `before`, at most a batch at a time; returns the number of rows deleted.
+     *
+     * @param runsBefore for reports of runs, which are many. Default: `before`
+     */
+    retain: (before: EpochMs, runsBefore = before) => retain(database, before, runsBefore),
     close: () => database.close(),
   };
 }
 
+const RUNS = table(
+  'run',
+  {
+    id: text(),
+    startedAt: instant(),
+    endedAt: instant(),
+    trigger: text(),
+    /** JSON of the pass report, as the command line prints it. */
+    report: text(),
+  },
+  { columns: { trigger: 'trigger_name' } },
+);
+
+/** When each part of an upstream was last read; null: never. */
+const TIMES = { monitorsAt: orNull(instant()), incidentsAt: orNull(instant()), pagesAt: orNull(instant()) };
+const UPSTREAM_TIMES = table('upstream', { ...TIMES, listCalls: number() });
+const UPSTREAMS = table('upstream', {
+  id: text(),
+  ...TIMES,
+  isBackfilled: flag(),
+  definitions: json<readonly PageDefinition[]>(parseDefinitions),
+  announcements: json<readonly Announcement[]>(parseAnnouncements),
+  /** Channels of the upstream's own notifications. */
+  channels: json<readonly NotificationChannel[]>(parseChannels),
+  /** When they were last requested; null: never. */
+  channelsAt: orNull(instant()),
+  heldHash: orNull(text()),
+});
+export type UpstreamRecord = RowOf<typeof UPSTREAMS>;
+
 /** Reads the stored state of upstreams and their monitors. */
-function upstreamReads(database: Database): Pick<Store, 'upstreams' | 'upstreamTimes' | 'monitors' | 'monitorsById'> {
+function upstreamReads(database: Database) {
+  const byId = (rows: readonly Row[]) =>
+    new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
   return {
-    upstreams: async () =>
-      new Map((await database.all('SELECT * FROM upstream')).map((row) => [String(row['id']), toUpstream(row)])),
-    upstreamTimes: async () => {
+    upstreams: async () => {
+      const rows = await database.all('SELECT * FROM upstream');
+      return new Map(rows.map(UPSTREAMS.read).map((record) => [record.id, record]));
+    },
+    /** Age of each upstream's data, for those that have answered. */
+    upstreamTimes: async (): Promise<ReadonlyMap<string, UpstreamTimes>> => {
       const rows = await database.all(
         `SELECT id, monitors_at, incidents_at, pages_at, list_calls
          FROM upstream LEFT JOIN upstream_control ON upstream_control.upstream = upstream.id`,
       );
-      return new Map(
-        rows.map((row) => [
-          String(row['id']),
-          {
-            monitorsAt: parseInstant(row['monitors_at']),
-            incidentsAt: parseInstant(row['incidents_at']),
-            pagesAt: parseInstant(row['pages_at']),
-            listCalls: Number(row['list_calls'] ?? 0),
-          },
-        ]),
+      return new Map(rows.map((row) => [String(row['id']), UPSTREAM_TIMES.read(row)]));
+    },
+    /** The last known monitors of an upstream, without those gone. */
+    monitors: async (upstreamId?: string) => {
+      const sql = 'SELECT document FROM monitor WHERE gone_at IS NULL';
+      return byId(
+        upstreamId === undefined
+          ? await database.all(sql)
+          : await database.all(`${sql} AND upstream = ?`, [upstreamId]),
       );
     },
-    monitors: async (upstreamId) => {
-      const rows =
-        upstreamId === undefined
-          ? await database.all('SELECT document FROM monitor WHERE gone_at IS NULL')
-          : await database.all('SELECT document FROM monitor WHERE gone_at IS NULL AND upstream = ?', [upstreamId]);
-      return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
-    },
-    monitorsById: async (ids) => {
-      const rows = await readIn(database, ids, (list) => ({
-        sql: `SELECT document FROM monitor WHERE gone_at IS NULL AND id IN (${list})`,
-      }));
-      return new Map(rows.map((row) => parseMonitor(row['document'])).map((monitor) => [monitor.id, monitor]));
-    },
+    /** The same for these ids. */
+    monitorsById: async (ids: readonly MonitorId[]) =>
+      byId(
+        await readIn(database, ids, (list) => ({
+          sql: `SELECT document FROM monitor WHERE gone_at IS NULL AND id IN (${list})`,
+        })),
+      ),
   };
 }
 
 /** Reads what a pass needs to know of earlier passes. */
-function passReads(
-  database: Database,
-): Pick<Store, 'detailFetchedAt' | 'backfilledMonitors' | 'openStories' | 'openSubjects' | 'incidentsReadAt'> {
+function passReads(database: Database) {
+  /** A map by the id that the upstream gives. */
+  const byOwnId = <T>(upstreamId: string, rows: readonly Row[], read: (row: Row) => T) =>
+    new Map(rows.map((row) => [String(row['id']).slice(upstreamId.length + 1), read(row)]));
+  const at = (row: Row): EpochMs => Number(row['at']) as EpochMs;
   return {
-    detailFetchedAt: async (upstreamId) => {
+    /** When each monitor's detail was last fetched, by its id there. */
+    detailFetchedAt: async (upstreamId: string) => {
       // All ids with this prefix; `0` is the character after `/`.
-      const rows = await database.all('SELECT monitor, fetched_at FROM detail WHERE monitor >= ? AND monitor < ?', [
-        `${upstreamId}/`,
-        `${upstreamId}0`,
-      ]);
-      return new Map(
-        rows.map((row) => [String(row['monitor']).slice(upstreamId.length + 1), Number(row['fetched_at']) as EpochMs]),
-      );
+      const sql = 'SELECT monitor AS id, fetched_at AS at FROM detail WHERE monitor >= ? AND monitor < ?';
+      return byOwnId(upstreamId, await database.all(sql, [`${upstreamId}/`, `${upstreamId}0`]), at);
     },
-    backfilledMonitors: async (upstreamId) => {
+    /** Monitors whose history was requested (`Learned.backfilled`), by their id there. */
+    backfilledMonitors: async (upstreamId: string) => {
       const rows = await database.all('SELECT id FROM monitor WHERE upstream = ? AND is_backfilled = 1', [upstreamId]);
       return new Set(rows.map(({ id }) => String(id).slice(upstreamId.length + 1)));
     },
-    openStories: async (upstreamId) => {
+    /** Open incidents of an upstream, by their id there. */
+    openStories: async (upstreamId: string) => {
       const rows = await database.all(
-        'SELECT external_id, document FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL',
+        'SELECT external_id AS id, document FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL',
         [upstreamId],
       );
-      return new Map(
-        rows.map((row) => [String(row['external_id']).slice(upstreamId.length + 1), parseIncident(row['document'])]),
-      );
+      return byOwnId(upstreamId, rows, (row) => parseIncident(row['document']));
     },
-    openSubjects: async (upstreamId) => {
+    /** Subjects of an upstream's open incidents. */
+    openSubjects: async (upstreamId: string) => {
       const rows = await database.all(
         `SELECT DISTINCT subject FROM event_subject WHERE event IN
            (SELECT id FROM incident WHERE upstream = ? AND ended_at IS NULL AND withdrawn_at IS NULL)`,
@@ -146,60 +211,36 @@ function passReads(
       );
       return rows.map((row) => String(row['subject']) as Subject);
     },
-    incidentsReadAt: async (upstreamId, limit) => {
+    /** Incidents of an upstream whose full text is requested, least recently requested first, by their id there. */
+    incidentsReadAt: async (upstreamId: string, limit: number) => {
       const rows = await database.all(
-        `SELECT external_id, read_at FROM incident
-         WHERE upstream = ? AND read_at IS NOT NULL AND withdrawn_at IS NULL ORDER BY read_at, id LIMIT ?`,
+        `SELECT external_id AS id, read_at AS at FROM incident
+         WHERE upstream = ? AND read_at IS NOT NULL AND withdrawn_at IS NULL ORDER BY read_at, incident.id LIMIT ?`,
         [upstreamId, limit],
       );
-      return new Map(
-        rows.map((row) => [String(row['external_id']).slice(upstreamId.length + 1), Number(row['read_at']) as EpochMs]),
-      );
+      return byOwnId(upstreamId, rows, at);
     },
   };
 }
 
-function storyReads(
-  database: Database,
-): Pick<Store, 'incidents' | 'maintenances' | 'incidentsAbout' | 'maintenancesAbout'> {
+function storyReads(database: Database) {
   return {
-    incidents: async (from) =>
+    /** Incidents that are open or ended after `from`, newest start first. Withdrawn ones are left out here and below. */
+    incidents: async (from: EpochMs) =>
       (await database.all(`${INCIDENTS} ORDER BY started_at DESC, id`, [from])).map(toIncident),
-    maintenances: async (from) =>
+    /** Maintenances that end after `from`, newest start first. */
+    maintenances: async (from: EpochMs) =>
       (await database.all(`${MAINTENANCES} ORDER BY starts_at DESC, id`, [from])).map(toMaintenance),
-    incidentsAbout: async (about, from) =>
-      (await readAbout(database, about, { sql: INCIDENTS, from }))
+    /** The same, about any of `subjects`. */
+    incidentsAbout: async (about: readonly Subject[], from: EpochMs) =>
+      (await readAbout(database, INCIDENTS, about, from))
         .map(toIncident)
         .sort((a, b) => b.startedAt - a.startedAt || byId(a, b)),
-    maintenancesAbout: async (about, from) =>
-      (await readAbout(database, about, { sql: MAINTENANCES, from }))
+    /** The same, about any of `subjects`. */
+    maintenancesAbout: async (about: readonly Subject[], from: EpochMs) =>
+      (await readAbout(database, MAINTENANCES, about, from))
         .map(toMaintenance)
         .sort((a, b) => b.startsAt - a.startsAt || byId(a, b)),
-  };
-}
-
-function runRecords(database: Database): Pick<Store, 'recordRun' | 'runs'> {
-  return {
-    recordRun: (run) =>
-      database.transaction(async (tx) => {
-        await tx.run('INSERT INTO run (id, started_at, ended_at, trigger_name, report) VALUES (?, ?, ?, ?, ?)', [
-          run.id,
-          run.startedAt,
-          run.endedAt,
-          run.trigger,
-          run.report,
-        ]);
-      }),
-    runs: async (limit) => {
-      const rows = await database.all('SELECT * FROM run ORDER BY started_at DESC, id DESC LIMIT ?', [limit]);
-      return rows.map((row) => ({
-        id: String(row['id']),
-        startedAt: Number(row['started_at']) as EpochMs,
-        endedAt: Number(row['ended_at']) as EpochMs,
-        trigger: String(row['trigger_name']),
-        report: String(row['report']),
-      }));
-    },
   };
 }
 
@@ -209,11 +250,7 @@ const MAINTENANCES = `SELECT id, document, sequence, changed_at, first_seen_at F
   WHERE withdrawn_at IS NULL AND ends_at > ?`;
 
 /** Rows of `sql` about any of the given subjects, without duplicates. */
-async function readAbout(
-  database: Database,
-  about: readonly Subject[],
-  { sql, from }: { readonly sql: string; readonly from: EpochMs },
-): Promise<readonly Row[]> {
+async function readAbout(database: Database, sql: string, about: readonly Subject[], from: EpochMs) {
   const rows = await readIn(database, about, (list) => ({
     sql: `${sql} AND id IN (SELECT event FROM event_subject WHERE subject IN (${list}))`,
     before: [from],
@@ -221,21 +258,15 @@ async function readAbout(
   return [...new Map(rows.map((row) => [row['id'], row])).values()];
 }
 
+const STAMPS = table('incident', { changedAt: instant(), firstSeenAt: instant() });
+const SEQUENCES = table('maintenance', { sequence: number() });
+
 function toIncident(row: Row): StoredIncident {
-  return {
-    ...parseIncident(row['document']),
-    changedAt: Number(row['changed_at']) as EpochMs,
-    firstSeenAt: Number(row['first_seen_at']) as EpochMs,
-  };
+  return { ...parseIncident(row['document']), ...STAMPS.read(row) };
 }
 
 function toMaintenance(row: Row): StoredMaintenance {
-  return {
-    ...parseMaintenance(row['document']),
-    sequence: Number(row['sequence']),
-    changedAt: Number(row['changed_at']) as EpochMs,
-    firstSeenAt: Number(row['first_seen_at']) as EpochMs,
-  };
+  return { ...parseMaintenance(row['document']), ...SEQUENCES.read(row), ...STAMPS.read(row) };
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
@@ -274,34 +305,19 @@ async function retain(database: Database, before: EpochMs, runsBefore: EpochMs):
   return total;
 }
 
-function toUpstream(row: Row): UpstreamRecord {
-  return {
-    id: String(row['id']),
-    monitorsAt: parseInstant(row['monitors_at']),
-    incidentsAt: parseInstant(row['incidents_at']),
-    pagesAt: parseInstant(row['pages_at']),
-    isBackfilled: Number(row['is_backfilled']) === 1,
-    definitions: parseDefinitions(row['definitions']),
-    announcements: parseAnnouncements(row['announcements']),
-    channels: parseChannels(row['channels']),
-    channelsAt: parseInstant(row['channels_at']),
-    heldHash: row['held_hash'] === null ? null : String(row['held_hash']),
-  };
-}
-
 // After the clock was set back: cuts what an upstream's passes recorded for the future.
 
-const TIMES = ['monitors_at', 'incidents_at', 'maintenances_at', 'pages_at', 'channels_at'] as const;
+const READ_AT = ['monitors_at', 'incidents_at', 'maintenances_at', 'pages_at', 'channels_at'] as const;
 
 /**
  * Cuts what is recorded for an upstream after `now`, inside the caller's transaction: later spans are deleted, and each
  * monitor's last state begins now. Returns how far ahead of `now` the last answer was recorded, in ms; 0: nothing was.
  */
 async function cutFuture(tx: Writer, upstreamId: string, now: EpochMs): Promise<number> {
-  const [row] = await tx.all(`SELECT ${TIMES.join(', ')} FROM upstream WHERE id = ?`, [upstreamId]);
-  const aheadMs = Math.max(0, ...TIMES.map((name) => (parseInstant(row?.[name]) ?? now) - now));
+  const [row] = await tx.all(`SELECT ${READ_AT.join(', ')} FROM upstream WHERE id = ?`, [upstreamId]);
+  const aheadMs = Math.max(0, ...READ_AT.map((name) => (parseInstant(row?.[name]) ?? now) - now));
   if (aheadMs === 0) return 0;
-  for (const name of TIMES)
+  for (const name of READ_AT)
     await tx.run(`UPDATE upstream SET ${name} = ? WHERE id = ? AND ${name} > ?`, [now, upstreamId, now]);
   const own = 'monitor IN (SELECT id FROM monitor WHERE upstream = ?)';
   const cut = await tx.all(`SELECT DISTINCT monitor FROM span WHERE (from_at >= ? OR to_at > ?) AND ${own}`, [

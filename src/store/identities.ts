@@ -2,7 +2,24 @@
 
 import type { EpochMs } from '../model/time.ts';
 import { type Database, type Reader, readIn } from './database.ts';
-import type { StoredEntry, Subject } from './store.ts';
+import { parseInstant } from './rows.ts';
+import type { Subject } from './store.ts';
+import { instant, type RowOf, table, text } from './table.ts';
+
+/** Automatic incidents that were published, with the data needed to recognise them later. */
+const ENTRIES = table(
+  'entry',
+  {
+    /** Unique on its page. */
+    id: text(),
+    /** The component whose outage opened it. */
+    componentId: text(),
+    fellAt: instant(),
+    firstSeenAt: instant(),
+  },
+  { columns: { componentId: 'component' } },
+);
+type StoredEntry = RowOf<typeof ENTRIES>;
 
 /** @see Store.firstSeenAt */
 export async function readFirstSeen(reader: Reader, about: readonly Subject[]): Promise<ReadonlyMap<Subject, EpochMs>> {
@@ -15,22 +32,13 @@ export async function readFirstSeen(reader: Reader, about: readonly Subject[]): 
 /** @see Store.firstPublishedAt */
 export async function readFirstPublished(reader: Reader): Promise<EpochMs | null> {
   const [row] = await reader.all('SELECT MIN(at) AS at FROM first_seen');
-  const at = row?.['at'] ?? null;
-  return at === null ? null : (Number(at) as EpochMs);
+  return parseInstant(row?.['at']);
 }
 
 /** @see Store.entries */
 export async function readEntries(reader: Reader, page: string): Promise<readonly StoredEntry[]> {
-  const rows = await reader.all(
-    'SELECT id, component, fell_at, first_seen_at FROM entry WHERE page = ? ORDER BY first_seen_at, id',
-    [page],
-  );
-  return rows.map((row) => ({
-    id: String(row['id']),
-    componentId: String(row['component']),
-    fellAt: Number(row['fell_at']) as EpochMs,
-    firstSeenAt: Number(row['first_seen_at']) as EpochMs,
-  }));
+  const rows = await reader.all('SELECT * FROM entry WHERE page = ? ORDER BY first_seen_at, id', [page]);
+  return rows.map(ENTRIES.read);
 }
 
 /** What a page publishes for the first time. */

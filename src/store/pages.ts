@@ -7,9 +7,9 @@
 import type { AccessType } from '../model/observation.ts';
 import { type PageIdentity, type PageKey, readPageKey, toPageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Database, Reader, Row, Writer } from './database.ts';
+import type { Database, Reader, Writer } from './database.ts';
 import { bumpRevision } from './revisions.ts';
-import { parseInstant } from './rows.ts';
+import { instant, number, orNull, type RowOf, table, text } from './table.ts';
 
 /** A slug that a definition claims. */
 export interface PageClaim {
@@ -29,15 +29,18 @@ export interface PageClaims {
   readonly isComplete: boolean;
 }
 
-export interface StoredPage extends PageIdentity {
-  readonly slug: string;
+const PAGES = table('page', {
+  key: text<PageKey>(),
+  slug: text(),
   /** Empty: stored before eras existed; belongs to the next page with this slug. */
-  readonly origin: string;
-  readonly access: AccessType | '';
-  readonly beganAt: EpochMs;
+  origin: text(),
+  access: text<AccessType | ''>(),
+  gate: number(),
+  beganAt: instant(),
   /** Null: the page still has its slug. */
-  readonly endedAt: EpochMs | null;
-}
+  endedAt: orNull(instant()),
+});
+export type StoredPage = RowOf<typeof PAGES>;
 
 /** The changes that bring the table in line with what is defined. */
 export interface PageChanges {
@@ -119,11 +122,10 @@ async function writeChanges(tx: Writer, { ended, changed, begun }: PageChanges, 
     if (page.access === '' && claim.access !== 'public')
       await tx.run('UPDATE written SET is_private = 1 WHERE page = ?', [page.key]);
   }
-  for (const { slug, origin, access } of begun)
-    await tx.run(
-      'INSERT INTO page (key, slug, origin, access, gate, began_at, revision) VALUES (?, ?, ?, ?, 1, ?, ?)',
-      [nextKey(slug, await readPagesNamed(tx, slug)), slug, origin, access, now, revision],
-    );
+  for (const claim of begun) {
+    const key = nextKey(claim.slug, await readPagesNamed(tx, claim.slug));
+    await PAGES.insert(tx, [{ ...claim, key, gate: 1, beganAt: now, endedAt: null }], { revision });
+  }
   await tx.announce();
 }
 
@@ -174,13 +176,13 @@ export function adoptPage(
 /** The current pages, or all pages that ever existed. */
 export async function readPages(reader: Reader, which: 'current' | 'all' = 'current'): Promise<readonly StoredPage[]> {
   const where = which === 'all' ? '' : 'WHERE ended_at IS NULL';
-  return (await reader.all(`SELECT * FROM page ${where} ORDER BY slug, began_at, key`)).map(toPage);
+  return (await reader.all(`SELECT * FROM page ${where} ORDER BY slug, began_at, key`)).map(PAGES.read);
 }
 
 async function readPagesNamed(reader: Reader, slug: string): Promise<readonly StoredPage[]> {
   // By key too, because an adopted page no longer has its first slug.
   const rows = await reader.all(`SELECT * FROM page WHERE slug = ? OR key LIKE ?`, [slug, `${slug}~%`]);
-  return rows.map(toPage);
+  return rows.map(PAGES.read);
 }
 
 /** The identity of a page: as stored, or the one it will get. */
@@ -208,16 +210,4 @@ export async function pageNames(reader: Reader): Promise<(key: PageKey) => strin
 function nextKey(slug: string, known: readonly StoredPage[]): PageKey {
   const eras = known.map(({ key }) => readPageKey(key)).filter((one) => one.slug === slug);
   return toPageKey(slug, 1 + Math.max(0, ...eras.map(({ era }) => era)));
-}
-
-function toPage(row: Row): StoredPage {
-  return {
-    key: String(row['key']) as PageKey,
-    slug: String(row['slug']),
-    origin: String(row['origin']),
-    access: String(row['access']) as StoredPage['access'],
-    gate: Number(row['gate']),
-    beganAt: parseInstant(row['began_at']) ?? (0 as EpochMs),
-    endedAt: parseInstant(row['ended_at']),
-  };
 }

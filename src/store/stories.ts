@@ -9,8 +9,9 @@
 import type { CompleteList, Learned } from '../model/observation.ts';
 import type { EpochMs } from '../model/time.ts';
 import { insertAudit } from './audit.ts';
-import { type Row, readIn, type Writer } from './database.ts';
+import { readIn, type Writer } from './database.ts';
 import { parseInstant } from './rows.ts';
+import { instant, orNull, type RowOf, table, text } from './table.ts';
 
 type StoryTable = 'incident' | 'maintenance';
 
@@ -18,15 +19,16 @@ type StoryTable = 'incident' | 'maintenance';
 const PLACE: Readonly<Record<StoryTable, string>> = { incident: 'started_at', maintenance: 'ends_at' };
 
 /** The stored fields that identification depends on. */
-export interface StoredStory {
+const STORIES = table('incident', {
   /** Our id: that of the upstream, with a suffix if it was reused. */
-  readonly id: string;
-  readonly externalId: string;
-  readonly bornAt: EpochMs | null;
-  readonly document: string;
-  readonly missingAt: EpochMs | null;
-  readonly withdrawnAt: EpochMs | null;
-}
+  id: text(),
+  externalId: text(),
+  bornAt: orNull(instant()),
+  document: text(),
+  missingAt: orNull(instant()),
+  withdrawnAt: orNull(instant()),
+});
+export type StoredStory = RowOf<typeof STORIES>;
 
 /** An item of a list with its row. */
 export interface Resolved<Item> {
@@ -54,7 +56,7 @@ export async function resolveStories<Item extends { readonly id: string; readonl
     }),
   );
   // Long lists of ids are queried in padded batches, so a row may appear twice.
-  const known = new Map(rows.map((row) => [String(row['id']), toStory(row)]));
+  const known = new Map(rows.map((row) => [String(row['id']), STORIES.read(row)]));
   const byExternalId = Map.groupBy(known.values(), ({ externalId }) => externalId);
   return items.map((item) => {
     const stories = byExternalId.get(item.id) ?? [];
@@ -68,17 +70,6 @@ export async function resolveStories<Item extends { readonly id: string; readonl
 /** If either has no creation time, the id decides. */
 function isSameBirth(stored: EpochMs | null, told: EpochMs | undefined): boolean {
   return stored === null || told === undefined || stored === told;
-}
-
-function toStory(row: Row): StoredStory {
-  return {
-    id: String(row['id']),
-    externalId: String(row['external_id']),
-    bornAt: parseInstant(row['born_at']),
-    document: String(row['document']),
-    missingAt: parseInstant(row['missing_at']),
-    withdrawnAt: parseInstant(row['withdrawn_at']),
-  };
 }
 
 /** A pass, for judging the items missing from it. */

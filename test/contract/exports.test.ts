@@ -7,8 +7,7 @@ import { countEvents, listEvents, makeTimeEvents, retryParked } from '../../src/
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
 import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import { createStore } from '../../src/store/create-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/create-store.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';

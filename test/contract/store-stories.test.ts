@@ -9,10 +9,10 @@ import {
 } from '../../src/model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createAudit } from '../../src/store/audit.ts';
-import { createStore } from '../../src/store/create-store.ts';
+import { createStore, type Store } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
 import { rememberFirsts } from '../../src/store/identities.ts';
-import { type Store, type Subject, subjects } from '../../src/store/store.ts';
+import { type Subject, subjects } from '../../src/store/store.ts';
 import { DATABASES, eachWithDatabase } from '../helpers/databases.ts';
 
 const T0 = toEpochMs(Date.UTC(2026, 0, 10, 12));

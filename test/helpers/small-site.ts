@@ -30,9 +30,8 @@ import {
   type PublishReport,
 } from '../../src/publish/publisher.ts';
 import { type ReleaseFolders, releaseFolders } from '../../src/publish/releases/folders.ts';
-import { createStore } from '../../src/store/create-store.ts';
+import { createStore, type Store } from '../../src/store/create-store.ts';
 import { createLeases } from '../../src/store/nodes/leases.ts';
-import type { Store } from '../../src/store/store.ts';
 import { openEmptySqlite } from './empty-sqlite.ts';
 import { testPageLog } from './page-log.ts';
 import { pictureOf } from './pictures.ts';

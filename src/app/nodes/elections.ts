@@ -7,8 +7,8 @@ import type { Config } from '../../config/load.ts';
 import { hasOperators } from '../../config/rules.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { Store } from '../../store/create-store.ts';
 import type { Lease, Leases } from '../../store/nodes/leases.ts';
-import type { Store } from '../../store/store.ts';
 import { nextRunAfter, scheduleJitterMs } from '../../sync/schedule.ts';
 import { readSchedules } from '../live-config.ts';
 

@@ -17,9 +17,9 @@ import {
 } from '../../publish/releases/folders.ts';
 import { type Manifest, readManifest } from '../../publish/releases/manifest.ts';
 import { createAudit } from '../../store/audit.ts';
+import type { Store } from '../../store/create-store.ts';
 import type { Reader } from '../../store/database.ts';
 import { lastChecked } from '../../store/nodes/checks.ts';
-import type { Store } from '../../store/store.ts';
 import { readControl, requestsSince } from '../../store/upstream-control.ts';
 import { type Circuit, readCircuit } from '../../sync/pass/pass.ts';
 import { quotaWindows } from '../../sync/pass/quota.ts';

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/create-store.ts';
 import { type ActiveRun, beginRun, type RunDeps, type RunOrder, type RunOutcome } from './run.ts';
 
 export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'isScheduled' | 'onTrouble'> {

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
 import type { Publisher, PublishReport } from '../../publish/publisher.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/create-store.ts';
 import type { PassOptions, PassReport, UpstreamReport } from '../../sync/pass/pass.ts';
 
 export interface RunDeps {

@@ -10,6 +10,7 @@ import { type Announcement, type MonitorId, type PageDefinition, upstreamOf } fr
 import type { SourceFreshness } from '../../model/page.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import { type EpochMs, SECOND_MS } from '../../model/time.ts';
+import type { Store } from '../../store/create-store.ts';
 import {
   decidePages,
   identify,
@@ -19,7 +20,7 @@ import {
   type StoredPage,
   settlePages,
 } from '../../store/pages.ts';
-import { type Changes, type Store, subjects, type UpstreamTimes } from '../../store/store.ts';
+import { type Changes, subjects, type UpstreamTimes } from '../../store/store.ts';
 import { askedEveryMs } from '../../store/upstream-control.ts';
 import { readPlaced } from '../../store/written/components.ts';
 import { witnessDigest } from '../../transparency/witness.ts';

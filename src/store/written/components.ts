@@ -1,29 +1,34 @@
 /** Components and groups that operators created over the API; each belongs to one page. */
 
 import type { PageKey } from '../../model/slugs.ts';
-import type { EpochMs } from '../../model/time.ts';
 import type { Translated } from '../../model/translated.ts';
 import type { Reader, Row, Writer } from '../database.ts';
 import { bumpRevision } from '../revisions.ts';
-import { parseInstant } from '../rows.ts';
+import { flag, instant, orNull, type RowOf, table, text } from '../table.ts';
 
-export interface MadeComponent {
-  readonly page: PageKey;
-  /** As in addresses; never used before on the page. */
-  readonly id: string;
-  readonly kind: 'component' | 'group';
-  readonly name: string;
+const COMPONENTS = table(
+  'component',
+  {
+    page: text<PageKey>(),
+    /** As in addresses; never used before on the page. */
+    id: text(),
+    kind: text<'component' | 'group'>(),
+    name: text(),
+    description: orNull(text()),
+    /** For components: their group, whoever defines it. */
+    groupId: orNull(text()),
+    /** This and the next two are returned to clients but have no effect. */
+    showcase: flag(),
+    onlyIfDegraded: flag(),
+    /** `YYYY-MM-DD`; null: when it was first shown. */
+    startDate: orNull(text()),
+    createdAt: instant(),
+  },
+  { key: ['page', 'id'], kept: ['kind', 'created_at'] },
+);
+export interface MadeComponent extends RowOf<typeof COMPONENTS> {
   /** Names in other languages, by tag; absent: none. */
   readonly names?: Translated;
-  readonly description: string | null;
-  /** For components: their group, whoever defines it. */
-  readonly groupId: string | null;
-  /** This and the next two are returned to clients but have no effect. */
-  readonly showcase: boolean;
-  readonly onlyIfDegraded: boolean;
-  /** `YYYY-MM-DD`; null: when it was first shown. */
-  readonly startDate: string | null;
-  readonly createdAt: EpochMs;
 }
 
 /** A component with its page's identity in definitions. */
@@ -50,26 +55,7 @@ export async function readMade(reader: Reader, page: PageKey): Promise<readonly 
 
 /** Inserts or updates a component. */
 export async function saveMade(tx: Writer, one: MadeComponent): Promise<void> {
-  await tx.run(
-    `INSERT INTO component (page, id, kind, name, names, description, group_id, showcase, only_if_degraded, start_date, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (page, id) DO UPDATE SET name = excluded.name, names = excluded.names, description = excluded.description,
-       group_id = excluded.group_id, showcase = excluded.showcase, only_if_degraded = excluded.only_if_degraded,
-       start_date = excluded.start_date`,
-    [
-      one.page,
-      one.id,
-      one.kind,
-      one.name,
-      one.names === undefined ? null : JSON.stringify(one.names),
-      one.description,
-      one.groupId,
-      Number(one.showcase),
-      Number(one.onlyIfDegraded),
-      one.startDate,
-      one.createdAt,
-    ],
-  );
+  await COMPONENTS.save(tx, one, { names: one.names === undefined ? null : JSON.stringify(one.names) });
   await redefine(tx, one.page);
 }
 
@@ -86,19 +72,6 @@ async function redefine(tx: Writer, page: PageKey): Promise<void> {
 }
 
 function toMade(row: Row): MadeComponent {
-  const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
-  const names = text('names');
-  return {
-    page: String(row['page']) as PageKey,
-    id: String(row['id']),
-    kind: row['kind'] === 'group' ? 'group' : 'component',
-    name: String(row['name']),
-    ...(names === null ? {} : { names: JSON.parse(names) as Translated }),
-    description: text('description'),
-    groupId: text('group_id'),
-    showcase: Number(row['showcase']) === 1,
-    onlyIfDegraded: Number(row['only_if_degraded']) === 1,
-    startDate: text('start_date'),
-    createdAt: parseInstant(row['created_at']) ?? (0 as EpochMs),
-  };
+  const names = row['names'] === null ? {} : { names: JSON.parse(String(row['names'])) as Translated };
+  return { ...COMPONENTS.read(row), ...names };
 }

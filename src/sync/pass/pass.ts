@@ -5,8 +5,8 @@ import pLimit from 'p-limit';
 import type { StatusError } from '../../errors.ts';
 import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import type { Store, UpstreamRecord } from '../../store/create-store.ts';
 import { createLeases, isHeld, type Lease, type Leases, superseded } from '../../store/nodes/leases.ts';
-import type { Store, UpstreamRecord } from '../../store/store.ts';
 import {
   askedEveryMs,
   CONTROL_AT_FIRST,

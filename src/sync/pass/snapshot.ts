@@ -6,10 +6,11 @@ import type { Announcement, Learned, MonitorId, MonitorObservation, PageDefiniti
 import { recordPass, type Sighting } from '../../model/reported.ts';
 import { STATES, type State } from '../../model/state.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
+import type { Store, UpstreamRecord } from '../../store/create-store.ts';
 import type { Reader } from '../../store/database.ts';
 import type { Lease } from '../../store/nodes/leases.ts';
 import { parseInstant } from '../../store/rows.ts';
-import type { CommitResult, Store, UpstreamRecord } from '../../store/store.ts';
+import type { CommitResult } from '../../store/store.ts';
 import type { LearnedPages, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
 import { closeDoubtful, judge, type LastKnown, tightenGates } from './check.ts';

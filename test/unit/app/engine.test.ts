@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine, type Engine, type RunRequest } from '../../../src/app/run/engine.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { pageReport } from '../../../src/publish/publish-control.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/create-store.ts';
 import type { UpstreamReport } from '../../../src/sync/pass/pass.ts';
 
 interface Rig {

@@ -1,0 +1,88 @@
+/** Tables as data: which fields their rows have, and how each is stored. Types and statements follow from it. */
+
+import type { EpochMs } from '../model/time.ts';
+import type { Row, SqlValue, Writer } from './database.ts';
+
+interface Column<T> {
+  /** Methods, so that columns of different types fit into one record. */
+  toSql(value: T): SqlValue;
+  fromSql(stored: unknown): T;
+}
+
+export const text = <T extends string = string>(): Column<T> => ({
+  toSql: (value) => value,
+  fromSql: (stored) => String(stored) as T,
+});
+
+export const number = <T extends number = number>(): Column<T> => ({
+  toSql: (value) => value,
+  fromSql: (stored) => Number(stored) as T,
+});
+
+export const instant = number<EpochMs>;
+
+/** 1 or 0. */
+export const flag = (): Column<boolean> => ({ toSql: Number, fromSql: (stored) => Number(stored) === 1 });
+
+export const json = <T>(parse: (text: string) => T): Column<T> => ({
+  toSql: (value) => JSON.stringify(value),
+  fromSql: (stored) => parse(String(stored)),
+});
+
+export const orNull = <T>({ toSql, fromSql }: Column<T>): Column<T | null> => ({
+  toSql: (value) => (value === null ? null : toSql(value)),
+  fromSql: (stored) => (stored === null || stored === undefined ? null : fromSql(stored)),
+});
+
+interface TableOptions {
+  /** Columns of the primary key. */
+  readonly key?: readonly string[];
+  /** Columns that stay as first stored. */
+  readonly kept?: readonly string[];
+  /** Names of columns that aren't their field's in snake case. */
+  readonly columns?: Readonly<Record<string, string>>;
+}
+
+type Fields = Readonly<Record<string, Column<unknown>>>;
+type Values = Readonly<Record<string, SqlValue>>;
+
+/** What a table's rows are read as. */
+export type RowOf<T extends { readonly read: (row: Row) => unknown }> = ReturnType<T['read']>;
+
+export function table<F extends Fields>(name: string, fields: F, options: TableOptions = {}) {
+  type Read = { readonly [K in keyof F]: F[K] extends Column<infer T> ? T : never };
+  const { key = [], kept = [], columns = {} } = options;
+  const own = Object.entries(fields).map(([field, stored]) => ({
+    ...{ field, toSql: stored.toSql, fromSql: stored.fromSql },
+    column: columns[field] ?? inSnakeCase(field),
+  }));
+  const columnsWith = (more: Values): readonly string[] => [...own.map(({ column }) => column), ...Object.keys(more)];
+  const insertion = (more: Values): string => {
+    const names = columnsWith(more);
+    return `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+  };
+  const values = (row: Read, more: Values): SqlValue[] => [
+    ...own.map(({ field, toSql }) => toSql(row[field])),
+    ...Object.values(more),
+  ];
+  return {
+    read: (row: Row) =>
+      Object.fromEntries(own.map(({ field, fromSql, column }) => [field, fromSql(row[column])])) as Read,
+    /** Stores new rows. `more`: values of columns that aren't read again. */
+    insert: (tx: Writer, rows: readonly Read[], more: Values = {}): Promise<void> =>
+      tx.runMany(
+        insertion(more),
+        rows.map((row) => values(row, more)),
+      ),
+    /** Stores a row, or updates the one with its key. */
+    save: async (tx: Writer, row: Read, more: Values = {}): Promise<void> => {
+      const updated = columnsWith(more).filter((column) => !key.includes(column) && !kept.includes(column));
+      const changes = updated.map((column) => `${column} = excluded.${column}`).join(', ');
+      await tx.run(`${insertion(more)} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${changes}`, values(row, more));
+    },
+  };
+}
+
+function inSnakeCase(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
