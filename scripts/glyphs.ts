@@ -67,12 +67,18 @@ const COVERAGE: Readonly<Record<string, readonly (readonly [number, number])[]>>
   ],
 };
 
-/** The text of `src/badges/glyphs/<weight>.json`, the same on every machine for the same font file. */
-export function glyphTable(weight: Weight): string {
+/**
+ * The text of `src/badges/glyphs/<weight>.json`, the same on every machine for the same font file.
+ *
+ * @param isWanted  code points whose outlines are in it. Default: all
+ */
+export function glyphTable(weight: Weight, isWanted: (codePoint: number) => boolean = () => true): string {
   const font = loadFont(weight);
   const stretches = Object.values(COVERAGE).flat();
   const rows = stretches
-    .flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => row(font, first + index)))
+    .flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index))
+    .filter(isWanted)
+    .map((codePoint) => row(font, codePoint))
     .filter((line) => line !== null);
   return `${JSON.stringify(
     {

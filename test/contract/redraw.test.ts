@@ -322,7 +322,7 @@ describe('what a file is made from', () => {
         if (part === undefined || !wanted.has(name)) continue;
         const list = (one: Scene) =>
           forgetting(
-            ofParts(one).filter(({ kind }) => kind.name === entry.kind.name),
+            filesOf(one).filter(({ path }) => path === entry.path),
             part,
           );
         const known = rekeyed(before, list(scene), drawing.options);

@@ -45,12 +45,21 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
+/** Databases that were made, by version: the same bytes serve again. */
+const made = new Map<number, Buffer>();
+
 /** A database of a version, with a row by which it is known again. */
 async function makeOf(version: number): Promise<void> {
+  const known = made.get(version);
+  if (known !== undefined) {
+    writeFileSync(file, known, { mode: 0o600 });
+    return;
+  }
   const database = makeSqlite(file, Math.min(version, LATEST));
   await database.transaction((tx) => tx.run("INSERT INTO first_seen (subject, at) VALUES ('page:acme', 7)"));
   await database.close();
   if (version > LATEST) inFile(file, (connection) => connection.exec(`PRAGMA user_version = ${version}`));
+  made.set(version, readFileSync(file));
 }
 
 function inFile<T>(path: string, task: (connection: DatabaseSync) => T): T {

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parse, stringify } from 'yaml';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { type RunningPharos, startPharos } from './pharos.ts';
@@ -112,12 +113,22 @@ export async function createNode(init: NodeInit): Promise<Node> {
   };
 }
 
+/** Pages of the sandbox that nodes publish: a public and a private one. Each node would draw the others too, as it starts. */
+const PAGES: ReadonlySet<unknown> = new Set(['acme', 'partners']);
+
 /** Text of the pharos.yaml of nodes that ask the sandbox's upstream of servers, over the Postgres server of `DATABASE_URL`. */
 export function configOverPostgres(
   sandbox: Sandbox,
   { everySeconds, perMinute = 600 }: { readonly everySeconds: number; readonly perMinute?: number },
 ): string {
-  return `${unlimitedConfig(sandbox, perMinute)}store: { url: "\${DATABASE_URL}" }\naccess: { key: ${KEY_OF_ALL} }\nschedule: "*/${everySeconds} * * * * *"\n`;
+  const config = parse(unlimitedConfig(sandbox, perMinute)) as { readonly pages: readonly { readonly slug: string }[] };
+  return stringify({
+    ...config,
+    pages: config.pages.filter(({ slug }) => PAGES.has(slug)),
+    store: { url: '${DATABASE_URL}' },
+    access: { key: KEY_OF_ALL },
+    schedule: `*/${everySeconds} * * * * *`,
+  });
 }
 
 /** Whether the summary of the page on which the sandbox's website is says that it is down. */
