@@ -42,6 +42,11 @@ export function toIso(at: EpochMs): string {
   return new Date(at).toISOString();
 }
 
+/** The same where there may be no instant. */
+export function toIsoOrNull(at: EpochMs | null | undefined): string | null {
+  return at == null ? null : toIso(at);
+}
+
 /** The calendar day of `at` in the IANA zone `zone`. */
 export function dayOf(at: EpochMs, zone: string): Day {
   return dayOfLocalMs(at + offsetAt(at, zone));

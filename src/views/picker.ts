@@ -12,24 +12,6 @@ export interface PickerItem {
   readonly options?: readonly { readonly value: string; readonly text: string }[];
 }
 
-interface PickerSection {
-  /** Null: components in no group. */
-  readonly legend: string | null;
-  /** Of the legend, where that is not the page's. */
-  readonly lang: string | undefined;
-  /** For all of them at once: the server puts it in place of each. Null: there are no two. */
-  readonly whole: PickerItem | null;
-  readonly items: readonly PickerItem[];
-  readonly isOpen: boolean;
-}
-
-export interface PickerView {
-  readonly legend: string;
-  /** Label of the box that finds components by name; null: there are few. */
-  readonly search: string | null;
-  readonly sections: readonly PickerSection[];
-}
-
 export interface PickerGroup {
   readonly id: string;
   readonly name: string;
@@ -47,11 +29,13 @@ interface PickerInit<Component> {
 /** More than these are found by name, and their groups are folded. */
 const SHORT_MAX = 12;
 
+export type PickerView = ReturnType<typeof pickerView>;
+
 /** @param components  in the order of the page, where a group's stand together */
 export function pickerView<Component extends { readonly group?: PickerGroup | null }>(
   components: readonly Component[],
   { legend, search, itemFor, wholeFor }: PickerInit<Component>,
-): PickerView {
+) {
   const isShort = components.length <= SHORT_MAX;
   const sections: { group: PickerGroup | null; items: PickerItem[] }[] = [];
   for (const component of components) {
@@ -62,10 +46,14 @@ export function pickerView<Component extends { readonly group?: PickerGroup | nu
   }
   return {
     legend,
+    // Label of the box that finds components by name; null: there are few.
     search: isShort ? null : search,
     sections: sections.map(({ group, items }) => ({
+      // Null: components in no group.
       legend: group?.name ?? null,
+      // Of the legend, where that is not the page's.
       lang: group?.lang,
+      // For all of them at once: the server puts it in place of each. Null: there are no two.
       whole: group === null || items.length < 2 ? null : wholeFor(group),
       items,
       isOpen: isShort || items.some(({ isChosen }) => isChosen),

@@ -6,7 +6,7 @@ import type { LogoFile } from '../../config/look.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import { once } from '../../once.ts';
-import { faviconView, type SocialLogo, socialView } from '../../views/badges/social.ts';
+import { type SocialLogo, socialView } from '../../views/badges/social.ts';
 import { verifyView } from '../../views/component/verify.ts';
 import { calendarView } from '../../views/feeds/calendar.ts';
 import { feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
@@ -264,7 +264,7 @@ export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = [])
     jsonFile('api/uptime.json', () => uptimeDocument(model), 'deferred'),
     jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
-    fileEntry(FAVICON, 'favicon.svg', { inputs: () => faviconView(model) }),
+    fileEntry(FAVICON, 'favicon.svg', { inputs: () => ({ state: model.state }) }),
     ...(model.definition.access === 'public'
       ? [fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) })]
       : []),

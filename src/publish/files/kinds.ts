@@ -12,7 +12,7 @@ import type { ComponentModel, EpochMs, PageIncident, PageMaintenance, State } fr
 import { escapeMarkup } from '../../model/scalars.ts';
 import { PUBLIC_TYPES } from '../../model/slugs.ts';
 import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
-import type { FaviconView, SocialView } from '../../views/badges/social.ts';
+import type { SocialView } from '../../views/badges/social.ts';
 import { componentView } from '../../views/component/component.ts';
 import { type FeedInputs, feedView } from '../../views/feeds/feeds.ts';
 import type { PageAge, PageFrame, Settled } from '../../views/frame/page-frame.ts';
@@ -251,7 +251,7 @@ function badgeKind(format: BadgeFormat, contentType: string): FileKind<BadgeInpu
   return fileKind(`badge${format}`, contentType, async (inputs) => (await drawBadge(inputs, format)).body);
 }
 
-export const FAVICON = fileKind('favicon', 'image/svg+xml', ({ state }: FaviconView) => favicon(state));
+export const FAVICON = fileKind('favicon', 'image/svg+xml', ({ state }: { readonly state: State }) => favicon(state));
 export const SOCIAL_IMAGE = fileKind('social-image', 'image/png', (view: SocialView, renderer) =>
   (renderer.socialImage ?? socialImage)(view),
 );

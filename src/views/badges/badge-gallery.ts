@@ -3,7 +3,7 @@
 import { escapeMarkup } from '../../model/scalars.ts';
 import { joinPieces, type Pieces, toPiece } from '../../model/translated.ts';
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, rootUrl, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, rootUrl, type ViewContext } from '../frame/shell.ts';
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { badgeSnippets } from './snippets.ts';
 
@@ -14,14 +14,6 @@ export type BadgeBuilderView = BadgeGalleryView['builder'];
 export interface NamedChoice {
   readonly name: string;
   readonly text: string;
-}
-
-interface BadgeSubjectChoice {
-  /** Below the page: empty, or ending in a slash. */
-  readonly path: string;
-  readonly name: string;
-  /** Of its name, where that is not the page's. */
-  readonly lang?: string | undefined;
 }
 
 /** A badge, and texts to copy it. */
@@ -42,24 +34,22 @@ export function badgeCopy(
   };
 }
 
-interface GalleryInit extends ViewOptions {
-  /** The page's badges. */
-  readonly kinds: readonly NamedChoice[];
-  /** Those that groups and components have as files. */
+/** `kinds`: the page's badges; `partKinds`: those that groups and components have as files. */
+type GalleryInit = Readonly<Record<'kinds' | 'styles', readonly NamedChoice[]>> & {
   readonly partKinds: readonly string[];
-  readonly styles: readonly NamedChoice[];
-}
+};
 
 export type BadgeGalleryView = ReturnType<typeof badgeGalleryView>;
 
-export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles, ...options }: GalleryInit) {
-  const context = createContext(model, { base: '../', ...options });
+export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles }: GalleryInit) {
+  const context = createContext(model, '../');
   const { words } = context;
   const { title } = model.definition;
   const badgeOf = (path: string, kind: string, ...alt: Pieces): BadgeCopyView =>
     badgeCopy(context, `${path}badges/${kind}`, { alt, href: path.startsWith('groups/') ? '' : path });
   const groups = model.groups.filter(({ id }) => model.components.some((one) => one.definition.groupId === id));
-  const parts: readonly BadgeSubjectChoice[] = [
+  // Their paths end in a slash.
+  const parts = [
     ...groups.map(({ id, name, lang }) => ({ path: groupPath(id), name, lang })),
     ...model.components.map(({ definition, name, lang }) => ({ path: componentPath(definition.id), name, lang })),
   ];

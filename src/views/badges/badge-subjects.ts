@@ -72,52 +72,29 @@ function isAbout({ cells }: Combined, members: readonly ComponentDays[]): boolea
 
 function joinDays(members: readonly ComponentDays[], dayCount: number): string {
   const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
-  const [only] = joined;
-  const stateAt =
-    only !== undefined && joined.length === 1
-      ? // Of most subjects there is one.
-        (index: number) => stateOn(only, index) ?? 'unknown'
-      : (index: number) => combinedState(statesOn(joined, index));
-  const letters: string[] = [];
-  for (let index = 0; index < dayCount; index += 1) letters.push(LOOKS[stateAt(index)].letter);
-  return letters.join('');
-}
-
-function statesOn(joined: readonly JoinedDays[], index: number): readonly State[] {
-  const states: State[] = [];
-  for (const one of joined) {
-    const state = stateOn(one, index);
-    if (state !== null) states.push(state);
-  }
-  return states;
-}
-
-interface JoinedDays {
-  readonly cells: readonly DayCell[];
-  readonly since: EpochMs | null;
-}
-
-/** Null: nothing was known of it by then. */
-function stateOn({ cells, since }: JoinedDays, index: number): State | null {
-  const cell = cells[index];
-  return cell === undefined || since === null || cell.interval.to <= since ? null : cell.state;
+  const stateOn = (index: number): State =>
+    combinedState(
+      joined.flatMap(({ cells, since }) => {
+        const cell = cells[index];
+        // Nothing was known of it by then.
+        return cell === undefined || since === null || cell.interval.to <= since ? [] : cell.state;
+      }),
+    );
+  return Array.from({ length: dayCount }, (_, index) => LOOKS[stateOn(index)].letter).join('');
 }
 
 /** Points of the response-time badge: one for half an hour. */
 const RESPONSE_POINTS = 48;
 const RECENT_MS = 30 * DAY_MS;
 
-/** One group's or component's subject, by its id in addresses. */
-interface NamedBadgeSubject {
-  readonly id: string;
-  readonly subject: BadgeSubject;
-}
+/** By their ids in addresses. */
+type NamedSubjects = readonly { readonly id: string; readonly subject: BadgeSubject }[];
 
 export interface BadgeSubjects {
   readonly page: BadgeSubject;
   /** Groups that have a component, in the order of the page. */
-  readonly groups: readonly NamedBadgeSubject[];
-  readonly components: readonly NamedBadgeSubject[];
+  readonly groups: NamedSubjects;
+  readonly components: NamedSubjects;
 }
 
 /** Everything that any badge of the page shows; plain data, to be kept with a release. */
@@ -130,13 +107,18 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
       cells: barCells(component, days, model),
     }),
   );
+  const counted = new Set(countedComponents(model.components));
   const { title, titles } = model.definition;
   const groups = model.groups
     .map((group) => ({ group, members: measured.filter(({ component }) => component.definition.groupId === group.id) }))
     .filter(({ members }) => members.length > 0);
   return {
     page: {
-      ...badgeSubject(model, { name: title, names: titles }, countedMeasured(measured)),
+      ...badgeSubject(
+        model,
+        { name: title, names: titles },
+        measured.filter(({ component }) => counted.has(component)),
+      ),
       state: model.state,
       isStale: model.isStale,
       ...wantedEvents(model, () => true),
@@ -147,11 +129,6 @@ export function badgeSubjects(model: PageModel): BadgeSubjects {
       subject: badgeSubject(model, { ...one.component.definition, name: one.component.name }, [one]),
     })),
   };
-}
-
-function countedMeasured(measured: readonly Measured[]): readonly Measured[] {
-  const counted = new Set(countedComponents(measured.map(({ component }) => component)));
-  return measured.filter(({ component }) => counted.has(component));
 }
 
 /** What is counted once for each component, however many subjects it is part of. */
@@ -175,8 +152,7 @@ function badgeSubject(
     state: combinedState(members.map(({ component }) => component.state)),
     isStale: members.some(({ component }) => component.isStale),
     uptime: uptimeRatios(model, members),
-    responseTime:
-      figures === null ? upstreamAverage(model, members) : { averageMs: figures.averageMs, p95Ms: figures.p95Ms },
+    responseTime: figures ?? upstreamAverage(model, members),
     responseSeries: drawSeries(samples, lastDay),
     days: combinedDays(members, BAR_DAYS),
     ...wantedEvents(model, ({ componentIds }) => componentIds.some((id) => ids.has(id))),
@@ -199,13 +175,8 @@ function upstreamAverage({ asOf }: PageModel, members: readonly Measured[]): Bad
 }
 
 function uptimeRatios({ settings }: PageModel, members: readonly Measured[]): BadgeSubject['uptime'] {
-  const [only] = members;
-  const ratioOf = (period: UptimePeriod): number | null => {
-    if (!settings.showUptime) return null;
-    // Of most subjects there is one.
-    if (only !== undefined && members.length === 1) return only.uptimes[period].ratio;
-    return combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio;
-  };
+  const ratioOf = (period: UptimePeriod): number | null =>
+    settings.showUptime ? combinedUptime(members.map(({ uptimes }) => uptimes[period])).ratio : null;
   const periods = Object.keys(UPTIME_PERIODS) as UptimePeriod[];
   return Object.fromEntries(periods.map((period) => [period, ratioOf(period)])) as BadgeSubject['uptime'];
 }

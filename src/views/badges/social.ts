@@ -1,7 +1,7 @@
 /** What a page's social image and favicon show: the state, and the days up to now. */
 
 import { LOOKS, stateOfLetter } from '../../looks/states.ts';
-import { dayOf, daysUntil, type PageModel, type State } from '../../model/index.ts';
+import { dayOf, daysUntil, type PageModel } from '../../model/index.ts';
 import { BAR_DAYS, barCells } from '../days/day-bar.ts';
 import { rootUrl } from '../frame/shell.ts';
 import { countedComponents } from '../model/page-state.ts';
@@ -17,20 +17,12 @@ const TITLE_LENGTH_MAX = 48;
 const NAME_LENGTH_MAX = 32;
 const NAMES_MAX = 3;
 
-export interface FaviconView {
-  readonly state: State;
-}
-
 /** A picture of the operator's own, `width` × `height` on a page. */
 export interface SocialLogo {
   readonly contentType: string;
   readonly base64: string;
   readonly width: number;
   readonly height: number;
-}
-
-export function faviconView({ state }: PageModel): FaviconView {
-  return { state };
 }
 
 export type SocialView = ReturnType<typeof socialView>;
@@ -82,8 +74,8 @@ export function socialView(model: PageModel, logo: readonly SocialLogo[] = []) {
 /** Without fonts of the viewer's, a picture with text in it would lack its name. */
 function drawableLogo(logo: SocialLogo | undefined): SocialLogo | null {
   if (logo === undefined) return null;
-  const isWritten = logo.contentType === 'image/svg+xml' && /<text\b/i.test(atob(logo.base64));
   const { contentType, base64, width, height } = logo;
+  const isWritten = contentType === 'image/svg+xml' && /<text\b/i.test(atob(base64));
   return isWritten ? null : { contentType, base64, width, height };
 }
 

@@ -11,7 +11,6 @@ import {
   textIn,
   toPiece,
   UPTIME_PERIODS,
-  type Uptime,
   type UptimePeriod,
   uptimePeriods,
 } from '../../model/index.ts';
@@ -19,51 +18,34 @@ import { badgeCopy, type NamedChoice } from '../badges/badge-gallery.ts';
 import { barCells, barDays, buildDayBar, incidentsByComponent } from '../days/day-bar.ts';
 import { dayTip, listDayRows } from '../days/day-notes.ts';
 import type { DatedPage, PageAge, PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type ViewContext } from '../frame/shell.ts';
 import { incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { upstreamRatio, upstreamResponseMs } from '../model/upstream-figures.ts';
 import { componentPath, HISTORY_PATH } from '../text/addresses.ts';
-import { count, fill, type Words } from '../words/index.ts';
+import { count, fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { buildResponseChart } from './response-chart.ts';
+import { buildResponseChart, milliseconds } from './response-chart.ts';
 import { correctionView } from './verify.ts';
 
-const PERIOD_KEYS = {
-  '24h': 'period24h',
-  '7d': 'period7d',
-  '30d': 'period30d',
-  '90d': 'period90d',
-  '365d': 'period365d',
-} as const satisfies Record<UptimePeriod, keyof Words>;
-
-function listPeriodRows(context: ViewContext<DatedPage>, component: ComponentModel) {
-  const { model, words } = context;
+function listPeriodRows({ model, words, format }: ViewContext<DatedPage>, component: ComponentModel) {
   const uptimes = uptimePeriods(component.timeline, model.asOf);
-  return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => ({
-    period: words[PERIOD_KEYS[period]],
-    ...periodFigures(context, uptimes[period]),
-  }));
-}
-
-/** The figures of one uptime as they are written. */
-function periodFigures({ model, format }: ViewContext<PageFrame>, uptime: Uptime) {
-  const { uptimeDecimals } = model.settings;
-  return {
-    uptime: format.percent(uptime.ratio, uptimeDecimals),
-    // Share of the window that was observed.
-    observed: format.percent(uptime.coverageRatio, 0),
-    // By weight; a dash when nothing was.
-    down: uptime.downMs > 0 ? format.duration(uptime.downMs) : '–',
-  };
+  return (Object.keys(UPTIME_PERIODS) as UptimePeriod[]).map((period) => {
+    const { ratio, coverageRatio, downMs } = uptimes[period];
+    return {
+      period: words[`period${period}`],
+      uptime: format.percent(ratio, model.settings.uptimeDecimals),
+      // Share of the window that was observed.
+      observed: format.percent(coverageRatio, 0),
+      // By weight; a dash when nothing was.
+      down: downMs > 0 ? format.duration(downMs) : '–',
+    };
+  });
 }
 
 /** What an upstream counts itself of a component, in sentences. */
 
 /** Its uptime; null: it says nothing, or uptime is not shown. */
-function upstreamUptimeText(
-  { model, words, format }: ViewContext<PageFrame>,
-  component: ComponentModel,
-): string | null {
+function upstreamUptimeText({ model, words, format }: ViewContext<PageFrame>, component: ComponentModel) {
   const ratio = upstreamRatio(component);
   if (ratio === null || !model.settings.showUptime) return null;
   return fill(words.upstreamSays, {
@@ -73,20 +55,16 @@ function upstreamUptimeText(
 }
 
 /** Its average response time; null: it says nothing, or there are samples. */
-function upstreamResponseText(
-  { model, words, format }: ViewContext<DatedPage>,
-  component: ComponentModel,
-): string | null {
-  const ms = upstreamResponseMs(component, model.asOf);
+function upstreamResponseText(context: ViewContext<DatedPage>, component: ComponentModel) {
+  const ms = upstreamResponseMs(component, context.model.asOf);
   if (ms === null) return null;
-  return fill(words.upstreamResponse, {
-    time: fill(words.milliseconds, { n: format.number(Math.round(ms)) }),
-    n: component.upstreamUptime?.periodDays ?? 0,
-  });
+  const n = component.upstreamUptime?.periodDays ?? 0;
+  return fill(context.words.upstreamResponse, { time: milliseconds(context, ms), n });
 }
 
 /** What its checks showed last, where Pharos makes them. */
-function checksView({ model, words, format }: ViewContext<DatedPage>, { upstreamUptime }: ComponentModel) {
+function checksView(context: ViewContext<DatedPage>, { upstreamUptime }: ComponentModel) {
+  const { model, words, format } = context;
   const { places, certificateEndsAt: endsAt } = upstreamUptime ?? {};
   if (places === undefined) return null;
   const days = Math.max(0, Math.floor(((endsAt ?? 0) - model.asOf) / DAY_MS));
@@ -95,7 +73,7 @@ function checksView({ model, words, format }: ViewContext<DatedPage>, { upstream
     hasPlaces: places.length > 1,
     rows: places.map(({ place, state, responseTimeMs: ms, at }) => ({
       ...{ place, state, stateWord: stateWord(state, words), checked: format.since(at, model.asOf) },
-      responseTime: ms === null ? '–' : fill(words.milliseconds, { n: format.number(ms) }),
+      responseTime: ms === null ? '–' : milliseconds(context, ms),
     })),
     // Until when its certificate is valid; null: it has none.
     certificate:
@@ -114,7 +92,7 @@ const INCIDENTS_MAX = 20;
 /** A page as far as one component of it is concerned; of events, at least those that are about the component. */
 type ComponentPage = PageFrame & PageAge & Pick<PageModel, 'incidents' | 'maintenances'>;
 
-interface ComponentInit extends ViewOptions {
+interface ComponentInit {
   /** The badges that components have. */
   readonly badges: readonly NamedChoice[];
   /** Past days that say something else than they once did; default: none. */
@@ -126,9 +104,9 @@ export type ComponentView = ReturnType<typeof componentView>;
 export function componentView(
   model: ComponentPage,
   component: ComponentModel,
-  { badges, corrected = [], ...options }: ComponentInit,
+  { badges, corrected = [] }: ComponentInit,
 ) {
-  const context = createContext(model, { base: '../../', ...options });
+  const context = createContext(model, '../../');
   const { words } = context;
   const { definition, state, name } = component;
   const path = componentPath(definition.id);

@@ -17,15 +17,15 @@ import {
 import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
-import { fill, type Words } from '../words/index.ts';
+import { fill } from '../words/index.ts';
 
 /** Periods that are drawn: into how many stretches at most, and how often a day or an hour is named below. */
 const PERIODS = {
-  '24h': { points: 96, ticks: 4, word: 'period24h' },
-  '7d': { points: 84, ticks: 7, word: 'period7d' },
-  '30d': { points: 90, ticks: 3, word: 'period30d' },
-  '90d': { points: 90, ticks: 3, word: 'period90d' },
-} as const satisfies Partial<Record<UptimePeriod, { points: number; ticks: number; word: keyof Words }>>;
+  '24h': { points: 96, ticks: 4 },
+  '7d': { points: 84, ticks: 7 },
+  '30d': { points: 90, ticks: 3 },
+  '90d': { points: 90, ticks: 3 },
+} as const satisfies Partial<Record<UptimePeriod, { points: number; ticks: number }>>;
 type ChartPeriod = keyof typeof PERIODS;
 /** Fewer stretches where samples are few, so that a sparse series is not all gaps. */
 const POINTS_MIN = 12;
@@ -57,7 +57,7 @@ export type ResponsePeriodView = ReturnType<typeof periodView>;
 /** @param samples  those of the period, at least one */
 function periodView(context: ViewContext<DatedPage>, id: ChartPeriod, samples: readonly ResponseTime[]) {
   const { model, words, format } = context;
-  const { points, ticks, word } = PERIODS[id];
+  const { points, ticks } = PERIODS[id];
   const window = windowOf(id, model.asOf);
   const figures = responseTimeFigures(samples, window);
   if (figures === null) throw new TypeError(`There are no samples to draw for ${id}`);
@@ -72,7 +72,7 @@ function periodView(context: ViewContext<DatedPage>, id: ChartPeriod, samples: r
   const axisValue = (ms: number) => fill(words.milliseconds, { n: format.number(ms) });
   return {
     id,
-    period: words[word],
+    period: words[`period${id}`],
     // In a box `width` wide and `CHART_HEIGHT` high.
     ...drawPaths(buckets, topMs),
     width: count - 1,
@@ -95,7 +95,7 @@ function periodView(context: ViewContext<DatedPage>, id: ChartPeriod, samples: r
   };
 }
 
-function milliseconds({ words, format }: ViewContext<DatedPage>, ms: number): string {
+export function milliseconds({ words, format }: ViewContext<DatedPage>, ms: number): string {
   return fill(words.milliseconds, { n: format.number(Math.round(ms)) });
 }
 
@@ -152,13 +152,8 @@ function drawPaths(buckets: readonly ResponseTimeBucket[], topMs: number) {
   return { line, band };
 }
 
-interface Point {
-  readonly x: number;
-  readonly figures: ResponseTimeFigures;
-}
-
-function lineRuns(buckets: readonly ResponseTimeBucket[]): Point[][] {
-  const runs: Point[][] = [];
+function lineRuns(buckets: readonly ResponseTimeBucket[]) {
+  const runs: { readonly x: number; readonly figures: ResponseTimeFigures }[][] = [];
   let isGap = true;
   for (const [x, { figures }] of buckets.entries()) {
     if (figures === null) isGap = true;

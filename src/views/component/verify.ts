@@ -17,7 +17,7 @@ interface VerifyInputs {
 export type VerifyView = ReturnType<typeof verifyView>;
 
 export function verifyView({ frame, log, components }: VerifyInputs) {
-  const context = createContext(frame, { base: '../' });
+  const context = createContext(frame, '../');
   const { words, format, base } = context;
   const byId = new Map(components.map((one) => [one.definition.id, one]));
   return {

@@ -14,21 +14,16 @@ const COMPONENT_SHARE = 0.5;
 
 interface DatedEvent {
   readonly event: PageIncident | PageMaintenance;
-  readonly updates: readonly PageUpdate<string>[];
   readonly changedAt: EpochMs;
-  readonly isOpen: boolean;
 }
 
 export function feedStories(model: PageModel) {
   const ofPage = datedEvents(model);
-  const grouped = new Map<string, { past: DatedEvent[]; plans: DatedEvent[] }>();
+  const grouped = new Map<string, Dated>();
   for (const kind of ['past', 'plans'] as const)
     for (const dated of ofPage[kind])
-      for (const id of dated.event.componentIds) {
-        const group = grouped.get(id) ?? { past: [], plans: [] };
-        group[kind].push(dated);
-        grouped.set(id, group);
-      }
+      for (const id of dated.event.componentIds)
+        grouped.getOrInsertComputed(id, () => ({ past: [], plans: [] }))[kind].push(dated);
   return {
     ofPage: chosen(ofPage, 1),
     ofComponent: (id: string) => chosen(grouped.get(id) ?? { past: [], plans: [] }, COMPONENT_SHARE),
@@ -38,23 +33,13 @@ export function feedStories(model: PageModel) {
 type Dated = ReturnType<typeof datedEvents>;
 
 function datedEvents({ incidents, maintenances, asOf }: PageModel) {
-  const happened = maintenances.filter(({ status }) => status !== 'scheduled');
+  const planned = maintenances.map((event): DatedEvent => ({ event, changedAt: event.changedAt }));
+  const isPlan = ({ event }: DatedEvent) => event.status === 'scheduled';
   const past = [
-    ...incidents.map((event): DatedEvent => {
-      const { updates } = event;
-      return { event, updates, changedAt: incidentChangedAt(event, asOf), isOpen: isOpen(event) };
-    }),
-    ...happened.map(plannedEvent),
+    ...incidents.map((event): DatedEvent => ({ event, changedAt: incidentChangedAt(event, asOf) })),
+    ...planned.filter((dated) => !isPlan(dated)),
   ].sort((a, b) => b.changedAt - a.changedAt || (a.event.id < b.event.id ? -1 : 1));
-  const plans = maintenances
-    .filter(({ status }) => status === 'scheduled')
-    .map(plannedEvent)
-    .toReversed();
-  return { past, plans };
-}
-
-function plannedEvent(event: PageMaintenance): DatedEvent {
-  return { event, updates: event.updates, changedAt: event.changedAt, isOpen: false };
+  return { past, plans: planned.filter(isPlan).toReversed() };
 }
 
 export type Story = ReturnType<typeof chosen>[number];
@@ -62,18 +47,17 @@ export type Story = ReturnType<typeof chosen>[number];
 function chosen({ past, plans }: Dated, share: number) {
   const storiesMax = PAGE_STORIES_MAX * share;
   const events = [
-    ...past.filter((dated, index) => index < storiesMax || dated.isOpen),
+    ...past.filter(({ event }, index) => index < storiesMax || ('startedAt' in event && isOpen(event))),
     ...plans.slice(0, PAGE_PLANS_MAX * share),
   ];
   const older = events
-    .flatMap(({ updates }) => updates.slice(0, -1))
+    .flatMap(({ event }): readonly PageUpdate<string>[] => event.updates.slice(0, -1))
     .sort((a, b) => b.at - a.at)
     .slice(0, Math.max(0, PAGE_ITEMS_MAX * share - events.length));
   const listed = new Set(older);
-  return events.map(({ event, changedAt, updates }) => ({
-    event,
-    changedAt,
+  return events.map((dated) => {
+    const all: readonly PageUpdate<string>[] = dated.event.updates;
     // Those that there is room for, oldest first; the newest is always one.
-    updates: updates.filter((update, index) => index === updates.length - 1 || listed.has(update)),
-  }));
+    return { ...dated, updates: all.filter((update) => update === all.at(-1) || listed.has(update)) };
+  });
 }

@@ -50,14 +50,9 @@ interface FeedStory extends Story {
 }
 
 /** What the feeds of one page are made from. */
-export interface PageFeeds {
-  /** That of the whole page, or of one component when it is named. */
-  readonly of: (component?: ComponentModel) => FeedInputs;
-  /** One item for each story of the page. */
-  readonly history: () => FeedInputs;
-}
+export type PageFeeds = ReturnType<typeof feedInputs>;
 
-export function feedInputs(model: PageModel): PageFeeds {
+export function feedInputs(model: PageModel) {
   const { ofPage, ofComponent } = feedStories(model);
   const { url, locale, timezone } = model.settings;
   const { id, title } = model.definition;
@@ -72,10 +67,10 @@ export function feedInputs(model: PageModel): PageFeeds {
     stories: told.map((story) => ({ ...story, components: affectedNames(model, story.event) })),
   });
   return {
-    of: (component) => {
-      const stories = component === undefined ? ofPage : ofComponent(component.definition.id);
-      return inputsOf(component, stories, false);
-    },
+    /** That of the whole page, or of one component when it is named. */
+    of: (component?: ComponentModel) =>
+      inputsOf(component, component === undefined ? ofPage : ofComponent(component.definition.id), false),
+    /** One item for each story of the page. */
     history: () => inputsOf(undefined, ofPage, true),
   };
 }
@@ -86,7 +81,6 @@ export type FeedView = ReturnType<typeof feedView>;
 /** The feed of these inputs; made once, since it is written in several formats. */
 export const feedView = remembered((inputs: FeedInputs) => {
   const { page, isHistory, emptySince, stories } = inputs;
-  const head = isHistory ? historyHead(inputs) : feedHead(inputs);
   const known = itemsOf(page);
   const items = isHistory
     ? stories.map((story) => storyItem(page, story))
@@ -96,7 +90,8 @@ export const feedView = remembered((inputs: FeedInputs) => {
           .toReversed(),
       );
   items.sort((a, b) => (a.updatedAt === b.updatedAt ? 0 : a.updatedAt < b.updatedAt ? 1 : -1));
-  return { ...head, updatedAt: items[0]?.updatedAt ?? toIso(emptySince ?? toEpochMs(0)), items: datedApart(items) };
+  const updatedAt = items[0]?.updatedAt ?? toIso(emptySince ?? toEpochMs(0));
+  return { ...feedHead(inputs), updatedAt, items: datedApart(items) };
 });
 
 /**
@@ -124,35 +119,25 @@ function remembered<From extends object, Made>(make: (from: From) => Made): (fro
   return (from) => made.getOrInsertComputed(from, make);
 }
 
-function feedHead({ page, component, description }: FeedInputs) {
+function feedHead({ page, component, description, isHistory }: FeedInputs) {
   const path = component === null ? '' : componentPath(component.id);
-  const id =
-    component === null ? stableUuid('page', ...placeOf(page)) : stableUuid('component', ...placeOf(page), component.id);
+  const kind = isHistory ? 'history' : component === null ? 'page' : 'component';
+  const { historyTitle } = findWords(page.settings.locale);
+  const about = isHistory ? historyTitle : component === null ? null : cleanLine(component.name);
+  const file = isHistory ? 'history' : `${path}feed`;
   return {
     // The same whatever the page's address.
-    id: `urn:uuid:${id}`,
-    title: component === null ? page.title : `${page.title}: ${cleanLine(component.name)}`,
+    id: `urn:uuid:${stableUuid(kind, ...placeOf(page), ...(component === null ? [] : [component.id]))}`,
+    title: about === null ? page.title : `${page.title}: ${about}`,
     description,
     language: page.settings.locale,
     pageUrl: absoluteUrl(page, path),
-    atomUrl: absoluteUrl(page, `${path}feed.atom`),
-    rssUrl: absoluteUrl(page, `${path}feed.rss`),
+    atomUrl: absoluteUrl(page, `${file}.atom`),
+    rssUrl: absoluteUrl(page, `${file}.rss`),
     // Null: there is none of this feed.
-    jsonUrl: absoluteUrl(page, `${path}feed.json`) as string | null,
+    jsonUrl: isHistory ? null : absoluteUrl(page, `${file}.json`),
     // Who writes it: the page.
     author: page.title,
-  };
-}
-
-function historyHead(inputs: FeedInputs): ReturnType<typeof feedHead> {
-  const { page } = inputs;
-  return {
-    ...feedHead(inputs),
-    id: `urn:uuid:${stableUuid('history', ...placeOf(page))}`,
-    title: `${page.title}: ${findWords(page.settings.locale).historyTitle}`,
-    atomUrl: absoluteUrl(page, 'history.atom'),
-    rssUrl: absoluteUrl(page, 'history.rss'),
-    jsonUrl: null,
   };
 }
 
@@ -198,20 +183,13 @@ function storyItem(page: FeedPage, story: FeedStory) {
 }
 
 function storyFacts(page: FeedPage, { event, components }: FeedStory) {
-  if ('startedAt' in event)
-    return {
-      url: absoluteUrl(page, incidentPath(event.slug)),
-      kind: 'incident' as const,
-      impact: event.impact as string | null,
-      components,
-      windowText: '',
-    };
+  const incident = 'startedAt' in event ? event : null;
   return {
-    url: absoluteUrl(page, maintenancePath(event.slug)),
-    kind: 'maintenance' as const,
-    impact: null,
+    url: absoluteUrl(page, incident ? incidentPath(event.slug) : maintenancePath(event.slug)),
+    kind: incident ? ('incident' as const) : ('maintenance' as const),
+    impact: incident?.impact ?? null,
     components,
-    windowText: `${timeText(page, event.startsAt)} – ${timeText(page, event.endsAt)}`,
+    windowText: 'startsAt' in event ? `${timeText(page, event.startsAt)} – ${timeText(page, event.endsAt)}` : '',
   };
 }
 

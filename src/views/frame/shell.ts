@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import {
   type EpochMs,
   MINUTE_MS,
-  type OwnPicture,
   type PageGroup,
   type PageIncident,
   type PageLanguages,
@@ -18,11 +17,11 @@ import {
 } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
-import { type Format, formatIn, type TimeView } from '../text/format.ts';
+import { type Format, formatIn } from '../text/format.ts';
 import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import type { PageAge, PageFrame } from './page-frame.ts';
-import { type OwnLook, type SafeCss, themeStyle } from './theme.ts';
+import { type OwnLook, themeStyle } from './theme.ts';
 
 /** Which addresses from outside may become a picture. */
 
@@ -44,80 +43,7 @@ export function ownPicture(address: string | null, pageUrl: string): string | nu
   return url.origin === new URL(pageUrl).origin && /^https?:$/.test(url.protocol) ? url.href : null;
 }
 
-/** How a view is placed. */
-export interface ViewOptions {
-  /** From the file back to the root of its status page: `''`, `'../'`, …; `'acme/'` for the copy at the site's root. */
-  readonly base?: string;
-}
-
 type Section = 'status' | 'history' | 'uptime' | 'reports' | 'badges' | null;
-
-export interface ShellView {
-  /** Tag of the catalogue that the page's own words come from. */
-  readonly locale: string;
-  readonly dir: 'ltr' | 'rtl';
-  /** Of the document. */
-  readonly title: string;
-  readonly description: string;
-  /** Absolute; null where the address is not ours to claim. */
-  readonly canonical: string | null;
-  readonly socialImage: string | null;
-  readonly isIndexed: boolean;
-  readonly base: string;
-  /** From the file to the page's own root, where everything is that has no words; `base` in its default language. */
-  readonly root: string;
-  /** All of the page's, the default first; empty: it has one. */
-  readonly languages: readonly LanguageView[];
-  /** Null: a page of the site, or one that must not say whose it is. */
-  readonly pageTitle: string | null;
-  /** Of the title, where that is not the page's. */
-  readonly titleLang?: string | undefined;
-  /** A picture that may be drawn, else null. */
-  readonly icon: string | null;
-  readonly monogram: string;
-  /** In place of both, and of the title; null: none. The second, where there is one, stands on dark headers. */
-  readonly logo: readonly [LogoView, ...LogoView[]] | null;
-  readonly homepage: LinkView | null;
-  readonly contact: string | null;
-  /** Where visitors subscribe, absolute, since a static host has no such address; null: nowhere. */
-  readonly subscribeHref: string | null;
-  readonly theme: Theme;
-  /** The operator's variables as a style sheet, checked; null: none. */
-  readonly themeCss: SafeCss | null;
-  /** Null: the page is not about a state. */
-  readonly state: State | null;
-  readonly section: Section;
-  readonly isGated: boolean;
-  /** It is part of a status page and leads to the other parts. */
-  readonly isOfPage: boolean;
-  /** Null: it shows what is past, or nothing; the present may have moved on without it. */
-  readonly freshness: FreshnessView | null;
-  readonly timesIn: string | null;
-  /** In which its times are written, for the script that writes them in the visitor's; null: it has none. */
-  readonly clock: ClockView | null;
-}
-
-interface LogoView extends Omit<OwnPicture, 'path'> {
-  readonly src: string;
-}
-
-interface LanguageView {
-  readonly locale: string;
-  /** As its speakers call it. */
-  readonly name: string;
-  /** The same file in it, from here. */
-  readonly href: string;
-  /** Absolute; null where the address is not ours to claim. */
-  readonly url: string | null;
-  /** "View this page in English", in that language. */
-  readonly offer: string;
-}
-
-interface ClockView {
-  /** IANA zone. */
-  readonly zone: string;
-  readonly locale: string;
-}
 
 export interface LinkView {
   readonly href: string;
@@ -141,37 +67,20 @@ export function linkToStory(
   return { href, text, lang, pieces };
 }
 
-/**
- * How old what a page says is: since when the state is what it is, how often that is checked, and until when this copy
- * may be believed. Never how old the file is, which is no age of anything that is known.
- */
-export interface FreshnessView {
-  /** Null: nothing was known before, or the page is about several states. */
-  readonly since: TimeView | null;
-  /** What it is since then. */
-  readonly stateWord: string;
-  readonly checkedEvery: string;
-  readonly goodUntil: TimeView;
-  readonly isStale: boolean;
-  /** Later than this the page warns by script. */
-  readonly staleAfter: EpochMs;
-  readonly staleText: string;
-  /** Where the script asks when it was checked last, relative to the page; null: nowhere. */
-  readonly nowHref: string | null;
-}
-
 /** Everything a view needs to write in the page's language, zone and place; `Page`: the part of the model that it shows. */
 export interface ViewContext<Page extends PageFrame = PageModel> {
   readonly model: Page;
   readonly words: Words;
   readonly format: Format;
   readonly locale: string;
+  /** From the file back to the root of its status page: `''`, `'../'`, … */
   readonly base: string;
-  /** See `ShellView`. */
+  /** From the file to the page's own root, where everything is that has no words; `base` in its default language. */
   readonly root: string;
 }
 
-export function createContext<Page extends PageFrame>(model: Page, { base = '' }: ViewOptions = {}): ViewContext<Page> {
+/** @param base  see `ViewContext` */
+export function createContext<Page extends PageFrame>(model: Page, base: string): ViewContext<Page> {
   const { locale, timezone, languages } = model.settings;
   const root = isInOther(languages) ? `${base}../` : base;
   return { model, words: findWords(locale), format: formatIn(locale, timezone), locale, base, root };
@@ -193,16 +102,20 @@ const languageNames = new LRUCache<string, string>({
 });
 
 /** A file of the page in each of its languages; none where it has one. */
-function languageViews({ model, root }: ViewContext<PageFrame>, path: string | null): readonly LanguageView[] {
+function languageViews({ model, root }: ViewContext<PageFrame>, path: string | null) {
   const { languages } = model.settings;
   if (languages === undefined) return [];
   return languages.all.map((locale, index) => {
     const place = (index === 0 ? '' : `${locale}/`) + (path ?? '');
     return {
       locale,
+      /** As its speakers call it. */
       name: languageNames.memo(locale),
+      /** The same file in it, from here. */
       href: root + place || './',
+      /** Absolute; null where the address is not ours to claim. */
       url: path === null ? null : rootUrl(model.settings) + place,
+      /** "View this page in English", in that language. */
       offer: findWords(locale).languageOffer,
     };
   });
@@ -233,53 +146,80 @@ export function ownPictureFrom({ model, root }: ViewContext<PageFrame>, address:
   return picture?.startsWith(url) === true ? root + picture.slice(url.length) : picture;
 }
 
-export function buildShell(context: ViewContext<PageFrame>, init: ShellInit): ShellView {
+export type ShellView = ReturnType<typeof buildShell>;
+
+export function buildShell(context: ViewContext<PageFrame>, init: ShellInit) {
   const { model, words, format } = context;
   const { definition, settings } = model;
   const homepage = safeLink(definition.homepageUrl);
   return {
+    /** Tag of the catalogue that the page's own words come from. */
     locale: catalogueTag(settings.locale),
     dir: localeDirection(settings.locale),
+    /** Of the document. */
     title: init.title === null ? definition.title : `${init.title} · ${definition.title}`,
     description: init.description,
+    /** Absolute; null where the address is not ours to claim. */
     canonical: init.path === null ? null : new URL(init.path, settings.url).href,
     socialImage: definition.access === 'public' ? new URL('og.png', settings.url).href : null,
     isIndexed: settings.allowIndex && definition.access === 'public',
+    /** See `ViewContext`, as `root` too. */
     base: context.base,
     root: context.root,
+    /** All of the page's, the default first; empty: it has one. */
     languages: languageViews(context, init.path),
-    pageTitle: definition.title,
+    /** Null: a page of the site, or one that must not say whose it is. */
+    pageTitle: definition.title as string | null,
+    /** Of the title, where that is not the page's. */
     titleLang: model.titleLang,
+    /** A picture that may be drawn, else null. */
     icon: ownPictureFrom(context, definition.icon),
     monogram: monograms.memo(definition.title),
+    /** In place of both, and of the title; null: none. The second, where there is one, stands on dark headers. */
     logo: logoView(settings.look, context.root),
     homepage: homepage === null ? null : { href: homepage, text: fill(words.home, { host: hostOf(homepage) }) },
     contact: safeLink(definition.contactUrl),
+    /** Where visitors subscribe, absolute, since a static host has no such address; null: nowhere. */
     subscribeHref: settings.subscriptions ? `${settings.url}${SUBSCRIBE_PATH}` : null,
     theme: definition.theme,
+    /** The operator's variables as a style sheet, checked; null: none. */
     themeCss: themeStyle(settings),
+    /** Null: the page is not about a state. */
     state: init.present?.state ?? null,
     section: init.section,
     isGated: definition.access !== 'public',
-    isOfPage: true,
+    /** It is part of a status page and leads to the other parts. */
+    isOfPage: true as boolean,
+    /** Null: it shows what is past, or nothing; the present may have moved on without it. */
     freshness: init.present === null ? null : freshnessView(context, init.present),
-    timesIn: fill(words.timesIn, { zone: format.zone }),
-    clock: { zone: settings.timezone, locale: settings.locale },
+    timesIn: fill(words.timesIn, { zone: format.zone }) as string | null,
+    /** In which its times are written, for the script that writes them in the visitor's; null: it has none. */
+    clock: { zone: settings.timezone, locale: settings.locale } as { zone: string; locale: string } | null,
   };
 }
 
-function freshnessView({ words, format, root }: ViewContext<PageFrame>, present: Present): FreshnessView {
+/**
+ * How old what a page says is: since when the state is what it is, how often that is checked, and until when this copy
+ * may be believed. Never how old the file is, which is no age of anything that is known.
+ */
+export type FreshnessView = ReturnType<typeof freshnessView>;
+
+function freshnessView({ words, format, root }: ViewContext<PageFrame>, present: Present) {
   const { since, staleAfter, isStale, asOf } = present;
   const dataFrom = present.dataFrom === null ? null : format.zoned.time(present.dataFrom);
   return {
+    /** Null: nothing was known before, or the page is about several states. */
     since: since === null ? null : format.since(since, asOf),
+    /** What it is since then. */
     stateWord: stateWord(present.state, words),
     checkedEvery: checkedEveryText({ words, format }, present),
     goodUntil: format.zoned.time(staleAfter),
     isStale,
+    /** Later than this the page warns by script. */
     staleAfter,
     staleText: dataFrom === null ? words.staleNever : fill(words.staleBody, { time: dataFrom.text }),
-    nowHref: root + NOW_JSON_PATH,
+    /** Where the script asks when it was checked last, relative to the page; null: nowhere. */
+    nowHref: (root + NOW_JSON_PATH) as string | null,
   };
 }
 
@@ -319,6 +259,7 @@ export function buildPlainShell({ locale, title, siteTitle, base, ...rest }: Pla
     root: base,
     languages: [],
     pageTitle: siteTitle,
+    titleLang: undefined,
     icon: null,
     monogram: siteTitle === null ? '' : monograms.memo(siteTitle),
     logo: logoView(rest.look?.look, base),
@@ -348,10 +289,9 @@ const monograms = new LRUCache<string, string>({
   },
 });
 
-function logoView({ logo }: PageLook = {}, base: string): ShellView['logo'] {
+function logoView({ logo }: PageLook = {}, base: string) {
   if (logo === undefined) return null;
-  const view = ({ path, ...size }: OwnPicture): LogoView => ({ src: base + path, ...size });
-  return logo.dark === undefined ? [view(logo.light)] : [view(logo.light), view(logo.dark)];
+  return [logo.light, ...(logo.dark ? [logo.dark] : [])].map(({ path, ...size }) => ({ src: base + path, ...size }));
 }
 
 function hostOf(address: string): string {

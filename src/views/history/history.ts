@@ -1,24 +1,13 @@
 /** Incidents and maintenance of one month, and the way to the other months. */
 
-import { type Day, dayOf, INCIDENT_IMPACTS, type Interval, type PageModel } from '../../model/index.ts';
+import { type Day, dayOf, type EpochMs, INCIDENT_IMPACTS, type Interval, type PageModel } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
-import { buildShell, createContext, type LinkView, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type LinkView, type ViewContext } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { impactWord } from '../words/state-words.ts';
-
-interface HistoryDayView {
-  readonly id: string;
-  readonly day: string;
-  readonly events: readonly HistoryEventView[];
-}
-
-interface HistoryEventView extends EventView {
-  /** Of the components it is about, as segments of their addresses. */
-  readonly about: readonly string[];
-}
 
 /** A page as far as one month of its history is concerned. */
 export interface HistoryPage extends DatedPage {
@@ -33,12 +22,9 @@ export interface HistoryPage extends DatedPage {
 
 export type HistoryView = ReturnType<typeof historyView>;
 
-/**
- * @param month  `2026-11`; null: the current one, as `history/` itself shows
- * @param options  `base` defaults to `'../'` for `history/` and `'../../'` for a month
- */
-export function historyView(model: HistoryPage, month: string | null, options: ViewOptions = {}) {
-  const context = createContext(model, { base: month === null ? '../' : '../../', ...options });
+/** @param month  `2026-11`; null: the current one, as `history/` itself shows */
+export function historyView(model: HistoryPage, month: string | null) {
+  const context = createContext(model, month === null ? '../' : '../../');
   const { words, format } = context;
   const { months } = model;
   const shown = month ?? months[0] ?? '';
@@ -72,29 +58,23 @@ export function historyView(model: HistoryPage, month: string | null, options: V
   };
 }
 
-function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval): HistoryDayView[] {
+function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval) {
   const { model, format } = context;
-  const within = (at: number) => at >= window.from && at < window.to;
+  const within = (at: number) => at >= window.from && at < window.to && at <= model.asOf;
+  // Of the components it is about, as segments of their addresses.
+  const dated = (at: EpochMs, event: EventView, ids: readonly string[]) => ({
+    at,
+    event: { ...event, about: ids.map(pathSegment) },
+  });
   const events = [
     ...model.incidents
-      .filter((one) => within(one.startedAt) && one.startedAt <= model.asOf)
-      .map((one) => ({
-        at: one.startedAt,
-        event: { ...incidentEvent(context, one, { updatesMax: 1 }), about: one.componentIds.map(pathSegment) },
-      })),
+      .filter((one) => within(one.startedAt))
+      .map((one) => dated(one.startedAt, incidentEvent(context, one, { updatesMax: 1 }), one.componentIds)),
     ...model.maintenances.flatMap((one) => {
       // One that repeats stands where it took place last in the month.
-      const last = one.windows.findLast(({ from }) => within(from) && from <= model.asOf);
+      const last = one.windows.findLast(({ from }) => within(from));
       if (last === undefined) return [];
-      return [
-        {
-          at: last.from,
-          event: {
-            ...maintenanceEvent(context, one, { updatesMax: 1, window: last }),
-            about: one.componentIds.map(pathSegment),
-          },
-        },
-      ];
+      return [dated(last.from, maintenanceEvent(context, one, { updatesMax: 1, window: last }), one.componentIds)];
     }),
   ].sort((a, b) => b.at - a.at);
   const byDay = Map.groupBy(events, ({ at }): Day => dayOf(at, model.settings.timezone));
@@ -108,7 +88,7 @@ function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval): H
 /** What the month's events can be narrowed down to. Empty where that makes no difference. */
 export type HistoryFilterView = ReturnType<typeof buildFilter>;
 
-function buildFilter({ model, words }: ViewContext<HistoryPage>, days: readonly HistoryDayView[]) {
+function buildFilter({ model, words }: ViewContext<HistoryPage>, days: ReturnType<typeof listHistoryDays>) {
   const events = days.flatMap((day) => day.events);
   const about = new Set(events.flatMap((event) => event.about));
   const components = model.components

@@ -18,7 +18,7 @@ import { barCells, barDays, buildDayBar } from '../days/day-bar.ts';
 import { type DayDetail, dayRuns, dayTip, type IncidentHead, listDayRows } from '../days/day-notes.ts';
 import { addMonths, intervalOfMonth } from '../days/months.ts';
 import type { MeasuredComponent, PageAge, PageFrame } from '../frame/page-frame.ts';
-import { buildShell, createContext, linkTo, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, type ViewContext } from '../frame/shell.ts';
 import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, UPTIME_PATH } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
@@ -37,8 +37,8 @@ interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'si
 
 export type UptimeCalendarView = ReturnType<typeof uptimeCalendarView>;
 
-export function uptimeCalendarView(model: CalendarPage, options: ViewOptions = {}) {
-  const context = createContext(model, { base: '../', ...options });
+export function uptimeCalendarView(model: CalendarPage) {
+  const context = createContext(model, '../');
   const { words, format } = context;
   const today = dayOf(model.asOf, model.settings.timezone);
   const months = Array.from({ length: MONTHS }, (_, index) => addMonths(today.slice(0, 7), index - MONTHS + 1));

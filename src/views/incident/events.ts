@@ -3,7 +3,6 @@
 import {
   type EpochMs,
   fillPieces,
-  type IncidentImpact,
   type Interval,
   isOverStatus,
   joinPieces,
@@ -12,14 +11,13 @@ import {
   type PageIncident,
   type PageMaintenance,
   type PageUpdate,
-  type Pieces,
   toEpochMs,
   toPiece,
 } from '../../model/index.ts';
-import type { DatedPage, PageFrame } from '../frame/page-frame.ts';
+import type { PageFrame } from '../frame/page-frame.ts';
 import { ownPictureFrom, type ViewContext } from '../frame/shell.ts';
 import { incidentPath, maintenancePath, pathSegment } from '../text/addresses.ts';
-import type { Format, TimeView } from '../text/format.ts';
+import type { Format } from '../text/format.ts';
 import { safeHtmlOfMarkdown, safeHtmlOfPieces } from '../text/safe-html.ts';
 import { count } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
@@ -60,40 +58,6 @@ export function settledAt(
   return instants.reduce<EpochMs>((last, at) => (at !== null && at <= asOf ? later(last, at) : last), toEpochMs(0));
 }
 
-export interface EventView {
-  readonly slug: string;
-  /** Page-relative. */
-  readonly href: string;
-  readonly title: string;
-  /** Of the title, where that is not the page's. */
-  readonly lang: string | undefined;
-  /** Of a title that has names in another language. */
-  readonly pieces: Pieces | undefined;
-  /** As a class: `investigating`, `in_progress` … */
-  readonly status: string;
-  readonly statusWord: string;
-  /** Null on maintenance. */
-  readonly impact: IncidentImpact | null;
-  readonly impactWord: string | null;
-  /** An outage that monitors saw, which nobody wrote about. */
-  readonly isAutomatic: boolean;
-  readonly from: TimeView;
-  /** Null: not over. */
-  readonly to: TimeView | null;
-  /** Of what is over or planned; null: it goes on, and grows while it is read. */
-  readonly duration: string | null;
-  /** "Affects API and Search"; empty when nothing on the page is named. */
-  readonly affects: string;
-  /** Of that, where a name in it is in another language. */
-  readonly affectsPieces: Pieces | undefined;
-  /** Newest first. */
-  readonly updates: readonly UpdateView[];
-  /** Above the listed updates but the newest; empty when there are none. */
-  readonly olderText: string;
-  /** Of the link to all updates, where the list leaves some out; empty when it has all. */
-  readonly allText: string;
-}
-
 interface EventOptions {
   /** Of the newest; the event's own page has all. */
   readonly updatesMax?: number;
@@ -107,23 +71,13 @@ interface EventOptions {
 export const LISTED_UPDATES_MAX = 6;
 
 export function incidentEvent(
-  context: ViewContext<DatedPage>,
+  context: ViewContext<PageFrame>,
   incident: PageIncident,
   options: EventOptions = {},
 ): EventView {
-  const { words } = context;
-  const end = isOpen(incident) ? null : incident.endedAt;
-  return {
-    ...commonFields(context, incident, options),
-    href: context.base + incidentPath(incident.slug),
-    status: incident.status,
-    statusWord: statusWord(incident.status, words),
-    impact: incident.impact,
-    impactWord: incident.impact === 'none' ? null : impactWord(incident.impact, words),
-    isAutomatic: incident.isAutomatic,
-    ...context.format.range(incident.startedAt, end, options.hasYear ? 'time' : 'timeInYear'),
-    duration: end === null ? null : context.format.duration(end - incident.startedAt),
-  };
+  const { slug, startedAt, endedAt } = incident;
+  const to = isOpen(incident) ? null : endedAt;
+  return eventView(context, incident, { ...options, path: incidentPath(slug), from: startedAt, to });
 }
 
 export function maintenanceEvent(
@@ -131,57 +85,66 @@ export function maintenanceEvent(
   maintenance: PageMaintenance,
   options: EventOptions = {},
 ): EventView {
-  const { startsAt, endsAt } = maintenance;
+  const { slug, startsAt, endsAt } = maintenance;
   const { window = { from: startsAt, to: endsAt } } = options;
-  const isCurrent = window.from === startsAt;
-  const status = isCurrent ? maintenance.status : 'completed';
-  return {
-    // What is said is said of the current window.
-    ...commonFields(context, isCurrent ? maintenance : { ...maintenance, updates: [] }, options),
-    href: context.base + maintenancePath(maintenance.slug),
-    status,
-    statusWord: statusWord(status, context.words),
-    impact: null,
-    impactWord: null,
-    isAutomatic: false,
-    ...context.format.range(window.from, window.to, options.hasYear ? 'time' : 'timeInYear'),
-    duration: context.format.duration(window.to - window.from),
-  };
+  // What is said is said of the current window.
+  const event = window.from === startsAt ? maintenance : { ...maintenance, status: 'completed' as const, updates: [] };
+  return eventView(context, event, { ...options, ...window, path: maintenancePath(slug) });
 }
 
-function commonFields(
+interface EventInit extends EventOptions {
+  readonly path: string;
+  readonly from: EpochMs;
+  /** Null: not over. */
+  readonly to: EpochMs | null;
+}
+
+export type EventView = ReturnType<typeof eventView>;
+
+function eventView(
   context: ViewContext<PageFrame>,
-  event: {
-    readonly slug: string;
-    readonly title: string;
-    readonly lang?: string | undefined;
-    readonly pieces?: Pieces | undefined;
-    readonly componentIds: readonly string[];
-    readonly updates: readonly PageUpdate<string>[];
-    readonly startedAt?: EpochMs;
-  },
-  { updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventOptions,
-): Pick<
-  EventView,
-  'slug' | 'title' | 'lang' | 'pieces' | 'affects' | 'affectsPieces' | 'updates' | 'olderText' | 'allText'
-> {
+  event: PageIncident | PageMaintenance,
+  { path, from, to, updatesMax = Number.POSITIVE_INFINITY, hasYear = false }: EventInit,
+) {
   const { words, format, locale } = context;
-  const { startedAt = null } = event;
-  const ids = new Set(event.componentIds);
-  const about = context.model.components.filter(({ definition }) => ids.has(definition.id));
+  const incident = 'impact' in event ? event : null;
+  const impact = incident?.impact ?? null;
+  const about = context.model.components.filter(({ definition }) => event.componentIds.includes(definition.id));
   const affects = about.length === 0 ? [] : fillPieces(words.affects, { names: format.listPieces(about, toPiece) });
   const { text, pieces } = joinPieces(affects);
-  const newestFirst = event.updates.toReversed();
+  const newestFirst: PageUpdate<string>[] = event.updates.toReversed();
   const older = newestFirst.length - 1;
   return {
     slug: event.slug,
+    /** Page-relative. */
+    href: context.base + path,
     title: event.title,
+    /** Of the title, where that is not the page's. */
     lang: event.lang,
-    pieces: event.pieces,
+    /** Of a title that has names in another language. */
+    pieces: incident?.pieces,
+    /** As a class: `investigating`, `in_progress` … */
+    status: event.status,
+    statusWord: statusWord(event.status, words),
+    /** Null on maintenance. */
+    impact,
+    impactWord: impact === null || impact === 'none' ? null : impactWord(impact, words),
+    /** An outage that monitors saw, which nobody wrote about. */
+    isAutomatic: incident?.isAutomatic === true,
+    ...format.range(from, to, hasYear ? 'time' : 'timeInYear'),
+    /** Of what is over or planned; null: it goes on, and grows while it is read. */
+    duration: to === null ? null : format.duration(to - from),
+    /** "Affects API and Search"; empty when nothing on the page is named. */
     affects: text,
+    /** Of that, where a name in it is in another language. */
     affectsPieces: pieces,
-    updates: newestFirst.slice(0, updatesMax).map((update) => updateView(context, update, { hasYear, startedAt })),
+    /** Newest first. */
+    updates: newestFirst
+      .slice(0, updatesMax)
+      .map((update) => updateView(context, update, { hasYear, startedAt: incident && from })),
+    /** Above the listed updates but the newest; empty when there are none. */
     olderText: older > 0 && updatesMax > 1 ? count(words.olderUpdates, older, locale) : '',
+    /** Of the link to all updates, where the list leaves some out; empty when it has all. */
     allText: older >= updatesMax ? count(words.allUpdates, newestFirst.length, locale) : '',
   };
 }

@@ -3,7 +3,7 @@
 import { combinedState, type EpochMs, type IncidentStatus, type PageIncident, type State } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import { buildShell, createContext, linkTo, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, linkTo, type ViewContext } from '../frame/shell.ts';
 import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/addresses.ts';
 import { stateWord, statusWord } from '../words/state-words.ts';
 import { afterText, incidentEvent, isOpen as isStillOpen } from './events.ts';
@@ -39,12 +39,8 @@ function listPhases(
 export type IncidentView = ReturnType<typeof incidentView>;
 
 /** @param model  settled once the incident is over: then its page depends on nothing that still changes */
-export function incidentView(
-  model: PageFrame & (PageAge | Settled),
-  incident: PageIncident,
-  options: ViewOptions = {},
-) {
-  const context = createContext(model, { base: '../../', ...options });
+export function incidentView(model: PageFrame & (PageAge | Settled), incident: PageIncident) {
+  const context = createContext(model, '../../');
   const event = incidentEvent(context, incident, { hasYear: true });
   const isOpen = isStillOpen(incident);
   const month = monthOf(incident.startedAt, model.settings.timezone);

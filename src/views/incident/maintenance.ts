@@ -3,7 +3,7 @@
 import type { PageMaintenance } from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
-import { buildShell, createContext, linkTo, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, linkTo } from '../frame/shell.ts';
 import { componentPath, historyPath, maintenancePath } from '../text/addresses.ts';
 import { ruleText } from '../text/format.ts';
 import { maintenanceEvent } from './events.ts';
@@ -11,12 +11,8 @@ import { maintenanceEvent } from './events.ts';
 export type MaintenanceView = ReturnType<typeof maintenanceView>;
 
 /** @param model  settled once the maintenance is over; before that its page follows the clock */
-export function maintenanceView(
-  model: PageFrame & (PageAge | Settled),
-  maintenance: PageMaintenance,
-  options: ViewOptions = {},
-) {
-  const context = createContext(model, { base: '../../', ...options });
+export function maintenanceView(model: PageFrame & (PageAge | Settled), maintenance: PageMaintenance) {
+  const context = createContext(model, '../../');
   const { format, base } = context;
   const event = maintenanceEvent(context, maintenance, { hasYear: true });
   const month = monthOf(maintenance.startsAt, model.settings.timezone);

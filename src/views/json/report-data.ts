@@ -12,13 +12,14 @@ import {
   type State,
   toEpochMs,
   toIso,
+  toIsoOrNull,
   uptimeOf,
 } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import { isOpen, touches } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { listSections } from '../model/sections.ts';
-import { componentHead, endText, incidentHead, maintenanceHead, pageHead } from './heads.ts';
+import { componentHead, incidentHead, maintenanceHead, pageHead } from './heads.ts';
 import { type UptimeFigures, uptimeFigures } from './uptime-json.ts';
 
 export type ReportDocument = ReturnType<typeof reportDocument>;
@@ -72,7 +73,7 @@ function incidentEvent(model: PageModel, window: Interval, incident: PageInciden
     impact: incident.impact as string | null,
     started_at: toIso(startedAt),
     // An end that is only planned is none yet.
-    ended_at: isOpen(incident) ? null : endText(endedAt),
+    ended_at: isOpen(incident) ? null : toIsoOrNull(endedAt),
     seconds: secondsInside(window, startedAt, endedAt),
     components: componentIds,
   };
@@ -89,7 +90,7 @@ function maintenanceEvent(
     ...maintenanceHead(model, maintenance),
     impact: null as string | null,
     started_at: toIso(windows[0]?.from ?? startsAt),
-    ended_at: endText(windows.at(-1)?.to ?? endsAt),
+    ended_at: toIsoOrNull(windows.at(-1)?.to ?? endsAt),
     seconds: windows.reduce((sum, { from, to }) => sum + secondsInside(window, from, to), 0),
     components: componentIds,
   };

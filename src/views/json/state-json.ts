@@ -1,11 +1,19 @@
 /** `api/state.json`: the present state of a page in a few hundred bytes, and until when a copy of it may be believed. */
 
-import { type EpochMs, type PageModel, type SourceFreshness, type State, toEpochMs, toIso } from '../../model/index.ts';
+import {
+  type EpochMs,
+  type PageModel,
+  type SourceFreshness,
+  type State,
+  toEpochMs,
+  toIso,
+  toIsoOrNull,
+} from '../../model/index.ts';
 import { isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
 import { catalogueTag, findWords } from '../words/index.ts';
 import { bannerSentence, stateWord } from '../words/state-words.ts';
-import { componentHead, endText, incidentHead, maintenanceHead, pageHead } from './heads.ts';
+import { componentHead, incidentHead, maintenanceHead, pageHead } from './heads.ts';
 
 /** `api/now.json`: when a page was checked last, which no file drawn at its last change can know. */
 
@@ -27,18 +35,15 @@ export function nowDocument(
   { state, staleAfter, upstreams }: NowFacts,
   { release, sources }: { readonly release: number; readonly sources: readonly SourceFreshness[] },
 ) {
-  const checkedAt = oldestAnswer(upstreams.map((id) => sources.find(({ upstreamId }) => upstreamId === id)));
+  const answers = upstreams.flatMap((id) => sources.find(({ upstreamId }) => upstreamId === id)?.monitorsAt ?? []);
+  const isKnown = answers.length > 0 && answers.length === upstreams.length;
   return {
-    checkedAt: checkedAt === null ? null : toIso(checkedAt),
+    // The oldest answer.
+    checkedAt: isKnown ? toIso(toEpochMs(Math.min(...answers))) : null,
     staleAfter: toIso(staleAfter),
     state,
     release,
   };
-}
-
-function oldestAnswer(sources: readonly (SourceFreshness | undefined)[]): EpochMs | null {
-  const instants = sources.flatMap((source) => source?.monitorsAt ?? []);
-  return instants.length === 0 || instants.length < sources.length ? null : toEpochMs(Math.min(...instants));
 }
 
 /** `docs/schema/state.schema.json` says what each field is. */
@@ -48,7 +53,7 @@ export function stateDocument(model: PageModel) {
   return {
     page: pageHead(model),
     state,
-    since: model.since === null ? null : toIso(model.since),
+    since: toIsoOrNull(model.since),
     sentence: bannerSentence(state, words),
     locale: catalogueTag(settings.locale),
     as_of: toIso(asOf),
@@ -58,7 +63,7 @@ export function stateDocument(model: PageModel) {
       members.map((component) => ({
         ...componentHead(model, component, group?.name),
         state: component.state,
-        since: component.since === null ? null : toIso(component.since),
+        since: toIsoOrNull(component.since),
         state_text: stateWord(component.state, words),
         stale: component.isStale,
       })),
@@ -68,14 +73,14 @@ export function stateDocument(model: PageModel) {
       .map((incident) => ({
         ...incidentHead(model, incident),
         started_at: toIso(incident.startedAt),
-        ends_at: endText(incident.endedAt),
+        ends_at: toIsoOrNull(incident.endedAt),
       })),
     maintenances: model.maintenances
       .filter(({ status }) => status !== 'completed')
       .map((maintenance) => ({
         ...maintenanceHead(model, maintenance),
         started_at: toIso(maintenance.startsAt),
-        ends_at: endText(maintenance.endsAt),
+        ends_at: toIsoOrNull(maintenance.endsAt),
       }))
       .reverse(),
   };

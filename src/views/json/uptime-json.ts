@@ -17,6 +17,7 @@ import {
   STATES,
   type State,
   toIso,
+  toIsoOrNull,
   UPTIME_PERIODS,
   type Uptime,
   type UptimePeriod,
@@ -97,8 +98,8 @@ export function uptimeDocument(model: PageModel) {
 function uptimeSource(model: PageModel, source: SourceFreshness) {
   return {
     id: shortId('source', model.definition.id, source.upstreamId),
-    monitors_at: source.monitorsAt === null ? null : toIso(source.monitorsAt),
-    incidents_at: source.incidentsAt === null ? null : toIso(source.incidentsAt),
+    monitors_at: toIsoOrNull(source.monitorsAt),
+    incidents_at: toIsoOrNull(source.incidentsAt),
     interval_seconds: toSeconds(source.intervalMs),
     monitors_stale: source.isMonitorsStale,
     incidents_stale: source.isIncidentsStale,
@@ -124,7 +125,7 @@ function lastChecks({ upstreamUptime }: ComponentModel) {
   const { places, certificateEndsAt } = upstreamUptime ?? {};
   if (places === undefined) return null;
   return {
-    certificate_expires_at: certificateEndsAt === undefined ? null : toIso(certificateEndsAt),
+    certificate_expires_at: toIsoOrNull(certificateEndsAt),
     places: places.map(({ place, at, state, responseTimeMs }) => ({
       ...{ place, at: toIso(at), state, response_time_ms: responseTimeMs },
     })),

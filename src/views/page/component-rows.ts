@@ -4,26 +4,19 @@ import {
   type ComponentModel,
   combinedState,
   combinedUptime,
+  fillPieces,
   isWorse,
   type PageIncident,
   type PageModel,
   STATES_BY_IMPACT,
-  type State,
   textIn,
   type Uptime,
   upstreamOf,
   uptimePeriods,
 } from '../../model/index.ts';
 import { combinedDays } from '../badges/badge-subjects.ts';
-import { buildSpark, type SparkView } from '../component/response-chart.ts';
-import {
-  barCells,
-  buildBriefBar,
-  buildDayBar,
-  type DayBarView,
-  type DaysView,
-  incidentsByComponent,
-} from '../days/day-bar.ts';
+import { buildSpark } from '../component/response-chart.ts';
+import { barCells, buildBriefBar, buildDayBar, type DaysView, incidentsByComponent } from '../days/day-bar.ts';
 import type { LinkView, ViewContext } from '../frame/shell.ts';
 import { listSections } from '../model/sections.ts';
 import { componentPath } from '../text/addresses.ts';
@@ -36,52 +29,6 @@ import { rowId } from './banner.ts';
 const PLAIN_COMPONENTS_MAX = 25;
 /** Of those that do not work; more than a screen of them says no more than their number. */
 const FAILING_MAX = 25;
-
-/** A group, or components that are in none. */
-export interface SectionView {
-  /** Null: not a group. */
-  readonly group: GroupView | null;
-  readonly components: readonly ComponentRowView[];
-}
-
-interface GroupView {
-  readonly id: string;
-  readonly name: string;
-  /** Of its name, where that is not the page's. */
-  readonly lang: string | undefined;
-  readonly state: State;
-  readonly stateWord: string;
-  readonly uptime: string;
-  readonly isOpen: boolean;
-  /** Its days together, for as long as it is folded; empty where it is open anyway. */
-  readonly letters: string;
-  /** Whose its components are, where they are somebody else's: a sentence each, with a link and the time it is from. */
-  readonly vendors: readonly VendorView[];
-}
-
-/** A sentence in pieces. */
-type VendorView = readonly (string | LinkView | TimeView)[];
-
-export interface ComponentRowView {
-  /** To link to; null where nothing does. */
-  readonly anchor: string | null;
-  readonly href: string;
-  readonly name: string;
-  /** Of its name and of its description, where that is not the page's. */
-  readonly lang: string | undefined;
-  readonly descriptionLang: string | undefined;
-  readonly description: string | null;
-  readonly target: string | null;
-  readonly state: State;
-  readonly stateWord: string;
-  /** When it came into that state, unless it is well. */
-  readonly since: TimeView | null;
-  /** Empty where uptime is not shown. */
-  readonly uptime: string;
-  /** Null where response times are not known. */
-  readonly spark: SparkView | null;
-  readonly bar: DayBarView;
-}
 
 /** Whether a page has so many components that a visitor has to search for theirs. */
 function isLongList({ components }: Pick<PageModel, 'components'>): boolean {
@@ -118,8 +65,11 @@ function failingComponents({ components }: PageModel): ComponentModel[] {
   return order.flatMap((state) => components.filter((one) => one.state === state));
 }
 
+/** A group, or components that are in none. */
+export type SectionView = ReturnType<typeof sectionViews>[number];
+
 /** Groups and what is in none, in the order of the page. */
-export function sectionViews(context: ViewContext, days: DaysView): SectionView[] {
+export function sectionViews(context: ViewContext, days: DaysView) {
   const { model, words, format } = context;
   const isLong = isLongList(model);
   const incidents = isLong ? null : incidentsByComponent(model);
@@ -135,21 +85,26 @@ export function sectionViews(context: ViewContext, days: DaysView): SectionView[
       });
       return above.has(one) ? { ...row, anchor: null } : row;
     });
-    if (group === null) return { group: null, components: rows };
+    // Not a group.
+    if (group === null) return { group, components: rows };
     const state = combinedState(components.map((one) => one.state));
     return {
       group: {
         id: group.id,
         name: group.name,
+        /** Of its name, where that is not the page's. */
         lang: group.lang,
         state,
         stateWord: stateWord(state, words),
+        /** Empty where uptime is not shown. */
         uptime: model.settings.showUptime
           ? format.percent(combinedUptime(uptimes).ratio, model.settings.uptimeDecimals)
           : '',
-        // What is wrong is never folded away; of a long list it stands on top.
+        /** What is wrong is never folded away; of a long list it stands on top. */
         isOpen: isLong ? group.defaultOpen === true : group.defaultOpen !== false || isWorse(state, 'operational'),
+        /** Its days together, for as long as it is folded; empty where it is open anyway. */
         letters: isLong ? groupLetters(model, components, days) : '',
+        /** Whose its components are, where they are somebody else's: a sentence each, with a link and the time it is from. */
         vendors: listVendors(context, components),
       },
       components: rows,
@@ -163,7 +118,7 @@ function groupLetters(model: PageModel, components: readonly ComponentModel[], {
 }
 
 /** The vendors' pages that components are read from, with when each was heard last; one that never was is left out. */
-function listVendors({ model, words, format }: ViewContext, components: readonly ComponentModel[]): VendorView[] {
+function listVendors({ model, words, format }: ViewContext, components: readonly ComponentModel[]) {
   const pages = new Map(
     components.flatMap(({ definition: { vendorPage, monitor } }) =>
       vendorPage === undefined || monitor === null ? [] : [[vendorPage, upstreamOf(monitor)]],
@@ -172,13 +127,8 @@ function listVendors({ model, words, format }: ViewContext, components: readonly
   return [...pages].flatMap(([href, upstreamId]) => {
     const at = model.sources.find((source) => source.upstreamId === upstreamId)?.monitorsAt ?? null;
     if (at === null) return [];
-    const pieces = words.toldByVendor.split(/(\{name\}|\{time\})/);
-    return [
-      pieces.map((piece) => {
-        if (piece === '{time}') return format.zoned.time(at);
-        return piece === '{name}' ? { href, text: new URL(href).host } : piece;
-      }),
-    ];
+    const name: LinkView = { href, text: new URL(href).host };
+    return [fillPieces<LinkView | TimeView>(words.toldByVendor, { name: [name], time: [format.zoned.time(at)] })];
   });
 }
 
@@ -189,28 +139,30 @@ interface RowInit {
   readonly incidents: readonly PageIncident[] | null;
 }
 
-function componentRow(
-  context: ViewContext,
-  days: DaysView,
-  { component, uptime, incidents }: RowInit,
-): ComponentRowView {
+export type ComponentRowView = ReturnType<typeof componentRow>;
+
+function componentRow(context: ViewContext, days: DaysView, { component, uptime, incidents }: RowInit) {
   const { model, words, format } = context;
   const { definition, state } = component;
   const since = isWorse(state, 'operational') ? component.since : null;
   const cells = barCells(component, days.days, model);
   return {
+    /** To link to; null where nothing does. */
     anchor: state === 'operational' || state === 'paused' ? null : rowId(component),
     href: context.base + componentPath(definition.id),
     name: component.plainName,
+    /** Of its name and of its description, where that is not the page's. */
     lang: component.lang,
     descriptionLang: textIn(model.settings, component.description ?? '').lang,
     description: component.description,
     target: component.target,
     state,
     stateWord: stateWord(state, words),
+    /** When it came into that state, unless it is well. */
     since: since === null ? null : format.since(since, model.asOf),
+    /** Empty where uptime is not shown. */
     uptime: model.settings.showUptime ? format.percent(uptime?.ratio ?? null, model.settings.uptimeDecimals) : '',
-    // Of a long list one wants to know what works; its components' pages have the rest.
+    /** Null where response times are not known. Of a long list one wants to know what works; its components' pages have the rest. */
     spark: isLongList(model) ? null : buildSpark(context, component),
     bar: incidents === null ? buildBriefBar(cells) : buildDayBar(model, component, cells, incidents),
   };

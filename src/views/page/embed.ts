@@ -1,7 +1,7 @@
 /** The state of a page small enough for a frame on another site. */
 
 import type { PageModel } from '../../model/index.ts';
-import { buildShell, createContext, linkToStory, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, linkToStory } from '../frame/shell.ts';
 import { isOpen } from '../incident/events.ts';
 import { EMBED_PATH, incidentPath } from '../text/addresses.ts';
 import { bannerSentence } from '../words/state-words.ts';
@@ -11,8 +11,8 @@ const INCIDENTS_MAX = 3;
 
 export type EmbedView = ReturnType<typeof embedView>;
 
-export function embedView(model: PageModel, options: ViewOptions = {}) {
-  const context = createContext(model, { base: '../', ...options });
+export function embedView(model: PageModel) {
+  const context = createContext(model, '../');
   return {
     shell: {
       ...buildShell(context, {

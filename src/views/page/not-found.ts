@@ -1,15 +1,15 @@
 /** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
 
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildPlainShell, buildShell, createContext, type ViewOptions } from '../frame/shell.ts';
+import { buildPlainShell, buildShell, createContext } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
 import { findWords } from '../words/index.ts';
 
 export type NotFoundView = ReturnType<typeof notFoundView>;
 
 /** Below a status page, in its look. Works at any depth, since links are absolute. */
-export function notFoundView(model: PageFrame, options: ViewOptions = {}) {
-  const context = createContext(model, { base: model.settings.url, ...options });
+export function notFoundView(model: PageFrame) {
+  const context = createContext(model, model.settings.url);
   return {
     shell: buildShell(context, {
       title: context.words.notFoundTitle,
@@ -19,7 +19,7 @@ export function notFoundView(model: PageFrame, options: ViewOptions = {}) {
       present: null,
     }),
     // Where to go instead.
-    homeHref: context.base || '../',
+    homeHref: context.base,
     // Null on the site's own.
     historyHref: `${context.base}history/` as string | null,
   };

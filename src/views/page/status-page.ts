@@ -13,7 +13,7 @@ import {
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
 import { dayTip } from '../days/day-notes.ts';
-import { buildShell, createContext, type ViewContext, type ViewOptions } from '../frame/shell.ts';
+import { buildShell, createContext, type ViewContext } from '../frame/shell.ts';
 import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
 import { countedTexts } from '../model/page-state.ts';
 import { HISTORY_PATH } from '../text/addresses.ts';
@@ -40,8 +40,8 @@ const QUIET: ReadonlySet<State> = new Set(['operational', 'paused', 'unknown']);
 export type StatusPageView = ReturnType<typeof statusPageView>;
 
 /** Pure: the same model gives an equal view. */
-export function statusPageView(model: PageModel, options: ViewOptions = {}) {
-  const context = createContext(model, options);
+export function statusPageView(model: PageModel) {
+  const context = createContext(model, '');
   const { words } = context;
   const banner = buildBanner(context);
   const days = barDays(context);

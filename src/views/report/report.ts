@@ -3,14 +3,7 @@
 import { combinedUptime, type Interval, type PageModel, toEpochMs, type Uptime, uptimeOf } from '../../model/index.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import type { DatedPage, MeasuredComponent, PageFrame } from '../frame/page-frame.ts';
-import {
-  buildShell,
-  createContext,
-  type LinkView,
-  linkTo,
-  type ViewContext,
-  type ViewOptions,
-} from '../frame/shell.ts';
+import { buildShell, createContext, type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
 import { incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
 import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
@@ -30,8 +23,8 @@ export interface ReportPage extends DatedPage {
 export type ReportView = ReturnType<typeof reportView>;
 
 /** @param month  `2026-11`; of the current one up to `asOf` */
-export function reportView(model: ReportPage, month: string, options: ViewOptions = {}) {
-  const context = createContext(model, { base: '../../', ...options });
+export function reportView(model: ReportPage, month: string) {
+  const context = createContext(model, '../../');
   const { words, format, base, root, locale } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
@@ -129,8 +122,8 @@ function eventsWithin(context: ViewContext<ReportPage>, window: Interval) {
 export type ReportIndexView = ReturnType<typeof reportIndexView>;
 
 /** @param months  those that have a report, newest first */
-export function reportIndexView(model: PageFrame, months: readonly string[], options: ViewOptions = {}) {
-  const context = createContext(model, { base: '../', ...options });
+export function reportIndexView(model: PageFrame, months: readonly string[]) {
+  const context = createContext(model, '../');
   const { words, format, base } = context;
   return {
     shell: buildShell(context, {

@@ -40,28 +40,15 @@ export interface SiteInit {
   readonly name: string;
 }
 
-export interface SitemapView {
-  readonly urls: readonly {
-    readonly loc: string;
-    readonly lastmod: string | null;
-    /** The same in every language of the page; absent: it has one. */
-    readonly alternates?: readonly { readonly locale: string; readonly href: string }[];
-  }[];
-}
-
-interface LlmsLink {
-  readonly text: string;
-  readonly url: string;
-  readonly note: string;
-}
-
 /** Whether a page may be named outside itself: public, published, and not kept from search engines. */
 export function isListed({ definition, settings }: SitePage): boolean {
   return definition.access === 'public' && definition.published && settings.allowIndex;
 }
 
+export type SitemapView = ReturnType<typeof sitemapView>;
+
 /** The addresses of one listed page, newest incidents first. */
-export function sitemapView(model: PageModel): SitemapView {
+export function sitemapView(model: PageModel) {
   const at = (path: string, lastmod: string | null = null) => ({ path, lastmod });
   const { all } = model.settings.languages ?? { all: [model.settings.locale] };
   const treeOf = (locale: string): string => (locale === all[0] ? '' : `${locale}/`);
@@ -79,6 +66,7 @@ export function sitemapView(model: PageModel): SitemapView {
   return {
     urls: paths.flatMap(({ path, lastmod }) => {
       const alternates = all.map((locale) => ({ locale, href: absoluteUrl(model, treeOf(locale) + path) }));
+      // `alternates`: the same in every language of the page; absent: it has one.
       return alternates.map(({ href }) => ({ loc: href, lastmod, ...(all.length === 1 ? {} : { alternates }) }));
     }),
   };
@@ -139,25 +127,24 @@ export function llmsView(model: PageModel) {
           ),
         ),
       },
-      { heading: 'Data', links: dataLinks(link) },
+      {
+        heading: 'Data',
+        links: [
+          link('Summary', 'api/v2/summary.json', 'state, components, open incidents and maintenance as JSON'),
+          link('Incidents', 'api/v2/incidents.json', 'the 50 newest, with all updates'),
+          link('Maintenance', 'api/v2/scheduled-maintenances.json', 'the 50 newest'),
+          link('Uptime', 'api/uptime.json', 'seconds in each state by component and day'),
+          link('Feed', 'feed.atom', 'incidents and maintenance as Atom; also feed.rss and feed.json'),
+          link('Calendar', 'maintenance.ics', 'maintenance as iCalendar'),
+          link('History', HISTORY_PATH, 'past incidents by month'),
+        ],
+      },
     ].filter(({ links }) => links.length > 0),
   };
 }
 
 function componentTitle({ plainName }: ComponentModel, group: string | undefined): string {
   return cleanLine(group === undefined ? plainName : `${group}: ${plainName}`);
-}
-
-function dataLinks(link: (text: string, path: string, note: string) => LlmsLink): LlmsLink[] {
-  return [
-    link('Summary', 'api/v2/summary.json', 'state, components, open incidents and maintenance as JSON'),
-    link('Incidents', 'api/v2/incidents.json', 'the 50 newest, with all updates'),
-    link('Maintenance', 'api/v2/scheduled-maintenances.json', 'the 50 newest'),
-    link('Uptime', 'api/uptime.json', 'seconds in each state by component and day'),
-    link('Feed', 'feed.atom', 'incidents and maintenance as Atom; also feed.rss and feed.json'),
-    link('Calendar', 'maintenance.ics', 'maintenance as iCalendar'),
-    link('History', HISTORY_PATH, 'past incidents by month'),
-  ];
 }
 
 /** A whole site: its listed pages, each with its own llms.txt. */

@@ -8,7 +8,7 @@ import { localeDirection } from '../words/index.ts';
 /** Addresses in it are relative to itself, so it works wherever its page is. */
 export function webManifest(model: PageModel) {
   const { definition, settings } = model;
-  const picture = ownPictureFrom(createContext(model), definition.icon);
+  const picture = ownPictureFrom(createContext(model, ''), definition.icon);
   return {
     name: cleanLine(definition.title),
     lang: settings.locale,

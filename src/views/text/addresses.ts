@@ -56,16 +56,12 @@ function makeShortId(text: string): string {
 
 /** A version 8 UUID (RFC 9562) over kind and parts, for feeds and calendars, where ids must be unique in the world. */
 export function stableUuid(kind: IdKind, ...parts: readonly string[]): string {
-  const bytes = Buffer.from(idDigest(kind, parts).subarray(0, 16));
+  // Parts are written as JSON, so that no two lists of parts read alike.
+  const bytes = Buffer.from(digests.memo(JSON.stringify([kind, ...parts])).subarray(0, 16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
-/** Parts are written as JSON, so that no two lists of parts read alike. */
-function idDigest(kind: IdKind, parts: readonly string[]): Readonly<Buffer> {
-  return digests.memo(JSON.stringify([kind, ...parts]));
 }
 
 /** Paths of a page as absolute addresses, for readers that are not on the page. */

@@ -11,31 +11,26 @@ import type { Pieces } from '../../model/translated.ts';
 
 /** Markdown as text without markup, for what cannot show any: mails in plain text, messages of programs. */
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&#x27;': "'",
-};
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
+
+function unescapeMarkup(html: string): string {
+  return html.replace(/&(amp|lt|gt|quot|#39|#x27);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+}
 
 /** What the sanitised HTML of `markdown` says, a line for each block; links keep their addresses behind them. */
 export function textOfMarkdown(markdown: string): string {
-  return (
-    safeHtmlOfMarkdown(markdown)
-      .replace(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/gs, (_whole, href: string, text: string) =>
-        text === href || `mailto:${text}` === href ? text : `${text} (${href})`,
-      )
-      .replace(/<li>/g, '- ')
-      // A line break stands behind each of these as it is; these get another, for a blank line.
-      .replace(/<\/(?:p|h[1-6]|pre|ul|ol|table)>/g, '\n')
-      .replace(/<[^>]*>/g, '')
-      .replace(/&(?:amp|lt|gt|quot|#39|#x27);/g, (entity) => ESCAPES[entity] ?? entity)
-      .replace(/[^\S\n]+\n/g, '\n')
-      .replace(/\n{3,}/g, '\n\n')
-      .trim()
-  );
+  const bare = safeHtmlOfMarkdown(markdown)
+    .replace(/<a href="([^"]*)"[^>]*>(.*?)<\/a>/gs, (_whole, href: string, text: string) =>
+      text === href || `mailto:${text}` === href ? text : `${text} (${href})`,
+    )
+    .replace(/<li>/g, '- ')
+    // A line break stands behind each of these as it is; these get another, for a blank line.
+    .replace(/<\/(?:p|h[1-6]|pre|ul|ol|table)>/g, '\n')
+    .replace(/<[^>]*>/g, '');
+  return unescapeMarkup(bare)
+    .replace(/[^\S\n]+\n/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
 }
 
 declare const safeHtml: unique symbol;
@@ -61,25 +56,9 @@ const markdown = new MarkdownIt('default', { html: false, linkify: true, breaks:
 ]);
 
 const ALLOWED: sanitize.IOptions = {
-  allowedTags: [
-    'p',
-    'br',
-    'strong',
-    'em',
-    's',
-    'code',
-    'pre',
-    'blockquote',
-    'ul',
-    'ol',
-    'li',
-    'a',
-    'hr',
-    'h3',
-    'h4',
-    'h5',
-    'h6',
-  ].concat(['table', 'thead', 'tbody', 'tr', 'th', 'td', 'img']),
+  allowedTags: 'p br strong em s code pre blockquote ul ol li a hr h3 h4 h5 h6 table thead tbody tr th td img'.split(
+    ' ',
+  ),
   allowedAttributes: { a: ['href', 'rel'], ol: ['start'], img: ['src', 'alt', 'loading'], table: ['tabindex'] },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowProtocolRelative: false,
@@ -139,13 +118,9 @@ export function safeHtmlOfMarkdown(
   return made;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-
 /** The text of our own markup on one line, for places that show no markup. */
 export function textOfHtml(html: SafeHtml): string {
-  return html
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+  return unescapeMarkup(html.replace(/<[^>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -5,7 +5,6 @@ import {
   combinedState,
   dayOf,
   type EpochMs,
-  type GroupDefinition,
   type PageModel,
   toEpochMs,
   toIso,
@@ -31,30 +30,34 @@ export function v2GroupId(model: PageModel, id: string): string {
 }
 
 /** The components of one page, made once for all documents. */
-export interface V2ComponentSet {
-  /** Groups and components in the order of the page, each group before its components; empty groups are left out. */
-  readonly all: readonly V2Component[];
-  /** By the component's id in addresses; no groups. */
-  readonly byId: ReadonlyMap<string, V2Component>;
-  /** `Group - Name`, or the name alone, by the component's id in addresses. */
-  readonly fullNames: ReadonlyMap<string, string>;
-}
+export type V2ComponentSet = ReturnType<typeof v2ComponentSet>;
 
 /** All components of the page and the groups that have any. */
-export function v2ComponentSet(model: PageModel): V2ComponentSet {
+export function v2ComponentSet(model: PageModel) {
   const changes = listChanges(model);
+  /** Groups and components in the order of the page, each group before its components; empty groups are left out. */
   const all: V2Component[] = [];
+  /** By the component's id in addresses; no groups. */
   const byId = new Map<string, V2Component>();
+  /** `Group - Name`, or the name alone, by the component's id in addresses. */
   const fullNames = new Map<string, string>();
   let topLevel = 0;
   for (const { group, members } of listSections(model)) {
-    if (group !== null) all.push(v2Group(model, { group, members, changes, position: ++topLevel }));
+    const groupId = group && v2GroupId(model, group.id);
+    if (group !== null)
+      all.push({
+        ...v2Entry(model, { id: v2GroupId(model, group.id), name: group.name, position: ++topLevel }, members, changes),
+        group: true,
+        components: members.map(({ definition }) => v2ComponentId(model, definition.id)),
+      });
     for (const [index, member] of members.entries()) {
+      const { definition, plainName: name, description } = member;
       const position = group === null ? ++topLevel : index + 1;
-      const made = v2Component(model, { component: member, group, changes, position });
+      const own = { id: v2ComponentId(model, definition.id), name, position };
+      const made = { ...v2Entry(model, own, [member], changes), description, group_id: groupId };
       all.push(made);
-      byId.set(member.definition.id, made);
-      fullNames.set(member.definition.id, group === null ? member.plainName : `${group.name} - ${member.plainName}`);
+      byId.set(definition.id, made);
+      fullNames.set(definition.id, group === null ? name : `${group.name} - ${name}`);
     }
   }
   return { all, byId, fullNames };
@@ -75,65 +78,33 @@ function listChanges(model: PageModel): Changes {
   return changes;
 }
 
-interface ComponentParts {
-  readonly component: ComponentModel;
-  readonly group: GroupDefinition | null;
-  readonly changes: Changes;
-  readonly position: number;
-}
-
 /** A component or a group; `components`: ids of those of a group, absent on components as in the original. */
-export type V2Component = ReturnType<typeof v2Component> & { readonly components?: readonly string[] };
+export type V2Component = ReturnType<typeof v2Entry> & { readonly components?: readonly string[] };
 
-function v2Component(model: PageModel, { component, group, changes, position }: ComponentParts) {
-  const { definition, plainName: name, state, description } = component;
-  return {
-    id: v2ComponentId(model, definition.id),
-    name,
-    status: componentStatus(state),
-    ...componentDates(model, [component], changes),
-    // From 1, among the components of its group or, outside groups, among groups and components together.
-    position,
-    description,
-    showcase: true,
-    group_id: group === null ? null : v2GroupId(model, group.id),
-    page_id: v2PageId(model),
-    group: false,
-    only_show_if_degraded: false,
-  };
-}
-
-interface GroupParts {
-  readonly group: GroupDefinition;
-  readonly members: readonly ComponentModel[];
-  readonly changes: Changes;
-  readonly position: number;
-}
-
-function v2Group(model: PageModel, { group, members, changes, position }: GroupParts): V2Component {
-  return {
-    id: v2GroupId(model, group.id),
-    name: group.name,
-    status: componentStatus(combinedState(members.map(({ state }) => state))),
-    ...componentDates(model, members, changes),
-    position,
-    description: null,
-    showcase: true,
-    group_id: null,
-    page_id: v2PageId(model),
-    group: true,
-    only_show_if_degraded: false,
-    components: members.map(({ definition }) => v2ComponentId(model, definition.id)),
-  };
-}
-
-function componentDates({ settings }: PageModel, members: readonly ComponentModel[], changes: Changes) {
+/** @param members  the component itself, or those of a group */
+function v2Entry(
+  model: PageModel,
+  { id, name, position }: { readonly id: string; readonly name: string; readonly position: number },
+  members: readonly ComponentModel[],
+  changes: Changes,
+) {
   const earliest = toEpochMs(Math.min(...members.map(({ knownSince }) => knownSince)));
   const changed = members.map(({ definition, knownSince }) => changes.get(definition.id) ?? knownSince);
   return {
+    id,
+    name,
+    status: componentStatus(combinedState(members.map(({ state }) => state))),
     created_at: toIso(earliest),
     updated_at: toIso(toEpochMs(Math.max(...changed))),
     // In the page's zone; null on a group that is empty.
-    start_date: dayOf(earliest, settings.timezone) as string | null,
+    start_date: dayOf(earliest, model.settings.timezone) as string | null,
+    // From 1, among the components of its group or, outside groups, among groups and components together.
+    position,
+    description: null as string | null,
+    showcase: true,
+    group_id: null as string | null,
+    page_id: v2PageId(model),
+    group: false,
+    only_show_if_degraded: false,
   };
 }

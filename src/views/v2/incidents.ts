@@ -12,6 +12,7 @@ import {
   stateAt,
   toEpochMs,
   toIso,
+  toIsoOrNull,
 } from '../../model/index.ts';
 import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { absoluteUrl, incidentPath, maintenancePath, shortId } from '../text/addresses.ts';
@@ -127,7 +128,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     status,
     created_at: toIso(updates[0]?.at ?? startedAt),
     updated_at: toIso(incidentChangedAt(incident, model.asOf)),
-    monitoring_at: isoOrNull(updates.find((update) => update.status === 'monitoring')?.at),
+    monitoring_at: toIsoOrNull(updates.find((update) => update.status === 'monitoring')?.at),
     resolved_at: endedAt === null || isOpen(incident) ? null : toIso(endedAt),
     impact,
     shortlink: absoluteUrl(model, incidentPath(incident.slug)),
@@ -137,8 +138,4 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     components: incident.componentIds.map((known) => components.byId.get(known)).filter((known) => known !== undefined),
     reminder_intervals: null,
   };
-}
-
-function isoOrNull(at: EpochMs | undefined): string | null {
-  return at === undefined ? null : toIso(at);
 }

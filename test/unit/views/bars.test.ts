@@ -11,7 +11,7 @@ import { ago, componentModel, incident, pageModel, type Trouble } from '../../he
 function barWith(troubles: readonly Trouble[], incidents = [] as ReturnType<typeof incident>[], knownDays = 400) {
   const component = componentModel({ troubles, knownDays });
   const model = pageModel({ components: [component] });
-  const context = createContext(model);
+  const context = createContext(model, '');
   const days = barDays(context);
   const bar = buildDayBar(model, component, barCells(component, days.days, model), incidents);
   return { ...bar, days, rows: listDayRows(context, days.texts, bar.runs) };

@@ -276,11 +276,16 @@ describe('a view', () => {
     expect(statusPageView(structuredClone(outage()))).toEqual(view);
   });
 
-  it('leads everywhere from the base it is given', () => {
-    const view = statusPageView(calm(), { base: 'acme/' });
-    expect(view.historyHref).toBe('acme/history/');
-    expect(view.sections[0]?.components[0]?.href).toBe('acme/components/web-application/');
-    expect(view.past.incidents[0]?.href).toBe('acme/incidents/slow-search/');
+  it('leads everywhere from where it is', () => {
+    const model = calm();
+    const view = statusPageView(model);
+    expect(view.historyHref).toBe('history/');
+    expect(view.sections[0]?.components[0]?.href).toBe('components/web-application/');
+    expect(view.past.incidents[0]?.href).toBe('incidents/slow-search/');
+    const [, , , search = componentModel()] = model.components;
+    const page = componentView(model, search, { badges: [] });
+    expect(page.historyHref).toBe('../../history/');
+    expect(page.incidents[0]?.href).toBe('../../incidents/slow-search/');
   });
 
   it.each(Object.keys(CATALOGUES))('speaks %s without a hole', (locale) => {
