@@ -16,7 +16,7 @@ import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresse
 import type { ResolvedPage } from '../definitions/definitions.ts';
 import type { BadgeData } from '../releases/release-data.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
-import { BADGES } from './kinds.ts';
+import { KINDS } from './kinds.ts';
 
 /** Options for the badges of a page. */
 export interface PageBadges {
@@ -38,26 +38,17 @@ export function badgeData(model: PageModel, page: ResolvedPage): BadgeData {
 /** Every kind and custom badge for the page, and a few for each group and component, in every format. */
 export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
   const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
-  return filesOfBadges(badges, {
-    groups: groups.map(({ id }) => id),
-    components: model.components.map(({ definition }) => definition.id),
-    subjects: once(() => badgeSubjects(model)),
-  });
+  const components = model.components.map(({ definition }) => definition);
+  return filesOfBadges(badges, { groups, components, subjects: once(() => badgeSubjects(model)) });
 }
 
 /** The same from the data of a release. */
 export function badgeFilesOfSubjects(subjects: BadgeSubjects, badges: PageBadges): FileEntry[] {
-  const idsOf = (list: BadgeSubjects['groups']): readonly string[] => list.map(({ id }) => id);
-  return filesOfBadges(badges, {
-    groups: idsOf(subjects.groups),
-    components: idsOf(subjects.components),
-    subjects: () => subjects,
-  });
+  const { groups, components } = subjects;
+  return filesOfBadges(badges, { groups, components, subjects: () => subjects });
 }
 
-interface Badged {
-  readonly groups: readonly string[];
-  readonly components: readonly string[];
+interface Badged extends Record<'groups' | 'components', readonly { readonly id: string }[]> {
   readonly subjects: () => BadgeSubjects;
 }
 
@@ -70,8 +61,8 @@ function filesOfBadges({ options, named }: PageBadges, { groups, components, sub
     ...named.flatMap(({ name, kind, ...own }) =>
       files('', { name, kind, subject: () => subjects().page, options: mergeBadgeOptions(options, own) }),
     ),
-    ...groups.flatMap((id) => partFiles(groupPath(id), () => subjectById(subjects().groups, id))),
-    ...components.flatMap((id) => partFiles(componentPath(id), () => subjectById(subjects().components, id))),
+    ...groups.flatMap(({ id }) => partFiles(groupPath(id), () => subjectById(subjects().groups, id))),
+    ...components.flatMap(({ id }) => partFiles(componentPath(id), () => subjectById(subjects().components, id))),
   ];
 }
 
@@ -83,16 +74,13 @@ interface Badge {
 }
 
 function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, options }: Badge): FileEntry {
-  return fileEntry(BADGES[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
+  return fileEntry(KINDS.badges[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
     priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
     inputs: () => badgeInputs(subject(), kind, options),
   });
 }
 
-function subjectById(
-  named: readonly { readonly id: string; readonly subject: BadgeSubject }[],
-  id: string,
-): BadgeSubject {
+function subjectById(named: BadgeSubjects['groups'], id: string): BadgeSubject {
   const found = named.find((one) => one.id === id);
   if (found === undefined) throw new TypeError(`There is no badge subject for ${id}, which is on the page`);
   return found.subject;

@@ -38,37 +38,7 @@ import { v2Documents } from '../../views/v2/documents.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/overlay.ts';
 import { badgeFiles, type PageBadges } from './badge-files.ts';
 import { type FileEntry, type FileEntryInit, fileEntry, inFolder, type Priority } from './file-entry.ts';
-import {
-  ATOM,
-  BADGE_GALLERY,
-  CALENDAR,
-  COMPONENT,
-  EMBED,
-  FAVICON,
-  type FileKind,
-  HISTORY,
-  ICON,
-  INCIDENT,
-  JSON_FEED,
-  JSON_FILE,
-  LLMS,
-  LOGOS,
-  MAINTENANCE,
-  NOT_FOUND,
-  PAGE_SCRIPT,
-  REDIRECT,
-  REPORT,
-  REPORT_CSV,
-  REPORT_INDEX,
-  ROBOTS,
-  RSS,
-  SITEMAP,
-  SOCIAL_IMAGE,
-  STATUS_PAGE,
-  UPTIME_CALENDAR,
-  VERIFY,
-  WEB_MANIFEST,
-} from './kinds.ts';
+import { type FileKind, KINDS, LOGOS } from './kinds.ts';
 import { type PageFacts, pageFacts } from './page-facts.ts';
 
 interface FilesOptions {
@@ -121,12 +91,12 @@ function otherFiles(
 /** Pages behind a gate have theirs in them. */
 function scriptFiles({ definition }: PageModel): FileEntry[] {
   if (definition.access !== 'public') return [];
-  return PAGE_SCRIPTS.map((name) => fileEntry(PAGE_SCRIPT, name, { inputs: () => ({ name }) }));
+  return PAGE_SCRIPTS.map((name) => fileEntry(KINDS.pageScript, name, { inputs: () => ({ name }) }));
 }
 
 function iconFiles(icon: PageIcon | null): FileEntry[] {
   if (icon === null) return [];
-  return [fileEntry(ICON, ICON_PATH, { inputs: () => icon })];
+  return [fileEntry(KINDS.icon, ICON_PATH, { inputs: () => icon })];
 }
 
 /** @param prefix  before their names; default: none */
@@ -144,42 +114,46 @@ export function logoFiles(files: readonly LogoFile[], prefix = ''): FileEntry[] 
 function htmlFiles(facts: PageFacts, { named }: PageBadges): FileEntry[] {
   const { model, frame } = facts;
   return [
-    htmlFile(STATUS_PAGE, HOME_PATH, { inputs: () => statusPageView(model) }),
-    htmlFile(EMBED, EMBED_PATH, { inputs: () => embedView(model) }),
-    htmlFile(HISTORY, HISTORY_PATH, { inputs: () => facts.history(null) }),
-    ...facts.months().map((month) => htmlFile(HISTORY, historyPath(month), { inputs: () => facts.history(month) })),
+    htmlFile(KINDS.statusPage, HOME_PATH, { inputs: () => statusPageView(model) }),
+    htmlFile(KINDS.embed, EMBED_PATH, { inputs: () => embedView(model) }),
+    htmlFile(KINDS.history, HISTORY_PATH, { inputs: () => facts.history(null) }),
+    ...facts
+      .months()
+      .map((month) => htmlFile(KINDS.history, historyPath(month), { inputs: () => facts.history(month) })),
     // At its current address and all earlier ones. The page names the current one.
     ...model.incidents.flatMap((one) =>
       [one.slug, ...one.aliases].map((slug) =>
-        htmlFile(INCIDENT, incidentPath(slug), { inputs: () => facts.incident(one) }),
+        htmlFile(KINDS.incident, incidentPath(slug), { inputs: () => facts.incident(one) }),
       ),
     ),
     ...model.maintenances.map((one) =>
-      htmlFile(MAINTENANCE, maintenancePath(one.slug), { inputs: () => facts.maintenance(one) }),
+      htmlFile(KINDS.maintenance, maintenancePath(one.slug), { inputs: () => facts.maintenance(one) }),
     ),
     ...model.components.map((one) =>
-      htmlFile(COMPONENT, componentPath(one.definition.id), {
+      htmlFile(KINDS.component, componentPath(one.definition.id), {
         inputs: () => facts.component(one),
         words: () => facts.componentWords(one),
       }),
     ),
-    htmlFile(UPTIME_CALENDAR, UPTIME_PATH, { priority: 'deferred', inputs: facts.uptimeCalendar }),
-    htmlFile(REPORT_INDEX, REPORTS_PATH, {
+    htmlFile(KINDS.uptimeCalendar, UPTIME_PATH, { priority: 'deferred', inputs: facts.uptimeCalendar }),
+    htmlFile(KINDS.reportIndex, REPORTS_PATH, {
       priority: 'deferred',
       inputs: () => reportIndexView(frame(), facts.reportMonths()),
     }),
     ...facts
       .reportMonths()
-      .map((month) => htmlFile(REPORT, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) })),
-    htmlFile(VERIFY, VERIFY_PATH, {
+      .map((month) =>
+        htmlFile(KINDS.report, reportPath(month), { priority: 'deferred', inputs: () => facts.report(month) }),
+      ),
+    htmlFile(KINDS.verify, VERIFY_PATH, {
       // It shows the log before this release, so it is never news.
       priority: 'background',
       inputs: () => verifyView({ frame: frame(), log: model.log, components: model.components }),
     }),
-    htmlFile(BADGE_GALLERY, BADGES_PATH, {
+    htmlFile(KINDS.badgeGallery, BADGES_PATH, {
       inputs: () => ({ frame: frame(), badgeNames: [...BADGE_KINDS, ...named.map(({ name }) => name)] }),
     }),
-    fileEntry(NOT_FOUND, '404.html', { inputs: () => notFoundView(frame()) }),
+    fileEntry(KINDS.notFound, '404.html', { inputs: () => notFoundView(frame()) }),
   ];
 }
 
@@ -224,7 +198,7 @@ function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, f
     const up = '../'.repeat(parentFolders(path).length);
     const link = up + location;
     entries.push(
-      fileEntry(REDIRECT, path, {
+      fileEntry(KINDS.redirect, path, {
         inputs: () => ({ location, link: link === '' ? './' : link, url: pageUrl + location }),
       }),
     );
@@ -264,9 +238,9 @@ export function machineFiles(facts: PageFacts, logo: readonly SocialLogo[] = [])
     jsonFile('api/uptime.json', () => uptimeDocument(model), 'deferred'),
     jsonFile('build.json', () => buildDocument(model, packageJson.version)),
     ...reportFiles(facts),
-    fileEntry(FAVICON, 'favicon.svg', { inputs: () => ({ state: model.state }) }),
+    fileEntry(KINDS.favicon, 'favicon.svg', { inputs: () => ({ state: model.state }) }),
     ...(model.definition.access === 'public'
-      ? [fileEntry(WEB_MANIFEST, MANIFEST_PATH, { inputs: () => webManifest(model) })]
+      ? [fileEntry(KINDS.webManifest, MANIFEST_PATH, { inputs: () => webManifest(model) })]
       : []),
     ...indexFiles(model),
     ...wordedFiles(facts, logo),
@@ -295,7 +269,7 @@ function v2Files(model: PageModel): FileEntry[] {
 function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
   return reportMonths().flatMap((month) => [
     jsonFile(`${reportPath(month)}report.json`, () => reportDocument(month), 'deferred'),
-    fileEntry(REPORT_CSV, `${reportPath(month)}report.csv`, {
+    fileEntry(KINDS.reportCsv, `${reportPath(month)}report.csv`, {
       priority: 'deferred',
       inputs: () => reportDocument(month),
     }),
@@ -305,22 +279,22 @@ function reportFiles({ reportMonths, reportDocument }: PageFacts): FileEntry[] {
 /** Private pages aren't shared, so they have no social image. Browsers request manifests without cookies. */
 function socialFiles(model: PageModel, logo: readonly SocialLogo[]): FileEntry[] {
   if (model.definition.access !== 'public') return [];
-  return [fileEntry(SOCIAL_IMAGE, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) })];
+  return [fileEntry(KINDS.socialImage, 'og.png', { priority: 'background', inputs: () => socialView(model, logo) })];
 }
 
 /** Files for crawlers. A page that isn't listed only has a robots.txt that keeps them away. */
 function indexFiles(model: PageModel): FileEntry[] {
-  const robots = fileEntry(ROBOTS, 'robots.txt', { inputs: () => robotsView(model) });
+  const robots = fileEntry(KINDS.robots, 'robots.txt', { inputs: () => robotsView(model) });
   if (!isListed(model)) return [robots];
   return [
     robots,
-    fileEntry(SITEMAP, 'sitemap.xml', { priority: 'deferred', inputs: () => sitemapView(model) }),
-    fileEntry(LLMS, 'llms.txt', { priority: 'deferred', inputs: () => llmsView(model) }),
+    fileEntry(KINDS.sitemap, 'sitemap.xml', { priority: 'deferred', inputs: () => sitemapView(model) }),
+    fileEntry(KINDS.llms, 'llms.txt', { priority: 'deferred', inputs: () => llmsView(model) }),
   ];
 }
 
 function jsonFile(path: string, inputs: () => object, priority: Priority = 'immediate'): FileEntry {
-  return fileEntry(JSON_FILE, path, { inputs, priority });
+  return fileEntry(KINDS.json, path, { inputs, priority });
 }
 
 function feedFiles({ model, componentWords }: PageFacts): FileEntry[] {
@@ -330,10 +304,10 @@ function feedFiles({ model, componentWords }: PageFacts): FileEntry[] {
     const words = component === undefined ? {} : { words: () => componentWords(component) };
     const feed = { inputs: once(() => feeds().of(component)), ...words };
     return [
-      fileEntry(ATOM, `${folder}feed.atom`, feed),
-      fileEntry(RSS, `${folder}feed.rss`, feed),
-      fileEntry(JSON_FEED, `${folder}feed.json`, feed),
-      fileEntry(CALENDAR, `${folder}maintenance.ics`, { inputs: () => calendarView(model, component), ...words }),
+      fileEntry(KINDS.atom, `${folder}feed.atom`, feed),
+      fileEntry(KINDS.rss, `${folder}feed.rss`, feed),
+      fileEntry(KINDS.jsonFeed, `${folder}feed.json`, feed),
+      fileEntry(KINDS.calendar, `${folder}maintenance.ics`, { inputs: () => calendarView(model, component), ...words }),
     ];
   };
   return [filesFor(), historyFeeds(feeds), ...model.components.map(filesFor)].flat();
@@ -342,5 +316,5 @@ function feedFiles({ model, componentWords }: PageFacts): FileEntry[] {
 /** At the same addresses as on Statuspage, for programs that use those. */
 function historyFeeds(feeds: () => PageFeeds): FileEntry[] {
   const feed = { inputs: once(() => feeds().history()) };
-  return [fileEntry(ATOM, 'history.atom', feed), fileEntry(RSS, 'history.rss', feed)];
+  return [fileEntry(KINDS.atom, 'history.atom', feed), fileEntry(KINDS.rss, 'history.rss', feed)];
 }

@@ -8,7 +8,7 @@ import { type BadgeInputs, drawBadge } from '../../badges/files.ts';
 import { galleryChoices } from '../../badges/kinds.ts';
 import type { BadgeFormat } from '../../badges/names.ts';
 import { favicon } from '../../looks/stylesheet.ts';
-import type { ComponentModel, EpochMs, PageIncident, PageMaintenance, State } from '../../model/index.ts';
+import type { ComponentModel, PageIncident, PageMaintenance, State } from '../../model/index.ts';
 import { escapeMarkup } from '../../model/scalars.ts';
 import { PUBLIC_TYPES } from '../../model/slugs.ts';
 import { badgeGalleryView } from '../../views/badges/badge-gallery.ts';
@@ -17,7 +17,7 @@ import { componentView } from '../../views/component/component.ts';
 import { type FeedInputs, feedView } from '../../views/feeds/feeds.ts';
 import type { PageAge, PageFrame, Settled } from '../../views/frame/page-frame.ts';
 import { type HistoryPage, historyView } from '../../views/history/history.ts';
-import { type CalendarIncident, uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
+import { uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
 import type { ViewByKind, ViewKind } from '../../views/html.ts';
 import { incidentView } from '../../views/incident/incident.ts';
 import { maintenanceView } from '../../views/incident/maintenance.ts';
@@ -28,6 +28,11 @@ import { cleanLine, cleanMarkup } from '../../views/text/plain-text.ts';
 import type { SecurityContact } from '../definitions/inputs.ts';
 import { atomText, calendarText, csvText, jsonFeedText, jsonText, rssText } from './feed-text.ts';
 import { socialImage } from './social-image.ts';
+
+const HTML = 'text/html; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+const SVG = 'image/svg+xml; charset=utf-8';
 
 /** Renders a view as HTML, with the compiled pages. */
 export interface PageRenderer {
@@ -62,7 +67,7 @@ function htmlKind<Kind extends ViewKind, Inputs>(
 function htmlKind(page: ViewKind, view: (inputs: unknown) => unknown = (inputs) => inputs): FileKind<unknown> {
   return {
     name: page,
-    contentType: 'text/html; charset=utf-8',
+    contentType: HTML,
     draw: (inputs, renderer) => renderer.render(page, view(inputs)),
   };
 }
@@ -76,18 +81,18 @@ function fileKind<Inputs>(
   return { name, contentType, draw: async (inputs, renderer) => ({ body: await draw(inputs, renderer), csp: null }) };
 }
 
-// Pages
+type FrameKey = Exclude<keyof PageFrame, 'components'>;
+type CalendarPage = Parameters<typeof uptimeCalendarView>[0];
 
-export const STATUS_PAGE = htmlKind('status-page');
-export const EMBED = htmlKind('embed');
-export const NOT_FOUND = htmlKind('not-found');
-export const REPORT_INDEX = htmlKind('report-index');
-export const VERIFY = htmlKind('verify');
-export const INDEX_OF_PAGES = htmlKind('index-of-pages');
-
-export interface ComponentInputs {
+interface Framed {
   readonly frame: PageFrame;
+}
+
+interface Aged extends Framed {
   readonly age: PageAge;
+}
+
+interface ComponentInputs extends Aged {
   readonly component: ComponentModel;
   /** Those that affect the component. */
   readonly incidents: readonly PageIncident[];
@@ -97,83 +102,6 @@ export interface ComponentInputs {
   /** Past days that say something else than they once did. */
   readonly corrected: NonNullable<Parameters<typeof componentView>[2]['corrected']>;
 }
-
-export const COMPONENT = htmlKind(
-  'component',
-  ({ frame, age, component, incidents, maintenances, badges, corrected }: ComponentInputs) =>
-    componentView({ ...frame, ...age, incidents, maintenances }, component, {
-      badges: galleryChoices(badges, frame.settings.locale).kinds,
-      corrected,
-    }),
-);
-
-export type IncidentInputs = (PageAge | Settled) & {
-  readonly frame: PageFrame;
-  readonly incident: PageIncident;
-};
-
-export const INCIDENT = htmlKind('incident', ({ frame, incident, ...age }: IncidentInputs) =>
-  incidentView({ ...frame, ...age }, incident),
-);
-
-export type MaintenanceInputs = (PageAge | Settled) & {
-  readonly frame: PageFrame;
-  readonly maintenance: PageMaintenance;
-};
-
-export const MAINTENANCE = htmlKind('maintenance', ({ frame, maintenance, ...age }: MaintenanceInputs) =>
-  maintenanceView({ ...frame, ...age }, maintenance),
-);
-
-export interface HistoryInputs extends Pick<HistoryPage, 'months' | 'incidentCounts'> {
-  readonly frame: PageFrame;
-  /** Null: the current one, as `history/` itself shows. */
-  readonly month: string | null;
-  /** Those that begin in the month. */
-  readonly incidents: readonly PageIncident[];
-  readonly maintenances: readonly PageMaintenance[];
-  /** The present, or the latest instant that they depend on. */
-  readonly asOf: EpochMs;
-}
-
-export const HISTORY = htmlKind('history', ({ frame, month, ...page }: HistoryInputs) =>
-  historyView({ ...frame, ...page }, month),
-);
-
-export interface CalendarInputs {
-  readonly frame: PageFrame;
-  readonly age: PageAge;
-  readonly state: State;
-  /** When the page entered that state. */
-  readonly since: EpochMs | null;
-  readonly components: readonly ComponentModel[];
-  readonly incidents: readonly CalendarIncident[];
-}
-
-export const UPTIME_CALENDAR = htmlKind('uptime-calendar', ({ frame, age, ...page }: CalendarInputs) =>
-  uptimeCalendarView({ ...frame, ...age, ...page }),
-);
-
-export interface ReportInputs extends Pick<ReportPage, 'months' | 'components'> {
-  readonly frame: PageFrame;
-  readonly month: string;
-  /** Those that overlap the month. */
-  readonly incidents: readonly PageIncident[];
-  readonly maintenances: readonly PageMaintenance[];
-  /** The present while the month or one of them is not over; else the latest instant that the report depends on. */
-  readonly asOf: EpochMs;
-}
-
-export const REPORT = htmlKind('report', ({ frame, month, ...page }: ReportInputs) =>
-  reportView({ ...frame, ...page }, month),
-);
-
-export const BADGE_GALLERY = htmlKind(
-  'badge-gallery',
-  /** `badgeNames`: names of the page's badges, as in their addresses. */
-  ({ frame, badgeNames }: { readonly frame: PageFrame; readonly badgeNames: readonly string[] }) =>
-    badgeGalleryView(frame, galleryChoices(badgeNames, frame.settings.locale)),
-);
 
 interface RedirectInputs {
   /** Target, below the page. */
@@ -185,9 +113,9 @@ interface RedirectInputs {
 }
 
 /** For hosts that only have files. The document has no words, so it suits every language. */
-export const REDIRECT: FileKind<RedirectInputs> = {
+const REDIRECT: FileKind<RedirectInputs> = {
   name: 'redirect',
-  contentType: 'text/html; charset=utf-8',
+  contentType: HTML,
   draw: async ({ location, link, url }) => {
     const [to, whole] = [escapeMarkup(link), escapeMarkup(url)];
     const body = `<!doctype html>
@@ -197,90 +125,126 @@ export const REDIRECT: FileKind<RedirectInputs> = {
   },
 };
 
-// Data
-
-/** The input is the document itself. */
-export const JSON_FILE = fileKind<object>('json', 'application/json; charset=utf-8', jsonText);
-export const WEB_MANIFEST = fileKind<object>('web-manifest', 'application/manifest+json; charset=utf-8', jsonText);
-export const REPORT_CSV = fileKind('report-csv', 'text/csv; charset=utf-8', (report: ReportDocument) =>
-  csvText(reportRows(report)),
-);
-
-export const ATOM = fileKind('atom', 'application/atom+xml; charset=utf-8', (inputs: FeedInputs) =>
-  atomText(feedView(inputs)),
-);
-export const RSS = fileKind('rss', 'application/rss+xml; charset=utf-8', (inputs: FeedInputs) =>
-  rssText(feedView(inputs)),
-);
-export const JSON_FEED = fileKind('json-feed', 'application/feed+json; charset=utf-8', (inputs: FeedInputs) =>
-  jsonFeedText(feedView(inputs)),
-);
-export const CALENDAR = fileKind('calendar', 'text/calendar; charset=utf-8', calendarText);
-
-const TEXT_TYPE = 'text/plain; charset=utf-8';
-export const TEXT_FILE = fileKind('text', TEXT_TYPE, ({ text }: { readonly text: string }) => text);
-export const ROBOTS = fileKind('robots', TEXT_TYPE, robotsText);
-export const SECURITY = fileKind('security', TEXT_TYPE, securityText);
-export const LLMS = fileKind('llms', TEXT_TYPE, llmsText);
-export const SITEMAP = fileKind('sitemap', 'application/xml; charset=utf-8', sitemapText);
-
-const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-/** One of our scripts, unchanged. */
-export const SCRIPT = fileKind('script', SCRIPT_TYPE, ({ text }: { readonly text: string }) => text);
-/** One of those that the pages are compiled with. */
-export const PAGE_SCRIPT = fileKind(
-  'page-script',
-  SCRIPT_TYPE,
-  ({ name }: { readonly name: string }, renderer) => renderer.scriptOf?.(name) ?? '',
-);
-
-// Pictures
-
-const SVG = 'image/svg+xml; charset=utf-8';
-
-/** A badge in each format. */
-export const BADGES: Readonly<Record<BadgeFormat, FileKind<BadgeInputs>>> = {
-  '-light.svg': badgeKind('-light.svg', SVG),
-  '-dark.svg': badgeKind('-dark.svg', SVG),
-  '.svg': badgeKind('.svg', SVG),
-  '.json': badgeKind('.json', 'application/json; charset=utf-8'),
-  '.png': badgeKind('.png', 'image/png'),
-};
+const asText = ({ text }: { readonly text: string }) => text;
+const decode = ({ base64 }: { readonly base64: string }) => Buffer.from(base64, 'base64');
 
 function badgeKind(format: BadgeFormat, contentType: string): FileKind<BadgeInputs> {
   return fileKind(`badge${format}`, contentType, async (inputs) => (await drawBadge(inputs, format)).body);
 }
 
-export const FAVICON = fileKind('favicon', 'image/svg+xml', ({ state }: { readonly state: State }) => favicon(state));
-export const SOCIAL_IMAGE = fileKind('social-image', 'image/png', (view: SocialView, renderer) =>
-  (renderer.socialImage ?? socialImage)(view),
-);
-/** An operator's picture, which was fetched and made smaller before. */
-export const ICON = fileKind('icon', 'image/png', ({ png }: { readonly png: string }) => Buffer.from(png, 'base64'));
+export const KINDS = {
+  // Pages
+  statusPage: htmlKind('status-page'),
+  embed: htmlKind('embed'),
+  notFound: htmlKind('not-found'),
+  reportIndex: htmlKind('report-index'),
+  verify: htmlKind('verify'),
+  indexOfPages: htmlKind('index-of-pages'),
+  component: htmlKind(
+    'component',
+    ({ frame, age, component, incidents, maintenances, badges, corrected }: ComponentInputs) =>
+      componentView({ ...frame, ...age, incidents, maintenances }, component, {
+        badges: galleryChoices(badges, frame.settings.locale).kinds,
+        corrected,
+      }),
+  ),
+  incident: htmlKind(
+    'incident',
+    ({ frame, incident, ...age }: Framed & (PageAge | Settled) & { readonly incident: PageIncident }) =>
+      incidentView({ ...frame, ...age }, incident),
+  ),
+  maintenance: htmlKind(
+    'maintenance',
+    ({ frame, maintenance, ...age }: Framed & (PageAge | Settled) & { readonly maintenance: PageMaintenance }) =>
+      maintenanceView({ ...frame, ...age }, maintenance),
+  ),
+  /** `month`: null for the current one, as `history/` itself shows. `asOf`: the present, or the latest instant that it depends on. */
+  history: htmlKind(
+    'history',
+    ({
+      frame,
+      month,
+      ...page
+    }: Framed & Omit<HistoryPage, FrameKey | 'components'> & { readonly month: string | null }) =>
+      historyView({ ...frame, ...page }, month),
+  ),
+  uptimeCalendar: htmlKind(
+    'uptime-calendar',
+    ({ frame, age, ...page }: Aged & Pick<CalendarPage, 'state' | 'since' | 'components' | 'incidents'>) =>
+      uptimeCalendarView({ ...frame, ...age, ...page }),
+  ),
+  /** `asOf`: the present while the month or an incident in it is not over; else the latest instant that the report depends on. */
+  report: htmlKind(
+    'report',
+    ({ frame, month, ...page }: Framed & Omit<ReportPage, FrameKey> & { readonly month: string }) =>
+      reportView({ ...frame, ...page }, month),
+  ),
+  badgeGallery: htmlKind(
+    'badge-gallery',
+    /** `badgeNames`: names of the page's badges, as in their addresses. */
+    ({ frame, badgeNames }: Framed & { readonly badgeNames: readonly string[] }) =>
+      badgeGalleryView(frame, galleryChoices(badgeNames, frame.settings.locale)),
+  ),
+  redirect: REDIRECT,
 
-const decode = ({ base64 }: { readonly base64: string }) => Buffer.from(base64, 'base64');
+  // Data. The input of JSON is the document itself.
+  json: fileKind<object>('json', 'application/json; charset=utf-8', jsonText),
+  webManifest: fileKind<object>('web-manifest', 'application/manifest+json; charset=utf-8', jsonText),
+  reportCsv: fileKind('report-csv', 'text/csv; charset=utf-8', (report: ReportDocument) => csvText(reportRows(report))),
+  atom: fileKind('atom', 'application/atom+xml; charset=utf-8', (of: FeedInputs) => atomText(feedView(of))),
+  rss: fileKind('rss', 'application/rss+xml; charset=utf-8', (of: FeedInputs) => rssText(feedView(of))),
+  jsonFeed: fileKind('json-feed', 'application/feed+json; charset=utf-8', (of: FeedInputs) =>
+    jsonFeedText(feedView(of)),
+  ),
+  calendar: fileKind('calendar', 'text/calendar; charset=utf-8', calendarText),
+  text: fileKind('text', TEXT, asText),
+  robots: fileKind('robots', TEXT, robotsText),
+  security: fileKind('security', TEXT, securityText),
+  llms: fileKind('llms', TEXT, llmsText),
+  sitemap: fileKind('sitemap', 'application/xml; charset=utf-8', sitemapText),
+  /** One of our scripts, unchanged. */
+  script: fileKind('script', SCRIPT, asText),
+  /** One of those that the pages are compiled with. */
+  pageScript: fileKind(
+    'page-script',
+    SCRIPT,
+    ({ name }: { readonly name: string }, renderer) => renderer.scriptOf?.(name) ?? '',
+  ),
+
+  // Pictures
+  /** A badge in each format. */
+  badges: {
+    '-light.svg': badgeKind('-light.svg', SVG),
+    '-dark.svg': badgeKind('-dark.svg', SVG),
+    '.svg': badgeKind('.svg', SVG),
+    '.json': badgeKind('.json', 'application/json; charset=utf-8'),
+    '.png': badgeKind('.png', 'image/png'),
+  },
+  favicon: fileKind('favicon', 'image/svg+xml', ({ state }: { readonly state: State }) => favicon(state)),
+  socialImage: fileKind('social-image', 'image/png', (view: SocialView, renderer) =>
+    (renderer.socialImage ?? socialImage)(view),
+  ),
+  /** An operator's picture, which was fetched and made smaller before. */
+  icon: fileKind('icon', 'image/png', ({ png }: { readonly png: string }) => Buffer.from(png, 'base64')),
+};
+
 /** An operator's logos, unchanged, by content type. */
 export const LOGOS: Readonly<Record<string, FileKind<{ readonly base64: string }>>> = {
   'image/svg+xml': fileKind('logo-svg', 'image/svg+xml', decode),
   'image/png': fileKind('logo-png', 'image/png', decode),
 };
 
-/** A file of `public/`, and its digest when the configuration was read. */
-interface PublicInputs {
-  readonly file: string;
-  readonly sha256: string;
-}
-
 /**
- * Files of `public/`, by content type. A file that changed since the configuration was read is published as it is now; the next
- * reload notices its new digest.
+ * Files of `public/`, by content type, with their digest when the configuration was read. A file that changed since then is
+ * published as it is now; the next reload notices its new digest.
  */
-export const PUBLIC_FILES: Readonly<Record<string, FileKind<PublicInputs>>> = Object.fromEntries(
-  [...new Set(Object.values(PUBLIC_TYPES))].map((contentType) => [
-    contentType,
-    fileKind(`public ${contentType}`, contentType, ({ file }: PublicInputs) => readFileSync(file)),
-  ]),
-);
+export const PUBLIC_FILES: Readonly<Record<string, FileKind<{ readonly file: string; readonly sha256: string }>>> =
+  Object.fromEntries(
+    [...new Set(Object.values(PUBLIC_TYPES))].map((contentType) => [
+      contentType,
+      fileKind(`public ${contentType}`, contentType, ({ file }: { readonly file: string }) => readFileSync(file)),
+    ]),
+  );
 
 /** Sitemaps, robots.txt, llms.txt and security.txt as text. */
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';

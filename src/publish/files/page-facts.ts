@@ -17,65 +17,39 @@ import {
 } from '../../model/index.ts';
 import { once } from '../../once.ts';
 import { intervalOfMonth, listMonths, monthOf } from '../../views/days/months.ts';
-import { type PageAge, type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/page-frame.ts';
+import { type PageFrame, type Settled, toAge, toFrame } from '../../views/frame/page-frame.ts';
 import { isOpen, settledAt, touches } from '../../views/incident/events.ts';
 import { type ReportDocument, reportDocument } from '../../views/json/report-data.ts';
 import { componentsWithNews, lastHeartbeat, modelAt } from '../../views/model/heartbeat.ts';
 import { fingerprintOf, partsFingerprint } from '../fingerprint.ts';
-import type {
-  CalendarInputs,
-  ComponentInputs,
-  HistoryInputs,
-  IncidentInputs,
-  MaintenanceInputs,
-  ReportInputs,
-} from './kinds.ts';
 
-export interface PageFacts {
-  readonly model: PageModel;
-  /** The parts of the page that every file can show. */
-  readonly frame: () => PageFrame;
-  /** Months of the history and of the reports, newest first. */
-  readonly months: () => readonly string[];
-  readonly reportMonths: () => readonly string[];
-  readonly reportDocument: (month: string) => ReportDocument;
-  readonly incident: (incident: PageIncident) => IncidentInputs;
-  readonly maintenance: (maintenance: PageMaintenance) => MaintenanceInputs;
-  readonly component: (component: ComponentModel) => ComponentInputs;
-  /** Digest of everything in the page's language that files about a component show. */
-  readonly componentWords: (component: ComponentModel) => string;
-  /** Null: the current month, as `history/` itself shows. */
-  readonly history: (month: string | null) => HistoryInputs;
-  readonly uptimeCalendar: () => CalendarInputs;
-  readonly report: (month: string) => ReportInputs;
-}
+export type PageFacts = ReturnType<typeof pageFacts>;
 
 /** The facts of a page, computed on first use. */
-export function pageFacts(model: PageModel): PageFacts {
-  const heartbeat = lastHeartbeat(model);
-  const atHeartbeat = once(() => modelAt(model, heartbeat));
-  const frame = once(() => toFrame(model));
-  const age = once(() => toAge(model));
-  const heartbeatAge = once(() => toAge(atHeartbeat()));
+export function pageFacts(model: PageModel) {
+  const shared = sharedParts(model);
+  const { atHeartbeat, frame, age, heartbeatAge } = shared;
   const reportMonths = once(() => listMonths(atHeartbeat()));
   const reports = new Map<string, ReportDocument>();
   return {
     model,
+    // The parts of the page that every file can show.
     frame,
+    // Months of the history and of the reports, newest first.
     months: once(() => listMonths(model)),
     reportMonths,
-    reportDocument: (month) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
-    incident: (incident) => ({
+    reportDocument: (month: string) => reports.getOrInsertComputed(month, () => reportDocument(atHeartbeat(), month)),
+    incident: (incident: PageIncident) => ({
       frame: frame(),
       ...(isOpen(incident) ? age() : settled(settledAt(model.asOf, [incident]))),
       incident,
     }),
-    maintenance: (maintenance) => ({
+    maintenance: (maintenance: PageMaintenance) => ({
       frame: frame(),
       ...(maintenance.status === 'completed' ? settled(maintenance.endsAt) : heartbeatAge()),
       maintenance,
     }),
-    ...componentFacts(model, { heartbeat, atHeartbeat, frame, age, heartbeatAge }),
+    ...componentFacts(model, shared),
     ...historyFacts(model, frame),
     uptimeCalendar: () => {
       const { state, since, components, incidents } = atHeartbeat();
@@ -84,20 +58,24 @@ export function pageFacts(model: PageModel): PageFacts {
       }));
       return { frame: frame(), age: heartbeatAge(), state, since, components, incidents: heads };
     },
-    report: (month) => ({ frame: frame(), months: reportMonths(), ...monthOfReport(atHeartbeat(), month) }),
+    report: (month: string) => ({ frame: frame(), months: reportMonths(), ...monthOfReport(atHeartbeat(), month) }),
+  };
+}
+
+function sharedParts(model: PageModel) {
+  const heartbeat = lastHeartbeat(model);
+  const atHeartbeat = once(() => modelAt(model, heartbeat));
+  return {
+    heartbeat,
+    atHeartbeat,
+    frame: once(() => toFrame(model)),
+    age: once(() => toAge(model)),
+    heartbeatAge: once(() => toAge(atHeartbeat())),
   };
 }
 
 function settled(asOf: EpochMs): Settled {
   return { asOf, staleAfter: null };
-}
-
-interface SharedParts {
-  readonly heartbeat: EpochMs;
-  readonly atHeartbeat: () => PageModel;
-  readonly frame: () => PageFrame;
-  readonly age: () => PageAge;
-  readonly heartbeatAge: () => PageAge;
 }
 
 /** Digests of the words of components without events: the same for every change of a page. */
@@ -107,10 +85,8 @@ const quietWords = new LRUCache<string, string>({
 });
 
 /** Components without news are shown as of the last heartbeat, so that news about one component renders one page. */
-function componentFacts(
-  model: PageModel,
-  { heartbeat, atHeartbeat, frame, age, heartbeatAge }: SharedParts,
-): Pick<PageFacts, 'component' | 'componentWords'> {
+function componentFacts(model: PageModel, shared: ReturnType<typeof sharedParts>) {
+  const { heartbeat, atHeartbeat, frame, age, heartbeatAge } = shared;
   const withNews = once(() => componentsWithNews(model, heartbeat));
   const before = once(() => new Map(atHeartbeat().components.map((one) => [one.definition.id, one])));
   const incidents = once(() => groupedBy(model.incidents, ({ componentIds }) => componentIds));
@@ -120,14 +96,15 @@ function componentFacts(
   const pageWords = once(() => fingerprintOf([fingerprintOf(frame()), title, description]));
   const digests = new Map<ComponentModel, string>();
   return {
-    componentWords: (component) =>
+    /** Digest of everything in the page's language that files about a component show. */
+    componentWords: (component: ComponentModel) =>
       digests.getOrInsertComputed(component, ({ name, plainName, lang, definition: { id } }) => {
         const events = { incidents: incidents().get(id) ?? [], maintenances: maintenances().get(id) ?? [] };
         const words = { page: pageWords(), name, plainName, lang };
         if (events.incidents.length + events.maintenances.length > 0) return partsFingerprint({ ...words, ...events });
         return quietWords.memo(`${words.page}\n${name}\n${plainName}\n${lang}`);
       }),
-    component: (component) => {
+    component: (component: ComponentModel) => {
       const { id } = component.definition;
       const hasNews = withNews().has(id);
       return {
@@ -143,7 +120,7 @@ function componentFacts(
   };
 }
 
-function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts, 'history'> {
+function historyFacts(model: PageModel, frame: () => PageFrame) {
   const months = once(() => listMonths(model));
   const monthIn = (at: EpochMs): string => monthOf(at, model.settings.timezone);
   const incidents = once(() => Map.groupBy(model.incidents, ({ startedAt }) => monthIn(startedAt)));
@@ -154,7 +131,8 @@ function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts,
     Object.fromEntries([...incidents()].map(([month, { length }]): [string, number] => [month, length])),
   );
   return {
-    history: (month) => {
+    /** Null: the current month, as `history/` itself shows. */
+    history: (month: string | null) => {
       const shown = month ?? months()[0] ?? '';
       const begun = incidents().get(shown) ?? [];
       const planned = maintenances().get(shown) ?? [];
@@ -175,7 +153,7 @@ function historyFacts(model: PageModel, frame: () => PageFrame): Pick<PageFacts,
   };
 }
 
-function monthOfReport(model: PageModel, month: string): Omit<ReportInputs, 'frame' | 'months'> {
+function monthOfReport(model: PageModel, month: string) {
   const window = intervalOfMonth(month, model.settings.timezone);
   const incidents = model.incidents.filter(({ startedAt, endedAt }) => touches(window, startedAt, endedAt));
   const isOver = model.asOf >= window.to;

@@ -23,18 +23,7 @@ import type { SecurityContact } from '../definitions/inputs.ts';
 import type { SiteFilesInput } from '../site-release.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { htmlFile, logoFiles } from './files.ts';
-import {
-  INDEX_OF_PAGES,
-  JSON_FILE,
-  LLMS,
-  NOT_FOUND,
-  PUBLIC_FILES,
-  ROBOTS,
-  SCRIPT,
-  SECURITY,
-  SITEMAP,
-  TEXT_FILE,
-} from './kinds.ts';
+import { KINDS, PUBLIC_FILES } from './kinds.ts';
 
 /** Scripts that other sites load to show a page's state; `docs/api.md` describes them. */
 const EMBED_SCRIPTS = { 'embed.js': embedScript, 'embed-resize.js': (source: string) => source };
@@ -43,7 +32,7 @@ const SITE_LOGO = 'site-';
 const PUBLIC_FOLDER = join(import.meta.dirname, '../../../public');
 
 function scriptFile([path, written]: [string, (source: string) => string]): FileEntry {
-  return fileEntry(SCRIPT, path, {
+  return fileEntry(KINDS.script, path, {
     inputs: () => ({ text: written(readFileSync(join(PUBLIC_FOLDER, path), 'utf8')) }),
   });
 }
@@ -59,17 +48,17 @@ export function listSiteFiles({ site, pages, logKeys = [], witness = null }: Sit
   const own = site.look ?? {};
   const look = { ...lookSettings(own, SITE_LOGO), cssVariables: {} };
   return [
-    htmlFile(INDEX_OF_PAGES, '', {
+    htmlFile(KINDS.indexOfPages, '', {
       inputs: () =>
         indexOfPagesView(pages, { locale: site.locale, timezone: site.timezone, siteTitle: site.name, url, look }),
     }),
-    fileEntry(NOT_FOUND, '404.html', {
+    fileEntry(KINDS.notFound, '404.html', {
       inputs: () => siteNotFoundView({ locale: site.locale, siteTitle: site.name, base: url, look }),
     }),
     ...siteIndexFiles({ url, name: site.name }, pages),
     ...securityFiles(site.security),
-    ...(logKeys.length === 0 ? [] : [fileEntry(JSON_FILE, LOG_KEYS, { inputs: () => ({ keys: logKeys }) })]),
-    ...(witness === null ? [] : [fileEntry(TEXT_FILE, WITNESS_PATH, { inputs: () => ({ text: witness }) })]),
+    ...(logKeys.length === 0 ? [] : [fileEntry(KINDS.json, LOG_KEYS, { inputs: () => ({ keys: logKeys }) })]),
+    ...(witness === null ? [] : [fileEntry(KINDS.text, WITNESS_PATH, { inputs: () => ({ text: witness }) })]),
     ...Object.entries(EMBED_SCRIPTS).map(scriptFile),
     ...logoFiles(Object.values(own.logo ?? {}), SITE_LOGO),
     ...(site.publicFiles ?? []).flatMap(publicFile),
@@ -80,14 +69,14 @@ export function listSiteFiles({ site, pages, logKeys = [], witness = null }: Sit
 export function siteIndexFiles(site: SiteInit, pages: readonly SitePage[]): FileEntry[] {
   const index = sitemapIndexView(site, pages);
   return [
-    fileEntry(ROBOTS, 'robots.txt', { inputs: () => siteRobotsView(site, index !== null) }),
-    ...(index === null ? [] : [fileEntry(SITEMAP, 'sitemap.xml', { inputs: () => index })]),
-    fileEntry(LLMS, 'llms.txt', { inputs: () => siteLlmsView(site, pages) }),
+    fileEntry(KINDS.robots, 'robots.txt', { inputs: () => siteRobotsView(site, index !== null) }),
+    ...(index === null ? [] : [fileEntry(KINDS.sitemap, 'sitemap.xml', { inputs: () => index })]),
+    fileEntry(KINDS.llms, 'llms.txt', { inputs: () => siteLlmsView(site, pages) }),
   ];
 }
 
 function securityFiles(security: SecurityContact | undefined): FileEntry[] {
-  return security === undefined ? [] : [fileEntry(SECURITY, SECURITY_TXT, { inputs: () => security })];
+  return security === undefined ? [] : [fileEntry(KINDS.security, SECURITY_TXT, { inputs: () => security })];
 }
 
 /**

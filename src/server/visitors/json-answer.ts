@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { SourceFreshness } from '../../model/page.ts';
 import { jsonText } from '../../publish/files/feed-text.ts';
-import { JSON_FILE } from '../../publish/files/kinds.ts';
+import { KINDS } from '../../publish/files/kinds.ts';
 import { INERT_CSP, NOW_CACHE } from '../../publish/releases/manifest.ts';
 import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
 import { singleDocuments, type V2Single } from '../../views/v2/documents.ts';
@@ -34,7 +34,7 @@ function singlesOf(release: OpenRelease): Singles {
 
 function withFile(release: OpenRelease, path: string, text: string): OpenRelease {
   const body = Buffer.from(text);
-  const { contentType } = JSON_FILE;
+  const { contentType } = KINDS.json;
   const record = {
     key: '',
     sha256: hash('sha256', body, 'hex'),

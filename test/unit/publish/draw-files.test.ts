@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { type DrawOptions, drawFiles } from '../../../src/publish/draw/draw-files.ts';
 import { fileEntry } from '../../../src/publish/files/file-entry.ts';
-import { ICON } from '../../../src/publish/files/kinds.ts';
+import { KINDS } from '../../../src/publish/files/kinds.ts';
 import type { Manifest } from '../../../src/publish/releases/manifest.ts';
 
 it('keeps what is drawn later as it was, and leaves it out if it was drawn for other access rules', async () => {
-  const later = fileEntry(ICON, 'later.png', { priority: 'background', inputs: () => ({ png: 'AAAA' }) });
+  const later = fileEntry(KINDS.icon, 'later.png', { priority: 'background', inputs: () => ({ png: 'AAAA' }) });
   const previous = { files: { 'later.png': { key: 'of the private page' } } } as unknown as Manifest;
   const options: DrawOptions = {
     renderer: { version: '1', render: () => Promise.reject(new Error('nothing is rendered')) },
