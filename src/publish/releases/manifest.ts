@@ -53,10 +53,7 @@ export const COMPRESSIONS = ['br', 'zstd', 'gzip'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
 /** A compressed file. */
-export interface Variant {
-  readonly encoding: Compression;
-  readonly bytes: Uint8Array;
-}
+export type Variant = Awaited<ReturnType<typeof compress>>[number];
 
 const SUFFIXES: Readonly<Record<Compression, string>> = { br: '.br', gzip: '.gz', zstd: '.zst' };
 
@@ -99,7 +96,7 @@ const COMPRESSORS: Readonly<Record<Compression, (body: Uint8Array) => Promise<Bu
 };
 
 /** Makes the variants of a body, in other threads. Those that are no smaller than the body are left out. */
-export async function compress(contentType: string, body: Uint8Array): Promise<readonly Variant[]> {
+export async function compress(contentType: string, body: Uint8Array) {
   if (!isWorthCompressing(contentType, body.length)) return [];
   const made = await Promise.all(
     COMPRESSIONS.map(async (encoding) => ({ encoding, bytes: await COMPRESSORS[encoding](body) })),
@@ -209,14 +206,10 @@ export function createReleasePages(folders: ReleaseFolders): (slug: string, numb
 
 export const MANIFEST_FILE = 'manifest.json';
 
-/** A manifest and the digest of its bytes. The same digest means the same files. */
-export interface IdentifiedManifest {
-  readonly manifest: Manifest;
-  readonly digest: string;
-}
+export type IdentifiedManifest = NonNullable<ReturnType<typeof identifyManifest>>;
 
-/** A release's manifest with its identity; null when it is missing or damaged. */
-export function identifyManifest(folders: ReleaseFolders, slug: string, number: number): IdentifiedManifest | null {
+/** A release's manifest with the digest of its bytes: the same digest means the same files. Null when it is missing or damaged. */
+export function identifyManifest(folders: ReleaseFolders, slug: string, number: number) {
   try {
     const bytes = readFileSync(join(releaseFolder(folders, slug, number), MANIFEST_FILE));
     return { manifest: parse(bytes), digest: hash('sha256', bytes, 'hex') };
@@ -272,19 +265,13 @@ export function outlineOf({ completes, folders }: Manifest): ReleaseOutline {
 /** About 400 bytes each. */
 const RECORDS_MAX = 25_000;
 
-export interface ManifestCache {
-  /** Null: it is missing or damaged. */
-  readonly get: (slug: string, number: number) => Manifest | null;
-  readonly put: (manifest: Manifest) => void;
-  /** The same of what `prune` asks of releases that are no longer served, of which many more are kept. */
-  readonly outline: (slug: string, number: number) => ReleaseOutline | null;
-}
+export type ManifestCache = ReturnType<typeof createManifestCache>;
 
 /** About 30 bytes each. */
 const OUTLINED_FOLDERS_MAX = 100_000;
 
 /** Makes the cache over a data folder; the least recently used are given up first. */
-export function createManifestCache(folders: ReleaseFolders, recordsMax: number = RECORDS_MAX): ManifestCache {
+export function createManifestCache(folders: ReleaseFolders, recordsMax: number = RECORDS_MAX) {
   const kept = new LRUCache<string, Manifest>({
     maxSize: recordsMax,
     // One that is larger than all that may be kept is kept alone.
@@ -300,7 +287,8 @@ export function createManifestCache(folders: ReleaseFolders, recordsMax: number 
     outlines.set(key, outlineOf(manifest));
   };
   return {
-    get: (slug, number) => {
+    /** Null: it is missing or damaged. */
+    get: (slug: string, number: number) => {
       const known = kept.get(`${slug}/${number}`);
       if (known !== undefined) return known;
       const manifest = readManifest(folders, slug, number);
@@ -308,7 +296,8 @@ export function createManifestCache(folders: ReleaseFolders, recordsMax: number 
       return manifest;
     },
     put,
-    outline: (slug, number) => {
+    /** The same of what `prune` asks of releases that are no longer served, of which many more are kept. */
+    outline: (slug: string, number: number) => {
       const key = `${slug}/${number}`;
       const known = outlines.get(key);
       if (known !== undefined) return known;

@@ -14,6 +14,7 @@ import { forEachLimited, LEDGER_HEADERS, type ObjectStore } from './object-store
 import { type ContentEncoding, NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';
 import {
+  emptyTally,
   faultText,
   hideFromSite,
   InterruptedError,
@@ -24,6 +25,7 @@ import {
   siteLedger,
   siteLedgerText,
   storageSettings,
+  type Tally,
   type TargetRun,
   uploadPage,
 } from './write-page.ts';
@@ -40,33 +42,15 @@ export interface TargetOptions {
   readonly elapsed?: () => number;
 }
 
-export interface Target {
-  readonly kind: ObjectStore['kind'];
-  readonly place: string;
-  /** Reads the ledger before the first update. */
-  readonly open: () => Promise<void>;
-  /** Brings the target up to date. Never throws, because errors are in the report. One call at a time. */
-  readonly update: (onPage?: OnPage) => Promise<TargetReport>;
-  /** Restarts the current update, beginning with removals. */
-  readonly interrupt: () => void;
-  /** Writes and removes a test file. @throws if the site can't be written there */
-  readonly probe: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type Target = ReturnType<typeof createTarget>;
 
-export interface TargetReport {
+export interface TargetReport extends Readonly<Omit<Tally, 'failures'>> {
   readonly kind: ObjectStore['kind'];
   readonly place: string;
   readonly result: 'current' | 'failed';
-  readonly filesWritten: number;
-  readonly filesKept: number;
-  readonly filesRemoved: number;
-  readonly bytesWritten: number;
   readonly durationMs: number;
   /** What went wrong, and what to do; the next run tries again. */
   readonly message: string | null;
-  /** Warnings, although nothing failed. */
-  readonly warnings: readonly string[];
 }
 
 /** Called with the number of changed pages that are complete. */
@@ -82,16 +66,8 @@ const PACE = {
   s3: { concurrency: 8, checkpointFiles: 50 },
 } as const;
 
-/** Thrown when the update was restarted too often, so that the rest is left to the next one. */
-class RestlessError extends Error {
-  constructor(times: number) {
-    super(`Stopped part-way after starting over ${times} times, because pages became private. The next run continues.`);
-    this.name = 'RestlessError';
-  }
-}
-
 /** Creates a target; its first run reads the ledger. */
-export function createTarget(options: TargetOptions): Target {
+export function createTarget(options: TargetOptions) {
   const { store, listing, key, encoding = 'identity', elapsed = () => performance.now() } = options;
   let memory: TargetRun['memory'] | null = null;
   let isFirstRun = true;
@@ -101,7 +77,7 @@ export function createTarget(options: TargetOptions): Target {
   const warningsOfOpening: string[] = [];
   const inTurn = pLimit(1);
 
-  async function remember(tally: TargetRun['tally']): Promise<TargetRun['memory']> {
+  async function remember(tally: Tally): Promise<TargetRun['memory']> {
     if (memory !== null) return memory;
     const found = await readMemory({ store, key, encoding, tally });
     await options.onNumbers(new Map([...found.pages].map(([slug, { number }]) => [slug, number])));
@@ -109,13 +85,18 @@ export function createTarget(options: TargetOptions): Target {
     return found;
   }
 
-  async function updateUntilDone(tally: TargetRun['tally'], onPage: OnPage): Promise<void> {
+  async function updateUntilDone(tally: Tally, onPage: OnPage): Promise<void> {
     const ledger = await remember(tally);
     // In a folder, it costs nothing to check whether files were deleted.
     const isThorough = isFirstRun && store.has !== undefined;
     const common = { store, encoding, ...PACE[store.kind], key, memory: ledger, tally, isThorough };
     for (let restarts = 0; restarts === 0 || isInterrupted; restarts += 1) {
-      if (restarts > RESTARTS_MAX) throw new RestlessError(RESTARTS_MAX);
+      if (restarts > RESTARTS_MAX) {
+        tally.failures.push(
+          `Stopped part-way after starting over ${RESTARTS_MAX} times, because pages became private. The next run continues.`,
+        );
+        return;
+      }
       isInterrupted = false;
       const run = { ...common, site: listing.look(), isInterrupted: () => isInterrupted || isClosed };
       await updateOnce(run, onPage).catch((error: unknown) => {
@@ -138,13 +119,12 @@ export function createTarget(options: TargetOptions): Target {
 
   async function update(onPage: OnPage = () => undefined): Promise<TargetReport> {
     const started = elapsed();
-    const tally: TargetRun['tally'] = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
+    const tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
       await updateUntilDone(tally, onPage);
     } catch (error) {
-      // After an error, the contents of the target are uncertain. A RestlessError is none: each restart stopped at a safe
-      // point.
-      if (!(error instanceof RestlessError)) memory = null;
+      // After an error, the contents of the target are uncertain.
+      memory = null;
       tally.failures.push(faultText(error));
     }
     const { failures, ...counted } = tally;
@@ -161,16 +141,18 @@ export function createTarget(options: TargetOptions): Target {
   return {
     kind: store.kind,
     place: store.place,
-    // If the target can't be read, the update fails too, and reports the error.
+    /** Reads the ledger before the first update. If it can't be read, the update fails too, and reports the error. */
     open: () =>
-      inTurn(() => remember({ ...emptyTally(), warnings: warningsOfOpening })).then(
-        () => undefined,
-        () => undefined,
-      ),
-    update: (onPage) => inTurn(() => update(onPage)),
+      inTurn(async () => {
+        await remember({ ...emptyTally(), warnings: warningsOfOpening }).catch(() => undefined);
+      }),
+    /** Brings the target up to date. Never throws, because errors are in the report. One call at a time. */
+    update: (onPage?: OnPage) => inTurn(() => update(onPage)),
+    /** Restarts the current update, beginning with removals. */
     interrupt: () => {
       isInterrupted = true;
     },
+    /** Writes and removes a test file. @throws if the site can't be written there */
     probe: () => probe(store, key),
     // An update stops at the next file, and leaves ledgers from which the next one continues.
     close: async () => {
@@ -194,16 +176,9 @@ async function probe(store: ObjectStore, key: SiteKey): Promise<void> {
   }
 }
 
-function emptyTally(): TargetRun['tally'] {
-  return { filesWritten: 0, filesKept: 0, filesRemoved: 0, bytesWritten: 0, warnings: [], failures: [] };
-}
+type Opening = Pick<TargetRun, 'store' | 'key' | 'encoding' | 'tally'>;
 
-async function readMemory({
-  store,
-  key,
-  encoding,
-  tally,
-}: Pick<TargetRun, 'store' | 'key' | 'encoding' | 'tally'>): Promise<TargetRun['memory']> {
+async function readMemory({ store, key, encoding, tally }: Opening): Promise<TargetRun['memory']> {
   const format = siteLedger(key);
   const found = await readLedger(store, format);
   const { version } = found;
@@ -237,7 +212,12 @@ async function updateFiles(run: TargetRun, onPage: OnPage): Promise<void> {
   const others = changed.filter((page) => page !== own);
   await noteChanging(run, changed);
   for (const slug of emptied) await store.remove(pageLedger(slug).key);
-  if (leaving.length > 0 && own !== undefined) await hideFromSite(run, { own, others, known });
+  if (leaving.length > 0 && own !== undefined)
+    await hideFromSite(
+      run,
+      own,
+      others.every(({ slug }) => known.has(slug)),
+    );
   for (const [index, page] of others.entries()) {
     onPage(index, others.length);
     await uploadPage(run, page);

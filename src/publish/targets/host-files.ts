@@ -11,21 +11,18 @@
  */
 
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { sealPage } from '../../access/sealed/seal.ts';
 import { BADGE_HEADERS } from '../../badges/files.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import { LOG_FOLDER } from '../../transparency/entries.ts';
 import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
-import { sealWords } from '../../views/login/login.ts';
 import { MANIFEST_PATH, NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { singleDocuments } from '../../views/v2/documents.ts';
 import { badgeFilesOfSubjects } from '../files/badge-files.ts';
 import { jsonText } from '../files/feed-text.ts';
 import { fileKeys, inFolder } from '../files/file-entry.ts';
-import { JSON_FILE, type PageRenderer } from '../files/kinds.ts';
+import { KINDS, type PageRenderer } from '../files/kinds.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { filesFolder, type ReleaseFolders } from '../releases/folders.ts';
 import {
@@ -144,7 +141,7 @@ export function headersFile(isHttps: boolean, hasHome: boolean, locales: readonl
   return `${rules.map(([pattern, headers]) => [pattern, ...Object.entries(headers).map(([name, value]) => `  ${titled(name)}: ${value}`)].join('\n')).join('\n')}\n`;
 }
 
-export interface PageAddresses {
+interface PageAddresses {
   readonly slug: string;
   /** Null: it has no custom domain. */
   readonly domain: string | null;
@@ -220,7 +217,6 @@ function listBadges(
     identity: keyOf(entry),
     contentType: entry.kind.contentType,
     cacheControl: BADGE_CACHE,
-    stage: 'data',
     read: async () => {
       // Images take milliseconds each. Requests of visitors are answered in between.
       await turn();
@@ -241,45 +237,19 @@ function listSingles(folders: ReleaseFolders, { slug, number, files }: Manifest)
     return {
       path,
       identity: hash('sha256', text, 'hex'),
-      contentType: JSON_FILE.contentType,
-      cacheControl: PUBLIC_CACHE,
-      stage: 'data',
+      contentType: KINDS.json.contentType,
       read: async () => Buffer.from(text),
     };
   });
 }
 
-/** Null: the release has none, or can't be read. */
-export function readNowFacts(folders: ReleaseFolders, { slug, number }: Manifest): NowFacts | null {
-  return readReleaseData(folders, slug, number)?.now ?? null;
-}
-
 /** `api/now.json` of a page, with the times at the moment when it is read. */
-export function nowFile(
-  facts: NowFacts,
-  { number, sources }: { readonly number: number; readonly sources: () => readonly SourceFreshness[] },
-): StaticFile {
+export function nowFile(facts: NowFacts, number: number, sources: () => readonly SourceFreshness[]): StaticFile {
   return {
     path: NOW_JSON_PATH,
     identity: fingerprintOf([NOW_JSON_PATH, number, facts]),
-    contentType: JSON_FILE.contentType,
+    contentType: KINDS.json.contentType,
     cacheControl: NOW_CACHE,
-    stage: 'data',
     read: async () => Buffer.from(`${JSON.stringify(nowDocument(facts, { release: number, sources: sources() }))}\n`),
   };
-}
-
-/**
- * The page in one of its languages (null: the default) as one encrypted document, which its password opens in the browser. Nothing
- * else of the page is written.
- */
-export async function sealedPage(
-  folders: ReleaseFolders,
-  manifest: Manifest,
-  lock: PageLock,
-  locale: string | null,
-): Promise<Uint8Array> {
-  const folder = join(filesFolder(folders, manifest.slug, manifest.number), locale ?? '');
-  const html = readFileSync(join(folder, 'index.html'), 'utf8');
-  return Buffer.from(await sealPage(html, lock.password.reveal(), { words: sealWords(locale ?? lock.locale) }));
 }

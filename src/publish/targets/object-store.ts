@@ -17,8 +17,11 @@ export interface ObjectStore {
   readonly place: string;
   /** Null: there is no such object. */
   readonly get: (key: string) => Promise<Buffer | null>;
-  /** Null: unchanged since that version. Version null: nothing was read yet. */
-  readonly getIfOther: (key: string, version: string | null) => Promise<VersionedBytes | null>;
+  /** Null: unchanged since that version. Version null: nothing was read yet. Bytes null: there is no such object. */
+  readonly getIfOther: (
+    key: string,
+    version: string | null,
+  ) => Promise<{ readonly bytes: Buffer | null; readonly version: string | null } | null>;
   /** Readers see the old object or the new one, never a part. Default headers: those of an object that nobody may cache. */
   readonly put: (key: string, bytes: Uint8Array, headers?: ObjectHeaders) => Promise<void>;
   /**
@@ -34,12 +37,6 @@ export interface ObjectStore {
   readonly has?: (key: string) => boolean;
   /** Aborts running requests. */
   readonly close: () => Promise<void>;
-}
-
-interface VersionedBytes {
-  /** Null: there is no such object. */
-  readonly bytes: Buffer | null;
-  readonly version: string | null;
 }
 
 /** In a folder, nothing keeps them. */
@@ -82,16 +79,17 @@ export function objectDigest(bytes: Uint8Array): string {
 /** All operations are asynchronous, because this thread also serves visitors. */
 export function createFolder(folder: string): ObjectStore {
   const inFolder = (key: string): string => join(folder, key);
-  const failing = async <Result>(task: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await task();
-    } catch (error) {
-      throw unwritable(folder, error);
-    }
-  };
+  const failing = <Result>(task: Promise<Result>): Promise<Result> =>
+    task.catch((cause: unknown) => {
+      throw new StatusError({
+        code: 'TARGET_UNREACHABLE',
+        message: `Can’t write to the folder ${folder}: ${messageOf(cause)}. Check its permissions and the free disk space.`,
+        cause,
+      });
+    });
   const get = async (key: string): Promise<Buffer | null> =>
-    existsSync(inFolder(key)) ? failing(() => readFile(inFolder(key))) : null;
-  const put = (key: string, bytes: Uint8Array): Promise<void> => failing(() => writeWhole(inFolder(key), bytes));
+    existsSync(inFolder(key)) ? failing(readFile(inFolder(key))) : null;
+  const put = (key: string, bytes: Uint8Array): Promise<void> => failing(writeWhole(inFolder(key), bytes));
   return {
     kind: 'folder',
     place: folder,
@@ -106,10 +104,7 @@ export function createFolder(folder: string): ObjectStore {
       return '';
     },
     remove: (key) =>
-      failing(async () => {
-        await rm(inFolder(key), { force: true });
-        await removeEmptyFolders(folder, dirname(inFolder(key)));
-      }),
+      failing(rm(inFolder(key), { force: true }).then(() => removeEmptyFolders(folder, dirname(inFolder(key))))),
     has: (key) => existsSync(inFolder(key)),
     close: async () => undefined,
   };
@@ -134,36 +129,25 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
+/** Up to the first that isn't empty. */
 async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (relative(root, folder).startsWith('..') || relative(root, folder) === '') return;
-  try {
-    await rmdir(folder);
-  } catch {
-    // The folder isn't empty.
-    return;
-  }
-  await removeEmptyFolders(root, dirname(folder));
-}
-
-function unwritable(folder: string, error: unknown): StatusError {
-  return new StatusError({
-    code: 'TARGET_UNREACHABLE',
-    message: `Can’t write to the folder ${folder}: ${messageOf(error)}. Check its permissions and the free disk space.`,
-    cause: error,
-  });
-}
-
-/** A bucket that speaks the API of S3. Other objects beside ours are left alone. */
-interface BucketOptions extends S3Options {
-  /** Empty, or ending with a slash. */
-  readonly prefix: string;
+  await rmdir(folder).then(
+    () => removeEmptyFolders(root, dirname(folder)),
+    () => undefined,
+  );
 }
 
 const PRIVATE_HEADERS = { 'content-type': 'application/octet-stream', 'cache-control': 'private, no-store' };
 export const LEDGER_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 const NOT_MODIFIED = 304;
 
-export function createBucket(options: BucketOptions, deps: S3Deps): ObjectStore {
+/**
+ * A bucket that speaks the API of S3. Other objects beside ours are left alone.
+ *
+ * `prefix`: empty, or ending with a slash.
+ */
+export function createBucket(options: S3Options & { readonly prefix: string }, deps: S3Deps): ObjectStore {
   const client = createS3Client(options, deps);
   const { prefix, setting } = options;
   const place = `${client.place}/${prefix}`;

@@ -13,56 +13,43 @@ import { networkFault } from '../../network/faults.ts';
 import type { ProxySettings } from '../../network/proxy.ts';
 
 export interface S3Options {
-  readonly setting: S3Setting;
+  /** The section of the configuration that has the bucket, for messages. */
+  readonly setting: 'output.s3' | 'releases.s3';
   /** Address of the API, with its path. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;
   readonly addressing: 'path' | 'virtual-host';
-  readonly accessKeyId: Revealed;
-  readonly secretAccessKey: Revealed;
+  readonly accessKeyId: { readonly reveal: () => string };
+  readonly secretAccessKey: { readonly reveal: () => string };
   /** Session token, for temporary credentials. */
-  readonly sessionToken?: Revealed | undefined;
+  readonly sessionToken?: { readonly reveal: () => string } | undefined;
   /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string | undefined;
-}
-
-interface Revealed {
-  readonly reveal: () => string;
 }
 
 export interface S3Deps {
   readonly now: () => EpochMs;
   /** 0 to 1. */
   readonly random: () => number;
-  readonly limits?: Partial<S3Limits>;
+  readonly limits?: Partial<typeof S3_LIMITS>;
   /** Default: none. */
   readonly proxy?: ProxySettings;
 }
 
-interface S3Limits {
-  readonly connectMs: number;
-  /** Time limit for one request, including its response. */
-  readonly totalMs: number;
-  readonly attempts: number;
-  /** Wait before the second attempt; then doubled. */
-  readonly backoffMs: number;
-  /** A longer wait ends the update. */
-  readonly retryAfterMaxMs: number;
-  /** Size limit for the body of a response. */
-  readonly bytesMax: number;
-  readonly connectionsMax: number;
-}
-
-const S3_LIMITS: S3Limits = Object.freeze({
+const S3_LIMITS = {
   connectMs: 5 * SECOND_MS,
+  /** Time limit for one request, including its response. */
   totalMs: 60 * SECOND_MS,
   attempts: 4,
+  /** Wait before the second attempt; then doubled. */
   backoffMs: 250,
+  /** A longer wait ends the update. */
   retryAfterMaxMs: 20 * SECOND_MS,
+  /** Size limit for the body of a response. */
   bytesMax: 32 * 1024 * 1024,
   connectionsMax: 8,
-});
+};
 
 /** Size limit for an error in XML. */
 const ERROR_BYTES_MAX = 64 * 1024;
@@ -76,23 +63,9 @@ interface S3Request {
   readonly accept?: readonly number[];
 }
 
-interface S3Answer {
-  readonly status: number;
-  readonly etag: string;
-  readonly body: Buffer;
-}
-
-interface S3Client {
-  /** `s3://bucket`, for messages. */
-  readonly place: string;
-  /** @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY (412, 409) */
-  readonly request: (request: S3Request) => Promise<S3Answer>;
-  /** Aborts requests; nothing is retried. */
-  readonly close: () => Promise<void>;
-}
-
-export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
-  const limits: S3Limits = { ...S3_LIMITS, ...deps.limits };
+export function createS3Client(options: S3Options, deps: S3Deps) {
+  const limits = { ...S3_LIMITS, ...deps.limits };
+  // For messages.
   const place = `s3://${options.bucket}`;
   const stopping = new AbortController();
   const agent = createDispatcher({
@@ -102,12 +75,14 @@ export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
     ca: options.ca,
     proxy: deps.proxy,
   });
-  const context: S3Context = { options, deps, limits, place, agent, stopping: stopping.signal };
-  // Caches derived keys by day, the only expensive step of signing.
+  // Derived keys by day, the only expensive step of signing.
   const keys = new Map<string, ArrayBuffer>();
+  const context: S3Context = { options, deps, limits, place, agent, stopping: stopping.signal, keys };
   return {
     place,
-    request: (request) => requestWithRetries(context, request, keys),
+    /** @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY (412, 409) */
+    request: (request: S3Request) => requestWithRetries(context, request),
+    /** Aborts requests; nothing is retried. */
     close: async () => {
       stopping.abort();
       await agent.destroy();
@@ -118,21 +93,18 @@ export function createS3Client(options: S3Options, deps: S3Deps): S3Client {
 interface S3Context {
   readonly options: S3Options;
   readonly deps: S3Deps;
-  readonly limits: S3Limits;
+  readonly limits: typeof S3_LIMITS;
   readonly place: string;
   readonly agent: Dispatcher;
   readonly stopping: AbortSignal;
+  readonly keys: Map<string, ArrayBuffer>;
 }
 
-async function requestWithRetries(
-  context: S3Context,
-  request: S3Request,
-  keys: Map<string, ArrayBuffer>,
-): Promise<S3Answer> {
+async function requestWithRetries(context: S3Context, request: S3Request) {
   const { limits, deps, place, stopping } = context;
   for (let attempt = 1; ; attempt += 1) {
-    const result = await tryOnce(context, request, keys);
-    if (result.kind === 'answer') return result.answer;
+    const result = await tryOnce(context, request);
+    if (!('error' in result)) return result;
     const waitMs = result.retryAfterMs ?? limits.backoffMs * 2 ** (attempt - 1) * (0.5 + deps.random() / 2);
     const isOver = !result.isRetryable || attempt >= limits.attempts || waitMs > limits.retryAfterMaxMs;
     if (stopping.aborted) throw stoppedError(place);
@@ -143,53 +115,34 @@ async function requestWithRetries(
   }
 }
 
-type Attempt =
-  | { readonly kind: 'answer'; readonly answer: S3Answer }
-  | {
-      readonly kind: 'failure';
-      readonly error: StatusError;
-      readonly isRetryable: boolean;
-      readonly retryAfterMs: number | null;
-    };
-
-async function tryOnce(context: S3Context, request: S3Request, keys: Map<string, ArrayBuffer>): Promise<Attempt> {
+/** @returns the answer, or why there is none and whether another try may help */
+async function tryOnce(context: S3Context, request: S3Request) {
   const { agent, limits, place, stopping } = context;
   const { setting } = context.options;
   const { method, accept = [] } = request;
+  const about = { place, setting, method };
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(limits.totalMs)]);
-    const response = await agent.request({ ...(await signed(context, request, keys)), signal });
+    const response = await agent.request({ ...(await signed(context, request)), signal });
     const { statusCode: status } = response;
     const isSuccess = (status >= 200 && status < 300) || accept.includes(status);
-    const body = await readAnswer(response, {
-      place,
-      setting,
-      method,
-      bytesMax: isSuccess ? limits.bytesMax : ERROR_BYTES_MAX,
-    });
-    if (isSuccess) return { kind: 'answer', answer: { status, etag: single(response.headers['etag']), body } };
+    const body = await readAnswer(response, about, isSuccess ? limits.bytesMax : ERROR_BYTES_MAX);
+    if (isSuccess) return { status, etag: single(response.headers['etag']), body };
     const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body.toString('utf8'))?.[1] ?? null;
     return {
-      kind: 'failure',
-      error: refusalError({ place, setting, method, status, code }),
+      error: refusalError({ ...about, status, code }),
       isRetryable: isWorthRetrying({ status, code }),
       retryAfterMs: retryAfterMs(single(response.headers['retry-after'])),
     };
   } catch (error) {
-    if (isStatusError(error)) return { kind: 'failure', error, isRetryable: false, retryAfterMs: null };
-    return {
-      kind: 'failure',
-      error: networkError({ place, setting, method }, error),
-      isRetryable: true,
-      retryAfterMs: null,
-    };
+    const isRetryable = !isStatusError(error);
+    return { error: isRetryable ? networkError(about, error) : error, isRetryable, retryAfterMs: null };
   }
 }
 
 async function signed(
-  { options, deps }: S3Context,
+  { options, deps, keys }: S3Context,
   { method, key, headers = {}, body }: S3Request,
-  keys: Map<string, ArrayBuffer>,
 ): Promise<{ origin: string } & Dispatcher.RequestOptions> {
   const url = objectAddress(options, key);
   const signer = new AwsV4Signer({
@@ -237,12 +190,8 @@ export function objectAddress(
 
 async function readAnswer(
   { body }: Dispatcher.ResponseData,
-  {
-    place,
-    setting,
-    method,
-    bytesMax,
-  }: Pick<S3Options, 'setting'> & { readonly place: string; readonly method: string; readonly bytesMax: number },
+  { place, setting, method }: Asked,
+  bytesMax: number,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -277,7 +226,7 @@ function stoppedError(place: string): StatusError {
 }
 
 /** Error codes of the S3 API. `{s3}` stands for the section of the configuration. */
-const CODES: Readonly<Record<string, string>> = {
+const CODES: Readonly<Record<string | number, string>> = {
   AccessDenied:
     'the key is not allowed to do this. Grant it s3:PutObject, s3:GetObject and s3:DeleteObject on the prefix, and s3:ListBucket on the bucket',
   AllAccessDisabled: 'access to the bucket is disabled. Check the account',
@@ -298,9 +247,7 @@ const CODES: Readonly<Record<string, string>> = {
   SlowDown: 'it is limiting requests. Pharos retries automatically',
   TemporaryRedirect: 'the bucket is in another region. Set {s3}.endpoint to match',
   XMinioStorageFull: 'the server’s disk is full. Free some space',
-};
-
-const STATUSES: Readonly<Record<number, string>> = {
+  // Answers without a code that is known, by their status.
   301: 'the bucket is in another region. Set {s3}.endpoint and {s3}.region to match',
   307: 'the bucket is in another region. Set {s3}.endpoint to match',
   400: 'it did not understand the request. Check {s3}.endpoint, region and addressing',
@@ -317,13 +264,9 @@ const STATUSES: Readonly<Record<number, string>> = {
 /** Codes about a single object; the rest of the bucket is fine. */
 const OF_FILE: ReadonlySet<string> = new Set(['EntityTooLarge', 'KeyTooLongError', 'InvalidObjectState', 'BadDigest']);
 
-/** The section of the configuration that has the bucket, for messages. */
-type S3Setting = 'output.s3' | 'releases.s3';
+interface Asked extends Pick<S3Options, 'setting'>, Pick<S3Context, 'place'>, Pick<S3Request, 'method'> {}
 
-interface Refusal {
-  readonly place: string;
-  readonly setting: S3Setting;
-  readonly method: string;
+interface Refusal extends Asked {
   readonly status: number;
   /** As the body gave it; null: it gave none. */
   readonly code: string | null;
@@ -338,7 +281,7 @@ function refusalError(refusal: Refusal): StatusError {
   const { place, setting, method, status, code } = refusal;
   const words =
     CODES[code ?? ''] ??
-    STATUSES[status] ??
+    CODES[status] ??
     (status >= 500 ? 'it failed. Pharos tries again in the next run' : 'unexpected response');
   const errorCode: ErrorCode =
     status === 412 || status === 409
@@ -362,10 +305,7 @@ export function busyError(place: string): StatusError {
 }
 
 /** No complete answer came. */
-function networkError(
-  { place, setting, method }: Pick<Refusal, 'place' | 'setting' | 'method'>,
-  error: unknown,
-): StatusError {
+function networkError({ place, setting, method }: Asked, error: unknown): StatusError {
   const { code, words } = networkFault(error);
   const isAborted = error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
   const reason = isAborted ? 'no complete response in time' : words;

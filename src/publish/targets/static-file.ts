@@ -3,12 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { isWorthCompressing } from '../releases/manifest.ts';
+import { isWorthCompressing, PUBLIC_CACHE } from '../releases/manifest.ts';
 import type { ObjectHeaders } from './object-store.ts';
 
 /** Order of writing: link targets come before the files that link to them. */
 export const STAGES = ['data', 'html', 'index'] as const;
-type Stage = (typeof STAGES)[number];
 
 export interface StaticFile {
   /** Path below the root of the site, as in URLs. */
@@ -16,8 +15,10 @@ export interface StaticFile {
   /** Identifies the bytes: the same identity means the same bytes. For files on disk, their SHA-256. */
   readonly identity: string;
   readonly contentType: string;
-  readonly cacheControl: string;
-  readonly stage: Stage;
+  /** Default: as for all public files. */
+  readonly cacheControl?: string;
+  /** Default: `data`. */
+  readonly stage?: (typeof STAGES)[number];
   /** The bytes. @throws NoLongerPublicError, ReleaseGoneError */
   readonly read: () => Promise<Uint8Array>;
 }
@@ -39,7 +40,7 @@ export class ReleaseGoneError extends Error {
 }
 
 /** Returns the stage of a file. The page's own `index.html` links to all its other files. */
-export function writingStage(pathInPage: string, contentType: string): Stage {
+export function writingStage(pathInPage: string, contentType: string): (typeof STAGES)[number] {
   if (pathInPage === 'index.html') return 'index';
   return contentType.startsWith('text/html') ? 'html' : 'data';
 }
@@ -65,9 +66,9 @@ const ENCODERS: Readonly<Record<ContentEncoding, (body: Uint8Array) => Promise<U
 
 /** A file as it is stored. */
 export async function encodedFile(
-  { contentType, cacheControl, read }: StaticFile,
+  { contentType, cacheControl = PUBLIC_CACHE, read }: StaticFile,
   encoding: ContentEncoding,
-): Promise<{ readonly body: Uint8Array; readonly headers: ObjectHeaders }> {
+): Promise<{ body: Uint8Array; headers: ObjectHeaders }> {
   const plain = await read();
   const isEncoded = encoding !== 'identity' && isWorthCompressing(contentType, plain.length);
   return {

@@ -3,9 +3,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { sealPage } from '../../access/sealed/seal.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import { type PageKey, SITE_FILES, toPageKey } from '../../model/slugs.ts';
-import type { NowFacts } from '../../views/json/state-json.ts';
+import { sealWords } from '../../views/login/login.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import {
   filesFolder,
@@ -15,17 +16,9 @@ import {
   SITE_SLUG,
   servedRelease,
 } from '../releases/folders.ts';
-import { currentManifest, PUBLIC_CACHE, type ReleaseAccess, readManifest, releasePage } from '../releases/manifest.ts';
-import {
-  headersFile,
-  listExtras,
-  nowFile,
-  type PageAddresses,
-  type PageLock,
-  readNowFacts,
-  redirectsFile,
-  sealedPage,
-} from './host-files.ts';
+import { currentManifest, type Manifest, readManifest, releasePage } from '../releases/manifest.ts';
+import { readReleaseData } from '../releases/release-data.ts';
+import { headersFile, listExtras, nowFile, type PageLock, redirectsFile } from './host-files.ts';
 import { HOME_SLUG } from './ledger.ts';
 import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, writingStage } from './static-file.ts';
 
@@ -59,54 +52,21 @@ export interface StaticPage {
   readonly now: () => readonly StaticFile[];
 }
 
-export interface StaticSite {
-  /** Pages; the site's own files come last, because they link to all others. */
-  readonly pages: readonly StaticPage[];
-  /** Public pages whose release can't be read. Their files on the host stay. */
-  readonly unreadable: ReadonlySet<string>;
-  /** Pages on this disk that a static host must not get. */
-  readonly gated: readonly string[];
-  /** Full paths of the copies at the root. */
-  readonly homePaths: () => ReadonlySet<string>;
-  /** Full paths of a page's current release, to remove them if there is no ledger. */
-  readonly pathsOf: (slug: string) => readonly string[];
-}
-
-export interface StaticListing {
-  /** Lists what is published. Pages that didn't change since the last call aren't read. */
-  readonly look: () => StaticSite;
-}
-
-interface KnownPage {
-  readonly slug: string;
-  readonly page: PageKey;
-  readonly number: number;
-  /** Which manifest it was made from. */
-  readonly from: string;
-  readonly mark: string;
-  readonly access: ReleaseAccess;
-  readonly customDomain: string | null;
-  readonly redirects: PageAddresses['redirects'];
-  /** Languages of its files beside the default. */
-  readonly locales: readonly string[];
-  /** Of `api/now.json`; null: none is written. */
-  readonly now: NowFacts | null;
-}
-
-/** What the listing remembers between calls. */
-interface ListingMemory {
-  readonly known: Map<string, KnownPage>;
-  /** The mark of each sealed page, and what it was made from. */
-  readonly seals: Map<string, { readonly from: string; readonly mark: string }>;
-}
+export type StaticListing = ReturnType<typeof createStaticListing>;
+export type StaticSite = ReturnType<typeof listSite>;
+type KnownPage = ReturnType<typeof describePage>;
+type KnownPages = Map<string, KnownPage>;
 
 /** Creates the listing over a data folder. It remembers a few words about each page between calls. */
-export function createStaticListing(options: ListingOptions): StaticListing {
-  const memory: ListingMemory = { known: new Map(), seals: new Map() };
-  return { look: () => listSite(options, memory) };
+export function createStaticListing(options: ListingOptions) {
+  const known: KnownPages = new Map();
+  return {
+    /** Lists what is published. Pages that didn't change since the last call aren't read. */
+    look: () => listSite(options, known),
+  };
 }
 
-function listSite(options: ListingOptions, memory: ListingMemory): StaticSite {
+function listSite(options: ListingOptions, known: KnownPages) {
   const { folders, home, sealed } = options;
   const unreadable = new Set<string>();
   const gated: string[] = [];
@@ -114,76 +74,69 @@ function listSite(options: ListingOptions, memory: ListingMemory): StaticSite {
   const closed: StaticPage[] = [];
   for (const slug of publishedSlugs(folders)) {
     const served = servedRelease(folders, slug);
-    const found = served === null ? null : readPage(options, memory, { slug, number: served.number });
+    const found = served === null ? null : readPage(options, known, slug, served.number);
     const lock = sealed.get(slug);
     if (served?.isPublic === true) {
       if (found?.access === 'public') open.push(found);
       else unreadable.add(slug);
-    } else if (found?.access === 'password' && lock !== undefined)
-      closed.push(listSealedPage(folders, found, { lock, mark: sealedMark(memory, found, lock) }));
+    } else if (found?.access === 'password' && lock !== undefined) closed.push(listSealedPage(folders, found, lock));
     else gated.push(slug);
   }
   const others = open.filter(({ slug }) => slug !== SITE_SLUG);
   const homes = others.filter(({ slug }) => slug === home()).map((page) => listHomePage(options, page));
   const site = open
     .filter(({ slug }) => slug === SITE_SLUG)
-    .map((found) => listSiteFiles(options, found, { others, hasHome: homes.length > 0 }));
+    .map((found) => listSiteFiles(options, found, others, homes.length > 0));
   return {
+    /** The site's own files come last, because they link to all other pages. */
     pages: [...others.map((page) => listPage(options, page)), ...closed, ...homes, ...site],
+    /** Full paths of the copies at the root. */
     homePaths: () => new Set(homes.flatMap(({ files }) => files()).map(({ path }) => path)),
+    /** Public pages whose release can't be read. Their files on the host stay. */
     unreadable,
+    /** Pages on this disk that a static host must not get. */
     gated,
-    pathsOf: (slug) => pathsOnDisk(options, slug),
+    /** Full paths of a page's current release, to remove them if there is no ledger. */
+    pathsOf: (slug: string) => pathsOnDisk(options, slug),
   };
 }
 
 /** Null: its manifest can't be read. */
-function readPage(
-  { folders, version }: ListingOptions,
-  { known }: ListingMemory,
-  { slug, number }: { readonly slug: string; readonly number: number },
-): KnownPage | null {
-  const from = releaseStamp(folders, slug, number);
+function readPage(options: ListingOptions, known: KnownPages, slug: string, number: number): KnownPage | null {
+  const from = releaseStamp(options.folders, slug, number);
   const before = known.get(slug);
   if (before?.from === from) return before;
   known.delete(slug);
-  const manifest = readManifest(folders, slug, number);
+  const manifest = readManifest(options.folders, slug, number);
   if (manifest === null) return null;
-  const { access, customDomain, locales = [] } = manifest;
-  const found = {
-    slug,
-    page: releasePage(manifest),
-    number,
-    from,
-    mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
-    access,
-    customDomain,
-    redirects: Object.entries(manifest.files).flatMap(([path, { location }]) =>
-      location === undefined ? [] : [[path, location] as const],
-    ),
-    locales: locales.slice(1),
-    now: readNowFacts(folders, manifest),
-  };
+  const found = describePage(options, manifest, from);
   known.set(slug, found);
   return found;
 }
 
-/**
- * A new mark whenever the page or its password changes, and in every process, because encrypting again gives different bytes.
- */
-function sealedMark({ seals }: ListingMemory, { slug, from }: KnownPage, lock: PageLock): string {
-  const key = `${from} ${lock.password.reveal()}`;
-  const before = seals.get(slug);
-  if (before?.from === key) return before.mark;
-  const mark = randomUUID();
-  seals.set(slug, { from: key, mark });
-  return mark;
+/** @param from  which manifest it is */
+function describePage({ folders, version }: ListingOptions, manifest: Manifest, from: string) {
+  const { slug, number, access, customDomain, files, locales = [] } = manifest;
+  return {
+    ...{ slug, number, from, access, customDomain },
+    page: releasePage(manifest),
+    mark: fingerprintOf([LISTING_FORMAT, version, manifest]).slice(0, 32),
+    // New in every process, because encrypting a page again gives different bytes.
+    sealedMark: randomUUID(),
+    redirects: Object.entries(files).flatMap(([path, { location }]) =>
+      location === undefined ? [] : [[path, location] as const],
+    ),
+    // Languages of its files beside the default.
+    locales: locales.slice(1),
+    // Of `api/now.json`; null: the release has none, or can't be read.
+    now: readReleaseData(folders, slug, number)?.now ?? null,
+  };
 }
 
 /** `api/now.json` of a page, in a list; empty: none is written. */
 function listNow({ folders, sources }: ListingOptions, page: KnownPage): readonly StaticFile[] {
   if (page.now === null) return [];
-  const file = nowFile(page.now, { number: page.number, sources });
+  const file = nowFile(page.now, page.number, sources);
   return [{ ...file, path: pagePrefix(page.slug) + file.path, read: () => whilePublic(folders, [page], file.read) }];
 }
 
@@ -199,15 +152,33 @@ function laterPage({ slug, page }: KnownPage): PageKey | undefined {
   return page === toPageKey(slug, 1) ? undefined : page;
 }
 
-function listSealedPage(
-  folders: ReleaseFolders,
-  page: KnownPage,
-  { lock, mark }: { readonly lock: PageLock; readonly mark: string },
-): StaticPage {
-  const { slug, number } = page;
-  const files = (): StaticFile[] =>
-    [null, ...page.locales].map((locale) => sealedFile(folders, page, { lock, mark, locale }));
+/** Each of its languages is one encrypted document. Nothing else of the page is written. */
+function listSealedPage(folders: ReleaseFolders, page: KnownPage, lock: PageLock): StaticPage {
+  const { slug, number, sealedMark: mark } = page;
+  const files = (): StaticFile[] => [null, ...page.locales].map((locale) => sealedFile(folders, page, lock, locale));
   return { slug, page: laterPage(page), mark, number, isSealed: true, files, now: () => [] };
+}
+
+/**
+ * The page in one of its languages (null: the default) as a document that its password opens in the browser.
+ */
+function sealedFile(
+  folders: ReleaseFolders,
+  { slug, number, sealedMark }: KnownPage,
+  { password, locale: spoken }: PageLock,
+  locale: string | null,
+): StaticFile {
+  const path = join(locale ?? '', 'index.html');
+  return {
+    path: `${slug}/${path}`,
+    identity: sealedMark,
+    contentType: 'text/html; charset=utf-8',
+    stage: 'index',
+    read: async () => {
+      const html = fileOfRelease(join(filesFolder(folders, slug, number), path), slug).toString('utf8');
+      return Buffer.from(await sealPage(html, password.reveal(), { words: sealWords(locale ?? spoken) }));
+    },
+  };
 }
 
 /** The same files again for the root, except those that the site itself has there. */
@@ -224,14 +195,10 @@ function listHomePage(options: ListingOptions, page: KnownPage): StaticPage {
   return { slug: HOME_SLUG, page: page.page, mark, number: 0, isSealed: false, files, now };
 }
 
-function listSiteFiles(
-  options: ListingOptions,
-  site: KnownPage,
-  { others, hasHome }: { readonly others: readonly KnownPage[]; readonly hasHome: boolean },
-): StaticPage {
+function listSiteFiles(options: ListingOptions, site: KnownPage, others: KnownPage[], hasHome: boolean): StaticPage {
   const { hostFiles, home } = options;
-  const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome ? home() : null);
   const { number } = site;
+  const texts = hostFiles === null ? [] : hostTexts(hostFiles.isHttps, others, hasHome ? home() : null);
   const mark = fingerprintOf([site.mark, texts, hasHome]).slice(0, 32);
   const files = (): StaticFile[] => {
     const own = publicFiles(options, site, others);
@@ -252,11 +219,7 @@ function releaseStamp(folders: ReleaseFolders, slug: string, number: number): st
 }
 
 /** @param others pages that the site's own files tell of: once one of them is closed, these must not leave either */
-function publicFiles(
-  { folders, version }: Pick<ListingOptions, 'folders' | 'version'>,
-  page: KnownPage,
-  others: readonly KnownPage[] = [],
-): StaticFile[] {
+function publicFiles({ folders, version }: ListingOptions, page: KnownPage, others: KnownPage[] = []): StaticFile[] {
   const { slug, number } = page;
   const manifest = readManifest(folders, slug, number);
   if (manifest === null) throw new ReleaseGoneError(slug);
@@ -269,7 +232,6 @@ function publicFiles(
       path: prefix + path,
       identity: sha256,
       contentType,
-      cacheControl: PUBLIC_CACHE,
       stage: writingStage(path, contentType),
       read: () => guarded(() => fileOfRelease(join(source, path), slug)),
     }),
@@ -289,35 +251,11 @@ async function whilePublic(
 ): Promise<Uint8Array> {
   for (const { slug, number, page } of pages) {
     const served = servedRelease(folders, slug);
-    const isSame = served?.number === number || currentPage(folders, slug) === page;
+    const current = served?.number === number ? null : currentManifest(folders, slug);
+    const isSame = served?.number === number || (current !== null && releasePage(current) === page);
     if (served?.isPublic !== true || !isSame) throw new NoLongerPublicError(slug);
   }
   return read();
-}
-
-/** The page of the release that is served at a slug. */
-function currentPage(folders: ReleaseFolders, slug: string): PageKey | null {
-  const manifest = currentManifest(folders, slug);
-  return manifest === null ? null : releasePage(manifest);
-}
-
-function sealedFile(
-  folders: ReleaseFolders,
-  { slug, number }: KnownPage,
-  { lock, mark, locale }: { readonly lock: PageLock; readonly mark: string; readonly locale: string | null },
-): StaticFile {
-  return {
-    path: `${slug}/${locale === null ? '' : `${locale}/`}index.html`,
-    identity: mark,
-    contentType: 'text/html; charset=utf-8',
-    cacheControl: PUBLIC_CACHE,
-    stage: 'index',
-    read: async () => {
-      const manifest = readManifest(folders, slug, number);
-      if (manifest === null) throw new ReleaseGoneError(slug);
-      return sealedPage(folders, manifest, lock, locale);
-    },
-  };
 }
 
 function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string | null): (readonly [string, string])[] {
@@ -332,31 +270,19 @@ function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string |
 
 function textFile([path, text]: readonly [string, string]): StaticFile {
   const contentType = 'text/plain; charset=utf-8';
-  return {
-    path,
-    identity: hash('sha256', text, 'hex'),
-    contentType,
-    cacheControl: PUBLIC_CACHE,
-    stage: 'data',
-    read: async () => Buffer.from(text),
-  };
+  return { path, identity: hash('sha256', text, 'hex'), contentType, read: async () => Buffer.from(text) };
 }
 
-function pathsOnDisk(
-  { folders, version }: Pick<ListingOptions, 'folders' | 'version'>,
-  slug: string,
-): readonly string[] {
+function pathsOnDisk({ folders, version }: ListingOptions, slug: string): readonly string[] {
   const manifest = currentManifest(folders, slug);
   if (manifest === null) return [];
   const paths = Object.keys(manifest.files);
   try {
-    return [...paths, ...listExtras(folders, manifest, version).map(({ path }) => path)].map(
-      (path) => pagePrefix(slug) + path,
-    );
+    paths.push(...listExtras(folders, manifest, version).map(({ path }) => path));
   } catch {
     // Its data can't be read, so only the files in its manifest are known.
-    return paths.map((path) => pagePrefix(slug) + path);
   }
+  return paths.map((path) => pagePrefix(slug) + path);
 }
 
 function pagePrefix(slug: string): string {

@@ -53,21 +53,7 @@ interface TakeDeps {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Taker {
-  /**
-   * Copies new releases.
-   * @returns how many
-   * @throws TARGET_UNREACHABLE, TARGET_REFUSED
-   */
-  readonly refresh: () => Promise<number>;
-  /** Fetches the files that a request needs. Never throws; null: all are here. */
-  readonly ensure: (slug: string, path: string) => Promise<void> | null;
-  /** Whether the index was read, or there are releases from before. */
-  readonly hasReleases: () => boolean;
-  /** Resolves when all files of served releases are here, or no more can be fetched. */
-  readonly filled: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type Taker = ReturnType<typeof createTaker>;
 
 interface Local {
   readonly entry: ReleaseEntry;
@@ -75,12 +61,17 @@ interface Local {
   isWhole: boolean;
 }
 
-export function createTaker(deps: TakeDeps): Taker {
+interface Copies {
+  readonly files: ReturnType<typeof createFileTaker>;
+  readonly locals: Map<string, Local>;
+}
+
+export function createTaker(deps: TakeDeps) {
   const { store, folders, onError } = deps;
   const inTurn = pLimit(1);
   const filling = pLimit(1);
-  const files = createFileTaker(store, folders);
-  const locals = recallTaken(folders);
+  const copies = { files: createFileTaker(store, folders), locals: recallTaken(folders) };
+  const { files, locals } = copies;
   const taking = new Map<string, Promise<boolean>>();
   let index: ReleaseIndex | null = null;
   let version: string | null = null;
@@ -91,7 +82,7 @@ export function createTaker(deps: TakeDeps): Taker {
     // A newer release may arrive while this one is copied.
     const isCurrent = (): boolean => index?.pages[slug]?.manifest === entry.manifest;
     return taking.getOrInsertComputed(key, () =>
-      takePage(deps, { slug, entry, files, locals, isCurrent }).finally(() => {
+      takePage(deps, copies, { slug, entry, isCurrent }).finally(() => {
         taking.delete(key);
       }),
     );
@@ -128,7 +119,7 @@ export function createTaker(deps: TakeDeps): Taker {
       }),
     );
     if ([...locals.values()].some(({ isWhole }) => !isWhole) && filling.activeCount === 0)
-      filling(() => fillReleases({ files, locals, onError, isClosed: () => isClosed })).catch(onError);
+      filling(() => fillReleases(copies, onError, () => isClosed)).catch(onError);
     return taken.filter((isTaken) => isTaken).length;
   }
 
@@ -144,9 +135,13 @@ export function createTaker(deps: TakeDeps): Taker {
   }
 
   return {
+    /** Copies new releases. @returns how many @throws TARGET_UNREACHABLE, TARGET_REFUSED */
     refresh: () => inTurn(refresh),
-    ensure: (slug, path) => (locals.get(slug)?.isWhole === true ? null : takeFor(slug, path)),
+    /** Fetches the files that a request needs. Never throws; null: all are here. */
+    ensure: (slug: string, path: string) => (locals.get(slug)?.isWhole === true ? null : takeFor(slug, path)),
+    /** Whether the index was read, or there are releases from before. */
     hasReleases: () => index !== null || locals.size > 0,
+    /** Resolves when all files of served releases are here, or no more can be fetched. */
     filled: () => filling(() => undefined),
     close: async () => {
       isClosed = true;
@@ -158,12 +153,11 @@ export function createTaker(deps: TakeDeps): Taker {
 }
 
 /** Copies the files that no request has needed yet. */
-async function fillReleases({
-  files,
-  locals,
-  onError,
-  isClosed,
-}: Pick<PageToTake, 'files' | 'locals'> & Pick<TakeDeps, 'onError'> & { isClosed: () => boolean }): Promise<void> {
+async function fillReleases(
+  { files, locals }: Copies,
+  onError: TakeDeps['onError'],
+  isClosed: () => boolean,
+): Promise<void> {
   // First `index.html` of every page, which visitors see first.
   const missing = (): [string, Local][] => [...locals].filter(([, { isWhole }]) => !isWhole);
   await pLimit(CONCURRENCY).map(missing(), ([, { manifest }]) =>
@@ -181,6 +175,34 @@ async function fillReleases({
   }
 }
 
+/**
+ * Copies a release.
+ * @returns whether it is served now
+ */
+async function takePage(
+  { folders, mayServe }: TakeDeps,
+  { files, locals }: Copies,
+  { slug, entry, isCurrent }: { slug: string; entry: ReleaseEntry; isCurrent: () => boolean },
+): Promise<boolean> {
+  const place = { disk: DISK, folders };
+  const before = locals.get(slug);
+  const manifest = await files.takeManifest(slug, entry);
+  const { number, access } = manifest;
+  // The site's own files are few, and needed for every page (404).
+  const isLazy = before === undefined && slug !== SITE_SLUG;
+  if (!isLazy) await files.takeFiles(manifest, Object.keys(manifest.files), before?.manifest ?? null);
+  if (before !== undefined && before.manifest.access !== access) setModes(place, manifest);
+  const release =
+    slug === SITE_SLUG
+      ? { slug, page: null, access, listed: listedPages(folders, number) }
+      : { slug, page: releasePage(manifest), access, listed: [] };
+  if (!(await mayServe(release)) || !isCurrent()) return false;
+  await switchTo(place, { slug, number, isPublic: access === 'public' });
+  locals.set(slug, { entry, manifest, isWhole: !isLazy });
+  if (before !== undefined) prune(place, slug);
+  return true;
+}
+
 /** Releases on disk that were copied before this process started. */
 function recallTaken(folders: ReleaseFolders): Map<string, Local> {
   const locals = new Map<string, Local>();
@@ -196,46 +218,6 @@ function recallTaken(folders: ReleaseFolders): Map<string, Local> {
   return locals;
 }
 
-interface PageToTake {
-  readonly slug: string;
-  readonly entry: ReleaseEntry;
-  readonly files: ReturnType<typeof createFileTaker>;
-  readonly locals: Map<string, Local>;
-  /** Whether the index still names this release. */
-  readonly isCurrent: () => boolean;
-}
-
-/**
- * Copies a release.
- * @returns whether it is served now
- */
-async function takePage(
-  { folders, mayServe }: TakeDeps,
-  { slug, entry, files, locals, isCurrent }: PageToTake,
-): Promise<boolean> {
-  const place = { disk: DISK, folders };
-  const before = locals.get(slug);
-  const manifest = await files.takeManifest(slug, entry);
-  const { number, access } = manifest;
-  // The site's own files are few, and needed for every page (404).
-  const isLazy = before === undefined && slug !== SITE_SLUG;
-  if (!isLazy) await files.takeFiles(manifest, Object.keys(manifest.files), before?.manifest ?? null);
-  if (before !== undefined && before.manifest.access !== access) setModes(place, manifest);
-  if (
-    !(await mayServe(
-      slug === SITE_SLUG
-        ? { slug, page: null, access, listed: listedPages(folders, number) }
-        : { slug, page: releasePage(manifest), access, listed: [] },
-    )) ||
-    !isCurrent()
-  )
-    return false;
-  await switchTo(place, { slug, number, isPublic: access === 'public' });
-  locals.set(slug, { entry, manifest, isWhole: !isLazy });
-  if (before !== undefined) prune(place, slug);
-  return true;
-}
-
 /** Returns the files that the response for a path may need. */
 function pathsFor({ files }: Manifest, path: string): readonly string[] {
   // Single components and incidents come from the lists.
@@ -245,16 +227,6 @@ function pathsFor({ files }: Manifest, path: string): readonly string[] {
 
 const V2 = 'api/v2/';
 
-/** Copies the manifest and the files of a release out of a store. What doesn't match its digest is never written where it could be served. */
-interface FileTaker {
-  /** An object that isn't a file of a page. */
-  readonly takeObject: (digest: string) => Promise<Buffer>;
-  /** Copies the manifest and the data for badges, but no files. */
-  readonly takeManifest: (slug: string, entry: ReleaseEntry) => Promise<Manifest>;
-  /** Copies files that aren't here, or links to those of the release before. */
-  readonly takeFiles: (manifest: Manifest, paths: readonly string[], before: Manifest | null) => Promise<unknown>;
-}
-
 /** Parallel requests. */
 const CONCURRENCY = 24;
 /** File with the digest of the manifest in the store. The local manifest differs: it lists only the copied variants. */
@@ -262,17 +234,11 @@ const TAKEN = 'taken';
 const OWN = 0o600;
 const unpack = promisify(brotliDecompress);
 
-interface Missing {
-  readonly manifest: Manifest;
-  readonly path: string;
-  readonly record: FileRecord;
-  readonly target: string;
-  readonly before: Manifest | null;
-}
-
-function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker {
+/** Copies the manifest and the files of a release out of a store. What doesn't match its digest is never written where it could be served. */
+function createFileTaker(store: ObjectStore, folders: ReleaseFolders) {
   const fetching = new Map<string, Promise<void>>();
 
+  /** An object that isn't a file of a page. */
   async function takeObject(digest: string): Promise<Buffer> {
     const bytes = await store.get(objectKey(digest));
     if (bytes === null) throw new Error(`${store.place} is missing the object ${digest}`);
@@ -281,6 +247,7 @@ function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker
     return bytes;
   }
 
+  /** Copies the manifest and the data for badges, but no files. */
   async function takeManifest(slug: string, entry: ReleaseEntry): Promise<Manifest> {
     const manifest = parseManifest(await takeObject(entry.manifest));
     const isNamed = manifest?.slug === slug && manifest.number === entry.number && manifest.access === entry.access;
@@ -310,17 +277,18 @@ function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker
     const target = filePlaces(folders, manifest)(path);
     if (record === undefined || isThere(target, record)) return Promise.resolve();
     return fetching.getOrInsertComputed(target, () =>
-      fetchFile({ manifest, path, record, target, before }).finally(() => {
+      fetchFile(manifest, path, record, before).finally(() => {
         fetching.delete(target);
       }),
     );
   }
 
-  async function fetchFile({ manifest, path, record, target, before }: Missing): Promise<void> {
+  async function fetchFile(manifest: Manifest, path: string, record: FileRecord, before: Manifest | null) {
+    const target = filePlaces(folders, manifest)(path);
     const modes = chooseModes(manifest.access === 'public');
     mkdirSync(dirname(target), { recursive: true, mode: modes.folder });
-    if (before?.files[path]?.sha256 === record.sha256 && isLinked(filePlaces(folders, before)(path), target, record))
-      return;
+    const isSame = before?.files[path]?.sha256 === record.sha256;
+    if (isSame && isLinked(filePlaces(folders, before)(path), target, record)) return;
     const isCompressed = isStoredCompressed(record);
     const stored = await store.get(fileKey(record));
     if (stored === null) throw new Error(`${store.place} is missing ${path} of ${manifest.slug}`);
@@ -334,7 +302,9 @@ function createFileTaker(store: ObjectStore, folders: ReleaseFolders): FileTaker
   return {
     takeObject,
     takeManifest,
-    takeFiles: (manifest, paths, before) => pLimit(CONCURRENCY).map(paths, (path) => takeFile(manifest, path, before)),
+    /** Copies files that aren't here, or links to those of the release before. */
+    takeFiles: (manifest: Manifest, paths: readonly string[], before: Manifest | null) =>
+      pLimit(CONCURRENCY).map(paths, (path) => takeFile(manifest, path, before)),
   };
 }
 

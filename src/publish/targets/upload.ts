@@ -49,30 +49,10 @@ interface UploadDeps {
   readonly onNumbers: (numbers: ReadonlyMap<string, number>) => Promise<void>;
 }
 
-interface UploadReport {
-  readonly releases: number;
-  readonly objects: number;
-  readonly bytes: number;
-  readonly isIndexWritten: boolean;
-}
-
-interface Uploader {
-  /**
-   * Uploads changes, one call at a time. With `withTimes`, writes when upstreams last answered even if nothing else changed.
-   *
-   * @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY; uploaded objects stay, and the next call continues
-   */
-  readonly update: (withTimes?: boolean) => Promise<UploadReport>;
-  /** Another node may have written to the store, so it is read again. */
-  readonly forget: () => void;
-  /** Reads which numbers of releases the index names, before this process gives out others. @throws TARGET_UNREACHABLE, TARGET_REFUSED */
-  readonly learnNumbers: () => Promise<void>;
-}
-
 const CONCURRENCY = 16;
 /** The index is written after this many releases, so that web nodes see progress of a first upload. */
 const RELEASES_PER_INDEX = 50;
-const NOTHING: UploadReport = { releases: 0, objects: 0, bytes: 0, isIndexWritten: false };
+const NOTHING = { releases: 0, objects: 0, bytes: 0, isIndexWritten: false };
 
 type Keys = ReadonlySet<string>;
 
@@ -88,11 +68,16 @@ interface Memory {
   readonly uncompressed: Set<string>;
 }
 
-export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDeps): Uploader {
+export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDeps) {
   const deps = { ...rest, mayUpload, store: fenceStore(unfenced, mayUpload) };
   const inTurn = pLimit(1);
   let memory: Memory | null = null;
   return {
+    /**
+     * Uploads changes, one call at a time. With `withTimes`, writes when upstreams last answered even if nothing else changed.
+     *
+     * @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY; uploaded objects stay, and the next call continues
+     */
     update: (withTimes = false) =>
       inTurn(async () => {
         try {
@@ -108,9 +93,11 @@ export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDe
           throw error;
         }
       }),
+    /** Another node may have written to the store, so it is read again. */
     forget: () => {
       memory = null;
     },
+    /** Reads which numbers of releases the index names, before this process gives out others. @throws TARGET_UNREACHABLE, TARGET_REFUSED */
     learnNumbers: async () => {
       const found = await readLedger(deps.store, RELEASE_INDEX);
       if (found.kind === 'read') await deps.onNumbers(listNumbers(found.ledger));
@@ -137,7 +124,7 @@ async function readMemory(store: ObjectStore): Promise<Memory> {
   return { index, version: found.version, siteDigest: null, needed, uncompressed };
 }
 
-async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Promise<UploadReport> {
+async function update(deps: UploadDeps, known: Memory, withTimes: boolean) {
   const slugs = new Set([...publishedSlugs(deps.folders), ...Object.keys(known.index.pages)]);
   const leaving = Object.entries(known.index.pages).flatMap(([slug, there]) =>
     deps.isShown({ slug, ...there }) === false ? [slug] : [],
@@ -153,7 +140,7 @@ async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Prom
       tally.objects += objects;
       tally.bytes += bytes;
     }
-    tally.releases += await nameReleases(deps, known, { some, site });
+    tally.releases += await nameReleases(deps, known, some, site);
   }
   const times = withTimes ? await deps.times() : known.index.times;
   const hasOther = site !== known.index.site || JSON.stringify(times) !== JSON.stringify(known.index.times);
@@ -162,11 +149,7 @@ async function update(deps: UploadDeps, known: Memory, withTimes: boolean): Prom
 }
 
 /** The release that the index should name; null: leave the entry as it is. */
-function wantedRelease(
-  { folders, isShown }: Pick<UploadDeps, 'folders' | 'isShown'>,
-  known: Memory,
-  slug: string,
-): IdentifiedManifest | null {
+function wantedRelease({ folders, isShown }: UploadDeps, known: Memory, slug: string): IdentifiedManifest | null {
   const there = known.index.pages[slug];
   const served = servedRelease(folders, slug);
   if (served === null || (served.number === there?.number && !known.uncompressed.has(slug))) return null;
@@ -185,7 +168,7 @@ async function removePages(store: ObjectStore, known: Memory, leaving: readonly 
   await removeUnneeded(store, known, objects);
 }
 
-async function uploadSite({ site, store }: Pick<UploadDeps, 'site' | 'store'>, known: Memory): Promise<string | null> {
+async function uploadSite({ site, store }: UploadDeps, known: Memory): Promise<string | null> {
   const found = await site();
   if (found === null) return null;
   if (found.digest === known.siteDigest) return known.index.site;
@@ -198,7 +181,7 @@ async function uploadSite({ site, store }: Pick<UploadDeps, 'site' | 'store'>, k
 
 /** Uploads the objects of a release that aren't there. @returns how many, and their bytes */
 async function uploadObjects(
-  { store, folders }: Pick<UploadDeps, 'store' | 'folders'>,
+  { store, folders }: UploadDeps,
   known: Memory,
   { manifest, digest }: IdentifiedManifest,
 ): Promise<readonly [objects: number, bytes: number]> {
@@ -223,9 +206,10 @@ async function uploadObjects(
 
 /** Names uploaded releases in the index, and removes what only older ones needed. @returns how many */
 async function nameReleases(
-  { store, folders, times }: Pick<UploadDeps, 'store' | 'folders' | 'times'>,
+  { store, folders, times }: UploadDeps,
   known: Memory,
-  { some, site }: { readonly some: readonly IdentifiedManifest[]; readonly site: string | null },
+  some: readonly IdentifiedManifest[],
+  site: string | null,
 ): Promise<number> {
   // A release that is no longer served may have been made for other access rules.
   const current = some.filter(({ manifest: { slug, number } }) => currentNumber(folders, slug) === number);

@@ -39,13 +39,11 @@ interface TargetLedger {
   doubts: 'none' | 'missing' | 'unreadable';
 }
 
-interface Tally {
-  filesWritten: number;
-  filesKept: number;
-  filesRemoved: number;
-  bytesWritten: number;
-  readonly warnings: string[];
-  readonly failures: string[];
+export type Tally = ReturnType<typeof emptyTally>;
+
+export function emptyTally() {
+  const words = { warnings: [] as string[], failures: [] as string[] };
+  return { filesWritten: 0, filesKept: 0, filesRemoved: 0, bytesWritten: 0, ...words };
 }
 
 export interface TargetRun {
@@ -127,14 +125,11 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
   const note = (): Promise<void> => writePageLedger(run, slug, there);
   await note();
   try {
-    await putAll(run, missing, { there, note });
+    await putAll(run, missing, there, note);
     // The home page's files at the root were written before and stay.
     const homePaths = slug === SITE_SLUG ? run.site.homePaths() : new Set<string>();
     for (const path of gone) {
-      if (!homePaths.has(path)) {
-        await store.remove(path);
-        tally.filesRemoved += 1;
-      }
+      if (!homePaths.has(path)) await removeFile(run, path);
       there.delete(path);
     }
   } catch (error) {
@@ -149,11 +144,12 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
 async function putAll(
   run: TargetRun,
   missing: readonly StaticFile[],
-  { there, note }: { readonly there: PageFiles; readonly note: () => Promise<void> },
+  there: PageFiles,
+  note: () => Promise<void>,
 ): Promise<void> {
   const { concurrency, checkpointFiles, tally } = run;
   for (const stage of STAGES) {
-    const files = missing.filter((file) => file.stage === stage);
+    const files = missing.filter((file) => (file.stage ?? 'data') === stage);
     for (let from = 0; from < files.length; from += checkpointFiles) {
       if (from > 0) await note();
       await forEachLimited(files.slice(from, from + checkpointFiles), concurrency, async (file) => {
@@ -166,6 +162,11 @@ async function putAll(
   }
 }
 
+async function removeFile({ store, tally }: TargetRun, path: string): Promise<void> {
+  await store.remove(path);
+  tally.filesRemoved += 1;
+}
+
 export async function putFile({ store, encoding, tally }: TargetRun, file: StaticFile): Promise<void> {
   const { body, headers } = await encodedFile(file, encoding);
   await store.put(file.path, body, headers);
@@ -173,7 +174,8 @@ export async function putFile({ store, encoding, tally }: TargetRun, file: Stati
 }
 
 function writePageLedger({ store }: TargetRun, slug: string, files: PageFiles): Promise<void> {
-  return store.put(pageLedger(slug).key, Buffer.from(pageLedgerText(files)), LEDGER_HEADERS);
+  const text = JSON.stringify({ format: 2, files: Object.fromEntries(files) });
+  return store.put(pageLedger(slug).key, Buffer.from(text), LEDGER_HEADERS);
 }
 
 /** Documents are removed first, then the files they link to. */
@@ -196,10 +198,7 @@ export async function removePage(run: TargetRun, slug: string): Promise<boolean>
   // The files of its current release are the best guess at what was there.
   const guessed = isLost || memory.doubts === 'unreadable' ? site.pathsOf(slug) : [];
   const paths = documentsFirst(found.kind === 'read' ? found.ledger.keys() : guessed);
-  await forEachLimited(paths, run.concurrency, async (path) => {
-    await store.remove(path);
-    tally.filesRemoved += 1;
-  });
+  await forEachLimited(paths, run.concurrency, (path) => removeFile(run, path));
   // Emptied before the site's ledger forgets the page, and removed after that. A crash in between does no harm.
   if (hasLedger) await writePageLedger(run, slug, new Map());
   memory.pages.delete(slug);
@@ -209,21 +208,15 @@ export async function removePage(run: TargetRun, slug: string): Promise<boolean>
 /**
  * The root may be a copy of a page that is no longer public. It is replaced first, unless its links point to files that are
  * still to be written; then it is removed with that page.
+ *
+ * @param hasTargets  whether every page that it links to was complete once
  */
-export async function hideFromSite(
-  run: TargetRun,
-  { own, others, known }: { own: StaticPage; others: readonly StaticPage[]; known: ReadonlySet<string> },
-): Promise<void> {
-  if (others.every(({ slug }) => known.has(slug))) return uploadPage(run, own);
+export async function hideFromSite(run: TargetRun, own: StaticPage, hasTargets: boolean): Promise<void> {
+  if (hasTargets) return uploadPage(run, own);
   const found = await readLedger(run.store, pageLedger(SITE_SLUG));
   const before: PageFiles = found.kind === 'read' ? found.ledger : new Map();
-  const stale = own
-    .files()
-    .filter(({ path, identity }) => before.has(path) && before.get(path) !== contentStamp(run, identity));
-  for (const { path } of stale) {
-    await run.store.remove(path);
-    run.tally.filesRemoved += 1;
-  }
+  for (const { path, identity } of own.files())
+    if (before.has(path) && before.get(path) !== contentStamp(run, identity)) await removeFile(run, path);
 }
 
 /**
@@ -260,23 +253,17 @@ type PageEntries = Map<string, z.output<typeof PageEntrySchema>>;
 /** Stamps by whole path. */
 type PageFiles = Map<string, string>;
 
-interface SiteLedger {
-  readonly settings: string;
-  readonly pages: PageEntries;
-  /** False: the list of sealed pages was encrypted with another key and can't be read. */
-  readonly isWhole: boolean;
-}
-
-export function siteLedger(key: SiteKey): LedgerFormat<SiteLedger> {
+export function siteLedger(key: SiteKey) {
   return {
     key: SITE_LEDGER,
-    parse: (text) => {
+    parse: (text: string) => {
       const ledger = parseJson(SiteLedgerSchema, text);
       if (ledger === null) return null;
       const { settings, sealed } = ledger;
       const opened = sealed === undefined ? '{}' : openEntries(sealed, key);
       const entries = opened === null ? null : parseJson(PageEntriesSchema, opened);
       const pages = new Map([...Object.entries(ledger.pages), ...Object.entries(entries ?? {})]);
+      // Not whole: the list of sealed pages was encrypted with another key and can't be read.
       return { settings, pages, isWhole: entries !== null };
     },
   };
@@ -303,10 +290,6 @@ export function pageLedger(slug: string): LedgerFormat<PageFiles> {
       return files.every(([path]) => belongsTo(slug, path)) ? new Map(files) : null;
     },
   };
-}
-
-function pageLedgerText(files: PageFiles): string {
-  return JSON.stringify({ format: 2, files: Object.fromEntries(files) });
 }
 
 function belongsTo(slug: string, path: string): boolean {
