@@ -6,8 +6,8 @@
 import { isStatusError, messageOf, StatusError } from '../errors.ts';
 import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } from './page-release.ts';
 import type { PublishControl } from './publish-control.ts';
-import { discardRelease, heldRelease, prune } from './releases/clean.ts';
-import { currentNumber, SITE_SLUG, servedRelease } from './releases/folders.ts';
+import { heldRelease, prune } from './releases/clean.ts';
+import { currentNumber, releaseFolder, SITE_SLUG, servedRelease } from './releases/folders.ts';
 import {
   createManifestCache,
   type Manifest,
@@ -92,7 +92,8 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
       // Another process may have closed the page in between, before this link was there.
       if (access === 'public' && !(await deps.mayServe(release))) await hideFromPublic(deps, slug);
     } catch (error) {
-      if (currentNumber(folders, slug) !== number) discardRelease(deps, manifest);
+      // Folders that only it links to are removed by the next `prune`.
+      if (currentNumber(folders, slug) !== number) deps.disk.remove(releaseFolder(folders, slug, number));
       throw error;
     }
     manifests.put(manifest);

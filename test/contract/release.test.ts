@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { discardRelease, prune, RELEASES_KEPT, removeOrphans } from '../../src/publish/releases/clean.ts';
+import { prune, RELEASES_KEPT, removeOrphans } from '../../src/publish/releases/clean.ts';
 import { DISK, type Disk } from '../../src/publish/releases/disk.ts';
 import { currentNumber, filesFolder, releaseNumbers, servedRelease } from '../../src/publish/releases/folders.ts';
 import { currentManifest, type Manifest, readManifest } from '../../src/publish/releases/manifest.ts';
@@ -430,7 +430,7 @@ describe('releases', () => {
     await publish(wholeFiles('quick'));
     const manifest = await writing;
     expect(Object.keys(manifest.files)).toHaveLength(6);
-    discardRelease(place(), manifest);
+    DISK.remove(join(folders.releases, manifest.slug, String(manifest.number)));
     expect(served('index.html')).toContain('quick');
   });
 

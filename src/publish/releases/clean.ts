@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { PageConfig } from '../../config/schema.ts';
 import { statedAccess } from '../../model/access.ts';
 import type { AccessType } from '../../model/observation.ts';
-import type { Disk } from './disk.ts';
 import {
   currentNumber,
   NEXT_FOLDER,
   namesIn,
+  type Place,
   poolFolder,
   publishedSlugs,
   type ReleaseFolders,
@@ -18,14 +18,7 @@ import {
   SITE_SLUG,
   servedRelease,
 } from './folders.ts';
-import {
-  type createReleasePages,
-  type Manifest,
-  outlineOf,
-  type PageAtSlug,
-  type ReleaseOutline,
-  readManifest,
-} from './manifest.ts';
+import { type createReleasePages, outlineOf, type PageAtSlug, type ReleaseOutline, readManifest } from './manifest.ts';
 import { closeFolder } from './modes.ts';
 import { readReleaseData } from './release-data.ts';
 import { hideFromPublic, unlinkPage } from './switch.ts';
@@ -34,11 +27,6 @@ import { hideFromPublic, unlinkPage } from './switch.ts';
  * Visitors who loaded the previous release must still be able to follow its links, and `rollback` needs releases to go back to.
  */
 export const RELEASES_KEPT = 5;
-
-interface Place {
-  readonly disk: Disk;
-  readonly folders: ReleaseFolders;
-}
 
 /**
  * Keeps the last releases of a page, including the one being served, and the folders that they share.
@@ -82,11 +70,6 @@ function outdated(outlines: ReadonlyMap<number, ReleaseOutline | null>, current:
   return [...completed, ...others.slice(0, Math.max(0, others.length - (RELEASES_KEPT - 1)))];
 }
 
-/** Removes a release that was never switched to. Folders that only it links to are removed by the next `prune`. */
-export function discardRelease({ disk, folders }: Place, { slug, number }: Pick<Manifest, 'slug' | 'number'>): void {
-  disk.remove(releaseFolder(folders, slug, number));
-}
-
 /**
  * Removes what a crash left half written: releases without a manifest, everything of a page that was never switched to, and
  * links that were never renamed. Only the process that holds the publishing lease may call this.
@@ -115,11 +98,6 @@ function hasManifest(folders: ReleaseFolders, slug: string, number: number): boo
  * An operator can hold a page: it stays on its release, whatever news there is, until the hold is released. The hold is stored
  * next to the releases, so it survives a restart and is removed with the page.
  */
-interface Place {
-  readonly disk: Disk;
-  readonly folders: ReleaseFolders;
-}
-
 const heldFile = (folders: ReleaseFolders, slug: string): string => join(folders.releases, slug, 'held');
 
 /** Holds a page on the release being served. The caller holds the publishing lease. */
@@ -177,7 +155,7 @@ export interface Standing {
  * @returns slugs that were served until now, possibly including the site's own
  */
 export async function closePages(
-  place: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  place: Place,
   { isOpen, isReplaced }: Standing,
   pageOf: ReturnType<typeof createReleasePages>,
 ): Promise<readonly string[]> {
@@ -205,14 +183,13 @@ export function listedPages(folders: ReleaseFolders, number: number): readonly P
   return readReleaseData(folders, SITE_SLUG, number)?.listed ?? [{ slug: SITE_SLUG, page: null }];
 }
 
-/** Finds pages on disk that can be served while the database can't be read. */
-export interface LastPublished {
-  readonly slug: string;
-  readonly customDomain: string | null;
-}
+export type LastPublished = ReturnType<typeof lastPublicPages>[number];
 
-/** Returns the pages that were public when last published, unless the configuration makes them private or unpublished. */
-export function lastPublicPages(folders: ReleaseFolders, pages: readonly PageConfig[]): readonly LastPublished[] {
+/**
+ * Returns the pages that can be served while the database can't be read: those that were public when last published, unless the
+ * configuration makes them private or unpublished.
+ */
+export function lastPublicPages(folders: ReleaseFolders, pages: readonly PageConfig[]) {
   return publishedSlugs(folders).flatMap((slug) => {
     const served = servedRelease(folders, slug);
     const manifest = served?.isPublic === true ? readManifest(folders, slug, served.number) : null;

@@ -18,38 +18,8 @@ import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { makeFolder } from '../../store/make-folder.ts';
 
-export interface Disk {
-  /** Creates a folder and its parents, all with this mode; default: only the owner has access. */
-  readonly makeFolder: (path: string, mode?: number) => void;
-  /** Creates one folder; fails if it exists. */
-  readonly claimFolder: (path: string, mode?: number) => void;
-  readonly setMode: (path: string, mode: number) => void;
-  /** Gives an existing file another name. */
-  readonly link: (from: string, to: string) => void;
-  readonly symlink: (target: string, path: string) => void;
-  readonly rename: (from: string, to: string) => void;
-  readonly unlink: (path: string) => void;
-  /** Removes a file or a whole folder, if it exists. */
-  readonly remove: (path: string) => void;
-  /** Starts a batch of writes that are made durable together. */
-  readonly batch: () => Batch;
-  /** Resolves once the names in a folder are on disk. */
-  readonly syncFolder: (path: string) => Promise<void>;
-}
-
-/** Files that are written one by one and made durable together, which is many times as fast. */
-export interface Batch {
-  /** Writes a new file; default mode: only the owner has access. */
-  readonly write: (path: string, bytes: Uint8Array, mode?: number) => void;
-  /** Adds a folder whose names changed. */
-  readonly touch: (folder: string) => void;
-  /** Begins with what was written so far, unless that is too much to sync file by file. */
-  readonly begin: () => void;
-  /** Resolves once everything is on disk. After a failure, any of it may be missing. */
-  readonly flush: () => Promise<void>;
-  /** Closes what is still open. */
-  readonly close: () => void;
-}
+export type Disk = Readonly<typeof DISK>;
+export type Batch = Readonly<ReturnType<typeof createBatch>>;
 
 /** Above this number of open files, the whole file system is synced instead. */
 const OPEN_FILES_MAX = 200;
@@ -58,17 +28,23 @@ const OWNER_FILE = 0o600;
 
 const syncFile = promisify(fsync);
 
-export const DISK: Disk = {
-  makeFolder: (path, mode = OWNER_FOLDER) => makeFolder(path, mode),
-  claimFolder: (path, mode = OWNER_FOLDER) => mkdirSync(path, { mode }),
-  setMode: chmodSync,
-  link: linkSync,
-  symlink: symlinkSync,
-  rename: renameSync,
-  unlink: unlinkSync,
-  remove: (path) => rmSync(path, { recursive: true, force: true }),
+export const DISK = {
+  /** Creates a folder and its parents, all with this mode; default: only the owner has access. */
+  makeFolder: (path: string, mode = OWNER_FOLDER): void => makeFolder(path, mode),
+  /** Creates one folder; fails if it exists. */
+  claimFolder: (path: string, mode = OWNER_FOLDER): void => void mkdirSync(path, { mode }),
+  setMode: (path: string, mode: number): void => chmodSync(path, mode),
+  /** Gives an existing file another name. */
+  link: (from: string, to: string): void => linkSync(from, to),
+  symlink: (target: string, path: string): void => symlinkSync(target, path),
+  rename: (from: string, to: string): void => renameSync(from, to),
+  unlink: (path: string): void => unlinkSync(path),
+  /** Removes a file or a whole folder, if it exists. */
+  remove: (path: string): void => rmSync(path, { recursive: true, force: true }),
+  /** Starts a batch of writes that are made durable together. */
   batch: createBatch,
-  syncFolder: async (path) => {
+  /** Resolves once the names in a folder are on disk. */
+  syncFolder: async (path: string): Promise<void> => {
     const folder = openSync(path, 'r');
     try {
       await syncFile(folder);
@@ -78,7 +54,8 @@ export const DISK: Disk = {
   },
 };
 
-function createBatch(): Batch {
+/** Files that are written one by one and made durable together, which is many times as fast. */
+function createBatch() {
   const open: number[] = [];
   const syncing: Promise<void>[] = [];
   const folders = new Set<string>();
@@ -92,7 +69,8 @@ function createBatch(): Batch {
     for (const file of open.splice(0)) syncing.push(syncFile(file).finally(() => closeSync(file)));
   };
   return {
-    write: (path, bytes, mode = OWNER_FILE) => {
+    /** Writes a new file; default mode: only the owner has access. */
+    write: (path: string, bytes: Uint8Array, mode = OWNER_FILE): void => {
       const file = openSync(path, 'wx', mode);
       try {
         for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
@@ -106,14 +84,17 @@ function createBatch(): Batch {
         closed.push(path);
       }
     },
-    touch: (folder) => void folders.add(folder),
-    begin: () => {
+    /** Adds a folder whose names changed. */
+    touch: (folder: string): void => void folders.add(folder),
+    /** Begins with what was written so far, unless that is too much to sync file by file. */
+    begin: (): void => {
       if (closed.length > 0) return;
       syncOpen();
       // Reported by `flush`.
       Promise.all(syncing).catch(() => undefined);
     },
-    flush: async () => {
+    /** Resolves once everything is on disk. After a failure, any of it may be missing. */
+    flush: async (): Promise<void> => {
       try {
         const [first] = closed;
         if (first !== undefined && (await syncFileSystem(first))) return;
@@ -127,6 +108,7 @@ function createBatch(): Batch {
         closeAll();
       }
     },
+    /** Closes what is still open. */
     close: closeAll,
   };
 }

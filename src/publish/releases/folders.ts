@@ -12,24 +12,26 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Disk } from './disk.ts';
 
-export interface ReleaseFolders {
-  readonly releases: string;
-  readonly publicSite: string;
-  readonly privateSite: string;
-  /** File with the record of what the last process published. */
-  readonly published: string;
+export type ReleaseFolders = Readonly<ReturnType<typeof releaseFolders>>;
+
+/** A data folder, and how it is written to. */
+export interface Place {
+  readonly disk: Disk;
+  readonly folders: ReleaseFolders;
 }
 
 /** The release that holds the site's own files. */
 export const SITE_SLUG = '_site';
 
 /** The folders of a data folder. */
-export function releaseFolders(data: string): ReleaseFolders {
+export function releaseFolders(data: string) {
   return {
     releases: join(data, 'releases'),
     publicSite: join(data, 'site', 'public'),
     privateSite: join(data, 'site', 'private'),
+    // File with the record of what the last process published.
     published: join(data, 'published.json'),
   };
 }
@@ -88,10 +90,7 @@ export async function readServed(
   return served;
 }
 
-function listLinks(
-  folders: ReleaseFolders,
-  slug: string,
-): readonly { readonly place: string; readonly isPublic: boolean }[] {
+function listLinks(folders: ReleaseFolders, slug: string) {
   return [
     { place: join(folders.publicSite, slug), isPublic: true },
     { place: join(folders.privateSite, slug), isPublic: false },

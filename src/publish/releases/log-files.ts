@@ -14,7 +14,7 @@ import {
 import { parseCheckpoint } from '../../transparency/note.ts';
 import type { LogHead, PageLog } from '../../transparency/page-log.ts';
 import type { Manifest } from './manifest.ts';
-import type { DrawnFile, ReleaseFile } from './write.ts';
+import type { ReleaseFile } from './write.ts';
 
 /** A release that is about to be written. */
 export interface LoggedRelease {
@@ -55,17 +55,21 @@ export async function withLogFiles(
   const written = (path: string, contentType: string, text: string): ReleaseFile => {
     const sha256 = hash('sha256', text);
     if (previous?.files[path]?.sha256 === sha256) return { path, drawn: null };
-    return {
-      path,
-      drawn: { key: sha256, sha256, contentType, csp: null, body: Buffer.from(text) } satisfies DrawnFile,
-    };
+    return { path, drawn: { key: sha256, sha256, contentType, csp: null, body: Buffer.from(text) } };
   };
   return [
     ...own,
     written(CHECKPOINT_PATH, 'text/plain; charset=utf-8', head.checkpoint),
     written(FILES_PATH, 'text/plain; charset=utf-8', sums),
     written(KEY_PATH, 'application/json; charset=utf-8', `${JSON.stringify({ keys: [head.verifier] })}\n`),
-    ...(await entryFiles(deps, { head, previous, page: release.page, written })),
+    ...(
+      await entryFiles(head, previous, (from) => deps.readLines(release.page, { from, to: from + ENTRIES_PER_FILE }))
+    ).map(
+      ([path, lines]): ReleaseFile =>
+        lines === null
+          ? { path, drawn: null }
+          : written(path, 'application/jsonl; charset=utf-8', lines.map((line) => `${line}\n`).join('')),
+    ),
   ];
 }
 
@@ -98,32 +102,19 @@ export function readSeen({ readBefore }: Pick<LogFilesDeps, 'readBefore'>) {
   }
 }
 
+/** The lines of each file of entries; null: it is as it was in the last release. */
 async function entryFiles(
-  { readLines }: LogFilesDeps,
-  {
-    head,
-    previous,
-    page,
-    written,
-  }: {
-    head: LogHead;
-    previous: Manifest | null;
-    page: PageKey;
-    written: (path: string, contentType: string, text: string) => ReleaseFile;
-  },
-): Promise<readonly ReleaseFile[]> {
-  const files: ReleaseFile[] = [];
+  head: LogHead,
+  previous: Manifest | null,
+  readFrom: (first: number) => Promise<readonly string[]>,
+): Promise<(readonly [path: string, lines: readonly string[] | null])[]> {
+  const files: (readonly [string, readonly string[] | null])[] = [];
   const tailFrom = head.size - head.tail.length;
   for (let from = 0; from < head.size; from += ENTRIES_PER_FILE) {
     const path = entriesPath(from);
-    const isTail = from === tailFrom;
     const isFullBefore = previous?.files[entriesPath(from + ENTRIES_PER_FILE)] !== undefined;
-    if (!isTail && isFullBefore && previous?.files[path] !== undefined) {
-      files.push({ path, drawn: null });
-      continue;
-    }
-    const lines = isTail ? head.tail : await readLines(page, { from, to: from + ENTRIES_PER_FILE });
-    files.push(written(path, 'application/jsonl; charset=utf-8', lines.map((line) => `${line}\n`).join('')));
+    if (from === tailFrom) files.push([path, head.tail]);
+    else files.push([path, isFullBefore && previous?.files[path] !== undefined ? null : await readFrom(from)]);
   }
   return files;
 }

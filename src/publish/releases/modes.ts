@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import {
   filesFolder,
+  type Place,
   poolFolder,
   publishedSlugs,
   type ReleaseFolders,
@@ -16,22 +17,13 @@ import {
 } from './folders.ts';
 import { filePlaces, type Manifest, variantSuffix } from './manifest.ts';
 
+const PRIVATE = { folder: 0o700, file: 0o600 };
+const PUBLIC = { folder: 0o755, file: 0o644 };
 /** Permissions of folders and files. */
-export interface Modes {
-  readonly folder: number;
-  readonly file: number;
-}
-
-const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
-const PUBLIC: Modes = { folder: 0o755, file: 0o644 };
+export type Modes = Readonly<typeof PRIVATE>;
 /** Others can enter this folder but not list it, because it would reveal the names of private pages. */
 const UNLISTED = 0o711;
 const OF_OTHERS = 0o077;
-
-interface Place {
-  readonly disk: Disk;
-  readonly folders: ReleaseFolders;
-}
 
 /** Modes for new files and folders; existing ones are changed to them. */
 export function chooseModes(isPublic: boolean): Modes {
@@ -72,14 +64,10 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
 }
 
 /** Tightens permissions that an earlier version, another umask or a restored copy left open. */
-export function closeGated(place: Place): void {
-  const { disk, folders } = place;
+export function closeGated({ disk, folders }: Place): void {
   if (isOpen(folders.releases)) disk.setMode(folders.releases, UNLISTED);
   if (isOpen(folders.privateSite)) disk.setMode(folders.privateSite, PRIVATE.folder);
-  for (const slug of publishedSlugs(folders)) {
-    const folder = join(folders.releases, slug);
-    if (servedRelease(folders, slug)?.isPublic === false && isOpen(folder)) closeTree(disk, folder);
-  }
+  for (const folder of openGated(folders)) closeTree(disk, folder);
 }
 
 /** Returns folders of private pages that other users of this machine can enter. */

@@ -1,6 +1,6 @@
 /** Serves the files of an earlier release of a page again, as a new release, until the page is published anew: with its next news or heartbeat. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StatusError } from '../../errors.ts';
@@ -20,23 +20,20 @@ interface RollbackDeps extends PublishLeaseDeps {
   readonly log: PageLog;
 }
 
-interface Rollback {
-  readonly slug: string;
-  /** Number of the release to serve; null: the newest suitable one before the served release. */
-  readonly release: number | null;
-  /** True: hold the page on it, whatever news there is. Default: false, which ends a hold. */
-  readonly isHeld?: boolean;
-}
-
 /**
  * Switches to a release that is still on disk, after checking every file of it. It must have been made for the page's current
  * access rules.
  *
+ * @param release  number of the release to serve; null: the newest suitable one before the served release
+ * @param isHeld  true: hold the page on it, whatever news there is. Default: false, which ends a hold
  * @returns the manifest of the new release; `restores` is the number of the earlier one
  * @throws NOT_FOUND when there is no such page or release, or none that can be served; PUBLISH_FAILED when the switch fails.
  * The release that was served stays online
  */
-export async function rollbackTo(deps: RollbackDeps, { slug, release, isHeld = false }: Rollback): Promise<Manifest> {
+export async function rollbackTo(
+  deps: RollbackDeps,
+  { slug, release, isHeld = false }: { slug: string; release: number | null; isHeld?: boolean },
+): Promise<Manifest> {
   const { folders, disk = DISK } = deps;
   return withPublishLease(deps, async (fence) => {
     const served = servedRelease(folders, slug);
@@ -52,10 +49,10 @@ export async function rollbackTo(deps: RollbackDeps, { slug, release, isHeld = f
         : numbers.filter((number) => number === release);
     const manifest = wanted
       .map((number) => readManifest(folders, slug, number))
-      .find(
-        (found) => found !== null && isForGate(found, served.isPublic) && isOfPage(found) && isWhole(folders, found),
-      );
-    if (manifest === undefined || manifest === null)
+      .filter((found) => found !== null)
+      // A private page never shows a release that was made as public, and the other way round.
+      .find((one) => (one.access === 'public') === served.isPublic && isOfPage(one) && isWhole(folders, one));
+    if (manifest === undefined)
       throw notFound(
         slug,
         release === null
@@ -64,7 +61,7 @@ export async function rollbackTo(deps: RollbackDeps, { slug, release, isHeld = f
       );
     // If the page became private or public in between, shared files may have the modes of the other side.
     setModes({ disk, folders }, manifest);
-    const restored = await serveAgain({ ...deps, disk }, { manifest, current });
+    const restored = await serveAgain({ ...deps, disk }, manifest, current);
     const { number } = restored;
     await fence.pass(() => switchTo({ disk, folders }, { slug, number, isPublic: served.isPublic }));
     if (isHeld) await hold({ disk, folders }, slug, number);
@@ -79,7 +76,8 @@ export async function rollbackTo(deps: RollbackDeps, { slug, release, isHeld = f
  */
 async function serveAgain(
   { database, folders, disk, log, now }: RollbackDeps & { readonly disk: Disk },
-  { manifest, current }: { readonly manifest: Manifest; readonly current: Manifest | null },
+  manifest: Manifest,
+  current: Manifest | null,
 ): Promise<Manifest> {
   const { slug, number, files, eventKey } = manifest;
   const place = current === null ? null : filePlaces(folders, current);
@@ -103,20 +101,11 @@ async function serveAgain(
   );
 }
 
-/** A private page never shows a release that was made as public, and the other way round. */
-function isForGate({ access }: Manifest, isPublic: boolean): boolean {
-  return (access === 'public') === isPublic;
-}
-
 function isWhole(folders: ReleaseFolders, { slug, number, files }: Manifest): boolean {
   const root = filesFolder(folders, slug, number);
   return Object.entries(files).every(([path, record]) => {
     try {
-      return (
-        createHash('sha256')
-          .update(readFileSync(join(root, path)))
-          .digest('hex') === record.sha256
-      );
+      return hash('sha256', readFileSync(join(root, path))) === record.sha256;
     } catch {
       return false;
     }

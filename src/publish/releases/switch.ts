@@ -9,7 +9,8 @@ import type { Database } from '../../store/database.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { createLeases, type Lease, type Leases, underLease } from '../../store/nodes/leases.ts';
 import type { Disk } from './disk.ts';
-import { filesFolder, type ReleaseFolders } from './folders.ts';
+import { filesFolder, type Place, type ReleaseFolders } from './folders.ts';
+import type { Manifest } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
 /**
@@ -17,8 +18,8 @@ import { chooseModes } from './modes.ts';
  * becomes public, the private link is removed last.
  */
 export async function switchTo(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  { slug, number, isPublic }: { readonly slug: string; readonly number: number; readonly isPublic: boolean },
+  { disk, folders }: Place,
+  { slug, number, isPublic }: Pick<Manifest, 'slug' | 'number'> & { readonly isPublic: boolean },
 ): Promise<void> {
   const [site, otherSite] = isPublic
     ? [folders.publicSite, folders.privateSite]
@@ -26,7 +27,7 @@ export async function switchTo(
   disk.makeFolder(dirname(site), chooseModes(true).folder);
   disk.makeFolder(site, chooseModes(isPublic).folder);
   if (!isPublic) await removeLink(disk, otherSite, slug);
-  const next = join(site, nextLinkName(slug));
+  const next = join(site, `.${slug}.next`);
   disk.remove(next);
   disk.symlink(relative(site, filesFolder(folders, slug, number)), next);
   disk.rename(next, join(site, slug));
@@ -35,44 +36,26 @@ export async function switchTo(
 }
 
 /** Removes the public link of a page. Its files stay on disk, unreachable. */
-export async function hideFromPublic(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  slug: string,
-): Promise<void> {
+export async function hideFromPublic({ disk, folders }: Place, slug: string): Promise<void> {
   await removeLink(disk, folders.publicSite, slug);
 }
 
 /** Removes both links of a page. Its files stay on disk, unreachable. */
-export async function unlinkPage(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  slug: string,
-): Promise<void> {
+export async function unlinkPage({ disk, folders }: Place, slug: string): Promise<void> {
   for (const site of [folders.publicSite, folders.privateSite]) await removeLink(disk, site, slug);
 }
 
 /** Removes a page and its releases. */
-export async function withdraw(
-  place: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  slug: string,
-): Promise<void> {
+export async function withdraw(place: Place, slug: string): Promise<void> {
   await unlinkPage(place, slug);
   place.disk.remove(join(place.folders.releases, slug));
 }
 
-/** Temporary name of a link until it is renamed. */
-function nextLinkName(slug: string): string {
-  return `.${slug}.next`;
-}
-
 async function removeLink(disk: Disk, site: string, slug: string): Promise<void> {
   const link = join(site, slug);
-  if (!isLink(link)) return;
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
   disk.unlink(link);
   await disk.syncFolder(site);
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 /**

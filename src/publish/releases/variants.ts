@@ -4,9 +4,8 @@
  */
 
 import { dirname, join } from 'node:path';
-import type { Disk } from './disk.ts';
-import { NEXT_FOLDER, type ReleaseFolders, releaseFolder } from './folders.ts';
-import { type FileRecord, filePlaces, MANIFEST_FILE, type Manifest, type Variant, variantSuffix } from './manifest.ts';
+import { NEXT_FOLDER, type Place, releaseFolder } from './folders.ts';
+import { filePlaces, MANIFEST_FILE, type Manifest, type Variant, variantSuffix } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
 /** Paths of a release whose variants are not made yet. */
@@ -22,7 +21,7 @@ export function withoutVariants({ files }: Manifest): string[] {
  * @returns the new manifest; null when another process is writing variants, or the release was removed
  */
 export async function writeVariants(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
+  { disk, folders }: Place,
   manifest: Manifest,
   made: ReadonlyMap<string, readonly Variant[]>,
 ): Promise<Manifest | null> {
@@ -44,8 +43,8 @@ export async function writeVariants(
     await staged.flush();
     for (const [index, { place }] of places.entries()) disk.rename(join(next, String(index)), place);
     const records = recordsWith(manifest, made);
-    if (records === null) return manifest;
-    const named = { ...manifest, files: { ...manifest.files, ...records } };
+    if (records.length === 0) return manifest;
+    const named = { ...manifest, files: { ...manifest.files, ...Object.fromEntries(records) } };
     const naming = disk.batch();
     for (const { place } of places) naming.touch(dirname(place));
     naming.write(join(next, MANIFEST_FILE), Buffer.from(JSON.stringify(named)));
@@ -60,17 +59,13 @@ export async function writeVariants(
   }
 }
 
-/** Returns the changed records; null: none changed. */
-function recordsWith(
-  { files }: Manifest,
-  made: ReadonlyMap<string, readonly Variant[]>,
-): Readonly<Record<string, FileRecord>> | null {
-  const changed = [...made].flatMap(([path, variants]) => {
+/** Returns the changed records. */
+function recordsWith({ files }: Manifest, made: ReadonlyMap<string, readonly Variant[]>) {
+  return [...made].flatMap(([path, variants]) => {
     const record = files[path];
     const encodings = variants.map(({ encoding }) => encoding);
     return record === undefined || record.variants?.join() === encodings.join()
       ? []
       : [[path, { ...record, variants: encodings }] as const];
   });
-  return changed.length === 0 ? null : Object.fromEntries(changed);
 }
