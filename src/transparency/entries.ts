@@ -121,30 +121,18 @@ export function correctionsEntry(at: string, changes: readonly DayChange[]): Ent
 }
 
 /** What both keys sign when one takes over from the other. */
-export function keyChangeText({
-  origin,
-  n,
-  from,
-  to,
-}: {
-  origin: string;
-  n: number;
-  from: string;
-  to: string;
-}): string {
+export function keyChangeText(origin: string, n: number, from: string, to: string): string {
   return `pharos log key/v1\n${origin}\n${n}\n${from}\n${to}\n`;
 }
 
 /** The current figures of each day according to the entries, and when they were last corrected. */
-export function committedDays(
-  entries: readonly LogEntry[],
-  onRewrite: (fault: string) => void = () => {},
-): ReadonlyMap<string, { readonly figures: string | null; readonly correctedAt: string | null }> {
-  const days = new Map<string, { figures: string | null; correctedAt: string | null }>();
-  const place = (entry: LogEntry, name: string, { was, now }: { was: string | null; now: string | null }): void => {
+export function committedDays(entries: readonly LogEntry[], onRewrite: (fault: string) => void = () => {}) {
+  const days = new Map<string, { readonly figures: string | null; readonly correctedAt: string | null }>();
+  const place = (entry: LogEntry, name: string, was: DayFigures | null, now: DayFigures | null): void => {
     const known = days.get(name)?.figures ?? null;
-    if (known !== was) onRewrite(`Entry ${entry.n} of the log changes what was signed of ${name}, and doesn’t say so.`);
-    days.set(name, { figures: now, correctedAt: entry.kind === 'corrections' ? entry.at : null });
+    if (known !== toText(was))
+      onRewrite(`Entry ${entry.n} of the log changes what was signed of ${name}, and doesn’t say so.`);
+    days.set(name, { figures: toText(now), correctedAt: entry.kind === 'corrections' ? entry.at : null });
   };
   for (const entry of entries) {
     // After a restart, the log doesn't continue what was before.
@@ -152,11 +140,9 @@ export function committedDays(
     if (entry.kind === 'days')
       for (const [day, lists] of Object.entries(entry.days))
         for (const [figures, components] of lists)
-          for (const component of components)
-            place(entry, `${component} ${day}`, { was: null, now: JSON.stringify(figures) });
+          for (const component of components) place(entry, `${component} ${day}`, null, figures);
     if (entry.kind === 'corrections')
-      for (const { component, day, was, now } of entry.corrections)
-        place(entry, `${component} ${day}`, { was: toText(was), now: toText(now) });
+      for (const { component, day, was, now } of entry.corrections) place(entry, `${component} ${day}`, was, now);
   }
   return days;
 }

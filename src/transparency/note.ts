@@ -150,19 +150,15 @@ function signatures(note: string, key: VerifierKey, algorithm: number): Buffer[]
     .map((blob) => blob.subarray(4));
 }
 
-function isValid(text: string, signature: Buffer, { publicKey }: VerifierKey): boolean {
-  const key = createPublicKey({
-    key: { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') },
-    format: 'jwk',
-  });
-  return verify(null, Buffer.from(text), key, signature);
+/** Whether a key signed a text. */
+export function isValid(text: string, signature: Buffer, { publicKey }: VerifierKey): boolean {
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') };
+  return verify(null, Buffer.from(text), createPublicKey({ key: jwk, format: 'jwk' }), signature);
 }
 
 function keyId({ name, publicKey }: VerifierKey, algorithm: number): Buffer {
-  return hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(algorithm), publicKey]), 'buffer').subarray(
-    0,
-    4,
-  );
+  const about = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(algorithm), publicKey]);
+  return hash('sha256', about, 'buffer').subarray(0, 4);
 }
 
 function rawPublicKey(privateKey: KeyObject): Buffer {

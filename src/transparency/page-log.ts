@@ -4,6 +4,7 @@
  */
 
 import { sign } from 'node:crypto';
+import { z } from 'zod';
 import { compareDays, DAYS_COUNT, type DayRecord } from '../model/closed-days.ts';
 import type { LogSummary } from '../model/page.ts';
 import type { PageKey } from '../model/slugs.ts';
@@ -22,7 +23,7 @@ import {
   parseEntry,
   treeRoot,
 } from './entries.ts';
-import { formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
+import { type Checkpoint, formatCheckpoint, formatKey, type SigningKey, signNote } from './note.ts';
 import { judgeWitness, readRecords } from './witness.ts';
 
 /** A log, and the revision of the store that its news was made from. News older than the log is left out. */
@@ -32,8 +33,8 @@ interface LogPlace {
   readonly origin: string;
   readonly revision: number;
   readonly at: EpochMs;
-  /** Where the log was in the release being served; null: there is none. */
-  readonly seen: SeenLog | null;
+  /** The log of the release being served, with the lines of its last file; null: there is none. */
+  readonly seen: (Pick<Checkpoint, 'size' | 'root'> & { readonly tail: readonly string[] }) | null;
 }
 
 /** The current figures of past days. */
@@ -55,14 +56,6 @@ interface ReleaseCommit extends LogPlace {
   readonly isRollback?: boolean;
 }
 
-/** The log as a release shows it. */
-interface SeenLog {
-  readonly size: number;
-  readonly root: string;
-  /** The lines of its last file. */
-  readonly tail: readonly string[];
-}
-
 /** The keys in use. */
 export interface LogKeys {
   readonly current: SigningKey;
@@ -70,16 +63,18 @@ export interface LogKeys {
   readonly find: (verifier: string) => SigningKey | null;
 }
 
-interface Log {
-  readonly origin: string;
-  readonly size: number;
-  readonly frontier: Frontier;
-  readonly event: string;
-  readonly revision: number;
-  readonly through: Day | null;
-  readonly days: string;
-  readonly verifier: string;
-}
+const RowSchema = z.object({
+  origin: z.string(),
+  size: z.coerce.number(),
+  frontier: z.string().transform((text): Frontier => JSON.parse(text)),
+  event: z.string(),
+  revision: z.coerce.number(),
+  /** Null: no day yet. */
+  through: z.string().transform((day) => (day === '' ? null : (day as Day))),
+  days: z.string(),
+  verifier: z.string(),
+});
+type Log = z.output<typeof RowSchema>;
 
 /** The number of the release, which is taken after this and before anything of it is served, makes it durable. */
 const WITH_NUMBER = { isDurable: false } as const;
@@ -110,16 +105,7 @@ async function readLog(tx: Reader, { page, origin }: LogPlace, verifier: string)
   const [row] = await tx.all('SELECT * FROM page_log WHERE page = ?', [page]);
   if (row === undefined)
     return { origin, size: 0, frontier: [], event: '', revision: 0, through: null, days: '', verifier };
-  return {
-    origin: String(row['origin']),
-    size: Number(row['size']),
-    frontier: JSON.parse(String(row['frontier'])) as Frontier,
-    event: String(row['event']),
-    revision: Number(row['revision']),
-    through: row['through'] === '' ? null : (String(row['through']) as Day),
-    days: String(row['days']),
-    verifier: String(row['verifier']),
-  };
+  return RowSchema.parse(row);
 }
 
 async function writeLog(tx: Writer, page: PageKey, log: Log): Promise<void> {
@@ -144,22 +130,23 @@ async function appendLines(tx: Writer, page: PageKey, log: Log, lines: readonly 
 }
 
 function append(tx: Writer, page: PageKey, log: Log, drafts: readonly EntryDraft[]): Promise<Log> {
-  return appendLines(
-    tx,
-    page,
-    log,
-    drafts.map((draft, index) => formatEntry(log.size + index, draft)),
-  );
+  const lines = drafts.map((draft, index) => formatEntry(log.size + index, draft));
+  return appendLines(tx, page, log, lines);
 }
 
 async function commitDays(tx: Writer, log: Log, commit: DaysCommit): Promise<void> {
   const { page, through, shown, components, at, revision } = commit;
   const from = addDays(through, 1 - DAYS_COUNT);
-  const rows = await tx.all('SELECT component, day, figures FROM log_day WHERE page = ? AND day >= ?', [page, from]);
-  const days = rows.flatMap(({ component, day, figures }) =>
-    figures === null
-      ? []
-      : [{ component: String(component), day: String(day) as Day, figures: String(figures) } satisfies DayRecord],
+  const rows = await tx.all(
+    'SELECT component, day, figures FROM log_day WHERE page = ? AND day >= ? AND figures IS NOT NULL',
+    [page, from],
+  );
+  const days = rows.map(
+    ({ component, day, figures }): DayRecord => ({
+      component: String(component),
+      day: String(day) as Day,
+      figures: String(figures),
+    }),
   );
   const { fresh, changes } = compareDays({ through: log.through, days }, { shown, components, from });
   const isClosed = log.through !== null && log.through >= through;
@@ -192,7 +179,7 @@ async function commitRelease(tx: Writer, keys: LogKeys, commit: ReleaseCommit) {
   const verifier = formatKey(keys.current);
   const before = await readLog(tx, commit, verifier);
   let log = await continueSeen(tx, before, commit);
-  if (log.verifier !== verifier) log = await changeKey(tx, log, { page, at, keys });
+  if (log.verifier !== verifier) log = await changeKey(tx, log, commit, keys);
   if (isRollback) log = await append(tx, page, log, [{ at: toIso(at), kind: 'rollback', root }]);
   else if (event !== log.event && revision >= log.revision) {
     log = await append(tx, page, log, [{ at: toIso(at), kind: 'release', root }]);
@@ -218,11 +205,8 @@ export async function readLines(
   page: PageKey,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<string[]> {
-  const rows = await reader.lists('SELECT line FROM log_entry WHERE page = ? AND n >= ? AND n < ? ORDER BY n', [
-    page,
-    from,
-    to,
-  ]);
+  const select = 'SELECT line FROM log_entry WHERE page = ? AND n >= ? AND n < ? ORDER BY n';
+  const rows = await reader.lists(select, [page, from, to]);
   return rows.map(([line]) => String(line));
 }
 
@@ -230,11 +214,7 @@ export async function readLines(
  * A database that was restored from a backup is behind the published log. If its log is the beginning of the published one, the
  * missing lines are copied from there. Otherwise an entry says that the log can't be continued.
  */
-async function continueSeen(
-  tx: Writer,
-  log: Log,
-  { page, at, seen }: Pick<ReleaseCommit, 'page' | 'at' | 'seen'>,
-): Promise<Log> {
+async function continueSeen(tx: Writer, log: Log, { page, at, seen }: LogPlace): Promise<Log> {
   if (seen === null) return log;
   const { size, root, tail } = seen;
   const first = size - tail.length;
@@ -261,13 +241,9 @@ async function takeOver(tx: Writer, page: PageKey, log: Log, lines: readonly str
   return { ...(await appendLines(tx, page, log, lines)), days: '', through: through === '' ? null : through };
 }
 
-async function changeKey(
-  tx: Writer,
-  log: Log,
-  { page, at, keys }: { page: PageKey; at: EpochMs; keys: LogKeys },
-): Promise<Log> {
+async function changeKey(tx: Writer, log: Log, { page, at }: LogPlace, keys: LogKeys): Promise<Log> {
   const to = formatKey(keys.current);
-  const text = Buffer.from(keyChangeText({ origin: log.origin, n: log.size, from: log.verifier, to }));
+  const text = Buffer.from(keyChangeText(log.origin, log.size, log.verifier, to));
   const signatureOf = ({ privateKey }: SigningKey): string => sign(null, text, privateKey).toString('base64');
   const old = keys.find(log.verifier);
   const signatures = { from: old === null ? null : signatureOf(old), to: signatureOf(keys.current) };
@@ -275,18 +251,16 @@ async function changeKey(
   return { ...entered, verifier: to };
 }
 
-/** The root over the first `size` lines. Null: there are fewer, or no checkpoint can have signed them. */
-async function readRoot(reader: Reader, page: PageKey, size: number): Promise<string | null> {
-  const [row] = await reader.all('SELECT root FROM log_entry WHERE page = ? AND n = ?', [page, size - 1]);
-  return row === undefined || row['root'] === null ? null : String(row['root']);
-}
-
 /** Null: the page has no log yet. */
 export async function readLogSummary(reader: Reader, page: PageKey, from: Day): Promise<LogSummary | null> {
   const [row] = await reader.all('SELECT origin, size, frontier, days FROM page_log WHERE page = ?', [page]);
   if (row === undefined) return null;
   const notes = (await readRecords(reader)).filter(({ kind }) => kind === 'witness');
-  const rootAt = (size: number): Promise<string | null> => readRoot(reader, page, size);
+  // The root over the first lines. Null: there are fewer, or no checkpoint can have signed them.
+  const rootAt = async (size: number): Promise<string | null> => {
+    const [entry] = await reader.lists('SELECT root FROM log_entry WHERE page = ? AND n = ?', [page, size - 1]);
+    return z.string().nullish().parse(entry?.[0]) ?? null;
+  };
   const rows = await reader.all(
     'SELECT component, day, corrected_at FROM log_day WHERE page = ? AND day >= ? AND corrected_at IS NOT NULL ORDER BY corrected_at DESC, day DESC, component',
     [page, from],

@@ -1,6 +1,6 @@
 /** Checks a published page against its log: signatures, the chain, the files that are served, and what past days say. */
 
-import { createPublicKey, hash, verify } from 'node:crypto';
+import { hash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { lastClosedDay } from '../model/closed-days.ts';
@@ -18,7 +18,7 @@ import {
   parseEntry,
   rootAfter,
 } from './entries.ts';
-import { type Checkpoint, isSignedBy, parseCheckpoint, parseKey } from './note.ts';
+import { type Checkpoint, isSignedBy, isValid, parseCheckpoint, parseKey } from './note.ts';
 
 /** Reads a file below the page. Null: there is none. @throws when the host can't be reached */
 export type ReadFile = (path: string) => Promise<Uint8Array | null>;
@@ -46,7 +46,7 @@ export interface Verdict {
   readonly filesChecked: number;
   readonly daysChecked: number;
   /** Days that were corrected openly since the head that was seen; all, if none was. */
-  readonly corrections: readonly Correction[];
+  readonly corrections: ReturnType<typeof listCorrections>;
 }
 
 interface VerifyOptions {
@@ -85,26 +85,24 @@ const UptimeSchema = z.object({
 export async function verifyPage(options: VerifyOptions): Promise<Verdict> {
   for (let attempt = 1; ; attempt += 1) {
     const verdict = await verifyOnce(options);
-    const changed = verdict.changed && attempt < TRIES;
-    if (!changed) return verdict.verdict;
+    const { faults, checkpoint } = verdict;
+    const isDoubtful = attempt < TRIES && checkpoint !== null && faults.length > 0;
+    if (!isDoubtful || (await readText(options.read, CHECKPOINT_PATH)) === checkpoint) return verdict;
   }
 }
 
-async function verifyOnce(options: VerifyOptions): Promise<{ readonly verdict: Verdict; readonly changed: boolean }> {
+async function verifyOnce(options: VerifyOptions): Promise<Verdict> {
   const { read, now, seen } = options;
   const note = await readText(read, CHECKPOINT_PATH);
   const checkpoint = note === null ? null : parseCheckpoint(note);
-  if (note === null || checkpoint === null)
-    return {
-      verdict: nothing(note === null ? NO_LOG : `${CHECKPOINT_PATH} is damaged: it isn’t a checkpoint.`),
-      changed: false,
-    };
+  if (note === null) return nothing(NO_LOG);
+  if (checkpoint === null) return nothing(`${CHECKPOINT_PATH} is damaged: it isn’t a checkpoint.`);
   const faults: string[] = [];
   const notes: string[] = [];
-  const key = await checkKey(options, { note, faults, notes });
+  const key = await checkKey(options, note, faults, notes);
   const log = await readLog(read, checkpoint);
   faults.push(...log.faults);
-  if (seen !== null) faults.push(...compareSeen(seen, { checkpoint, log, key }));
+  if (seen !== null) faults.push(...compareSeen(seen, checkpoint, log, key));
   const files = await checkFiles(options, checkpoint);
   faults.push(...files.faults);
   const days = log.faults.length > 0 ? { faults: [], count: 0 } : await checkDays(read, log.entries, now);
@@ -114,19 +112,15 @@ async function verifyOnce(options: VerifyOptions): Promise<{ readonly verdict: V
     notes.push(
       `The page was last published at ${checkpoint.at}. A page that is kept up to date is published every 15 minutes.`,
     );
-  const changed = faults.length > 0 && (await readText(read, CHECKPOINT_PATH)) !== note;
   const { origin, size, root, at } = checkpoint;
   return {
-    changed,
-    verdict: {
-      faults,
-      notes,
-      checkpoint: note,
-      head: key === null ? null : { origin, size, root, key, at },
-      filesChecked: files.count,
-      daysChecked: days.count,
-      corrections: listCorrections(log.entries.slice(seen?.size ?? 0)),
-    },
+    faults,
+    notes,
+    checkpoint: note,
+    head: key === null ? null : { origin, size, root, key, at },
+    filesChecked: files.count,
+    daysChecked: days.count,
+    corrections: listCorrections(log.entries.slice(seen?.size ?? 0)),
   };
 }
 
@@ -145,7 +139,9 @@ async function readText(read: ReadFile, path: string): Promise<string | null> {
 /** The key that signed the checkpoint. Null: none that the page names. */
 async function checkKey(
   { read, siteKeys }: VerifyOptions,
-  { note, faults, notes }: { note: string; faults: string[]; notes: string[] },
+  note: string,
+  faults: string[],
+  notes: string[],
 ): Promise<string | null> {
   const text = await readText(read, KEY_PATH);
   const named = parseJson(text, KeyFileSchema)?.keys ?? [];
@@ -186,10 +182,7 @@ async function readLog(read: ReadFile, { size, root }: Checkpoint) {
 }
 
 /** Contradictions to the head that was seen before. */
-function compareSeen(
-  seen: SeenHead,
-  { checkpoint, log, key }: { checkpoint: Checkpoint; log: ReadLog; key: string | null },
-): string[] {
+function compareSeen(seen: SeenHead, checkpoint: Checkpoint, log: ReadLog, key: string | null): string[] {
   if (seen.origin !== checkpoint.origin)
     return [
       `This is the log of ${checkpoint.origin}; the one seen before was that of ${seen.origin}. The address was given to another page, or the log began anew.`,
@@ -206,36 +199,28 @@ function compareSeen(
     .filter((entry) => entry.kind === 'restart')
     .map(({ at, size }) => `The log was forked at ${at}: what it had said before, ${size} entries, was given up.`);
   if (key === null || key === seen.key) return faults;
-  return leadsToKey(seen, key, { entries: log.entries, origin: checkpoint.origin })
-    ? faults
-    : [
-        ...faults,
-        `Another key signs now, and the one seen before (${seen.key.split('+').slice(0, 2).join('+')}) never agreed to it.`,
-      ];
+  const before = seen.key.split('+').slice(0, 2).join('+');
+  if (!leadsToKey(seen, key, log.entries))
+    faults.push(`Another key signs now, and the one seen before (${before}) never agreed to it.`);
+  return faults;
 }
 
 /** Whether entries since lead from one key to the other, each change signed by both. */
-function leadsToKey(
-  seen: SeenHead,
-  key: string,
-  { entries, origin }: { entries: readonly LogEntry[]; origin: string },
-): boolean {
-  let current = seen.key;
+function leadsToKey({ origin, key: from }: SeenHead, key: string, entries: readonly LogEntry[]): boolean {
+  let current = from;
   for (const entry of entries) {
     if (entry.kind !== 'key' || entry.from !== current || entry.signatures.from === null) continue;
     const { n, from, to, signatures } = entry;
-    const text = Buffer.from(keyChangeText({ origin, n, from, to }));
+    const text = keyChangeText(origin, n, from, to);
     if (!isSignature(text, from, entry.signatures.from) || !isSignature(text, to, signatures.to)) return false;
     current = to;
   }
   return current === key;
 }
 
-function isSignature(text: Buffer, verifier: string, signature: string): boolean {
+function isSignature(text: string, verifier: string, signature: string): boolean {
   const key = parseKey(verifier);
-  if (key === null) return false;
-  const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey.toString('base64url') };
-  return verify(null, text, createPublicKey({ key: jwk, format: 'jwk' }), Buffer.from(signature, 'base64'));
+  return key !== null && isValid(text, Buffer.from(signature, 'base64'), key);
 }
 
 /** Compares the served files with the signed list. */
@@ -283,17 +268,10 @@ async function checkDays(read: ReadFile, entries: readonly LogEntry[], now: Epoc
   return { faults, count };
 }
 
-type Correction = ReturnType<typeof listCorrections>[number];
-
 function listCorrections(entries: readonly LogEntry[]) {
   return entries.flatMap((entry) =>
     entry.kind === 'corrections'
-      ? entry.corrections.map(({ was, now, ...rest }) => ({
-          at: entry.at,
-          ...rest,
-          was: figures(was),
-          now: figures(now),
-        }))
+      ? entry.corrections.map((one) => ({ at: entry.at, ...one, was: figures(one.was), now: figures(one.now) }))
       : [],
   );
 }

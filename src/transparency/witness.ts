@@ -20,9 +20,6 @@ import {
 } from './note.ts';
 import { type SeenHead, SeenHeadSchema, type Verdict } from './verify.ts';
 
-/** A component of a watched page, and the witness's own state of the same target. */
-const ComparedSchema = z.object({ component: z.string(), theirs: z.string(), ours: z.string() });
-
 const WatchedSchema = z.object({
   url: z.string(),
   /** When it was looked at, ISO 8601. */
@@ -33,7 +30,8 @@ const WatchedSchema = z.object({
   faults: z.array(z.string()),
   /** The checkpoint that was seen, with the witness's signature; null: it had none, or contradicts one that was seen before. */
   checkpoint: z.string().nullable(),
-  compared: z.array(ComparedSchema),
+  /** Components of the page, and the witness's own state of the same targets. */
+  compared: z.array(z.object({ component: z.string(), theirs: z.string(), ours: z.string() })),
 });
 export type Watched = z.output<typeof WatchedSchema>;
 
@@ -41,11 +39,10 @@ const WitnessSchema = z.object({ key: z.string(), watched: z.array(WatchedSchema
 
 /** The result for a watched page. If nothing could be read, it is an error. */
 export function watchedRecord(
-  seen: { readonly url: string; readonly at: string; readonly compared: Watched['compared'] },
-  verdict: Pick<Verdict, 'faults' | 'checkpoint' | 'head'>,
+  seen: Pick<Watched, 'url' | 'at' | 'compared'>,
+  { faults, checkpoint, head }: Pick<Verdict, 'faults' | 'checkpoint' | 'head'>,
   key: SigningKey,
 ): Watched {
-  const { faults, checkpoint, head } = verdict;
   const time = Math.trunc(Date.parse(seen.at) / 1_000);
   const isSigned = checkpoint !== null && faults.length === 0;
   return {
@@ -62,7 +59,7 @@ export function formatWitness(watched: readonly Watched[], key: SigningKey): str
 }
 
 /** Reads it. Null: it is damaged, or not signed with its own key. */
-export function parseWitness(note: string): { readonly key: string; readonly watched: readonly Watched[] } | null {
+export function parseWitness(note: string): z.output<typeof WitnessSchema> | null {
   try {
     const document = WitnessSchema.parse(JSON.parse(note.slice(0, note.indexOf('\n'))));
     const key = parseKey(document.key);
@@ -81,29 +78,24 @@ export async function judgeWitness(
   origin: string,
   rootAt: (size: number) => Promise<string | null>,
 ): Promise<WitnessWord> {
-  const document = note === null ? null : parseWitness(note);
-  if (document === null)
-    return {
-      url,
-      word: 'away',
-      faults: note === null ? [] : ['What it publishes is damaged, or not signed by its key.'],
-    };
+  const away = (...faults: string[]): WitnessWord => ({ url, word: 'away', faults });
+  if (note === null) return away();
+  const document = parseWitness(note);
+  if (document === null) return away('What it publishes is damaged, or not signed by its key.');
   const record = document.watched.find((one) => one.origin === origin);
-  if (record === undefined) return { url, word: 'away', faults: ['It does not watch this page.'] };
+  if (record === undefined) return away('It does not watch this page.');
   if (record.faults.length > 0) return { url, word: 'differs', faults: record.faults };
   const key = parseKey(document.key);
   const checkpoint = record.checkpoint === null ? null : parseCheckpoint(record.checkpoint);
   const isSigned = key !== null && record.checkpoint !== null && cosignedAt(record.checkpoint, key) !== null;
-  if (checkpoint === null || !isSigned) return { url, word: 'away', faults: ['It signed no checkpoint of this page.'] };
+  if (checkpoint === null || !isSigned) return away('It signed no checkpoint of this page.');
   if ((await rootAt(checkpoint.size)) === checkpoint.root) return { url, word: 'agrees', faults: [] };
   return { url, word: 'differs', faults: [`It signed another log of ${checkpoint.size} entries.`] };
 }
 
-/** `watched`: a page that this site looks at. `witness`: what a witness of this site publishes. `word`: what this site does. */
-const KINDS = ['watched', 'witness', 'word'] as const;
-
 const RecordSchema = z.object({
-  kind: z.enum(KINDS),
+  /** `watched`: a page that this site looks at. `witness`: what a witness of this site publishes. `word`: what this site does. */
+  kind: z.enum(['watched', 'witness', 'word']),
   url: z.string(),
   at: z.coerce.number() as unknown as z.ZodType<EpochMs>,
   text: z.string().nullable(),
