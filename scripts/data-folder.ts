@@ -20,7 +20,7 @@ if (date === undefined || !/^\d{4}-\d\d-\d\d$/.test(date))
   throw new Error('Usage: node scripts/data-folder.ts YYYY-MM-DD');
 const target = resolve('test/fixtures/upgrade', date);
 const folder = mkdtempSync(join(tmpdir(), 'pharos-data-'));
-const sandbox = await startSandbox({ port: 0, now: () => Date.now() as never });
+const sandbox = await startSandbox(0, () => Date.now() as never);
 try {
   Object.assign(process.env, sandbox.environment(), { PW: 'a long password' });
   mkdirSync(join(folder, 'posts'));

@@ -75,7 +75,7 @@ async function withSandbox(
   use: (url: string, token: string) => Promise<void>,
 ): Promise<void> {
   const now = () => toEpochMs(Date.now());
-  const sandbox = await startSandbox({ port: 0, now });
+  const sandbox = await startSandbox(0, now);
   const folder = mkdtempSync(join(tmpdir(), 'pharos-pictures-'));
   const config = parse(sandbox.configText()) as Record<string, unknown>;
   edit(config);

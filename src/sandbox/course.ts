@@ -26,34 +26,33 @@ export interface Disturbance {
 
 const PAST_DAYS = 90;
 
-/** What happened before the start, in minutes. What is open when a visitor first looks is left out of a calm world. */
-type Plan = (typeof acme.disturbances)[number];
-
-interface PastOptions {
-  readonly seed: number;
-  readonly startedAt: EpochMs;
-  readonly services: readonly Service[];
-  /** Outages beside the scripted ones. */
-  readonly extraOutages: number;
-  readonly isCalm: boolean;
-}
-
-/** Every disturbance that began before the world did, oldest first; outages are numbered from 1 in that order. */
-export function pastDisturbances(options: PastOptions): readonly Disturbance[] {
-  const { services, startedAt, isCalm } = options;
+/**
+ * Every disturbance that began before the world did, oldest first; outages are numbered from 1 in that order.
+ *
+ * @param extra  outages beside the scripted ones
+ */
+export function pastDisturbances(
+  seed: number,
+  startedAt: EpochMs,
+  services: readonly Service[],
+  { extra, isCalm }: { readonly extra: number; readonly isCalm: boolean },
+): readonly Disturbance[] {
   const byKey = new Map(services.map((service) => [service.key, service]));
   const scripted = acme.disturbances.flatMap((plan) => {
     const service = byKey.get(plan.service);
+    // What is open when a visitor first looks is left out of a calm world.
     return service === undefined || (isCalm && plan.isOpen === true) ? [] : [fromPlan(plan, service, startedAt)];
   });
-  const sorted = [...scripted, ...extraOutages(options)].sort((a, b) => a.from - b.from || a.serviceId - b.serviceId);
+  const sorted = [...scripted, ...extraOutages(seed, startedAt, services, extra)].sort(
+    (a, b) => a.from - b.from || a.serviceId - b.serviceId,
+  );
   let incidentId = 0;
   const numbered = sorted.map((one) => (one.status === 'down' ? { ...one, incidentId: ++incidentId } : one));
   const paused = byKey.get(PAUSED_SERVICE_KEY);
   return paused === undefined ? numbered : [pausedForGood(paused, startedAt), ...numbered];
 }
 
-function fromPlan(plan: Plan, service: Service, startedAt: EpochMs): Disturbance {
+function fromPlan(plan: (typeof acme.disturbances)[number], service: Service, startedAt: EpochMs): Disturbance {
   const from = toEpochMs(startedAt - plan.minutesBefore * MINUTE_MS);
   return {
     incidentId: null,
@@ -73,7 +72,7 @@ function pausedForGood(service: Service, startedAt: EpochMs): Disturbance {
 }
 
 /** One in each of as many equal slots of the ninety days, so that a service never has two at once. */
-function extraOutages({ seed, startedAt, services, extraOutages: count }: PastOptions): readonly Disturbance[] {
+function extraOutages(seed: number, startedAt: EpochMs, services: readonly Service[], count: number): Disturbance[] {
   const slotMs = ((PAST_DAYS - 1) * DAY_MS) / Math.max(count, 1);
   return Array.from({ length: count }, (_, slot) => {
     const serviceId = 1 + noiseBetween(0, services.length, noise(seed, 'extra service', slot));
@@ -129,15 +128,8 @@ function cycleStartMs(cycle: number): number {
   return busy * BUSY_CYCLE_MS + (cycle - busy) * QUIET_CYCLE_MS;
 }
 
-/** Checks run at every whole minute, except while paused. */
-export interface Checks {
-  readonly total: number;
-  readonly up: number;
-  readonly degraded: number;
-}
-
-/** Counts whole minutes by the worst status of each; disturbances may overlap. */
-export function countChecks(disturbances: readonly Disturbance[], from: EpochMs, to: EpochMs): Checks {
+/** Checks run at every whole minute, except while paused. Counts the minutes by the worst status of each; disturbances may overlap. */
+export function countChecks(disturbances: readonly Disturbance[], from: EpochMs, to: EpochMs) {
   const minutes = (status: ServiceStatus): ReadonlySet<number> => {
     const covered = new Set<number>();
     for (const one of disturbances) {

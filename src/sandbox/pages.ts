@@ -6,29 +6,15 @@
 import acme from './acme.json' with { type: 'json' };
 import type { Service } from './services.ts';
 
-export interface WorldPage {
+export type WorldPage = ReturnType<typeof createPages>[number];
+
+interface PagePlan {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
   readonly description: string | null;
   readonly accessType: 'public' | 'password' | 'email-domain';
   readonly emailDomains: readonly string[];
-  readonly groups: readonly { readonly id: number; readonly name: string }[];
-  readonly components: readonly WorldComponent[];
-}
-
-interface WorldComponent {
-  /** Unique over all pages. */
-  readonly id: number;
-  readonly serviceId: number;
-  readonly name: string;
-  readonly description: string | null;
-  readonly groupId: number | null;
-  readonly order: number;
-  readonly groupOrder: number;
-}
-
-interface PagePlan extends Omit<WorldPage, 'groups' | 'components'> {
   readonly groups: readonly { readonly id: number; readonly name: string; readonly services: readonly number[] }[];
   readonly loose: readonly number[];
 }
@@ -59,29 +45,32 @@ const PAGE_PLANS: readonly PagePlan[] = [
 ];
 
 /** What a service is called on a page: those of the large page by what they are, the others by their own name. */
-function nameOnPage({ id, name, description }: Service): Pick<WorldComponent, 'name' | 'description'> {
+function nameOnPage({ id, name, description }: Service) {
   const product = id < FIRST_OF_CLOUD ? undefined : products[(id - FIRST_OF_CLOUD) % products.length];
   return product === undefined ? { name, description } : { name: product, description: null };
 }
 
 /** The pages, with only the components whose service exists; the large one only where it has any. */
-export function createPages(services: readonly Service[]): readonly WorldPage[] {
+export function createPages(services: readonly Service[]) {
   let componentId = 0;
   const plans = PAGE_PLANS.filter(({ slug }) => slug !== LARGE_PAGE || services.length >= FIRST_OF_CLOUD);
   return plans.map(({ groups, loose, ...page }) => {
     const placed = [
-      ...groups.flatMap((group) => group.services.map((serviceId, index) => ({ serviceId, group: group.id, index }))),
-      ...loose.map((serviceId) => ({ serviceId, group: null, index: 0 })),
+      ...groups.flatMap(({ id: groupId, services: ids }) =>
+        ids.map((serviceId, groupOrder) => ({ serviceId, groupId, groupOrder })),
+      ),
+      ...loose.map((serviceId) => ({ serviceId, groupId: null, groupOrder: 0 })),
     ];
-    const components: WorldComponent[] = [];
-    for (const { serviceId, group, index } of placed) {
-      const service = services[serviceId - 1];
-      if (service === undefined) continue;
-      componentId += 1;
-      const order = components.length + 1;
-      const named = nameOnPage(service);
-      components.push({ id: componentId, serviceId, ...named, groupId: group, order, groupOrder: index });
-    }
+    const components = placed
+      .flatMap(({ serviceId, ...place }) => {
+        const service = services[serviceId - 1];
+        return service === undefined ? [] : [{ serviceId, ...nameOnPage(service), ...place }];
+      })
+      .map((component, index) => {
+        componentId += 1;
+        // The id is unique over all pages.
+        return { id: componentId, ...component, order: index + 1 };
+      });
     return { ...page, groups: groups.map(({ id, name }) => ({ id, name })), components };
   });
 }

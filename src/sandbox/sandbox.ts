@@ -3,8 +3,9 @@
  * configuration that reads both.
  */
 
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,54 +17,44 @@ import { createServerMonitor } from './server-monitor.ts';
 import { noiseHex } from './services.ts';
 import { createWorld, type World, type WorldMaintenance, type WorldPage, type WorldReport } from './world.ts';
 
-export interface Sandbox {
-  /** `http://127.0.0.1:4444`, without a slash at the end. */
-  readonly url: string;
-  /** The `pharos.yaml` to paste. Secrets stand in it as `${NAME}` only. */
-  readonly configText: () => string;
-  /** The variables that it takes its secrets from. */
-  readonly environment: () => Readonly<Record<string, string>>;
-  readonly stop: () => Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 const SEED = 1;
 /** With the page of forty components, of which about one in two failed once in ninety days. */
 const LARGE_WORLD = { services: SERVICES_OF_ALL_PAGES, extraOutages: 20 };
 
-/** Starts the server on a port (0: any that is free) and writes the posts; resolves once it listens. */
-export async function startSandbox({
-  port,
-  now,
-  log,
-}: {
-  readonly port: number;
-  readonly now: () => EpochMs;
-  /** One line per request, without its secrets. */
-  readonly log?: (line: string) => void;
-}): Promise<Sandbox> {
+/**
+ * Starts the server on a port (0: any that is free) and writes the posts; resolves once it listens.
+ *
+ * @param log  gets one line per request, without its secrets
+ */
+export async function startSandbox(port: number, now: () => EpochMs, log?: (line: string) => void) {
   const world = createWorld({ seed: SEED, startedAt: now(), ...LARGE_WORLD });
   const { secret, pagePassword } = createSecrets(SEED);
   const answer = createServerMonitor({ world, apiKey: secret('edge') });
-  const server = createServer(({ method = 'GET', url = '/', headers }: IncomingMessage, response: ServerResponse) => {
+  const server = createServer(({ method = 'GET', url = '/', headers }, response) => {
     const { pathname: path, searchParams: query } = new URL(url, 'http://sandbox');
     const { status, headers: sent, body } = answer({ method, path, query, headers, now: now() });
     log?.(`${method} ${path} ${status}`);
     response.writeHead(status, sent).end(body);
   });
-  await listen(server, port);
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const folder = mkdtempSync(join(tmpdir(), 'pharos-sandbox-'));
   for (const { name, text } of postFiles(world)) writeFileSync(join(folder, name), text);
   return {
+    /** `http://127.0.0.1:4444`, without a slash at the end. */
     url,
-    configText: () => configText(world, { url, folder }),
+    /** The `pharos.yaml` to paste. Secrets stand in it as `${NAME}` only. */
+    configText: () => configText(world, url, folder),
+    /** The variables that it takes its secrets from. */
     environment: () => ({
       EDGE_KEY: secret('edge'),
       PARTNERS_PASSWORD: pagePassword,
       PHAROS_TOKEN: secret('operator'),
     }),
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         rmSync(folder, { recursive: true, force: true });
         server.close(() => resolve());
         server.closeAllConnections();
@@ -71,24 +62,11 @@ export async function startSandbox({
   };
 }
 
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
 /** Every secret of a sandbox. They open nothing else, and are the same for the same seed. */
-export function createSecrets(seed: number): {
-  readonly secret: (name: string) => string;
-  /** Of the page `partners`; a person types it. */
-  readonly pagePassword: string;
-} {
+export function createSecrets(seed: number) {
   return {
-    secret: (name) => `sandbox-${name}-${noiseHex(16, seed, 'secret', name)}`,
+    secret: (name: string) => `sandbox-${name}-${noiseHex(16, seed, 'secret', name)}`,
+    /** Of the page `partners`; a person types it. */
     pagePassword: `partners-${noiseHex(6, seed, 'page password')}`,
   };
 }
@@ -101,7 +79,7 @@ export const SITE_ENTRY = {
   locale: 'en',
 };
 
-function configText(world: World, { url, folder }: { readonly url: string; readonly folder: string }): string {
+function configText(world: World, url: string, folder: string): string {
   return stringify(
     {
       site: SITE_ENTRY,
@@ -163,7 +141,7 @@ const STATES = {
 } as const;
 
 /** What people wrote in this world, as files. An update that is dated later appears when it is due. */
-function postFiles({ reports, maintenances }: World): ReturnType<typeof writtenFile>[] {
+function postFiles({ reports, maintenances }: World) {
   return [
     ...reports.map((report) => writtenFile(`incident-${report.id}`, toIncident(report))),
     ...maintenances.map((one) => writtenFile(`maintenance-${one.id}`, toMaintenance(one))),

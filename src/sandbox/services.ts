@@ -25,7 +25,7 @@ export interface Service {
   readonly responseTimeMs: number;
 }
 
-type Template = Pick<Service, 'key' | 'name' | 'host' | 'description' | 'kind' | 'target' | 'isPublic'>;
+type Template = Omit<Service, 'id' | 'createdAt' | 'responseTimeMs'>;
 
 const TEMPLATES = acme.services as readonly Template[];
 

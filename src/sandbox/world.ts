@@ -2,8 +2,8 @@
 
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../model/time.ts';
 import acme from './acme.json' with { type: 'json' };
-import { type Checks, countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
-import { createPages, type WorldPage } from './pages.ts';
+import { countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
+import { createPages } from './pages.ts';
 import {
   createServices,
   LIVELY_SERVICES,
@@ -38,24 +38,9 @@ export interface ServiceState {
 }
 
 /** The record of one outage. */
-export interface WorldIncident {
-  readonly id: number;
-  readonly service: Service;
-  readonly startedAt: EpochMs;
-  /** Null while open. */
-  readonly endedAt: EpochMs | null;
-  readonly title: string;
-  readonly description: string | null;
-}
+export type WorldIncident = ReturnType<typeof incidentsFrom>[number];
 
-export interface WorldMaintenance {
-  readonly id: number;
-  readonly title: string;
-  readonly message: string;
-  readonly serviceIds: readonly number[];
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-}
+export type WorldMaintenance = ReturnType<typeof worldMaintenances>[number];
 
 /** What people wrote about one disturbance. */
 export interface WorldReport {
@@ -74,43 +59,7 @@ interface WorldUpdate {
   readonly message: string;
 }
 
-interface WorldState {
-  readonly now: EpochMs;
-  /** By id. */
-  readonly services: readonly ServiceState[];
-  /** Newest first. */
-  readonly incidents: readonly WorldIncident[];
-  /** By id; only updates written so far. */
-  readonly reports: readonly WorldReport[];
-  /** By id; those ahead too. */
-  readonly maintenances: readonly WorldMaintenance[];
-}
-
-export interface World {
-  readonly seed: number;
-  readonly startedAt: EpochMs;
-  /** By id. */
-  readonly services: readonly Service[];
-  readonly pages: readonly WorldPage[];
-  /** By id; past, running and ahead. */
-  readonly maintenances: readonly WorldMaintenance[];
-  /** By id, with the updates of the future. */
-  readonly reports: readonly WorldReport[];
-  /** Everything at one instant; the same instant gives the same answer. */
-  at(now: EpochMs): WorldState;
-  /** One service at one instant. */
-  stateOf(service: Service, now: EpochMs): ServiceState;
-  /** Outages up to `now`, newest first; of one service, or of all. */
-  incidentsAt(now: EpochMs, service?: Service): readonly WorldIncident[];
-  /** By id; only updates written up to `now`. */
-  reportsAt(now: EpochMs): readonly WorldReport[];
-  /** Checks of a service in `[from, to)`. */
-  checksOf(service: Service, from: EpochMs, to: EpochMs): Checks;
-  /** What the check at `at` measured, in milliseconds; null when it got no answer. */
-  responseTimeAt(service: Service, at: EpochMs): number | null;
-  /** The mean of one check an hour in `[from, to)`; null when none got an answer. */
-  responseTimeBetween(service: Service, from: EpochMs, to: EpochMs): number | null;
-}
+export type World = ReturnType<typeof createWorld>;
 
 /** Services beyond the named ones for each extra outage of the past. */
 const SERVICES_PER_EXTRA_OUTAGE = 8;
@@ -118,39 +67,33 @@ const DEGRADED_SLOWER_BY = 4;
 /** Which of two disturbances at once shows. */
 const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, pending: 2, down: 3, paused: 4 };
 
-/** Makes a world. Nothing runs in it: it is asked how it is at an instant. */
-export function createWorld(options: WorldOptions): World {
+/** Makes a world. Nothing runs in it: it is asked how it is at an instant, and the same instant gives the same answer. */
+export function createWorld(options: WorldOptions) {
   const { seed, startedAt, isCalm = false } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
-  const maintenances = worldMaintenances(startedAt, isCalm);
-  const reports = writeReports(startedAt, isCalm);
   const disturbancesOf = createCourse(options, services);
-  const serviceState = (service: Service, at: EpochMs): ServiceState =>
-    stateFrom(service, disturbancesOf(service, at), at);
-  const incidentsAt = (at: EpochMs, one?: Service): readonly WorldIncident[] =>
-    (one === undefined ? services : [one])
-      .flatMap((service) => incidentsFrom(service, disturbancesOf(service, at), at))
-      .sort((a, b) => b.startedAt - a.startedAt || b.id - a.id);
+  const stateOf = (service: Service, at: EpochMs): ServiceState => stateFrom(service, disturbancesOf(service, at), at);
   return {
-    seed,
-    startedAt,
+    /** By id. */
     services,
     pages: createPages(services),
-    maintenances,
-    reports,
-    stateOf: serviceState,
-    incidentsAt,
-    reportsAt: (at) => reportsUntil(reports, at),
-    at: (at) => ({
-      now: at,
-      services: services.map((service) => serviceState(service, at)),
-      incidents: incidentsAt(at),
-      reports: reportsUntil(reports, at),
-      maintenances,
-    }),
-    checksOf: (service, from, to) => countChecks(disturbancesOf(service, to), from, to),
-    responseTimeAt: (service, at) => responseTime(seed, serviceState(service, at), at),
-    responseTimeBetween(service, from, to) {
+    /** By id; past, running and ahead. */
+    maintenances: worldMaintenances(startedAt, isCalm),
+    /** By id, with the updates of the future. */
+    reports: writeReports(startedAt, isCalm),
+    /** One service at one instant. */
+    stateOf,
+    /** Outages up to an instant, newest first; of one service, or of all. */
+    incidentsAt: (at: EpochMs, one?: Service): readonly WorldIncident[] =>
+      (one === undefined ? services : [one])
+        .flatMap((service) => incidentsFrom(service, disturbancesOf(service, at), at))
+        .sort((a, b) => b.startedAt - a.startedAt || b.id - a.id),
+    /** Checks of a service in `[from, to)`. */
+    checksOf: (service: Service, from: EpochMs, to: EpochMs) => countChecks(disturbancesOf(service, to), from, to),
+    /** What the check at `at` measured, in milliseconds; null when it got no answer. */
+    responseTimeAt: (service: Service, at: EpochMs) => responseTime(seed, stateOf(service, at), at),
+    /** The mean of one check an hour in `[from, to)`; null when none got an answer. */
+    responseTimeBetween: (service: Service, from: EpochMs, to: EpochMs) => {
       const disturbances = disturbancesOf(service, to);
       return mean(wholeHours(from, to).map((at) => responseTime(seed, stateFrom(service, disturbances, at), at)));
     },
@@ -163,13 +106,8 @@ function createCourse(
   services: readonly Service[],
 ): (service: Service, at: EpochMs) => readonly Disturbance[] {
   const beyondNamed = Math.max(0, services.length - SERVICES_DEFAULT);
-  const past = pastDisturbances({
-    seed,
-    startedAt,
-    services,
-    extraOutages: extraOutages ?? Math.floor(beyondNamed / SERVICES_PER_EXTRA_OUTAGE),
-    isCalm,
-  });
+  const extra = extraOutages ?? Math.floor(beyondNamed / SERVICES_PER_EXTRA_OUTAGE);
+  const past = pastDisturbances(seed, startedAt, services, { extra, isCalm });
   const pastByService = Map.groupBy(past, ({ serviceId }) => serviceId);
   const live = isCalm ? () => [] : createLive(seed, startedAt, services, past);
   return (service, at) => {
@@ -191,9 +129,10 @@ function stateFrom(service: Service, disturbances: readonly Disturbance[], at: E
   return state.status === 'up' ? { ...state, since: upSince } : state;
 }
 
-function incidentsFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs): WorldIncident[] {
+function incidentsFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs) {
   return disturbances.flatMap(({ incidentId, from, to, title, description }) => {
     if (incidentId === null) return [];
+    // Null while open.
     const endedAt = to !== null && to <= at ? to : null;
     return [{ id: incidentId, service, startedAt: from, endedAt, title, description }];
   });
@@ -220,7 +159,7 @@ function mean(measured: readonly (number | null)[]): number | null {
 // What people wrote: maintenance windows and reports about disturbances.
 
 /** Maintenance windows by id: two past (the first overlaps an outage), one running unless calm, one ahead. */
-function worldMaintenances(startedAt: EpochMs, isCalm: boolean): readonly WorldMaintenance[] {
+function worldMaintenances(startedAt: EpochMs, isCalm: boolean) {
   return acme.maintenances
     .map(({ fromMinute, toMinute, ...about }) => ({
       ...about,
@@ -240,12 +179,4 @@ function writeReports(startedAt: EpochMs, isCalm: boolean): readonly WorldReport
     })),
   })) as unknown as readonly WorldReport[];
   return reports.filter(({ updates }) => !isCalm || updates.every(({ at }) => at < startedAt));
-}
-
-/** Reports as they stood at an instant: without what was written later. */
-function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
-  return reports.flatMap((report) => {
-    const [first, ...later] = report.updates.filter((update) => update.at <= at);
-    return first === undefined ? [] : [{ ...report, updates: [first, ...later] as const }];
-  });
 }

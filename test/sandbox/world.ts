@@ -6,12 +6,34 @@ import {
   createWorld,
   type World as PlainWorld,
   type Service,
+  type ServiceState,
   type ServiceStatus,
+  type WorldIncident,
+  type WorldMaintenance,
   type WorldOptions,
+  type WorldReport,
 } from '../../src/sandbox/world.ts';
 import { createForces } from './forces.ts';
 
+interface WorldState {
+  readonly now: EpochMs;
+  /** By id. */
+  readonly services: readonly ServiceState[];
+  /** Newest first. */
+  readonly incidents: readonly WorldIncident[];
+  /** By id; only updates written so far. */
+  readonly reports: readonly WorldReport[];
+  /** By id; those ahead too. */
+  readonly maintenances: readonly WorldMaintenance[];
+}
+
 export interface World extends PlainWorld {
+  readonly seed: number;
+  readonly startedAt: EpochMs;
+  /** Everything at one instant; the same instant gives the same answer. */
+  at(now: EpochMs): WorldState;
+  /** By id; only updates written up to `now`. */
+  reportsAt(now: EpochMs): readonly WorldReport[];
   /** By its key (`api`), or by the number in a monitor's name (`edge/2`, `svc/2`). */
   find(monitorKey: string): Service | undefined;
   /**
@@ -30,6 +52,7 @@ export function createTestWorld({
 }: Omit<WorldOptions, 'adjust'> & { readonly now?: () => EpochMs }): World {
   const forces = createForces();
   const world = createWorld({ ...options, adjust: forces.applyTo });
+  const reportsAt = (at: EpochMs) => reportsUntil(world.reports, at);
   const find = (monitorKey: string): Service | undefined => {
     const number = /^[^/]+\/(\d+)$/.exec(monitorKey)?.[1];
     return number === undefined
@@ -38,6 +61,16 @@ export function createTestWorld({
   };
   return {
     ...world,
+    seed: options.seed,
+    startedAt: options.startedAt,
+    reportsAt,
+    at: (at) => ({
+      now: at,
+      services: world.services.map((service) => world.stateOf(service, at)),
+      incidents: world.incidentsAt(at),
+      reports: reportsAt(at),
+      maintenances: world.maintenances,
+    }),
     find,
     force(monitorKey, status) {
       const service = find(monitorKey);
@@ -47,4 +80,12 @@ export function createTestWorld({
       forces.set(service, status, now?.() ?? options.startedAt);
     },
   };
+}
+
+/** Reports as they stood at an instant: without what was written later. */
+function reportsUntil(reports: readonly WorldReport[], at: EpochMs): readonly WorldReport[] {
+  return reports.flatMap((report) => {
+    const [first, ...later] = report.updates.filter((update) => update.at <= at);
+    return first === undefined ? [] : [{ ...report, updates: [first, ...later] as const }];
+  });
 }

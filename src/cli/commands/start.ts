@@ -41,7 +41,7 @@ export async function start(options: StartOptions): Promise<number> {
   if (configured !== null) return run(configured, { ...options, sandbox: null });
   // Loaded on demand, because a configured server doesn't need it.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
-  const sandbox = await startSandbox({ port: 0, now });
+  const sandbox = await startSandbox(0, now);
   try {
     return await run(sandboxConfig(sandbox), { ...options, sandbox });
   } finally {
@@ -209,7 +209,7 @@ function welcome(url: string, sandbox: Sandbox | null): string {
 /** Runs local upstreams until stopped, and prints a configuration for them. */
 export async function sandbox(options: { readonly port: number }): Promise<number> {
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
-  const upstreams = await startSandbox({ port: options.port, now, log: (line) => process.stderr.write(`${line}\n`) });
+  const upstreams = await startSandbox(options.port, now, (line) => process.stderr.write(`${line}\n`));
   const exports = Object.entries(upstreams.environment()).map(([name, value]) => `export ${name}='${value}'`);
   process.stdout.write(
     `# Upstreams on ${upstreams.url}. In another shell:\n${exports.join('\n')}\n\n# pharos.yaml\n${upstreams.configText()}`,

@@ -2,11 +2,11 @@
 
 import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import { noise, noiseBetween } from '../../../src/sandbox/services.ts';
-import type { World } from '../../../src/sandbox/world.ts';
 import { customerJourneys } from '../../../src/sync/connectors/customer-journeys/connector.ts';
 import { bearerToken, json, type Reply, type Request, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';
 import type { SandboxKind } from '../kind.ts';
+import type { World } from '../world.ts';
 
 interface JourneysSettings {
   readonly count: number;

@@ -1,10 +1,11 @@
 /** A Gatus over the sandbox's world: one result a minute. */
 
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, World } from '../../../src/sandbox/world.ts';
+import type { Service } from '../../../src/sandbox/world.ts';
 import { gatus } from '../../../src/sync/connectors/gatus/connector.ts';
 import { json, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';
+import type { World } from '../world.ts';
 
 const NAME = 'gatus';
 /** More than it keeps are never given. */

@@ -1,10 +1,11 @@
 /** A Prometheus and its Alertmanager over the sandbox's world: `service_up{service="…"}`, and an alert for each that is down. */
 
 import { DAY_MS, type EpochMs, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus, World } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/world.ts';
 import { prometheus } from '../../../src/sync/connectors/prometheus/connector.ts';
 import { json, type Reply, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';
+import type { World } from '../world.ts';
 
 const NAME = 'prometheus';
 const SERVICES = ['website', 'api', 'database', 'search'] as const;

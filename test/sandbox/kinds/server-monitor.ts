@@ -2,11 +2,11 @@
 
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../../../src/model/time.ts';
 import { createServerMonitor, failure, naiveTime } from '../../../src/sandbox/server-monitor.ts';
-import type { World } from '../../../src/sandbox/world.ts';
 import { serverMonitor } from '../../../src/sync/connectors/server-monitor/connector.ts';
 import { bearerToken, headerOf, json, type PagingShift, type Reply, type Request, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';
 import type { SandboxContext, SandboxKind } from '../kind.ts';
+import type { World } from '../world.ts';
 
 interface RequestLimits {
   readonly perMinute: number;

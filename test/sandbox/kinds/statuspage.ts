@@ -1,10 +1,11 @@
 /** The sandbox as a vendor's status page: the world in the v2 shape. */
 
 import { type EpochMs, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus, World, WorldMaintenance, WorldReport } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus, WorldMaintenance, WorldReport } from '../../../src/sandbox/world.ts';
 import { statuspage } from '../../../src/sync/connectors/statuspage/connector.ts';
 import { json, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';
+import type { World } from '../world.ts';
 
 const NAME = 'statuspage';
 

@@ -1,11 +1,12 @@
 /** An UptimeRobot over the sandbox's world. What it refuses it refuses with status 200. */
 
 import { type EpochMs, SECOND_MS } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus, World } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/world.ts';
 import { uptimerobot } from '../../../src/sync/connectors/uptimerobot/connector.ts';
 import { json, objectOf, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';
 import type { SandboxKind } from '../kind.ts';
+import type { World } from '../world.ts';
 
 const NAME = 'uptimerobot';
 const PER_PAGE_MAX = 50;

@@ -1,8 +1,9 @@
 /** What the team has written down as infrastructure: monitors, a channel, two pages, and what they look up. */
 
 import { DAY_MS, toEpochMs, toIso } from '../../../../src/model/time.ts';
-import type { Service, World } from '../../../../src/sandbox/world.ts';
+import type { Service } from '../../../../src/sandbox/world.ts';
 import { uptimeMonitor } from '../../monitor-record.ts';
+import type { World } from '../../world.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

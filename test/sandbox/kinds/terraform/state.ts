@@ -1,9 +1,9 @@
 /** A Terraform state over HTTP: raw as a state back end keeps it, and as `terraform show -json` prints it. */
 
 import { noiseHex } from '../../../../src/sandbox/services.ts';
-import type { World } from '../../../../src/sandbox/world.ts';
 import { bearerToken, json, type Request, type Upstream } from '../../exchange.ts';
 import { noiseUuid } from '../../noise-uuid.ts';
+import type { World } from '../../world.ts';
 import { type Resource, terraformResources } from './resources.ts';
 
 interface TerraformOptions {

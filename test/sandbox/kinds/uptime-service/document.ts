@@ -3,9 +3,10 @@
  * Connect-style: `POST /rpc/MonitorService/listMonitors` with a JSON body, REST below `/v1`, arrays always there.
  */
 
-import type { Service, World } from '../../../../src/sandbox/world.ts';
+import type { Service } from '../../../../src/sandbox/world.ts';
 import { empty, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../../exchange.ts';
 import { uptimeMonitor } from '../../monitor-record.ts';
+import type { World } from '../../world.ts';
 import { type KeyCheck, type KeyRing, keyRefusal, type UptimeKey, whoami } from './keys.ts';
 
 const KEY_HEADER = 'x-svc-key';

@@ -1,9 +1,9 @@
 /** What every list and every look-up of the real uptime service has in common. */
 
 import type { EpochMs } from '../../../../../src/model/time.ts';
-import type { World } from '../../../../../src/sandbox/world.ts';
 import type { PagingShift } from '../../../exchange.ts';
 import { json, type Reply } from '../../../exchange.ts';
+import type { World } from '../../../world.ts';
 import { callError, domainError, rangeError } from './connect-errors.ts';
 
 export type Message = Record<string, unknown>;

@@ -1,8 +1,8 @@
 /** The uptime service on its real wire, as recorded: Connect calls below `/rpc`, REST below `/v1`, three shapes of error. */
 
-import type { World } from '../../../../../src/sandbox/world.ts';
 import { empty, headerOf, json, type Reply, type Request, type Upstream } from '../../../exchange.ts';
 import { noiseUuid } from '../../../noise-uuid.ts';
+import type { World } from '../../../world.ts';
 import { type KeyRing, keyRefusal, whoami } from '../keys.ts';
 import { READ_CALLS, WRITE_CALLS } from './calls.ts';
 import { callError, restError, routerError } from './connect-errors.ts';

@@ -1,8 +1,9 @@
 /** `StatusPageService` of the real uptime service, its reading half. */
 
-import type { World, WorldPage } from '../../../../../src/sandbox/world.ts';
+import type { WorldPage } from '../../../../../src/sandbox/world.ts';
 import { json, type Reply } from '../../../exchange.ts';
 import { shifted } from '../../../faults.ts';
+import type { World } from '../../../world.ts';
 import { type CallContext, found, isReply, list, type Message, paged } from './connect-calls.ts';
 import { domainError, rangeError } from './connect-errors.ts';
 import { dailySummary } from './days.ts';

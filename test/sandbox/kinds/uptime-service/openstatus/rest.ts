@@ -3,7 +3,6 @@
 import { DAY_MS, toEpochMs, toIso } from '../../../../../src/model/time.ts';
 import type {
   Service,
-  World,
   WorldIncident,
   WorldMaintenance,
   WorldPage,
@@ -11,6 +10,7 @@ import type {
 } from '../../../../../src/sandbox/world.ts';
 import { json, type Reply, type Request } from '../../../exchange.ts';
 import { uptimeMonitor } from '../../../monitor-record.ts';
+import type { World } from '../../../world.ts';
 import { restError } from './connect-errors.ts';
 import { pageOf } from './records.ts';
 
