@@ -4,7 +4,7 @@ import { INCIDENT_STATUSES, type IncidentImpact, type IncidentStatus, isOverStat
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../model/page.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
-import type { IncidentPost, MaintenancePost } from '../sync/connectors/markdown/schema.ts';
+import type { IncidentPost, MaintenancePost, OverridePost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
 import {
   declaredState,
@@ -38,13 +38,18 @@ export function newPost(request: NewIncidentRequest, context: ChangeContext): Wr
   return isScheduled ? newMaintenance(request, context) : newIncident(request, context);
 }
 
-function newIncident(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
+/** @param begunAt if it isn’t a past one, whose times are in the request */
+export function newIncident(
+  request: NewIncidentRequest,
+  { writing, now }: ChangeContext,
+  begunAt: EpochMs = now,
+): WrittenPost {
   if ((request.scheduled_repeat ?? null) !== null)
     throw faultAt('incident.scheduled_repeat', 'scheduled_repeat needs scheduled_for and scheduled_until');
   const status = incidentStatus(request.status) ?? 'investigating';
   const { startedAt, endedAt } = isSet(request.backfilled, false)
     ? readPast(request, now)
-    : { startedAt: now, endedAt: null };
+    : { startedAt: begunAt, endedAt: null };
   const { ids, declared } = namedComponents(request, writing);
   const impacts: Impacts = Object.keys(declared).length === 0 ? [] : [{ at: toIso(startedAt), components: declared }];
   return {
@@ -87,7 +92,7 @@ function readPast(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs;
 function newMaintenance(request: NewIncidentRequest, { writing, now }: ChangeContext): WrittenPost {
   const { starts, ends } = readWindow(request, null);
   const status = maintenanceStatus(request.status);
-  const { ids } = namedComponents({ ...request, components: undefined }, writing);
+  const { ids } = namedComponents({ component_ids: request.component_ids }, writing);
   const named = namedComponents(
     { component_ids: Object.keys(request.components ?? {}) },
     writing,
@@ -191,6 +196,17 @@ function readHead(request: IncidentRequest, post: IncidentPost | MaintenancePost
     ...readTitles(request, post),
     draft: !isSet(request.published, !post.draft),
   };
+}
+
+/** Declares a state of a component, until it is ended. */
+export function overridePost(
+  title: string,
+  component: string,
+  state: OverridePost['state'],
+  now: EpochMs,
+): WrittenPost {
+  const post = { type: 'override', title: title.slice(0, 256), draft: false, component, state } as const;
+  return { post: { ...post, from: toIso(now) }, opening: '', updates: [] };
 }
 
 /** Changes the text or the notification of an update. @throws Refusal 409 if nobody wrote it */
@@ -393,7 +409,7 @@ function readNotify(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
 }
 
 /** The time of the next update, always after the last one, whatever the clock says. */
-function updateTime(updates: readonly WrittenUpdate[], startedAt: EpochMs, now: EpochMs): EpochMs {
+export function updateTime(updates: readonly WrittenUpdate[], startedAt: EpochMs, now: EpochMs): EpochMs {
   const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), startedAt);
   return later(now, toEpochMs(last + 1));
 }

@@ -3,7 +3,7 @@
  * be changed.
  */
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ComponentDefinition } from '../model/observation.ts';
 import { later, toEpochMs, toIso } from '../model/time.ts';
 import type { Writer } from '../store/database.ts';
@@ -11,21 +11,12 @@ import { deleteMade, type MadeComponent, readMade, saveMade } from '../store/wri
 import { readWritten } from '../store/written/posts.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { ComponentAnswerSchema, componentList, GroupAnswerSchema, openOverrides } from './answers.ts';
-import {
-  type Call,
-  listPart,
-  type Operation,
-  read,
-  required,
-  stillThere,
-  writeAndPublish,
-  writer,
-} from './operation.ts';
+import { overridePost } from './change-post.ts';
+import { type Call, listPart, type Operation, required, resource, stillThere, writeAndPublish } from './operation.ts';
 import {
   ComponentChangeSchema,
   type ComponentRequest,
   declaredState,
-  faultAt,
   GroupChangeSchema,
   instantIn,
   isSet,
@@ -34,199 +25,163 @@ import {
   Refusal,
   readRequest,
 } from './requests.ts';
-import { type Author, changePost, createPost, idWords, slugWords, writeAudit } from './writer.ts';
-import { findComponent, findGroup, storiesIn, type WritingPage } from './writing-page.ts';
+import { changePost, createPost, freshId, writeAudit } from './writer.ts';
+import { findComponent, findGroup, requireOnPage, storiesIn, type WritingPage } from './writing-page.ts';
 
 /** Limit for one page. */
 const MADE_MAX = 1_000;
 const KEPT = 'showcase, only_show_if_degraded and start_date are returned and change nothing';
+const COMPONENTS = 'pages/{page}/components';
+const GROUPS = 'pages/{page}/component-groups';
 
-const write = writer('components');
+const components = resource('components', ComponentAnswerSchema, ({ load }) => load());
+const groups = resource('components', GroupAnswerSchema, ({ load }) => load());
 
 export const COMPONENT_OPERATIONS: readonly Operation[] = [
-  read({
-    id: 'listComponents',
+  components.list('listComponents', COMPONENTS, {
     summary: 'Components and groups in the order of the page',
-    path: 'pages/{page}/components',
-    answer: z.array(ComponentAnswerSchema),
-    query: ['page', 'per_page'],
-    run: async ({ load, query }) => listPart(componentList(await load()), query),
+    run: ({ query }, writing) => listPart(componentList(writing), query),
   }),
-  write({
-    id: 'createComponent',
+  components.create('createComponent', COMPONENTS, {
     summary: 'Make a component, shown after those of the configuration',
-    methods: ['POST'],
-    path: 'pages/{page}/components',
     body: NewComponentSchema,
-    status: 201,
-    answer: ComponentAnswerSchema,
     differs: KEPT,
     run: createComponent,
   }),
-  read({
-    id: 'getComponent',
+  components.get('getComponent', `${COMPONENTS}/{component}`, {
     summary: 'One component or group',
-    path: 'pages/{page}/components/{component}',
-    answer: ComponentAnswerSchema,
-    run: async ({ load, params: { component: named = '' } }) => {
-      const writing = await load();
-      return componentAnswer(writing, required(findComponent(writing, named) ?? findGroup(writing, named)));
-    },
+    run: ({ params: { component: named = '' } }, writing) =>
+      componentAnswer(writing, required(findComponent(writing, named) ?? findGroup(writing, named))),
   }),
-  write({
-    id: 'updateComponent',
+  components.change('updateComponent', `${COMPONENTS}/{component}`, {
     summary: 'Declare the state of a component until it is set to operational; change one that was made here',
-    methods: ['PATCH', 'PUT'],
-    path: 'pages/{page}/components/{component}',
     body: ComponentChangeSchema,
-    answer: ComponentAnswerSchema,
     differs: `a state can’t be better than what its monitor reports; 409 for other changes of components that are defined elsewhere; ${KEPT}`,
     run: updateComponent,
   }),
-  write({
-    id: 'deleteComponent',
+  components.remove('deleteComponent', `${COMPONENTS}/{component}`, {
     summary: 'Delete a component that was made here',
-    methods: ['DELETE'],
-    path: 'pages/{page}/components/{component}',
-    status: 204,
     answer: null,
     differs: '409 for components that are defined elsewhere',
-    run: async (call) => {
-      const writing = await call.load();
+    run: (call, writing) => {
       const id = required(findComponent(writing, call.params['component'] ?? ''));
-      const { id: made } = madeHere(writing, id);
-      await writeAndPublish(call, async (tx) => {
-        await endOverrides(tx, call.author, made);
-        await deleteMade(tx, await currentMade(tx, call.author, made));
-        await writeAudit(tx, call.author, { action: 'component-delete', outcome: made });
-        return made;
-      });
+      return remove(call, writing, { id, action: 'component-delete', release: (tx) => endOverrides(tx, call, id) });
     },
   }),
-  read({
-    id: 'listComponentGroups',
+  groups.list('listComponentGroups', GROUPS, {
     summary: 'Groups in the order of the page',
-    path: 'pages/{page}/component-groups',
-    answer: z.array(GroupAnswerSchema),
-    query: ['page', 'per_page'],
-    run: async ({ load, query }) => listPart(groupList(await load()), query),
+    run: ({ query }, writing) => listPart(groupList(writing), query),
   }),
-  write({
-    id: 'createComponentGroup',
+  groups.create('createComponentGroup', GROUPS, {
     summary: 'Make a group of components that were made here',
-    methods: ['POST'],
-    path: 'pages/{page}/component-groups',
     body: NewGroupSchema,
-    status: 201,
-    answer: GroupAnswerSchema,
     differs: 'only for components that were made over the API, else 409',
     run: createGroup,
   }),
-  read({
-    id: 'getComponentGroup',
+  groups.get('getComponentGroup', `${GROUPS}/{group}`, {
     summary: 'One group',
-    path: 'pages/{page}/component-groups/{group}',
-    answer: GroupAnswerSchema,
-    run: async ({ load, params }) => {
-      const writing = await load();
-      return groupAnswer(writing, required(findGroup(writing, params['group'] ?? '')));
-    },
+    run: (call, writing) => groupAnswer(writing, requireGroup(call, writing)),
   }),
-  write({
-    id: 'updateComponentGroup',
+  groups.change('updateComponentGroup', `${GROUPS}/{group}`, {
     summary: 'Change a group that was made here, and which components made here a group has',
-    methods: ['PATCH', 'PUT'],
-    path: 'pages/{page}/component-groups/{group}',
     body: GroupChangeSchema,
-    answer: GroupAnswerSchema,
     differs: '409 for changes of groups and components that are defined elsewhere',
     run: updateGroup,
   }),
-  write({
-    id: 'deleteComponentGroup',
+  groups.remove('deleteComponentGroup', `${GROUPS}/{group}`, {
     summary: 'Delete a group that was made here; its components stay',
-    methods: ['DELETE'],
-    path: 'pages/{page}/component-groups/{group}',
-    answer: GroupAnswerSchema,
     differs: '409 for groups that are defined elsewhere',
-    run: async (call) => {
-      const writing = await call.load();
-      const { id } = madeHere(writing, required(findGroup(writing, call.params['group'] ?? '')));
+    run: async (call, writing) => {
+      const id = requireGroup(call, writing);
       const answer = groupAnswer(writing, id);
-      await writeAndPublish(call, async (tx) => {
-        await fillGroup(tx, call, { writing, group: id, members: [] });
-        await deleteMade(tx, await currentMade(tx, call.author, id));
-        await writeAudit(tx, call.author, { action: 'component-group-delete', outcome: id });
-        return id;
-      });
+      const release = (tx: Writer) => fillGroup(tx, call, writing, id, []);
+      await remove(call, writing, { id, action: 'component-group-delete', release });
       return answer;
     },
   }),
 ];
 
-async function createComponent(call: Call): Promise<unknown> {
+function requireGroup({ params }: Call, writing: WritingPage): string {
+  return required(findGroup(writing, params['group'] ?? ''));
+}
+
+async function createComponent(call: Call, writing: WritingPage): Promise<unknown> {
   const { component } = readRequest(NewComponentSchema, call.body, ['description', 'group_id']);
-  const { author, newSuffix } = call;
-  const writing = await call.load();
   const groupId = readGroupId(writing, component);
-  const { id } = await writeAndPublish(call, async (tx) => {
-    const fresh = await freshId(tx, author, component.name, newSuffix());
-    await saveMade(tx, applyChange(makeNew(author, 'component', fresh), component, groupId));
-    await writeAudit(tx, author, { action: 'component-new', outcome: fresh });
-    await declare(tx, call, { ref: `${writing.page.definition.id}/${fresh}`, name: component.name }, component.status);
-    return fresh;
+  const id = await writeAndPublish(call, async (tx) => {
+    const made = applyChange(await makeNew(tx, call, 'component', component.name), component, groupId);
+    await saveMade(tx, made);
+    await writeAudit(tx, call.author, { action: 'component-new', outcome: made.id });
+    await declare(tx, call, { writing, id: made.id, name: made.name, status: component.status });
+    return made.id;
   });
   return componentAnswer(await call.load(), id);
 }
 
-async function updateComponent(call: Call): Promise<unknown> {
+async function updateComponent(call: Call, writing: WritingPage): Promise<unknown> {
   const { component } = readRequest(ComponentChangeSchema, call.body, ['description', 'group_id']);
-  const { author } = call;
-  const writing = await call.load();
   const named = call.params['component'] ?? '';
   if (findComponent(writing, named) === null && findGroup(writing, named) !== null)
     throw new Refusal(409, 'It is a group: change it at component-groups/<id>. Its state follows from its components.');
   const id = required(findComponent(writing, named));
   const shown = required(writing.model.components.find(({ definition }) => definition.id === id));
   const groupId = readGroupId(writing, component);
-  const made = isMadeHere(writing, id);
-  if (!made)
+  const isMade = isMadeHere(writing, id);
+  if (!isMade)
     refuseChanges(writing, {
       name: [component.name, shown.plainName],
       names: requestedNames(component, shown.definition),
       description: [component.description, shown.description],
       group_id: [groupId, shown.definition.groupId],
     });
-  const ref = `${writing.page.definition.id}/${id}`;
   await writeAndPublish(call, async (tx) => {
-    if (made) {
-      const before = await currentMade(tx, author, id);
+    if (isMade) {
+      const before = await currentMade(tx, call, id);
       const after = applyChange(before, component, groupId);
       if (JSON.stringify(after) !== JSON.stringify(before)) {
         await saveMade(tx, after);
-        await writeAudit(tx, author, { action: 'component-change', outcome: id });
+        await writeAudit(tx, call.author, { action: 'component-change', outcome: id });
       }
     }
-    return (await declare(tx, call, { ref, name: component.name ?? shown.name }, component.status)) ?? id;
+    const { status, name = shown.name } = component;
+    return (await declare(tx, call, { writing, id, name, status })) ?? id;
   });
   return componentAnswer(await call.load(), id);
 }
 
-function makeNew({ page, now }: Author, kind: MadeComponent['kind'], id: string): MadeComponent {
+/** A component or group without settings. Its id is one that no component of the page ever had. */
+async function makeNew(
+  tx: Writer,
+  { author: { page, now }, newSuffix }: Call,
+  kind: MadeComponent['kind'],
+  name: string,
+): Promise<MadeComponent> {
+  if ((await readMade(tx, page.key)).length >= MADE_MAX)
+    throw new Refusal(409, `A page can have at most ${MADE_MAX} components and groups that were made over the API.`);
+  const id = freshId(name, newSuffix());
   return {
-    ...{ page: page.key, id, kind, name: '', description: null, groupId: null },
+    ...{ page: page.key, id, kind, name, description: null, groupId: null },
     ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: now },
   };
 }
 
-/** Applies a request to a component. The group was looked up before. */
+/**
+ * Applies a request to a component or group. Translated names are merged; null removes one.
+ *
+ * @param groupId looked up before; undefined: the request doesn’t mention a group
+ */
 function applyChange(
-  made: MadeComponent,
-  request: ComponentRequest,
+  { names, ...made }: MadeComponent,
+  request: Pick<
+    ComponentRequest,
+    'name' | 'names' | 'description' | 'showcase' | 'only_show_if_degraded' | 'start_date'
+  >,
   groupId: string | null | undefined,
 ): MadeComponent {
+  const kept = Object.entries({ ...names, ...request.names }).filter((one): one is [string, string] => one[1] !== null);
   return {
-    ...withNames(made, request),
+    ...made,
+    ...(kept.length === 0 ? {} : { names: Object.fromEntries(kept) }),
     name: request.name ?? made.name,
     description: request.description === undefined ? made.description : request.description,
     groupId: groupId === undefined ? made.groupId : groupId,
@@ -236,42 +191,31 @@ function applyChange(
   };
 }
 
-/** Merges the translated names with those in a request; null removes one. */
-function withNames({ names, ...made }: MadeComponent, request: Pick<ComponentRequest, 'names'>): MadeComponent {
-  const kept = Object.entries({ ...names, ...request.names }).filter((one): one is [string, string] => one[1] !== null);
-  return kept.length === 0 ? made : { ...made, names: Object.fromEntries(kept) };
-}
-
 /** Undefined: the request doesn’t mention a group. @throws Refusal 422 if there is no such group */
 function readGroupId(writing: WritingPage, { group_id: wanted }: ComponentRequest): string | null | undefined {
   if (wanted === undefined) return undefined;
-  if (wanted === null || wanted === '') return null;
-  const found = findGroup(writing, wanted);
-  if (found === null)
-    throw faultAt('component.group_id', 'No such group on this page. GET component-groups lists them.');
-  return found;
+  return wanted === null || wanted === '' ? null : requireOnPage('group', writing, wanted, 'component.group_id');
 }
 
 /** Declares the state of a component, or withdraws it. Returns the id of the post; null: there is none. */
 async function declare(
   tx: Writer,
-  { author, newSuffix }: Call,
-  { ref, name }: { readonly ref: string; readonly name: string },
-  status: ComponentRequest['status'],
+  call: Call,
+  { writing, id, name, status }: { writing: WritingPage; id: string; name: string; status: ComponentRequest['status'] },
 ): Promise<string | null> {
   if (status === undefined) return null;
+  const { author, newSuffix } = call;
   const state = declaredState(status);
-  await endOverrides(tx, author, ref.slice(ref.lastIndexOf('/') + 1));
+  await endOverrides(tx, call, id);
   if (state === 'operational') return null;
-  const fresh = `override-${idWords(name, author.now)}-${newSuffix()}`;
-  const post = { type: 'override', title: name.slice(0, 256), draft: false, component: ref, state } as const;
-  const document = { post: { ...post, from: toIso(author.now) }, opening: '', updates: [] };
+  const fresh = `override-${freshId(name, newSuffix(), author.now)}`;
+  const document = overridePost(name, `${writing.page.definition.id}/${id}`, state, author.now);
   await createPost(tx, author, { id: fresh, document, action: 'component-override' });
   return fresh;
 }
 
 /** Ends all open overrides of a component. */
-async function endOverrides(tx: Writer, author: Author, component: string): Promise<void> {
+async function endOverrides(tx: Writer, { author }: Call, component: string): Promise<void> {
   const written = storiesIn(await readWritten(tx, author.page.key));
   for (const { row } of openOverrides(written, component))
     await changePost(tx, author, {
@@ -287,45 +231,39 @@ async function endOverrides(tx: Writer, author: Author, component: string): Prom
     });
 }
 
-async function createGroup(call: Call): Promise<unknown> {
+async function createGroup(call: Call, writing: WritingPage): Promise<unknown> {
   const { component_group: wanted, ...others } = readRequest(NewGroupSchema, call.body, ['description']);
-  const { author, newSuffix } = call;
-  const writing = await call.load();
-  const members = requireMembers(writing, wanted.components ?? []);
-  const { id } = await writeAndPublish(call, async (tx) => {
-    const fresh = await freshId(tx, author, wanted.name, newSuffix());
-    const description = wanted.description ?? others.description ?? null;
-    await saveMade(tx, withNames({ ...makeNew(author, 'group', fresh), name: wanted.name, description }, wanted));
-    await fillGroup(tx, call, { writing, group: fresh, members });
-    await writeAudit(tx, author, { action: 'component-group-new', outcome: fresh });
-    return fresh;
+  const { name, names, description } = wanted;
+  const members = readMembers(writing, wanted.components ?? []);
+  const id = await writeAndPublish(call, async (tx) => {
+    const made = await makeNew(tx, call, 'group', name);
+    await saveMade(tx, applyChange(made, { names, description: description ?? others.description }, undefined));
+    await fillGroup(tx, call, writing, made.id, members);
+    await writeAudit(tx, call.author, { action: 'component-group-new', outcome: made.id });
+    return made.id;
   });
   return groupAnswer(await call.load(), id);
 }
 
-async function updateGroup(call: Call): Promise<unknown> {
+async function updateGroup(call: Call, writing: WritingPage): Promise<unknown> {
   const { component_group: wanted, ...others } = readRequest(GroupChangeSchema, call.body, ['description']);
-  const { author } = call;
-  const writing = await call.load();
-  const id = required(findGroup(writing, call.params['group'] ?? ''));
-  const description = wanted.description === undefined ? others.description : wanted.description;
+  const { name, names, description = others.description } = wanted;
+  const id = requireGroup(call, writing);
   const isMade = isMadeHere(writing, id);
   const shown = writing.model.groups.find((group) => group.id === id);
   if (!isMade)
     refuseChanges(writing, {
-      name: [wanted.name, shown?.name],
+      name: [name, shown?.name],
       names: requestedNames(wanted, shown),
       description: [description, null],
     });
-  const members = wanted.components === undefined ? null : requireMembers(writing, wanted.components);
+  const members = wanted.components === undefined ? null : readMembers(writing, wanted.components);
   await writeAndPublish(call, async (tx) => {
     if (isMade) {
-      const before = await currentMade(tx, author, id);
-      const after = { name: wanted.name ?? before.name, ...(description === undefined ? {} : { description }) };
-      await saveMade(tx, withNames({ ...before, ...after }, wanted));
-      await writeAudit(tx, author, { action: 'component-group-change', outcome: id });
+      await saveMade(tx, applyChange(await currentMade(tx, call, id), { name, names, description }, undefined));
+      await writeAudit(tx, call.author, { action: 'component-group-change', outcome: id });
     }
-    if (members !== null) await fillGroup(tx, call, { writing, group: id, members });
+    if (members !== null) await fillGroup(tx, call, writing, id, members);
     return id;
   });
   return groupAnswer(await call.load(), id);
@@ -334,32 +272,38 @@ async function updateGroup(call: Call): Promise<unknown> {
 /** Puts exactly these components into a group. @throws Refusal 409 if that moves one that is defined elsewhere */
 async function fillGroup(
   tx: Writer,
-  { author }: Call,
-  { writing, group, members }: { writing: WritingPage; group: string; members: readonly string[] },
+  call: Call,
+  writing: WritingPage,
+  group: string,
+  members: readonly string[],
 ): Promise<void> {
-  const isMoved = ({ id, groupId }: ComponentDefinition): boolean => (groupId === group) !== members.includes(id);
   for (const { definition, name } of writing.model.components) {
-    if (!isMoved(definition)) continue;
-    if (!isMadeHere(writing, definition.id))
+    const { id, groupId } = definition;
+    const isMember = members.includes(id);
+    if ((groupId === group) === isMember) continue;
+    if (!isMadeHere(writing, id))
       throw new Refusal(409, `${name} is defined by ${definedBy(writing)}. Change its group there.`);
-    const groupId = members.includes(definition.id) ? group : null;
-    await saveMade(tx, { ...(await currentMade(tx, author, definition.id)), groupId });
+    await saveMade(tx, { ...(await currentMade(tx, call, id)), groupId: isMember ? group : null });
   }
 }
 
-function requireMembers(writing: WritingPage, ids: readonly string[]): readonly string[] {
-  return ids.map((id, index) => {
-    const found = findComponent(writing, id);
-    if (found !== null) return found;
-    throw faultAt(`component_group.components.${index}`, 'No such component on this page. GET components lists them.');
-  });
+function readMembers(writing: WritingPage, ids: readonly string[]): readonly string[] {
+  return ids.map((id, index) => requireOnPage('component', writing, id, `component_group.components.${index}`));
 }
 
-/** Creates an id that no component of the page ever had. */
-async function freshId(tx: Writer, { page }: Author, name: string, suffix: string): Promise<string> {
-  if ((await readMade(tx, page.key)).length >= MADE_MAX)
-    throw new Refusal(409, `A page can have at most ${MADE_MAX} components and groups that were made over the API.`);
-  return [slugWords(name), suffix].filter((part) => part !== '').join('-');
+/** Deletes a component or group, after `release` has ended what depends on it. @throws Refusal 409 if something else defines it */
+async function remove(
+  call: Call,
+  writing: WritingPage,
+  { id, action, release }: { id: string; action: string; release: (tx: Writer) => Promise<void> },
+): Promise<void> {
+  if (!isMadeHere(writing, id)) throw new Refusal(409, `It is defined by ${definedBy(writing)}. Remove it there.`);
+  await writeAndPublish(call, async (tx) => {
+    await release(tx);
+    await deleteMade(tx, await currentMade(tx, call, id));
+    await writeAudit(tx, call.author, { action, outcome: id });
+    return id;
+  });
 }
 
 /** Whether only the API defines it. */
@@ -368,14 +312,8 @@ function isMadeHere({ made, page }: WritingPage, id: string): boolean {
   return made.has(id) && ![...components, ...groups].some((one) => one.id === id);
 }
 
-/** @throws Refusal 409 if something else defines it */
-function madeHere(writing: WritingPage, id: string): { readonly id: string } {
-  if (isMadeHere(writing, id)) return { id };
-  throw new Refusal(409, `It is defined by ${definedBy(writing)}. Remove it there.`);
-}
-
 /** Reads it within the transaction. */
-async function currentMade(tx: Writer, { page }: Author, id: string): Promise<MadeComponent> {
+async function currentMade(tx: Writer, { author: { page } }: Call, id: string): Promise<MadeComponent> {
   return stillThere((await readMade(tx, page.key)).find((one) => one.id === id));
 }
 
@@ -384,11 +322,9 @@ function refuseChanges(
   writing: WritingPage,
   fields: Readonly<Record<string, readonly [wanted: string | null | undefined, known: string | null | undefined]>>,
 ): void {
-  const changed = Object.entries(fields).find(
-    ([, [wanted, known]]) => wanted !== undefined && (wanted ?? '') !== (known ?? ''),
-  );
-  if (changed !== undefined)
-    throw new Refusal(409, `It is defined by ${definedBy(writing)}. Change its ${changed[0]} there.`);
+  for (const [name, [wanted, known]] of Object.entries(fields))
+    if (wanted !== undefined && (wanted ?? '') !== (known ?? ''))
+      throw new Refusal(409, `It is defined by ${definedBy(writing)}. Change its ${name} there.`);
 }
 
 /** The names in a request and the current ones, for `refuseChanges`. */
@@ -414,9 +350,7 @@ function componentAnswer(writing: WritingPage, id: string): unknown {
 }
 
 function groupList(writing: WritingPage): readonly z.output<typeof GroupAnswerSchema>[] {
-  return componentList(writing).flatMap(({ group, components, ...rest }) =>
-    group ? [GroupAnswerSchema.parse({ ...rest, components })] : [],
-  );
+  return componentList(writing).flatMap((one) => (one.group ? [GroupAnswerSchema.parse(one)] : []));
 }
 
 function groupAnswer(writing: WritingPage, id: string): unknown {

@@ -2,7 +2,7 @@
 
 import type { IncidentTemplate } from '../config/schema.ts';
 import { INCIDENT_STATUSES } from '../model/observation.ts';
-import { MAINTENANCE_STATUSES, type PageIncident, type PageMaintenance } from '../model/page.ts';
+import { MAINTENANCE_STATUSES, type PageIncident, type PageMaintenance, type PageModel } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Fault } from '../schema/issue-words.ts';
@@ -46,76 +46,60 @@ interface FormInit {
   readonly faults: readonly Fault[];
 }
 
-type FormParts = Pick<OpsWriteView['form'], 'fields' | 'components' | 'last' | 'canDraft'>;
-
 /** Fields with the submitted values, or those of the stored post, or those of a template. */
-export function formParts(init: FormInit): FormParts {
+export function formParts(init: FormInit): Pick<OpsWriteView['form'], 'fields' | 'components' | 'last' | 'canDraft'> {
   const { kind, writing, own, template, sent, faults } = init;
-  const field: MakeField = (made) => ({
-    ...made,
+  const field: MakeField = (name, label, type, { value = '', ...more } = {}) => ({
+    ...{ name, label, type, ...more },
     // Browsers don’t send unchecked boxes.
-    value: sent === null ? (made.value ?? '') : (sent.get(made.name) ?? ''),
-    fault: faults.find(({ path }) => path === made.name)?.message ?? null,
+    value: sent === null ? value : (sent.get(name) ?? ''),
+    fault: faults.find(({ path }) => path === name)?.message ?? null,
   });
   if (kind === 'override')
     return { fields: overrideFields(writing, field), components: null, last: [], canDraft: false };
   const post = own?.document.post;
   const canDraft = post === undefined || post.draft;
-  const title = field({
-    name: 'name',
-    label: 'Title',
-    type: 'text',
-    isRequired: true,
-    value: post?.title ?? template?.title ?? '',
-  });
-  const body = field({
-    name: 'body',
-    label: own === null ? 'Message for visitors' : 'Update',
-    type: 'area',
+  const title = field('name', 'Title', 'text', { isRequired: true, value: post?.title ?? template?.title });
+  const body = field('body', own === null ? 'Message for visitors' : 'Update', 'area', {
     hint: 'You can use Markdown.',
-    value: own === null ? (template?.body ?? '') : '',
+    value: own === null ? template?.body : '',
   });
   if (kind === 'announcement')
     return { fields: [title, body, ...announcementFields(writing, field)], components: null, last: [], canDraft };
-  const notify = field({
-    name: 'deliver_notifications',
-    label: 'Notify subscribers and channels',
-    type: 'check',
-    value: 'true',
-  });
-  const status = statusField({ kind, own, template }, field);
+  const notify = field('deliver_notifications', 'Notify subscribers and channels', 'check', { value: 'true' });
   return {
     fields: [
       title,
-      ...(status === null ? [] : [status]),
+      ...statusFields(init, field),
       body,
       ...translationFields(init, field),
       ...(kind === 'maintenance' ? timeFields(writing, own, field) : []),
     ],
-    components: componentPicker({ ...init, kind }),
+    components: componentPicker(init, kind),
     last: [notify],
     canDraft,
   };
 }
+
+type MakeField = (
+  name: string,
+  label: string,
+  type: FormField['type'],
+  more?: Pick<FormField, 'hint' | 'options' | 'isRequired'> & { readonly value?: string | undefined },
+) => FormField;
 
 /** Title and text in the page's other languages. Where one is empty, visitors see the main language. */
 function translationFields({ writing: { model }, own }: FormInit, field: MakeField): readonly FormField[] {
   const post = own?.document.post;
   const known = post?.type === 'incident' || post?.type === 'maintenance' ? post.translations : undefined;
   return (model.settings.languages?.all.slice(1) ?? []).flatMap((tag) => [
-    field({ name: `title.${tag}`, label: `Title (${tag})`, type: 'text', value: known?.[tag]?.title ?? '' }),
-    field({ name: `body.${tag}`, label: `Text (${tag})`, type: 'area' }),
+    field(`title.${tag}`, `Title (${tag})`, 'text', { value: known?.[tag]?.title }),
+    field(`body.${tag}`, `Text (${tag})`, 'area'),
   ]);
 }
 
 /** For an incident, each component gets a state; a maintenance only names them. */
-function componentPicker({
-  kind,
-  writing,
-  own,
-  template,
-  sent,
-}: FormInit & { readonly kind: 'incident' | 'maintenance' }): FormParts['components'] {
+function componentPicker({ writing, own, template, sent }: FormInit, kind: 'incident' | 'maintenance') {
   if (writing.model.components.length === 0) return null;
   const before = lastDeclared(own);
   const item = (name: string, label: string, known: string) => {
@@ -140,68 +124,44 @@ function componentPicker({
 }
 
 function announcementFields(writing: WritingPage, field: MakeField): readonly FormField[] {
+  const hint = zoneHint(writing, 'Leave empty to show it until you remove it.');
   return [
-    field({ name: 'level', label: 'Kind', type: 'select', options: words(['info', 'warning', 'success']) }),
-    field({
-      name: 'until',
-      label: 'Until',
-      type: 'time',
-      hint: zoneHint(writing, 'Leave empty to show it until you remove it.'),
-    }),
+    field('level', 'Kind', 'select', { options: words(['info', 'warning', 'success']) }),
+    field('until', 'Until', 'time', { hint }),
   ];
 }
 
-type MakeField = (init: Omit<FormField, 'fault' | 'value'> & { readonly value?: string }) => FormField;
-
 /** A new maintenance has no status field, because it begins and ends by itself. */
-function statusField(
-  { kind, own, template }: Pick<FormInit, 'kind' | 'own' | 'template'>,
-  field: MakeField,
-): FormField | null {
-  const known = own?.document.updates.findLast(({ status }) => status !== null)?.status ?? null;
-  if (kind === 'incident')
-    return field({
-      name: 'status',
-      label: 'Status',
-      type: 'select',
-      value: known ?? template?.status ?? 'investigating',
-      options: words(INCIDENT_STATUSES),
-    });
-  if (own === null) return null;
+function statusFields({ kind, own, template }: FormInit, field: MakeField): readonly FormField[] {
+  const known = own?.document.updates.findLast(({ status }) => status !== null)?.status;
+  const value = known ?? template?.status ?? 'investigating';
+  if (kind === 'incident') return [field('status', 'Status', 'select', { value, options: words(INCIDENT_STATUSES) })];
   const options = [{ value: '', text: 'Unchanged' }, ...words(MAINTENANCE_STATUSES.slice(1))];
-  return field({ name: 'status', label: 'Status', type: 'select', options });
+  return own === null ? [] : [field('status', 'Status', 'select', { options })];
 }
 
 function timeFields(writing: WritingPage, own: WrittenStory | null, field: MakeField): readonly FormField[] {
   const post = own?.document.post;
   const plan = post?.type === 'maintenance' ? post : null;
-  const clock = (text: string | undefined): string => (text === undefined ? '' : wallClock(text, writing));
-  const hint = zoneHint(writing, '');
-  const repeats =
-    plan?.repeat === undefined || plan.repeat in REPEATS ? REPEATS : { ...REPEATS, [plan.repeat]: plan.repeat };
+  const time = (name: string, label: string, known: string | undefined): FormField => {
+    const value = known === undefined ? '' : wallClock(known, writing);
+    return field(name, label, 'time', { value, hint: zoneHint(writing, ''), isRequired: true });
+  };
+  const value = plan?.repeat;
+  const repeats = value === undefined || value in REPEATS ? REPEATS : { ...REPEATS, [value]: value };
   return [
-    field({ name: 'scheduled_for', label: 'Starts', type: 'time', value: clock(plan?.starts), hint, isRequired: true }),
-    field({ name: 'scheduled_until', label: 'Ends', type: 'time', value: clock(plan?.ends), hint, isRequired: true }),
-    field({
-      name: 'scheduled_repeat',
-      label: 'Repeats',
-      type: 'select',
-      value: plan?.repeat ?? '',
-      options: listOptions(repeats),
-    }),
+    time('scheduled_for', 'Starts', plan?.starts),
+    time('scheduled_until', 'Ends', plan?.ends),
+    field('scheduled_repeat', 'Repeats', 'select', { value, options: listOptions(repeats) }),
   ];
 }
 
 function overrideFields({ model }: WritingPage, field: MakeField): readonly FormField[] {
   const { '': _, named: __, operational: ___, ...states } = STATE_WORDS;
+  const options = model.components.map(({ definition, name }) => ({ value: definition.id, text: name }));
   return [
-    field({
-      name: 'component',
-      label: 'Component',
-      type: 'select',
-      options: model.components.map(({ definition, name }) => ({ value: definition.id, text: name })),
-    }),
-    field({ name: 'status', label: 'State', type: 'select', options: listOptions(states) }),
+    field('component', 'Component', 'select', { options }),
+    field('status', 'State', 'select', { options: listOptions(states) }),
   ];
 }
 
@@ -222,58 +182,55 @@ function wallClock(text: string, { model }: WritingPage): string {
  * read-only.
  */
 export function openStories(writing: WritingPage, now: EpochMs): readonly OpenStory[] {
-  const own = writing.written
-    .filter((one) => isOpenPost(one, writing, now))
-    .map((one): OpenStory => {
-      const { row, document } = one;
-      const { post } = document;
-      const story = storyOf(writing, row.id);
-      const isHidden = row.isPrivate && hidesPrivate(writing.page);
-      const facts = [
-        post.type === 'override'
-          ? `Override: ${STATE_WORDS[declaredStatus(post.state)] ?? post.state}`
-          : capital(post.type),
-        ...(story === null ? [] : [story.status.replaceAll('_', ' ')]),
-        ...(post.draft ? ['draft'] : []),
-        ...(isHidden ? ['hidden, because it was written while the page was private'] : []),
-        `changed ${writeMinute(row.updatedAt)} by ${row.actor}`,
-      ];
-      const isStory = post.type === 'incident' || post.type === 'maintenance';
-      return {
-        title: post.title,
-        facts: facts.join(', '),
-        note: document.note ?? null,
-        href: isStory ? `write?page=${writing.page.definition.slug}&kind=${post.type}&id=${row.id}` : null,
-        own: { id: row.id, version: row.version, isHidden, removal: post.type === 'override' ? 'Remove' : 'Delete' },
-      };
-    });
-  return [...own.toReversed(), ...foreignStories(writing, now)];
-}
-
-function foreignStories(writing: WritingPage, now: EpochMs): readonly OpenStory[] {
   const { model, written } = writing;
   const own = new Set(written.map(({ row }) => storyOf(writing, row.id)));
-  return [...model.incidents, ...model.maintenances]
-    .filter((story) => !own.has(story) && isOpenStory(story, now))
-    .map((story): OpenStory => {
-      const plan = isMaintenance(story);
-      const isAutomatic = !plan && story.isAutomatic;
-      return {
-        title: story.title,
-        facts: [
-          plan ? 'Maintenance' : 'Incident',
-          story.status.replaceAll('_', ' '),
-          ...(plan
-            ? [`${writeMinute(story.startsAt)} to ${writeMinute(story.endsAt)}`]
-            : [`since ${writeMinute(story.startedAt)}`]),
-          isAutomatic ? 'detected automatically' : `from ${storySource(story)}`,
-          'read-only',
-        ].join(', '),
-        note: isAutomatic ? 'To take it over, publish an incident that names the same components.' : null,
-        href: absoluteUrl(model, plan ? maintenancePath(story.slug) : incidentPath(story.slug)),
-        own: null,
-      };
-    });
+  return [
+    ...written
+      .filter((one) => isOpenPost(one, writing, now))
+      .map((one) => ownStory(one, writing))
+      .toReversed(),
+    ...[...model.incidents, ...model.maintenances]
+      .filter((story) => !own.has(story) && isOpenStory(story, now))
+      .map((story) => foreignStory(story, model)),
+  ];
+}
+
+function ownStory({ row, document }: WrittenStory, writing: WritingPage): OpenStory {
+  const { post, note } = document;
+  const story = storyOf(writing, row.id);
+  const isHidden = row.isPrivate && hidesPrivate(writing.page);
+  const isStory = post.type === 'incident' || post.type === 'maintenance';
+  const facts = [
+    post.type === 'override'
+      ? `Override: ${STATE_WORDS[declaredStatus(post.state)] ?? post.state}`
+      : capital(post.type),
+    ...(story === null ? [] : [story.status.replaceAll('_', ' ')]),
+    ...(post.draft ? ['draft'] : []),
+    ...(isHidden ? ['hidden, because it was written while the page was private'] : []),
+    `changed ${writeMinute(row.updatedAt)} by ${row.actor}`,
+  ];
+  return {
+    ...{ title: post.title, facts: facts.join(', '), note: note ?? null },
+    href: isStory ? `write?page=${writing.page.definition.slug}&kind=${post.type}&id=${row.id}` : null,
+    own: { id: row.id, version: row.version, isHidden, removal: post.type === 'override' ? 'Remove' : 'Delete' },
+  };
+}
+
+function foreignStory(story: PageIncident | PageMaintenance, model: PageModel): OpenStory {
+  const plan = isMaintenance(story);
+  const isAutomatic = !plan && story.isAutomatic;
+  const facts = [
+    plan ? 'Maintenance' : 'Incident',
+    story.status.replaceAll('_', ' '),
+    plan ? `${writeMinute(story.startsAt)} to ${writeMinute(story.endsAt)}` : `since ${writeMinute(story.startedAt)}`,
+    isAutomatic ? 'detected automatically' : `from ${storySource(story)}`,
+    'read-only',
+  ];
+  return {
+    ...{ title: story.title, facts: facts.join(', '), own: null },
+    note: isAutomatic ? 'To take it over, publish an incident that names the same components.' : null,
+    href: absoluteUrl(model, plan ? maintenancePath(story.slug) : incidentPath(story.slug)),
+  };
 }
 
 /** The id doesn’t name an upstream if the story took over a detected one. */

@@ -1,6 +1,5 @@
 /** API operations on incidents and maintenances, their updates and postmortems. */
 
-import { z } from 'zod';
 import type { PageIncident } from '../model/page.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
@@ -24,16 +23,7 @@ import {
   publishPostmortem,
   revertPostmortem,
 } from './change-post.ts';
-import {
-  type Call,
-  listPart,
-  type Operation,
-  read,
-  required,
-  stillThere,
-  writeAndPublish,
-  writer,
-} from './operation.ts';
+import { type Call, listPart, type Operation, required, resource, stillThere, writeAndPublish } from './operation.ts';
 import {
   faultAt,
   IncidentChangeSchema,
@@ -48,7 +38,7 @@ import {
   readRequest,
   UpdateChangeSchema,
 } from './requests.ts';
-import { changePost, createPost, idWords, removePost } from './writer.ts';
+import { changePost, createPost, freshId, removePost } from './writer.ts';
 import { findStory, isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
 const LISTS: readonly (readonly [ListName, path: string, summary: string, differs?: string])[] = [
@@ -58,176 +48,114 @@ const LISTS: readonly (readonly [ListName, path: string, summary: string, differ
   ['upcoming', '/upcoming', 'Maintenance that has not started'],
   ['active_maintenance', '/active_maintenance', 'Current maintenance'],
 ];
-const ONE = 'pages/{page}/incidents/{incident}';
+const ALL = 'pages/{page}/incidents';
+const ONE = `${ALL}/{incident}`;
 const POSTMORTEM = `${ONE}/postmortem`;
 const NO_TWEETS = 'nothing is sent to Twitter';
 
-const write = writer('incidents');
+const incidents = resource('incidents', IncidentAnswerSchema, ({ load }) => load());
+const postmortems = resource('incidents', PostmortemAnswerSchema, ({ load }) => load());
 
 export const INCIDENT_OPERATIONS: readonly Operation[] = [
   ...LISTS.map(([name, path, summary, differs]) =>
-    read({
-      id: name === 'all' ? 'listIncidents' : `list_${name}`,
+    incidents.list(name === 'all' ? 'listIncidents' : `list_${name}`, `${ALL}${path}`, {
       summary,
-      path: `pages/{page}/incidents${path}`,
-      answer: z.array(IncidentAnswerSchema),
       query: ['q', 'limit', 'per_page', 'page'],
       ...(differs === undefined ? {} : { differs }),
-      run: async ({ load, query }) => {
-        const writing = await load();
-        return incidentAnswers(writing, listPart(findStories(writing, name, query.get('q') ?? ''), query));
-      },
+      run: ({ query }, writing) =>
+        incidentAnswers(writing, listPart(findStories(writing, name, query.get('q') ?? ''), query)),
     }),
   ),
-  write({
-    id: 'createIncident',
+  incidents.create('createIncident', ALL, {
     summary: 'Declare an incident or, with scheduled_for and scheduled_until, schedule maintenance',
-    methods: ['POST'],
-    path: 'pages/{page}/incidents',
     body: NewIncidentSchema,
-    status: 201,
-    answer: IncidentAnswerSchema,
     differs: `fields that Pharos doesn’t have are ignored; ${NO_TWEETS}`,
-    run: createIncident,
+    run: (call, writing) => create(call, writing, readIncident(NewIncidentSchema, call.body).incident),
   }),
-  read({
-    id: 'getIncident',
+  incidents.get('getIncident', ONE, {
     summary: 'One incident or maintenance window',
-    path: ONE,
-    answer: IncidentAnswerSchema,
-    run: async ({ load, params }) => {
-      const writing = await load();
+    run: ({ params }, writing) => {
       const found = required(findStory(writing, params['incident'] ?? ''));
       return 'foreign' in found ? incidentAnswer(writing, found.foreign, null) : storyAnswer(writing, found);
     },
   }),
-  write({
-    id: 'updateIncident',
+  incidents.change('updateIncident', ONE, {
     summary: 'Add an update (status, body, components), or edit it',
-    methods: ['PATCH', 'PUT'],
-    path: ONE,
     body: IncidentChangeSchema,
-    answer: IncidentAnswerSchema,
     differs: 'what was detected becomes an incident of yours, with its id; 409 for what upstreams report',
-    run: async (call) => {
+    run: async (call, writing) => {
       const { incident } = readIncident(IncidentChangeSchema, call.body);
-      const writing = await call.load();
       const found = findStory(writing, call.params['incident'] ?? '');
       const detected = found !== null && 'foreign' in found ? found.foreign : null;
       if (detected !== null && !isMaintenance(detected) && detected.isAutomatic && isOpen(detected))
         return takeOver(call, writing, detected, incident);
-      const change = (document: WrittenPost, seen: Seen): WrittenPost => applyChange(document, incident, seen);
-      return storyAnswer(...(await changeStory(call, writing, { action: 'incident-update', change })));
+      const change: Change = (document, now) => applyChange(document, incident, { writing, now });
+      return storyAnswer(...(await changeStory(call, writing, 'incident-update', change)));
     },
   }),
-  write({
-    id: 'deleteIncident',
+  incidents.remove('deleteIncident', ONE, {
     summary: 'Delete it permanently',
-    methods: ['DELETE'],
-    path: ONE,
-    answer: IncidentAnswerSchema,
     differs: '409 for what was detected, and for what upstreams report',
-    run: async (call) => {
-      const writing = await call.load();
-      const own = ownStory(writing, call.params['incident'] ?? '');
+    run: async (call, writing) => {
+      const own = ownStory(call, writing);
       const answer = storyAnswer(writing, own);
-      const { version } = call;
+      const { id } = own.row;
       await writeAndPublish(call, async (tx) => {
-        await removePost(tx, call.author, { id: own.row.id, action: 'incident-delete', version });
-        return own.row.id;
+        await removePost(tx, call.author, { id, action: 'incident-delete', version: call.version });
+        return id;
       });
       return answer;
     },
   }),
-  write({
-    id: 'updateIncidentUpdate',
+  incidents.change('updateIncidentUpdate', `${ONE}/incident_updates/{update}`, {
     summary: 'Edit an update',
-    methods: ['PATCH', 'PUT'],
-    path: `${ONE}/incident_updates/{update}`,
     body: UpdateChangeSchema,
     answer: UpdateAnswerSchema,
     differs: 'the time of an update can’t be changed; whoever was notified isn’t notified again',
     run: updateUpdate,
   }),
-  read({
-    id: 'getPostmortem',
+  postmortems.get('getPostmortem', POSTMORTEM, {
     summary: 'The postmortem of an incident, with its draft',
-    path: POSTMORTEM,
-    answer: PostmortemAnswerSchema,
-    run: async ({ load, params }) => {
-      const writing = await load();
-      return postmortemAnswer(ownStory(writing, params['incident'] ?? '').document);
-    },
+    run: (call, writing) => postmortemAnswer(ownStory(call, writing).document),
   }),
-  write({
-    id: 'writePostmortem',
+  postmortems.put('writePostmortem', POSTMORTEM, {
     summary: 'Write the draft of a postmortem',
-    methods: ['PUT'],
-    path: POSTMORTEM,
     body: PostmortemSchema,
-    answer: PostmortemAnswerSchema,
-    run: (call) => {
+    run: (call, writing) => {
       const { body_draft: body } = readRequest(PostmortemSchema, call.body).postmortem;
-      return changePostmortem(call, (document, now) => {
+      return changePostmortem(call, writing, (document, now) => {
         if (document.post.type !== 'incident') throw faultAt('postmortem', 'only an incident can have a postmortem');
         return { ...document, postmortem: { body, at: now } };
       });
     },
   }),
-  write({
-    id: 'deletePostmortem',
+  postmortems.remove('deletePostmortem', POSTMORTEM, {
     summary: 'Delete the postmortem and its draft',
-    methods: ['DELETE'],
-    path: POSTMORTEM,
-    status: 204,
     answer: null,
-    run: async (call) => {
-      await changeStory(call, await call.load(), {
-        action: 'postmortem-delete',
-        change: (document, { now }) => {
-          postmortemAnswer(document);
-          return revertPostmortem(document, 'nothing', now);
-        },
-      });
-    },
+    run: (call, writing) =>
+      changeStory(call, writing, 'postmortem-delete', (document, now) => revert(document, 'nothing', now)),
   }),
-  write({
-    id: 'publishPostmortem',
+  postmortems.put('publishPostmortem', `${POSTMORTEM}/publish`, {
     summary: 'Publish the draft as the last update of a resolved incident',
-    methods: ['PUT'],
-    path: `${POSTMORTEM}/publish`,
     body: PublishPostmortemSchema,
-    answer: PostmortemAnswerSchema,
     differs: `the incident must be resolved; ${NO_TWEETS}`,
-    run: (call) => {
-      const isNotified = readRequest(PublishPostmortemSchema, call.body).postmortem?.notify_subscribers;
-      return changePostmortem(call, (document, now) => publishPostmortem(document, isSet(isNotified, false), now));
+    run: (call, writing) => {
+      const { postmortem } = readRequest(PublishPostmortemSchema, call.body);
+      const isNotified = isSet(postmortem?.notify_subscribers, false);
+      return changePostmortem(call, writing, (document, now) => publishPostmortem(document, isNotified, now));
     },
   }),
-  write({
-    id: 'revertPostmortem',
+  postmortems.put('revertPostmortem', `${POSTMORTEM}/revert`, {
     summary: 'Make the published postmortem a draft again',
-    methods: ['PUT'],
-    path: `${POSTMORTEM}/revert`,
-    answer: PostmortemAnswerSchema,
-    run: (call) =>
-      changePostmortem(call, (document, now) => {
-        postmortemAnswer(document);
-        return revertPostmortem(document, 'draft', now);
-      }),
+    run: (call, writing) => changePostmortem(call, writing, (document, now) => revert(document, 'draft', now)),
   }),
 ];
-
-async function createIncident(call: Call): Promise<unknown> {
-  const { incident } = readIncident(NewIncidentSchema, call.body);
-  return create(call, await call.load(), incident);
-}
 
 async function create(call: Call, writing: WritingPage, incident: NewIncidentRequest): Promise<IncidentAnswer> {
   const { author } = call;
   const document = newPost(incident, { writing, now: author.now });
-  const { id } = await writeAndPublish(call, async (tx) => {
-    const fresh = `${idWords(incident.name, author.now)}-${call.newSuffix()}`;
+  const id = await writeAndPublish(call, async (tx) => {
+    const fresh = freshId(incident.name, call.newSuffix(), author.now);
     await createPost(tx, author, { id: fresh, document, action: 'incident-new' });
     return fresh;
   });
@@ -245,25 +173,15 @@ function takeOver(
   return create(call, writing, { ...request, name, status: wanted, component_ids: [...componentIds, ...named] });
 }
 
-interface Seen {
-  readonly writing: WritingPage;
-  readonly now: EpochMs;
-}
+type Change = (document: WrittenPost, now: EpochMs) => WrittenPost;
 
 /** Changes an incident that was written on the page. Returns the page and the incident as they are afterwards. */
-async function changeStory(
-  call: Call,
-  writing: WritingPage,
-  { action, change }: { readonly action: string; readonly change: (document: WrittenPost, seen: Seen) => WrittenPost },
-): Promise<readonly [WritingPage, WrittenStory]> {
+async function changeStory(call: Call, writing: WritingPage, action: string, change: Change) {
   const { author, version } = call;
-  const own = ownStory(writing, call.params['incident'] ?? '');
-  const { id } = await writeAndPublish(call, async (tx) => {
-    await changePost(tx, author, {
-      ...{ id: own.row.id, action, version },
-      change: (document) => change(document, { writing, now: author.now }),
-    });
-    return own.row.id;
+  const { id } = ownStory(call, writing).row;
+  await writeAndPublish(call, async (tx) => {
+    await changePost(tx, author, { id, action, version, change: (document) => change(document, author.now) });
+    return id;
   });
   return reloadStory(call, id);
 }
@@ -273,41 +191,34 @@ async function reloadStory(call: Call, id: string): Promise<readonly [WritingPag
   return [writing, stillThere(writing.written.find(({ row }) => row.id === id))];
 }
 
-async function updateUpdate(call: Call): Promise<unknown> {
+async function updateUpdate(call: Call, before: WritingPage): Promise<unknown> {
   const { incident_update: request } = readRequest(UpdateChangeSchema, call.body);
-  const before = await call.load();
-  const place = findUpdate(before, call.params);
-  const [writing, own] = await changeStory(call, before, {
-    action: 'incident-edit',
-    change: (document) => editUpdate(document, place, request),
-  });
-  return stillThere(
-    storyAnswer(writing, own).incident_updates.find(({ created_at }) => created_at === toIso(place.at)),
-  );
+  const place = findUpdate(call, before);
+  const change: Change = (document) => editUpdate(document, place, request);
+  const [writing, own] = await changeStory(call, before, 'incident-edit', change);
+  const at = toIso(place.at);
+  return stillThere(storyAnswer(writing, own).incident_updates.find(({ created_at }) => created_at === at));
 }
 
 /** Finds an update by its id. */
-function findUpdate(
-  writing: WritingPage,
-  { incident = '', update = '' }: Call['params'],
-): { readonly at: EpochMs; readonly isFirst: boolean } {
-  const own = ownStory(writing, incident);
-  const story = storyOf(writing, own.row.id);
+function findUpdate(call: Call, writing: WritingPage) {
+  const own = ownStory(call, writing);
   const { id: parent } = storyAnswer(writing, own);
-  const index = story?.updates.findIndex(({ id }) => shortId('update', parent, id) === update) ?? -1;
-  return { at: required(story?.updates[index]).at, isFirst: index === 0 };
+  const updates = storyOf(writing, own.row.id)?.updates ?? [];
+  const index = updates.findIndex(({ id }) => shortId('update', parent, id) === call.params['update']);
+  return { at: required(updates[index]).at, isFirst: index === 0 };
 }
 
 /** Changes the postmortem or its draft. */
-async function changePostmortem(
-  call: Call,
-  changed: (document: WrittenPost, now: EpochMs) => WrittenPost,
-): Promise<unknown> {
-  const [, { document }] = await changeStory(call, await call.load(), {
-    action: 'postmortem',
-    change: (before, { now }) => changed(before, now),
-  });
+async function changePostmortem(call: Call, writing: WritingPage, change: Change): Promise<unknown> {
+  const [, { document }] = await changeStory(call, writing, 'postmortem', change);
   return postmortemAnswer(document);
+}
+
+/** @throws Refusal 404 if there is none */
+function revert(document: WrittenPost, keeps: 'draft' | 'nothing', now: EpochMs): WrittenPost {
+  postmortemAnswer(document);
+  return revertPostmortem(document, keeps, now);
 }
 
 /** @throws Refusal 404 if there is none */
@@ -337,8 +248,8 @@ function storyAnswer(writing: WritingPage, own: WrittenStory): IncidentAnswer {
   return incidentAnswer(writing, story, own);
 }
 
-function ownStory(writing: WritingPage, id: string): WrittenStory {
-  const found = required(findStory(writing, id));
+function ownStory({ params }: Call, writing: WritingPage): WrittenStory {
+  const found = required(findStory(writing, params['incident'] ?? ''));
   if ('foreign' in found)
     throw new Refusal(
       409,

@@ -1,15 +1,14 @@
 /** Turns alerts into incidents: one per alert key, however often and in whatever order its messages arrive. */
 
 import type { IntakeConfig, TestMark } from '../config/intake.ts';
-import type { IncidentImpact } from '../model/observation.ts';
-import { type EpochMs, earlier, later, MINUTE_MS, toEpochMs, toIso } from '../model/time.ts';
+import { type EpochMs, earlier, MINUTE_MS, toEpochMs } from '../model/time.ts';
 import type { Writer } from '../store/database.ts';
 import { findAlert, findWritten, type KnownAlert, keepAlert } from '../store/written/posts.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
-import { applyChange } from './change-post.ts';
+import { applyChange, newIncident, updateTime } from './change-post.ts';
 import { declaredStatus, instantIn, isValidBody, Refusal, unprocessable } from './requests.ts';
-import { type Author, changePost, createPost, idWords } from './writer.ts';
+import { type Author, changePost, createPost, freshId } from './writer.ts';
 import { findComponent, type WritingPage } from './writing-page.ts';
 
 interface IntakeContext {
@@ -48,30 +47,25 @@ async function fire(tx: Writer, alert: Alert, known: KnownAlert | null, context:
   const unknownComponent = component === null ? alert.component : null;
   if (known !== null && !isAnew)
     return { key, did: known.state === 'firing' ? 'known' : 'late', post: known.post, unknownComponent };
-  const id = `${idWords(alert.title, author.now)}-${newSuffix()}`;
+  const id = freshId(alert.title, newSuffix(), author.now);
   await createPost(tx, author, { id, document: alertPost(alert, component, context), action: 'incident-new' });
-  await keepAlert(
-    tx,
-    { intake: intake.id, page: author.page.key, key, post: id, state: 'firing', toldAt: startedAt },
-    author.now,
-  );
+  await keep(tx, context, { key, post: id, state: 'firing', toldAt: startedAt });
   return { key, did: 'declared', post: id, unknownComponent };
 }
 
+function keep(tx: Writer, { intake, author }: IntakeContext, alert: Omit<KnownAlert, 'intake' | 'page'>) {
+  return keepAlert(tx, { intake: intake.id, page: author.page.key, ...alert }, author.now);
+}
+
 async function resolve(tx: Writer, alert: Alert, known: KnownAlert | null, context: IntakeContext): Promise<Taken> {
-  const { intake, author } = context;
+  const { author } = context;
   const { key, endedAt, startedAt } = alert;
   const taken = { key, post: known?.post ?? null, unknownComponent: null };
   if (known?.state === 'resolved') return { ...taken, did: 'known' };
   // It ends an earlier firing than the current one, if the sender gives times.
   const isLate = known !== null && known.toldAt !== null && startedAt !== null && startedAt < known.toldAt;
   if (isLate) return { ...taken, did: 'late' };
-  const toldAt = endedAt ?? startedAt;
-  await keepAlert(
-    tx,
-    { intake: intake.id, page: author.page.key, key, post: taken.post, state: 'resolved', toldAt },
-    author.now,
-  );
+  await keep(tx, context, { key, post: taken.post, state: 'resolved', toldAt: endedAt ?? startedAt });
   const row = taken.post === null ? null : await findWritten(tx, taken.post);
   if (row === null) return { ...taken, did: known === null ? 'known' : 'resolved' };
   const change = (document: WrittenPost): WrittenPost => resolvedPost(document, author.now);
@@ -109,44 +103,22 @@ function isOver({ post, updates }: WrittenPost): boolean {
 function resolvedPost(document: WrittenPost, now: EpochMs): WrittenPost {
   const { post, updates } = document;
   if (post.type !== 'incident' || isOver(document)) return document;
-  const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), instantIn(post.started));
-  const at = later(now, toEpochMs(last + 1));
+  const at = updateTime(updates, instantIn(post.started), now);
   return { ...document, updates: [...updates, { at, status: 'resolved', body: '' }] };
 }
 
-const IMPACTS = { degraded: 'minor', partial_outage: 'major', major_outage: 'critical' } as const satisfies Record<
-  IntakeConfig['state'],
-  IncidentImpact
->;
-
+/** The same as a request to the API, but it may have begun a while ago. */
 function alertPost(alert: Alert, component: string | null, { intake, writing, author }: IntakeContext): WrittenPost {
   const { now } = author;
   const reportedAt = alert.startedAt ?? now;
   const startedAt = reportedAt < now - BEGAN_BEFORE_MAX_MS ? now : earlier(reportedAt, now);
-  const state = alertState(alert, intake);
-  const ref = component === null ? null : `${writing.page.definition.id}/${component}`;
-  return {
-    post: {
-      type: 'incident',
-      title: alert.title,
-      draft: !intake.published,
-      impact: ref === null ? 'none' : IMPACTS[state],
-      state: 'none',
-      started: toIso(startedAt),
-      affects_uptime: true,
-      monitors: [],
-      components: ref === null ? [] : [ref],
-      pages: [writing.page.definition.id],
-      ...(ref === null ? {} : { impacts: [{ at: toIso(startedAt), components: { [ref]: state } }] }),
-    },
-    opening: '',
-    updates: [{ at: startedAt, status: 'investigating', body: alert.body }],
-    ...(ref === null && alert.component !== null
-      ? {
-          note: `${intake.id} names the component ${JSON.stringify(alert.component.slice(0, 200))}, which is not on this page.`,
-        }
-      : {}),
-  };
+  const note =
+    component === null && alert.component !== null
+      ? `${intake.id} names the component ${JSON.stringify(alert.component.slice(0, 200))}, which is not on this page.`
+      : undefined;
+  const declared = component === null ? {} : { [component]: declaredStatus(alertState(alert, intake)) };
+  const request = { name: alert.title, body: alert.body, components: declared, published: intake.published };
+  return { ...newIncident(request, { writing, now }, startedAt), ...(note === undefined ? {} : { note }) };
 }
 
 /** The state that the intake’s table has for the first known severity of the alert. */
@@ -164,21 +136,9 @@ function alertComponent({ component }: Alert, { components }: IntakeConfig, writ
   return findComponent(writing, mapped) ?? byName?.definition.id ?? null;
 }
 
-/** An alert, read from a payload with the mapping of its intake. Pure. */
-interface Alert {
-  readonly key: string;
-  /** `changed`: only its severity. */
-  readonly state: 'firing' | 'resolved' | 'changed';
-  readonly title: string;
-  /** Markdown; empty if there is no text, or none that can be shown. */
-  readonly body: string;
-  /** The sender’s name for it; null: none given. */
-  readonly component: string | null;
-  /** In the order in which they are looked up. */
-  readonly severities: readonly string[];
-  readonly startedAt: EpochMs | null;
-  readonly endedAt: EpochMs | null;
-}
+// Reads alerts from a payload with the mapping of its intake. Pure.
+
+type Alert = NonNullable<ReturnType<typeof readAlert>>;
 
 const ALERTS_MAX = 500;
 const KEY_CHARS_MAX = 300;
@@ -215,7 +175,7 @@ function hasMark(item: unknown, mark: TestMark): boolean {
 }
 
 /** Null: its status isn’t mapped. */
-function readAlert(item: unknown, mapping: IntakeConfig['mapping'], place: string): Alert | null {
+function readAlert(item: unknown, mapping: IntakeConfig['mapping'], place: string) {
   const textOf = (paths: readonly string[] | undefined): string | null => firstText(item, paths ?? []);
   const needed = (paths: readonly string[]): string => {
     const text = textOf(paths);
@@ -231,10 +191,14 @@ function readAlert(item: unknown, mapping: IntakeConfig['mapping'], place: strin
   const body = (textOf(mapping.body) ?? '').trim();
   return {
     key,
+    /** `changed`: only its severity. */
     state,
     title: oneLine(textOf(mapping.title) ?? key),
+    /** Markdown; empty if there is no text, or none that can be shown. */
     body: isValidBody(body) ? body : '',
+    /** The sender’s name for it; null: none given. */
     component: textOf(mapping.component),
+    /** In the order in which they are looked up. */
     severities: (mapping.severity ?? []).flatMap((path) => textOf([path]) ?? []),
     startedAt: instantAt(item, mapping.started ?? []),
     endedAt: instantAt(item, mapping.ended ?? []),

@@ -1,6 +1,6 @@
 /** The type of an operation of the API, and functions that all operations share. */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { RandomBytes } from '../access/digest.ts';
 import type { IncidentTemplate } from '../config/schema.ts';
 import type { AddressSeal } from '../notify/subscribers.ts';
@@ -8,7 +8,7 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { Database } from '../store/database.ts';
 import type { ApiScope } from '../store/written/tokens.ts';
 import { faultAt, Refusal } from './requests.ts';
-import { type Author, type Done, type Write, writeOnce } from './writer.ts';
+import { type Author, type Write, writeOnce } from './writer.ts';
 import type { WritingPage } from './writing-page.ts';
 
 export interface Call {
@@ -30,15 +30,13 @@ export interface Call {
   readonly pages: readonly ResolvedPage[];
   /** Publishes what was written. Resolves when that is done or takes too long. */
   readonly publish: () => Promise<void>;
-  readonly subscribers: SubscriberParts;
-}
-
-/** For encrypting the addresses of subscribers. */
-interface SubscriberParts {
-  readonly seal: AddressSeal;
-  readonly random: RandomBytes;
-  /** Version of the page’s password; empty: it has none. */
-  readonly gateOf: (slug: string) => string;
+  /** For encrypting the addresses of subscribers. */
+  readonly subscribers: {
+    readonly seal: AddressSeal;
+    readonly random: RandomBytes;
+    /** Version of the page’s password; empty: it has none. */
+    readonly gateOf: (slug: string) => string;
+  };
 }
 
 export interface Operation {
@@ -60,17 +58,40 @@ export interface Operation {
   readonly run: (call: Call) => Promise<unknown>;
 }
 
-/** Defines an operation that only reads. */
-export function read(
-  init: Pick<Operation, 'id' | 'summary' | 'path' | 'answer' | 'run'> & Partial<Operation>,
-): Operation {
-  return { methods: ['GET'], scope: 'read', body: null, status: 200, ...init };
+interface OperationInit<Subject> extends Partial<Omit<Operation, 'run'>> {
+  readonly summary: string;
+  /** @param subject what was read for the call, before anything is written */
+  readonly run: (call: Call, subject: Subject) => unknown;
 }
 
-/** Makes the function that defines operations that write, with what most of them have in common. */
-export function writer(scope: ApiScope) {
-  return (init: Pick<Operation, 'id' | 'summary' | 'methods' | 'path' | 'answer' | 'run'> & Partial<Operation>) =>
-    ({ scope, body: null, status: 200, ...init }) satisfies Operation;
+/**
+ * Makes the functions that define the operations on one kind of things, by their method.
+ *
+ * @param scope of those that write; any token of the page may read
+ * @param whole the answer; null in an operation: none
+ * @param subjectOf what each operation begins with
+ */
+export function resource<Subject>(
+  scope: ApiScope,
+  whole: z.ZodType,
+  subjectOf: (call: Call) => Subject | Promise<Subject>,
+) {
+  const define =
+    (methods: Operation['methods'], common: Pick<Operation, 'scope'> & Partial<Operation>, status: 200 | 201 = 200) =>
+    (id: string, path: string, init: OperationInit<Subject>): Operation => ({
+      ...{ id, path, methods, answer: whole, body: null, status: init.answer === null ? 204 : status },
+      ...common,
+      ...init,
+      run: async (call) => init.run(call, await subjectOf(call)),
+    });
+  return {
+    list: define(['GET'], { scope: 'read', answer: z.array(whole), query: ['page', 'per_page'] }),
+    get: define(['GET'], { scope: 'read' }),
+    create: define(['POST'], { scope }, 201),
+    change: define(['PATCH', 'PUT'], { scope }),
+    put: define(['PUT'], { scope }),
+    remove: define(['DELETE'], { scope }),
+  };
 }
 
 /** The limit of Statuspage. */
@@ -90,11 +111,11 @@ function numberIn(query: URLSearchParams, name: string, min: number): number | n
   return Number(text);
 }
 
-/** Writes once, then publishes. */
-export async function writeAndPublish(call: Call, write: Write): Promise<Done> {
-  const result = await writeOnce(call.database, call.author, write);
-  if (!result.isReplay) await call.publish();
-  return result;
+/** Writes once, then publishes. Returns the id of what was written. */
+export async function writeAndPublish(call: Call, write: Write): Promise<string> {
+  const { id, isReplay } = await writeOnce(call.database, call.author, write);
+  if (!isReplay) await call.publish();
+  return id;
 }
 
 /** What was looked up. @throws Refusal 404 if there is nothing */

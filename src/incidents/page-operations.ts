@@ -9,10 +9,10 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { readPages, type StoredPage } from '../store/pages.ts';
 import { shortId } from '../views/text/addresses.ts';
 import { v2Page } from '../views/v2/documents.ts';
-import { type Call, listPart, type Operation, read, required, writeAndPublish, writer } from './operation.ts';
+import { type Call, listPart, type Operation, required, resource, writeAndPublish } from './operation.ts';
 import { faultAt, isSet, NewSubscriberSchema, Refusal, readRequest } from './requests.ts';
 import { writeAudit } from './writer.ts';
-import { findComponent } from './writing-page.ts';
+import { requireOnPage } from './writing-page.ts';
 
 /** The page's id, the same as in the v2 JSON. */
 export function pageId({ definition }: ResolvedPage): string {
@@ -86,45 +86,30 @@ const TemplateAnswerSchema = z.object({
   should_send_notifications: z.literal(true),
 });
 
+const pages = resource('read', PageAnswerSchema, ({ database }) => readPages(database));
+const templates = resource('read', TemplateAnswerSchema, (call) => call.templates());
+
 export const PAGE_OPERATIONS: readonly Operation[] = [
-  read({
-    id: 'listPages',
+  pages.list('listPages', 'pages', {
     summary: 'The pages that the token may read, at most 100 at once',
-    path: 'pages',
-    answer: z.array(PageAnswerSchema),
-    query: ['page', 'per_page'],
     differs: 'lists the pages that the token is for, at most 100 at once; `updated_at` is null',
-    run: async ({ pages, query, database }) => {
-      const stored = await readPages(database);
-      return listPart(pages, query).map((page) => pageAnswer(page, stored, null));
-    },
+    run: ({ pages: all, query }, stored) => listPart(all, query).map((page) => pageAnswer(page, stored, null)),
   }),
-  read({
-    id: 'getPage',
+  pages.get('getPage', 'pages/{page}', {
     summary: 'One page, by its id or slug',
-    path: 'pages/{page}',
-    answer: PageAnswerSchema,
     differs: 'settings that Pharos doesn’t have are null',
-    run: async ({ load, database }: Call) => {
+    run: async ({ load }, stored) => {
       const { page, model } = await load();
-      return pageAnswer(page, await readPages(database), v2Page(model).updated_at);
+      return pageAnswer(page, stored, v2Page(model).updated_at);
     },
   }),
-  read({
-    id: 'listIncidentTemplates',
+  templates.list('listIncidentTemplates', 'pages/{page}/incident_templates', {
     summary: 'Templates for frequent incidents, from incident_templates in the configuration',
-    path: 'pages/{page}/incident_templates',
-    answer: z.array(TemplateAnswerSchema),
-    query: ['page', 'per_page'],
     differs: '`components` are states by component id',
-    run: async ({ templates, query, author }) =>
-      listPart(templates(), query).map(({ name, title, body, kind, status, components }) => ({
+    run: ({ query, author }, known) =>
+      listPart(known, query).map(({ name, title, body, kind, status, components }) => ({
         id: shortId('template', author.page.key, name),
-        name,
-        title,
-        body,
-        update_status: kind === 'incident' ? status : 'scheduled',
-        components,
+        ...{ name, title, body, update_status: kind === 'incident' ? status : 'scheduled', components },
         ...{ group_id: null, should_tweet: false, should_send_notifications: true },
       })),
   }),
@@ -159,77 +144,64 @@ const NONE = Object.fromEntries(
 
 const SUBSCRIBERS = 'pages/{page}/subscribers';
 const ONE = `${SUBSCRIBERS}/{subscriber}`;
-const subscriber = writer('subscribers');
+/** Each begins with the page, whose model isn’t needed. */
+const subscribers = resource('subscribers', SubscriberAnswerSchema, ({ pages: all, author }) =>
+  required(all.find(({ identity }) => identity.key === author.page.key)),
+);
+/** Reading addresses needs the scope, too. */
+const scope = 'subscribers';
 
 export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
-  subscriber({
-    id: 'listSubscribers',
+  subscribers.list('listSubscribers', SUBSCRIBERS, {
     summary: 'Subscribers of the page, oldest first',
-    methods: ['GET'],
-    path: SUBSCRIBERS,
-    answer: z.array(SubscriberAnswerSchema),
+    scope,
     query: ['q', 'type', 'state', 'limit', 'page'],
     differs: 'only email; oldest first, at most 100 at once; `quarantined` are those who paused',
-    run: async (call) => {
-      const { query } = call;
+    run: async (call, page) => {
+      const { query, database, author } = call;
       const state = query.get('state') ?? 'active';
       if (!['all', ...Object.values(STATES)].includes(state))
         throw faultAt('state', 'expected active, unconfirmed, quarantined or all');
       const wanted = (query.get('q') ?? '').toLowerCase();
-      const isWanted = (one: ListedSubscriber): boolean =>
-        (state === 'all' || STATES[one.state] === state) && (one.address ?? '').toLowerCase().includes(wanted);
       const isOther = ![null, '', 'email'].includes(query.get('type'));
-      const found = isOther ? [] : (await readSubscribers(call)).filter(isWanted);
-      const page = subscribedPage(call);
+      const all = isOther ? [] : await listSubscribers(database, call.subscribers.seal, author.page.key);
+      const found = all.filter(
+        (one) => (state === 'all' || STATES[one.state] === state) && (one.address ?? '').toLowerCase().includes(wanted),
+      );
       return listPart(found, query, 0).map((one) => subscriberAnswer(page, one));
     },
   }),
-  subscriber({
-    id: 'createSubscriber',
+  subscribers.create('createSubscriber', SUBSCRIBERS, {
     summary: 'Add a subscriber, who gets a link to confirm and nothing else until then',
-    methods: ['POST'],
-    answer: SubscriberAnswerSchema,
-    path: SUBSCRIBERS,
     body: NewSubscriberSchema,
-    status: 201,
     differs: 'only email, and every subscriber has to confirm',
     run: createSubscriber,
   }),
-  subscriber({
-    id: 'getSubscriber',
+  subscribers.get('getSubscriber', ONE, {
     summary: 'One subscriber',
-    methods: ['GET'],
-    answer: SubscriberAnswerSchema,
-    path: ONE,
-    run: async (call) =>
-      subscriberAnswer(subscribedPage(call), await subscriberIn(call, call.params['subscriber'] ?? '')),
+    scope,
+    run: async (call, page) => subscriberAnswer(page, await subscriberIn(call, call.params['subscriber'] ?? '')),
   }),
-  subscriber({
-    id: 'deleteSubscriber',
+  subscribers.remove('deleteSubscriber', ONE, {
     summary: 'Unsubscribe somebody and delete the address',
-    methods: ['DELETE'],
-    answer: SubscriberAnswerSchema,
-    path: ONE,
     differs: 'deletes the address; nobody is notified of it',
-    run: async (call) => {
+    run: async (call, page) => {
       const one = await subscriberIn(call, call.params['subscriber'] ?? '');
-      const answer = subscriberAnswer(subscribedPage(call), one);
       await writeAndPublish(call, async (tx) => {
         await eraseSubscriber(tx, one.id);
         await writeAudit(tx, call.author, { action: 'subscriber-remove', outcome: '1' });
         return one.id;
       });
       await call.database.truncateLog();
-      return answer;
+      return subscriberAnswer(page, one);
     },
   }),
 ];
 
-async function createSubscriber(call: Call): Promise<unknown> {
+async function createSubscriber(call: Call, page: ResolvedPage): Promise<unknown> {
   const { subscriber } = readRequest(NewSubscriberSchema, call.body);
   const { author, subscribers } = call;
   const writing = await call.load();
-  const { page } = writing;
   if (!page.settings.subscriptions)
     throw new Refusal(409, 'Subscriptions are off for this page. Set subscriptions: true in the configuration.');
   if (isSet(subscriber.skip_confirmation_notification, false))
@@ -239,13 +211,11 @@ async function createSubscriber(call: Call): Promise<unknown> {
     );
   const email = parseEmailAddress(subscriber.email);
   if (email === null) throw faultAt('subscriber.email', 'expected an email address; nothing else is supported');
-  const components = (subscriber.component_ids ?? []).map((id, index) => {
-    const found = findComponent(writing, id);
-    if (found !== null) return found;
-    throw faultAt(`subscriber.component_ids.${index}`, 'No such component on this page. GET components lists them.');
-  });
+  const components = (subscriber.component_ids ?? []).map((id, index) =>
+    requireOnPage('component', writing, id, `subscriber.component_ids.${index}`),
+  );
   const gate = subscribers.gateOf(page.definition.slug);
-  const { id } = await writeAndPublish(call, async (tx) => {
+  const id = await writeAndPublish(call, async (tx) => {
     const added = { page: author.page.key, email, components, gate, isConfirmed: false };
     const fresh = await addOne(tx, { ...subscribers, now: author.now }, added);
     if (fresh === null) throw faultAt('subscriber.email', 'is subscribed already, or was sent a link to confirm');
@@ -253,14 +223,6 @@ async function createSubscriber(call: Call): Promise<unknown> {
     return fresh;
   });
   return subscriberAnswer(page, await subscriberIn(call, id));
-}
-
-function readSubscribers({ database, subscribers, author }: Call): Promise<readonly ListedSubscriber[]> {
-  return listSubscribers(database, subscribers.seal, author.page.key);
-}
-
-function subscribedPage({ pages, author }: Call): ResolvedPage {
-  return required(pages.find(({ identity }) => identity.key === author.page.key));
 }
 
 /** @throws Refusal 404 if the page has no subscriber with this id */

@@ -1,12 +1,11 @@
 /** Turns the operators’ form into posts. Its fields correspond to requests of the API. */
 
-import type { ANNOUNCEMENT_LEVELS } from '../model/observation.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import type { Fault } from '../schema/issue-words.ts';
 import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
-import { applyChange, newPost } from './change-post.ts';
+import { applyChange, newPost, overridePost } from './change-post.ts';
 import {
   ComponentChangeSchema,
   checked,
@@ -118,28 +117,21 @@ function instantText(form: URLSearchParams, name: string, { model }: WritingPage
 
 function readAnnouncement(form: URLSearchParams, { writing, now }: FormContext): WrittenPost {
   const until = instantText(form, 'until', writing);
-  const {
-    name: title,
-    body,
-    level,
-  } = checked(NewAnnouncementSchema, {
+  const announcement = {
     name: form.get('name') ?? '',
     body: form.get('body') ?? '',
     level: form.get('level') ?? 'info',
-  });
+  };
+  const { name: title, body, level } = checked(NewAnnouncementSchema, announcement);
   if (until !== undefined && until <= toIso(now)) throw faultAt('until', 'must be in the future');
   return {
     post: {
-      type: 'announcement',
-      title,
+      ...({ type: 'announcement', title, level, from: toIso(now) } as const),
       draft: form.get('step') === 'draft',
-      level: level satisfies (typeof ANNOUNCEMENT_LEVELS)[number],
-      from: toIso(now),
       ...(until === undefined ? {} : { to: until }),
       pages: [writing.model.definition.slug],
     },
-    opening: body,
-    updates: [],
+    ...{ opening: body, updates: [] },
   };
 }
 
@@ -150,16 +142,5 @@ function readOverride(form: URLSearchParams, { writing, now }: FormContext): Wri
   if (state === 'operational')
     throw faultAt('status', 'an override needs a state other than operational; remove it instead');
   const name = writing.model.components.find(({ definition }) => component.endsWith(`/${definition.id}`))?.name;
-  return {
-    post: {
-      type: 'override',
-      title: (name ?? component).slice(0, 256),
-      draft: false,
-      component,
-      state,
-      from: toIso(now),
-    },
-    opening: '',
-    updates: [],
-  };
+  return overridePost(name ?? component, component, state, now);
 }

@@ -3,7 +3,7 @@
  * follows publishes them.
  */
 
-import { type PageKey, toSlug } from '../model/slugs.ts';
+import { toSlug } from '../model/slugs.ts';
 import { type EpochMs, toIso } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { insertAudit } from '../store/audit.ts';
@@ -19,15 +19,8 @@ import {
 import { parseWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { Refusal } from './requests.ts';
 
-/** The page of a post. */
-interface AuthorPage {
-  readonly key: PageKey;
-  readonly slug: string;
-  readonly isPrivate: boolean;
-}
-
 /** The page of an author. */
-export function authorPage({ identity, definition }: ResolvedPage): AuthorPage {
+export function authorPage({ identity, definition }: ResolvedPage) {
   return { key: identity.key, slug: definition.slug, isPrivate: definition.access !== 'public' };
 }
 
@@ -38,23 +31,21 @@ export interface Author {
   /** Keyed hash of the client's address; null: this machine. */
   readonly client: string | null;
   readonly now: EpochMs;
-  readonly page: AuthorPage;
+  readonly page: ReturnType<typeof authorPage>;
   /** Idempotency key and digest of the request; null: no key was sent. */
   readonly request: { readonly key: string; readonly digest: string } | null;
-}
-
-export interface Done {
-  /** Id of the post. */
-  readonly id: string;
-  /** True: the same request was handled before, so nothing was written. */
-  readonly isReplay: boolean;
 }
 
 /** Writes within the transaction. Returns the id of the post. */
 export type Write = (tx: Writer) => Promise<string>;
 
-/** Writes once, however often a request with the same key is sent. @throws Refusal with nothing written */
-export function writeOnce(database: Database, author: Author, write: Write): Promise<Done> {
+/**
+ * Writes once, however often a request with the same key is sent. `isReplay`: it was handled before, so nothing was
+ * written.
+ *
+ * @throws Refusal with nothing written
+ */
+export function writeOnce(database: Database, author: Author, write: Write) {
   return database.transaction(async (tx) => {
     const { request, actor, page, now } = author;
     const scope = `${actor} ${page.key}`;
@@ -69,24 +60,14 @@ export function writeOnce(database: Database, author: Author, write: Write): Pro
 }
 
 /** Stores a new post. */
-export async function createPost(
+export function createPost(
   tx: Writer,
   author: Author,
   { id, document, action }: { readonly id: string; readonly document: WrittenPost; readonly action: string },
 ): Promise<void> {
-  const { now, page, actor } = author;
-  const { key, isPrivate } = page;
-  await saveWritten(tx, {
-    id,
-    page: key,
-    isPrivate,
-    version: 1,
-    document: writtenText(document),
-    createdAt: now,
-    updatedAt: now,
-    actor,
-  });
-  await writeAudit(tx, author, { action, outcome: id });
+  const { key: page, isPrivate } = author.page;
+  const row = { id, page, isPrivate, version: 0, createdAt: author.now };
+  return savePost(tx, author, { ...row, document: writtenText(document) }, action);
 }
 
 interface Change {
@@ -94,7 +75,6 @@ interface Change {
   readonly action: string;
   /** The version that the author saw; null: unknown. */
   readonly version: number | null;
-  readonly change: (document: WrittenPost) => WrittenPost;
 }
 
 /**
@@ -102,51 +82,46 @@ interface Change {
  *
  * @throws Refusal 404 if it was deleted, 412 if it isn’t the version that the author saw
  */
-export async function changePost(tx: Writer, author: Author, { id, action, version, change }: Change): Promise<void> {
-  const { row, document } = await currentPost(tx, author, { id, version });
+export async function changePost(
+  tx: Writer,
+  author: Author,
+  { change, ...init }: Change & { readonly change: (document: WrittenPost) => WrittenPost },
+): Promise<void> {
+  const { row, document } = await currentPost(tx, author, init);
   const next = writtenText(change(document));
   if (next === row.document) return;
-  await saveWritten(tx, {
-    ...row,
-    // Private once any part of it was written while the page was private.
-    isPrivate: row.isPrivate || author.page.isPrivate,
-    version: row.version + 1,
-    document: next,
-    updatedAt: author.now,
-    actor: author.actor,
-  });
-  await writeAudit(tx, author, { action, outcome: id });
+  // Private once any part of it was written while the page was private.
+  const isPrivate = row.isPrivate || author.page.isPrivate;
+  await savePost(tx, author, { ...row, isPrivate, document: next }, init.action);
 }
 
 /** Shows a post that was written while its page was private. @throws Refusal like `changePost` */
-export async function revealPost(
+export async function revealPost(tx: Writer, author: Author, init: Change): Promise<void> {
+  const { row } = await currentPost(tx, author, init);
+  if (author.page.isPrivate) throw new Refusal(409, 'The page is private by now. Nothing was published.');
+  await savePost(tx, author, { ...row, isPrivate: false }, init.action);
+}
+
+/** Saves the next version of a post. */
+async function savePost(
   tx: Writer,
   author: Author,
-  { id, action, version }: Omit<Change, 'change'>,
+  row: Omit<WrittenRow, 'updatedAt' | 'actor'>,
+  action: string,
 ): Promise<void> {
-  const { row } = await currentPost(tx, author, { id, version });
-  if (author.page.isPrivate) throw new Refusal(409, 'The page is private by now. Nothing was published.');
   const { now: updatedAt, actor } = author;
-  await saveWritten(tx, { ...row, isPrivate: false, version: row.version + 1, updatedAt, actor });
-  await writeAudit(tx, author, { action, outcome: id });
+  await saveWritten(tx, { ...row, version: row.version + 1, updatedAt, actor });
+  await writeAudit(tx, author, { action, outcome: row.id });
 }
 
 /** Deletes a post. @throws Refusal like `changePost` */
-export async function removePost(
-  tx: Writer,
-  author: Author,
-  { id, action, version }: Omit<Change, 'change'>,
-): Promise<void> {
-  await currentPost(tx, author, { id, version });
-  await deleteWritten(tx, id, author.now, author.actor);
-  await writeAudit(tx, author, { action, outcome: id });
+export async function removePost(tx: Writer, author: Author, init: Change): Promise<void> {
+  await currentPost(tx, author, init);
+  await deleteWritten(tx, init.id, author.now, author.actor);
+  await writeAudit(tx, author, { action: init.action, outcome: init.id });
 }
 
-async function currentPost(
-  tx: Writer,
-  { page }: Author,
-  { id, version }: Pick<Change, 'id' | 'version'>,
-): Promise<{ readonly row: WrittenRow; readonly document: WrittenPost }> {
+async function currentPost(tx: Writer, { page }: Author, { id, version }: Change) {
   const row = await findWritten(tx, id);
   if (row === null || row.page !== page.key) throw new Refusal(404, 'It has been deleted in the meantime.');
   if (version !== null && version !== row.version)
@@ -168,12 +143,8 @@ export function writeAudit(
 /** Of the words in an id, which also has a date or a suffix. */
 const WORDS_CHARS_MAX = 40;
 
-/** `2026-11-21-api-errors`: a readable part of addresses. */
-export function idWords(name: string, at: EpochMs): string {
-  return [toIso(at).slice(0, 'YYYY-MM-DD'.length), slugWords(name)].filter((part) => part !== '').join('-');
-}
-
-/** `api-errors`; empty if the name has no usable characters. */
-export function slugWords(name: string): string {
-  return toSlug(name, WORDS_CHARS_MAX);
+/** A new id with readable words: `api-errors-k3f9a`, or `2026-11-21-api-errors-k3f9a` with a time. */
+export function freshId(name: string, suffix: string, at?: EpochMs): string {
+  const date = at === undefined ? '' : toIso(at).slice(0, 'YYYY-MM-DD'.length);
+  return [date, toSlug(name, WORDS_CHARS_MAX), suffix].filter((part) => part !== '').join('-');
 }

@@ -54,12 +54,20 @@ export async function loadWritingPage(
     readWritten(store.database, page.identity.key),
     readMade(store.database, page.identity.key),
   ]);
-  const rows = candidate === undefined ? known : withCandidate(known, { ...candidate, page, now });
+  const rows = candidate === undefined ? known : withCandidate(known, candidate, page, now);
   const projected = projectWritten(rows, { now, drafts: candidate === undefined });
   const createdAt = new Map(rows.map((row) => [`${WRITTEN_ID}/${row.id}`, row.createdAt]));
-  const seen = (id: string): { firstSeenAt: EpochMs } => ({ firstSeenAt: createdAt.get(id) ?? now });
   const stored = new Map([...inputs.incidents, ...inputs.maintenances].map((one) => [one.id, one]));
   const isOther = ({ id }: { readonly id: string }): boolean => !id.startsWith(`${WRITTEN_ID}/`);
+  /** With what the store adds to an incident or a maintenance. */
+  const recorded = <One extends { readonly id: string }>(one: One) => {
+    const { firstSeenAt = createdAt.get(one.id) ?? now, changedAt, sequence }: Recorded = stored.get(one.id) ?? {};
+    const later = {
+      ...(changedAt === undefined ? {} : { changedAt }),
+      ...(sequence === undefined ? {} : { sequence }),
+    };
+    return { firstSeenAt, ...later, ...one };
+  };
   const model = modelAsOf(
     {
       ...inputs,
@@ -69,19 +77,11 @@ export async function loadWritingPage(
       ],
       incidents: [
         ...inputs.incidents.filter(isOther),
-        ...ownIncidents(page, projected.incidents).map((one) => ({
-          ...seen(one.id),
-          ...pickRecorded(stored.get(one.id)),
-          ...one,
-        })),
+        ...ownIncidents(page, projected.incidents).map((one) => recorded(one)),
       ],
       maintenances: [
         ...inputs.maintenances.filter(isOther),
-        ...ownMaintenances(page, projected.maintenances).map((one) => ({
-          ...seen(one.id),
-          ...pickRecorded(stored.get(one.id)),
-          ...one,
-        })),
+        ...ownMaintenances(page, projected.maintenances).map((one) => recorded(one)),
       ],
     },
     now,
@@ -92,12 +92,9 @@ export async function loadWritingPage(
 /** Replaces or adds the candidate's row. */
 function withCandidate(
   rows: readonly WrittenRow[],
-  {
-    id,
-    document,
-    page,
-    now,
-  }: { readonly id: string; readonly document: WrittenPost; page: ResolvedPage; now: EpochMs },
+  { id, document }: NonNullable<WritingPageInit['candidate']>,
+  page: ResolvedPage,
+  now: EpochMs,
 ): readonly WrittenRow[] {
   const before = rows.find((row) => row.id === id);
   const text = writtenText({ ...document, post: { ...document.post, draft: false } });
@@ -114,15 +111,11 @@ export function storiesIn(rows: readonly WrittenRow[]): readonly WrittenStory[] 
   });
 }
 
-/** The fields that the store adds to an incident or a maintenance. */
-function pickRecorded(stored: object | undefined): object {
-  if (stored === undefined) return {};
-  const { firstSeenAt, changedAt, sequence } = stored as Readonly<Record<string, unknown>>;
-  return {
-    firstSeenAt,
-    ...(changedAt === undefined ? {} : { changedAt }),
-    ...(sequence === undefined ? {} : { sequence }),
-  };
+/** The fields that the store adds. */
+interface Recorded {
+  readonly firstSeenAt?: EpochMs;
+  readonly changedAt?: EpochMs;
+  readonly sequence?: number;
 }
 
 /** The incident or maintenance that the page shows for a post; null: none, as for an override. */
@@ -175,6 +168,14 @@ export function findGroup({ model }: WritingPage, id: string): string | null {
   return model.groups.find((group) => group.id === id || v2GroupId(model, group.id) === id)?.id ?? null;
 }
 
+/** The same for what a request names. @throws Refusal 422 with the path of what is not on this page */
+export function requireOnPage(kind: 'component' | 'group', writing: WritingPage, id: string, path: string): string {
+  const isGroup = kind === 'group';
+  const found = isGroup ? findGroup(writing, id) : findComponent(writing, id);
+  if (found !== null) return found;
+  throw faultAt(path, `No such ${kind} on this page. GET ${isGroup ? 'component-groups' : 'components'} lists them.`);
+}
+
 /**
  * Returns the name of a component in posts, `<definition id>/<component id>`. The error is the same whether it exists on
  * another page, behind a gate or nowhere.
@@ -182,7 +183,5 @@ export function findGroup({ model }: WritingPage, id: string): string | null {
  * @throws Refusal 422 with the path of the first that is not on this page
  */
 export function componentRef(writing: WritingPage, id: string, path: string): string {
-  const found = findComponent(writing, id);
-  if (found === null) throw faultAt(path, 'No such component on this page. GET components lists them.');
-  return `${writing.page.definition.id}/${found}`;
+  return `${writing.page.definition.id}/${requireOnPage('component', writing, id, path)}`;
 }

@@ -11,7 +11,7 @@ import {
   authorPage,
   changePost,
   createPost,
-  idWords,
+  freshId,
   removePost,
   revealPost,
   writeOnce,
@@ -264,7 +264,8 @@ async function writePost(
 ): Promise<void> {
   await writeOnce(database, author, async (tx) => {
     if (own === null) {
-      const id = `${kind === 'override' ? 'override-' : ''}${idWords(document.post.title, author.now)}-${newSuffix()}`;
+      const fresh = freshId(document.post.title, newSuffix(), author.now);
+      const id = kind === 'override' ? `override-${fresh}` : fresh;
       await createPost(tx, author, { id, document, action: `${kind}-new` });
       return id;
     }
