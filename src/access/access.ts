@@ -11,15 +11,11 @@ type Gate =
       readonly kind: Exclude<AccessPage['access'], 'public'>;
       /** Changes with the gate's settings; sessions of another version see nothing. */
       readonly version: string;
-      /** Null: any address. */
-      readonly addresses: AddressCheck | null;
+      /**
+       * Null: any address. `isEnough`: visitors from these addresses need no session, as with access `ip`.
+       */
+      readonly addresses: { readonly isEnough: boolean; readonly includes: (address: string) => boolean } | null;
     };
-
-interface AddressCheck {
-  /** True: visitors from these addresses need no session, as with access `ip`. */
-  readonly isEnough: boolean;
-  readonly includes: (address: string) => boolean;
-}
 
 /** A status page as the gates know it. */
 export interface GatedPage {
@@ -76,57 +72,6 @@ export interface GateResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string;
-}
-
-/** An address that does not exist, or that this visitor may not see. */
-interface DeniedRequest {
-  readonly base: string;
-  /** The requested path below `base`, to return to after signing in. */
-  readonly path: string;
-}
-
-/** The interface for the front door. */
-export interface Access {
-  /**
-   * Finds out who sent a request, from its address and the session in its Cookie header. If the store fails, nobody new
-   * is let in. Without a promise if the same session was looked up a moment ago.
-   */
-  readonly principalOf: (
-    request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>,
-  ) => Principal | Promise<Principal>;
-  /**
-   * Signs in, sends links, signs out. Answers the same for pages that do not exist. Null: no page of the site has a
-   * gate, so these addresses do not exist.
-   */
-  readonly handle: (request: GateRequest) => Promise<GateResponse | null>;
-  /** Handles a browser that returns from the identity provider; the pending sign-in says for which page. */
-  readonly returned: (request: GateRequest) => Promise<GateResponse>;
-  /**
-   * The answer for every address of a page that does not exist or that the visitor may not see: 404 with the sign-in
-   * form. Null: no page of the site has a gate, so the ordinary 404 reveals nothing.
-   */
-  readonly denied: (request: DeniedRequest) => Promise<GateResponse | null>;
-  /** Shows pages known to be public before the store could be read; `setPages` then sets all pages. */
-  readonly showPublic: (slugs: readonly string[]) => void;
-  /**
-   * Sets the pages, resolved from configuration and upstreams; call it whenever they change. Sessions of changed gates
-   * end at once. A page with a new or changed gate is closed to everybody until the promise resolves.
-   *
-   * @param waiting  slugs of pages hidden for now; their sessions are kept if they return with the same gate
-   *
-   * @throws STORE_UNAVAILABLE those gates stay closed; call again
-   */
-  readonly setPages: (pages: readonly AccessPage[], waiting?: readonly string[]) => Promise<void>;
-  /** The gate of a page as last set; null: unknown, unpublished or closed. */
-  readonly pageOf: (slug: string) => GatedPage | null;
-  /** False until the first pages are known. */
-  readonly knowsPages: () => boolean;
-  /** Whether a token opens the badges of this gated page; it opens no others. */
-  readonly allowsBadge: (slug: string, token: string) => Promise<boolean>;
-  /** Retries queued mails and deletes what has expired; a timer calls it every few seconds. */
-  readonly tend: () => Promise<void>;
-  /** Waits for work in progress; the database stays open. */
-  readonly close: () => Promise<void>;
 }
 
 /** A page with the settings of its gate. The clear-text password never leaves memory. */

@@ -11,54 +11,44 @@ import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from './limits.ts';
 /** The channel of sign-in mails in the outbox. */
 export const SIGN_IN = 'mail:sign-in';
 
-interface ChallengeInit {
-  readonly page: PageKey;
-  /** Version of the gate; empty: there is none. */
-  readonly version: string;
-  readonly nonce: string;
-  readonly to: string;
-  /** Null: no email is sent, so this request can never succeed. */
-  readonly address: string | null;
-  /** Id of the attempt that was counted for this request. */
-  readonly attempt: string;
-  readonly now: EpochMs;
-}
-
-/** Records a request, with the same rows whether an email is sent or not. */
-export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
-  const id = newToken(random);
-  await tx.run(
-    `INSERT INTO access_challenge (id, page, version, nonce_hash, return_to, attempt, expires_at, address)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      id,
-      init.page,
-      init.version,
-      digest('nonce', init.nonce),
-      init.to,
-      init.attempt,
-      toEpochMs(init.now + LINK_LIFE_MS),
-      init.address,
-    ],
-  );
-  await enqueue(tx, [{ channel: SIGN_IN, recipient: id, kind: 'sign-in', item: id }], init.now);
-}
-
 interface Redemption {
   readonly page: PageKey;
-  /** Version of the current gate: requests from before its domains changed are void. */
+  /** Version of the current gate; empty: there is none. Requests from before its domains changed are void. */
   readonly version: string;
   /** From the cookie of the browser that made the request. */
   readonly nonce: string;
   readonly now: EpochMs;
 }
 
-/** Uses the link from an email; null: it isn't valid (any more) for this page and browser. */
-export async function redeemLink(
+interface ChallengeInit extends Redemption {
+  readonly to: string;
+  /** Null: no email is sent, so this request can never succeed. */
+  readonly address: string | null;
+  /** Id of the attempt that was counted for this request. */
+  readonly attempt: string;
+}
+
+/** Records a request, with the same rows whether an email is sent or not. */
+export async function recordChallenge(tx: Writer, init: ChallengeInit, random: RandomBytes): Promise<void> {
+  const { page, version, nonce, to, attempt, address, now } = init;
+  const id = newToken(random);
+  await tx.run(
+    `INSERT INTO access_challenge (id, page, version, nonce_hash, return_to, attempt, expires_at, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [id, page, version, digest('nonce', nonce), to, attempt, now + LINK_LIFE_MS, address],
+  );
+  await enqueue(tx, [{ channel: SIGN_IN, recipient: id, kind: 'sign-in', item: id }], now);
+}
+
+/** Uses the secret of an email; null: it isn't valid (any more) for this page and browser. */
+export type Redeem = (
   tx: Writer,
-  { page, version, nonce, now }: Redemption,
-  token: string,
-): Promise<Redeemed | null> {
+  redemption: Redemption,
+  secret: string,
+) => Promise<{ readonly to: string; readonly attempt: string } | null>;
+
+/** Uses the link from an email. */
+export const redeemLink: Redeem = async (tx, { page, version, nonce, now }, token) => {
   const tokenHash = digest('link', token);
   // One statement, so that only one of a hundred concurrent requests wins.
   const used = await tx.run(
@@ -69,14 +59,10 @@ export async function redeemLink(
   if (used !== 1) return null;
   const [row] = await tx.all('SELECT return_to, attempt FROM access_challenge WHERE token_hash = ?', [tokenHash]);
   return toRedeemed(row);
-}
+};
 
 /** The same with the code from the email. Every attempt counts against all open requests of this browser. */
-export async function redeemCode(
-  tx: Writer,
-  { page, version, nonce, now }: Redemption,
-  code: string,
-): Promise<Redeemed | null> {
+export const redeemCode: Redeem = async (tx, { page, version, nonce, now }, code) => {
   const nonceHash = digest('nonce', nonce);
   const open = `nonce_hash = ? AND page = ? AND version = ? AND used_at IS NULL AND expires_at > ? AND tries <= ${CODE_TRIES_MAX}`;
   const values = [nonceHash, page, version, now];
@@ -91,7 +77,7 @@ export async function redeemCode(
     [now, String(row['id'])],
   );
   return used === 1 ? toRedeemed(row) : null;
-}
+};
 
 /** The secrets in one email. */
 export type MailSecrets = ReturnType<typeof newMailSecrets>;
@@ -156,9 +142,6 @@ export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> 
 function codeHash(nonceHash: string, code: string): string {
   return digest('code', nonceHash, code);
 }
-
-/** A request that succeeded. */
-export type Redeemed = ReturnType<typeof toRedeemed>;
 
 function toRedeemed(row: Row | undefined) {
   return { to: String(row?.['return_to'] ?? ''), attempt: String(row?.['attempt'] ?? '') };

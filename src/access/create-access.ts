@@ -7,7 +7,7 @@ import type { SendMail } from '../mail/mail.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import { createSender } from '../outbox/sender.ts';
 import type { Database } from '../store/database.ts';
-import type { Access, GateResponse } from './access.ts';
+import type { GatedPage, GateRequest, GateResponse } from './access.ts';
 import { createAttempts, forgetAttempts } from './attempts.ts';
 import { forgetChallenges, hasChallenges } from './challenges.ts';
 import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
@@ -22,18 +22,17 @@ import {
   TURNS_MAX,
   TURNS_WAITING_MAX,
 } from './limits.ts';
+import type { RenderLogin } from './login/document-answer.ts';
 import { createLoginDocuments } from './login/login-documents.ts';
-import type { RenderLogin } from './login/login-prompt.ts';
-import { safeBase, safeReturnTo } from './login/return-to.ts';
 import { forgetIdentities } from './oidc/identities.ts';
 import type { Oidc } from './oidc/oidc.ts';
 import { createPrincipals } from './principals.ts';
+import { safeBase, safeReturnTo } from './request-checks.ts';
 import { answerRoute } from './routes.ts';
-import { createSemaphore, type Semaphore } from './semaphore.ts';
 import { createSessions } from './sessions.ts';
 import { createSignInLane, type WriteMail } from './sign-in-mail.ts';
 import { returnFromProvider } from './sign-in-oidc.ts';
-import { type GateParts, show, type Visit, visitOf } from './visit.ts';
+import { createSemaphore, type GateParts, type Semaphore, show, type Visit, visitOf } from './visit.ts';
 
 export interface AccessOptions {
   /** Shared with the store; not closed with the gates. */
@@ -65,19 +64,18 @@ const MAIL_DELAY_MS = 100;
 /** Longer than one attempt takes, but short compared with the life of a code. */
 const MAIL_CLAIM_MS = 45 * SECOND_MS;
 
+/** The interface for the front door. */
+export type Access = ReturnType<typeof createAccess>;
+
 /** Creates the gates over an open database. Everybody is locked out until `setPages` was called. */
-export function createAccess(options: AccessOptions): Access {
+export function createAccess(options: AccessOptions) {
   const { database, now, onError, random = systemRandom } = options;
   const gates = createGates(database, random, onError);
-  const sessions = createSessions({
-    database,
-    random,
-    idleMs: Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS),
-    onError,
-  });
+  const idleMs = Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS);
+  const sessions = createSessions({ database, random, idleMs, onError });
   const attempts = createAttempts({ database, random, key: options.key });
-  const { sendMail, writeMail, renderLogin, localeOf = () => null } = options;
-  const signInLane = createSignInLane({ database, gates, random, now, sendMail, writeMail, localeOf });
+  const { localeOf = () => null } = options;
+  const signInLane = createSignInLane({ ...options, gates, random, localeOf });
   const mails = createSender({
     database,
     now,
@@ -86,7 +84,7 @@ export function createAccess(options: AccessOptions): Access {
     onError: (error) => onError(error, 'sign-in mail'),
     claimMs: MAIL_CLAIM_MS,
   });
-  const documents = createLoginDocuments(renderLogin, onError, localeOf);
+  const documents = createLoginDocuments(options.renderLogin, onError, localeOf);
   const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
   const turns = new LRUCache<string, Semaphore>({
     max: TURNS_MAX,
@@ -132,20 +130,39 @@ export function createAccess(options: AccessOptions): Access {
 
   return {
     principalOf: principals.principalOf,
-    handle: async (request) => (hasGates() ? answer(visitOf(request, parts), answerRoute) : null),
-    returned: (request) => answer(visitOf(request, parts), () => returnFromProvider(request, parts, options.oidc)),
-    denied: async ({ base, path }) => {
+    /**
+     * Signs in, sends links, signs out. Answers the same for pages that do not exist. Null: no page of the site has a
+     * gate, so these addresses do not exist.
+     */
+    handle: async (request: GateRequest) => (hasGates() ? answer(visitOf(request, parts), answerRoute) : null),
+    /** Handles a browser that returns from the identity provider; the pending sign-in says for which page. */
+    returned: (request: GateRequest) =>
+      answer(visitOf(request, parts), () => returnFromProvider(request, parts, options.oidc)),
+    /**
+     * The answer for every address of a page that does not exist or that the visitor may not see: 404 with the sign-in
+     * form. Null: no page of the site has a gate, so the ordinary 404 reveals nothing.
+     *
+     * @param path below `base`, to return to after signing in
+     */
+    denied: async ({ base, path }: { readonly base: string; readonly path: string }) => {
       if (!hasGates()) return null;
-      const places = { base: safeBase(base), to: safeReturnTo(path) };
-      return documents.answer({ status: 404, step: 'sign-in', kinds: gates.kinds(), ...places });
+      const place = { kinds: gates.kinds(), base: safeBase(base), to: safeReturnTo(path) };
+      return documents.answer({ status: 404, step: 'sign-in', ...place });
     },
     showPublic: gates.showPublic,
     setPages: gates.setPages,
-    pageOf: (slug) => gates.find(slug)?.gated ?? null,
+    /** The gate of a page as last set; null: unknown, unpublished or closed. */
+    pageOf: (slug: string): GatedPage | null => gates.find(slug)?.gated ?? null,
+    /** False until the first pages are known. */
     knowsPages: () => !gates.isEmpty(),
-    // For unknown pages too, so that the response time reveals nothing.
-    allowsBadge: async (slug, token) => badgeTokens.allows(gates.keyOf(slug), token),
+    /**
+     * Whether a token opens the badges of this gated page; it opens no others. Looked up for unknown pages too, so that
+     * the response time reveals nothing.
+     */
+    allowsBadge: (slug: string, token: string) => badgeTokens.allows(gates.keyOf(slug), token),
+    /** Retries queued mails and deletes what has expired; a timer calls it every few seconds. */
     tend,
+    /** Waits for work in progress; the database stays open. */
     close: async () => {
       await stopTending();
       await mails.close();

@@ -55,8 +55,6 @@ function digestWith(hash: Hash | Hmac, parts: readonly string[]): string {
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export type Seal = ReturnType<typeof createSeal>;
-
 /** @param purpose values encrypted for one purpose cannot be decrypted for another */
 export function createSeal(key: Revealing, purpose: string, random: RandomBytes) {
   const own = Buffer.from(hkdfSync('sha256', key.reveal(), '', purpose, 32));

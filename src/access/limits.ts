@@ -25,28 +25,18 @@ export const HASHES_WAITING_MAX = 64;
 export const TURNS_MAX = 10_000;
 export const TURNS_WAITING_MAX = 1_000;
 
-/** Kinds of attempts; each has its own counters. */
-export type AttemptKind = 'password' | 'mail' | 'code' | 'provider' | 'subscribe';
-
-interface AttemptLimits {
-  /** One client on one page. */
-  readonly client: number;
-  /** One client on all pages, existing or not. */
-  readonly clientEverywhere: number;
-  /** Everybody on one page, not counting each client's first attempt. */
-  readonly repeats: number;
-  /**
-   * First attempts of all clients on one page. Counted separately, so that many guessing clients cannot lock out a
-   * newcomer. All unknown clients together have the same limit.
-   */
-  readonly firsts: number;
-}
-
-/** Successful attempts are not counted. */
-export const ATTEMPT_LIMITS: Readonly<Record<AttemptKind, AttemptLimits>> = {
+/**
+ * Limits by kind of attempt; each kind has its own counters. Successful attempts are not counted.
+ *
+ * `client`: one client on one page. `clientEverywhere`: one client on all pages, existing or not. `repeats`: everybody on
+ * one page, not counting each client's first attempt. `firsts`: first attempts of all clients on one page; counted
+ * separately, so that many guessing clients cannot lock out a newcomer. All unknown clients together have the same
+ * limit.
+ */
+export const ATTEMPT_LIMITS = {
   password: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
   mail: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 500 },
   code: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 100 },
   provider: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
   subscribe: { client: 10, clientEverywhere: 10, repeats: 200, firsts: 1_500 },
-};
+} as const;

@@ -6,14 +6,13 @@
 import { LRUCache } from 'lru-cache';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
-import { type Access, type GatedPage, NOBODY, type Principal } from './access.ts';
+import { type GatedPage, type GateRequest, NOBODY, type Principal } from './access.ts';
 import { readCookie } from './cookies.ts';
 import { isToken } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
 import type { StoredGate } from './gate/stored-gate.ts';
-import type { Oidc } from './oidc/oidc.ts';
+import { isAllowed, type Oidc } from './oidc/oidc.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
-import { isAllowed } from './sign-in-oidc.ts';
 
 /**
  * How long a session stays valid without the store, by the instants passed in, because the cache has a clock of its
@@ -36,15 +35,12 @@ interface PrincipalsOptions {
   readonly onError: (error: unknown, where: string) => void;
 }
 
-interface SeenSession {
-  readonly granted: Principal['sessions'];
-  readonly at: EpochMs;
-  /** 0 with an identity, whose provider can end it at any moment. */
-  readonly sharedMs: number;
-}
+export type Principals = ReturnType<typeof createPrincipals>;
 
 export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions) {
-  const seen = new LRUCache<string, SeenSession>({ max: SESSIONS_MAX });
+  const seen = new LRUCache<string, { granted: Principal['sessions']; at: EpochMs; sharedMs: number }>({
+    max: SESSIONS_MAX,
+  });
   /** What was asked for before the latest of these is not remembered. */
   let signOuts = 0;
 
@@ -93,13 +89,11 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
       const slug = gates.slugOf(page);
       if (slug !== null && isOfAnotherVersion(slug, version)) await gates.current(slug);
     }
+    const hasIdentity = found.values().some(({ identity }) => identity !== null);
     if (granted.size === 0) seen.delete(keyOf(session));
     else if (signOuts === before)
-      seen.set(keyOf(session), {
-        granted,
-        at,
-        sharedMs: found.values().some(({ identity }) => identity !== null) ? 0 : SHARED_MS,
-      });
+      // With an identity, its provider can end it at any moment.
+      seen.set(keyOf(session), { granted, at, sharedMs: hasIdentity ? 0 : SHARED_MS });
     return granted;
   }
 
@@ -115,7 +109,14 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
   }
 
   return {
-    principalOf: ({ slug, cookie, clientAddress: address, now }: Parameters<Access['principalOf']>[0]) => {
+    /**
+     * Finds out who sent a request, from its address and the session in its Cookie header. If the store fails, nobody
+     * new is let in. Without a promise if the same session was looked up a moment ago.
+     */
+    principalOf: (
+      request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>,
+    ): Principal | Promise<Principal> => {
+      const { slug, cookie, clientAddress: address, now } = request;
       const secureId = readCookie(cookie, 'session', true);
       const session = { id: secureId ?? readCookie(cookie, 'session', false), isSecure: secureId !== null };
       const page = gates.find(slug)?.gated;

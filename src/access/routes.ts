@@ -1,16 +1,14 @@
 /** The gates' addresses below a page: what each does on GET and on POST. */
 
 import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
-import type { PageKey } from '../model/slugs.ts';
-import type { Writer } from '../store/database.ts';
 import { canView, type GateResponse } from './access.ts';
-import { type Redeemed, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
+import { type Redeem, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import { isToken, newToken } from './digest.ts';
 import { DECOY_HASH, verifyPassword } from './gate/password-hash.ts';
 import { domainsOf, gateKind, readGate } from './gate/stored-gate.ts';
 import { LINK_LIFE_MS } from './limits.ts';
-import { isSameOrigin, isSameOriginOrOpaque } from './same-origin.ts';
+import { isSameOrigin, isSameOriginOrOpaque } from './request-checks.ts';
 import { askProvider, chooseCallback } from './sign-in-oidc.ts';
 import {
   beginSession,
@@ -24,18 +22,15 @@ import {
   type Visit,
 } from './visit.ts';
 
-interface Route {
-  readonly get: ((visit: Visit) => Promise<GateResponse>) | null;
-  readonly post: ((visit: Visit) => Promise<GateResponse>) | null;
-}
+type Act = (visit: Visit) => Promise<GateResponse>;
 
 /** By path below the page, without a trailing slash. */
-export const GATE_ROUTES: Readonly<Record<string, Route>> = {
+export const GATE_ROUTES: Readonly<Record<string, { readonly get?: Act; readonly post?: Act }>> = {
   login: { get: showForms, post: guarded(signIn) },
-  'login/sent': { get: (visit) => show(visit, { status: 200, step: 'sent' }), post: null },
-  'login/code': { get: null, post: guarded((visit) => signInByCode(visit, visit.request.form.get('code') ?? '')) },
-  'login/link': { get: confirmLink, post: useLink },
-  'login/oidc': { get: askProvider, post: null },
+  'login/sent': { get: (visit) => show(visit, { status: 200, step: 'sent' }) },
+  'login/code': { post: guarded(signInByCode) },
+  'login/link': { get: confirmLink, post: signInByLink },
+  'login/oidc': { get: askProvider },
   logout: { get: (visit) => show(visit, { status: 200, step: 'sign-out' }), post: guarded(signOut) },
 };
 
@@ -57,7 +52,7 @@ async function showForms(visit: Visit): Promise<GateResponse> {
 
 async function signIn(visit: Visit): Promise<GateResponse> {
   const password = visit.request.form.get('password');
-  if (password !== null && password !== '') return signInByPassword(visit, password);
+  if (password !== null && password !== '') return inTurn(visit, 'password', () => signInByPassword(visit, password));
   const email = visit.request.form.get('email');
   if (email !== null && email.trim() !== '') return askForMail(visit, email);
   return show(visit, { status: 400, step: 'sign-in', fault: email === null ? 'wrong' : 'invalid' });
@@ -66,12 +61,6 @@ async function signIn(visit: Visit): Promise<GateResponse> {
 /** Looks nothing up, so a mail scanner that opens the link changes and learns nothing. */
 function confirmLink(visit: Visit): Promise<GateResponse> {
   return show(visit, { status: 200, step: 'confirm', token: visit.request.query.get('token') ?? '' });
-}
-
-async function useLink(visit: Visit): Promise<GateResponse> {
-  // The token makes the form unforgeable.
-  if (!isSameOriginOrOpaque(visit.request)) return refuse(visit);
-  return signInByLink(visit, visit.request.form.get('token') ?? '');
 }
 
 async function signOut(visit: Visit): Promise<GateResponse> {
@@ -92,7 +81,7 @@ async function signOut(visit: Visit): Promise<GateResponse> {
   return next === null ? goTo(visit, '', cookies) : show(visit, { status: 200, step: 'signed-out', next, cookies });
 }
 
-function guarded(act: (visit: Visit) => Promise<GateResponse>): (visit: Visit) => Promise<GateResponse> {
+function guarded(act: Act): Act {
   return (visit) => (isSameOrigin(visit.request) ? act(visit) : refuse(visit));
 }
 
@@ -100,13 +89,8 @@ function refuse(visit: Visit): Promise<GateResponse> {
   return show(visit, { status: 403, step: 'sign-in', fault: 'refused' });
 }
 
-/** Signs in with the password of a page. */
-function signInByPassword(visit: Visit, password: string): Promise<GateResponse> {
-  return inTurn(visit, 'password', () => signInNow(visit, password));
-}
-
 /** Compares a password with the page's hash, or with a decoy if there is no such page, at the same cost. */
-async function signInNow(visit: Visit, password: string): Promise<GateResponse | null> {
+async function signInByPassword(visit: Visit, password: string): Promise<GateResponse | null> {
   const { request, parts } = visit;
   const { slug, clientAddress, now } = request;
   const admission = await parts.attempts.admit({ kind: 'password', slug, clientAddress, now });
@@ -158,11 +142,9 @@ async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
     const isCounted = await countMail(tx, now);
     const address = isAllowed && isCounted ? email.address : null;
     const version = gate?.kind === 'email-domain' ? gate.version : '';
-    await recordChallenge(
-      tx,
-      { page: parts.gates.keyOf(slug), version, nonce, to, address, attempt: admission.attempt, now },
-      parts.random,
-    );
+    const { attempt } = admission;
+    const init = { page: parts.gates.keyOf(slug), version, nonce, to, address, attempt, now };
+    await recordChallenge(tx, init, parts.random);
   });
   parts.mailSoon();
   const asking = setCookie({ role: 'asking', isSecure, value: nonce, maxAgeSeconds: LINK_LIFE_MS / 1_000 });
@@ -170,31 +152,28 @@ async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
 }
 
 /** Last step of a link. Only by POST, because email scanners open links. */
-async function signInByLink(visit: Visit, token: string): Promise<GateResponse> {
-  const way = await redeem(visit, (tx, redemption) => redeemLink(tx, redemption, token));
+async function signInByLink(visit: Visit): Promise<GateResponse> {
+  // The token makes the form unforgeable.
+  if (!isSameOriginOrOpaque(visit.request)) return refuse(visit);
+  const way = await redeem(visit, redeemLink, visit.request.form.get('token') ?? '');
   if (way !== null) return way;
   const fault = askingNonce(visit) === null ? 'other-browser' : 'expired';
   return show(visit, { status: 403, step: fault === 'expired' ? 'sign-in' : 'sent', fault });
 }
 
 /** The same with the code from the email. Attempts are counted, wherever they come from. */
-async function signInByCode(visit: Visit, typed: string): Promise<GateResponse> {
-  const { slug, clientAddress, now } = visit.request;
+async function signInByCode(visit: Visit): Promise<GateResponse> {
+  const { slug, clientAddress, now, form } = visit.request;
   const { attempts } = visit.parts;
   const admission = await attempts.admit({ kind: 'code', slug, clientAddress, now });
   if (!admission.isAdmitted) return showLimited(visit, 'sent', admission.retryAfterMs);
-  const way = await redeem(visit, (tx, redemption) => redeemCode(tx, redemption, typed.replace(/[\s-]/g, '')));
+  const way = await redeem(visit, redeemCode, (form.get('code') ?? '').replace(/[\s-]/g, ''));
   if (way === null) return show(visit, { status: 403, step: 'sent', fault: 'wrong-code' });
   await attempts.forgive(admission.attempt);
   return way;
 }
 
-type Redeem = (
-  tx: Writer,
-  redemption: { page: PageKey; version: string; nonce: string; now: Visit['request']['now'] },
-) => Promise<Redeemed | null>;
-
-async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
+async function redeem(visit: Visit, use: Redeem, secret: string): Promise<GateResponse | null> {
   const { slug, now } = visit.request;
   const nonce = askingNonce(visit);
   if (nonce === null) return null;
@@ -202,7 +181,7 @@ async function redeem(visit: Visit, use: Redeem): Promise<GateResponse | null> {
   const version = gate?.kind === 'email-domain' ? gate.version : '';
   const page = visit.parts.gates.keyOf(slug);
   const begun = await visit.parts.database.transaction(async (tx) => {
-    const redeemed = await use(tx, { page, version, nonce, now });
+    const redeemed = await use(tx, { page, version, nonce, now }, secret);
     return redeemed === null || version === '' ? null : { ...redeemed, id: await beginSession(tx, visit, version) };
   });
   if (begun === null) return null;

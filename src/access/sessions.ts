@@ -1,7 +1,7 @@
 /** Sessions in the store: one random id in one cookie covers every page a browser has signed in to. */
 
 import type { PageKey } from '../model/slugs.ts';
-import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Database, Writer } from '../store/database.ts';
 import { digest, isToken, newToken, type RandomBytes } from './digest.ts';
 import { SESSION_MAX_MS, SESSION_TOUCH_MS } from './limits.ts';
@@ -64,21 +64,26 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
     begin: async (tx: Writer, presented: PresentedSession, grant: Grant & { readonly page: PageKey }, now: EpochMs) => {
       const id = newToken(random);
       const idHash = digest('session', id);
-      await tx.run('INSERT INTO access_session (id_hash, is_secure, seen_at) VALUES (?, ?, ?)', [
-        idHash,
-        Number(presented.isSecure),
-        now,
-      ]);
-      if (isToken(presented.id))
-        await takeOver(tx, { from: digest('session', presented.id), to: idHash, presented, now, idleMs });
-      await tx.run('DELETE FROM access_grant WHERE session = ? AND page = ?', [idHash, grant.page]);
-      await tx.run('INSERT INTO access_grant (session, page, version, identity, until_at) VALUES (?, ?, ?, ?, ?)', [
-        idHash,
-        grant.page,
-        grant.version,
-        grant.identity,
-        toEpochMs(now + SESSION_MAX_MS),
-      ]);
+      const { page, version, identity } = grant;
+      const isSecure = Number(presented.isSecure);
+      const session = [idHash, isSecure, now];
+      await tx.run('INSERT INTO access_session (id_hash, is_secure, seen_at) VALUES (?, ?, ?)', session);
+      if (isToken(presented.id)) {
+        const old = digest('session', presented.id);
+        // Grants keep their end: signing in to one page does not extend another.
+        await tx.run(
+          `UPDATE access_grant SET session = ? WHERE session IN
+             (SELECT id_hash FROM access_session WHERE id_hash = ? AND is_secure = ? AND seen_at > ?)`,
+          [idHash, old, isSecure, now - idleMs],
+        );
+        await erase(tx, old);
+      }
+      await tx.run('DELETE FROM access_grant WHERE session = ? AND page = ?', [idHash, page]);
+      const values = [idHash, page, version, identity, now + SESSION_MAX_MS];
+      await tx.run(
+        'INSERT INTO access_grant (session, page, version, identity, until_at) VALUES (?, ?, ?, ?, ?)',
+        values,
+      );
       return id;
     },
     end: async ({ id }: PresentedSession) => {
@@ -94,24 +99,6 @@ export function createSessions({ database, random, idleMs, onError }: SessionOpt
       await tx.run('DELETE FROM access_session WHERE id_hash NOT IN (SELECT session FROM access_grant)');
     },
   };
-}
-
-interface Takeover {
-  readonly from: string;
-  readonly to: string;
-  readonly presented: PresentedSession;
-  readonly now: EpochMs;
-  readonly idleMs: number;
-}
-
-/** Grants keep their end: signing in to one page does not extend another. */
-async function takeOver(tx: Writer, { from, to, presented, now, idleMs }: Takeover): Promise<void> {
-  await tx.run(
-    `UPDATE access_grant SET session = ? WHERE session IN
-       (SELECT id_hash FROM access_session WHERE id_hash = ? AND is_secure = ? AND seen_at > ?)`,
-    [to, from, Number(presented.isSecure), now - idleMs],
-  );
-  await erase(tx, from);
 }
 
 async function erase(tx: Writer, idHash: string): Promise<void> {

@@ -1,10 +1,9 @@
 /** Sends sign-in emails, as plain text. */
 
-import { mailFailure, oneLine, type SendMail } from '../mail/mail.ts';
+import { handOver, oneLine, type SendMail } from '../mail/mail.ts';
 import type { MailFacts } from '../model/access.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS } from '../model/time.ts';
-import type { Handover, Job } from '../outbox/outbox.ts';
-import type { Lane } from '../outbox/sender.ts';
+import type { Handover, Job, Lane } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';
 import { armChallenge, forgetAddress, type MailSecrets, newMailSecrets, readOwedMail, SIGN_IN } from './challenges.ts';
 import type { RandomBytes } from './digest.ts';
@@ -51,15 +50,10 @@ export function createSignInLane(options: SignInMailOptions): Lane {
     const to = ownLocale === null ? '' : `&to=${encodeURIComponent(owed.to)}`;
     const link = `${url}login/link/?token=${mine.token}${to}`;
     const code = mine.code.replace(/(\d{4})(?=\d)/g, '$1 ');
-    try {
-      await options.sendMail({
-        to: owed.address,
-        ...options.writeMail({ locale: ownLocale ?? known.page.locale, title: oneLine(title), link, code, minutes }),
-      });
-      return { outcome: 'delivered' };
-    } catch (error) {
-      return mailFailure(error);
-    }
+    return handOver(options.sendMail, {
+      to: owed.address,
+      ...options.writeMail({ locale: ownLocale ?? known.page.locale, title: oneLine(title), link, code, minutes }),
+    });
   }
 
   return {

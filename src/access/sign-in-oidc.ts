@@ -1,11 +1,9 @@
 /** Signs visitors in with the site's identity provider. */
 
-import { parseEmailAddress } from '../mail/mail.ts';
-import type { AccessPage, GateRequest, GateResponse } from './access.ts';
+import type { GateRequest, GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
-import { domainsOf } from './gate/stored-gate.ts';
-import { callbackAt, isListed, type Oidc, type Pending } from './oidc/oidc.ts';
-import { type Person, ProviderFault } from './oidc/provider.ts';
+import { callbackAt, isAllowed, type Oidc, type Pending } from './oidc/oidc.ts';
+import { ProviderFault } from './oidc/provider.ts';
 import {
   beginSession,
   type GateParts,
@@ -84,14 +82,6 @@ async function signIn(visit: Visit, pending: Pending, oidc: Oidc): Promise<GateR
     if (error instanceof ProviderFault && error.kind === 'away') await parts.attempts.forgive(admission.attempt);
     return refuse(visit, error);
   }
-}
-
-/** Whether a page lets a person in. */
-export function isAllowed(page: AccessPage, person: Person): boolean {
-  if (page.oidc === undefined || !isListed(page.oidc, person)) return false;
-  if (page.emailDomains.length === 0) return true;
-  const email = person.email === null ? null : parseEmailAddress(person.email);
-  return email !== null && domainsOf(page).includes(email.domain);
 }
 
 function refuse(visit: Visit, error: unknown): Promise<GateResponse> {

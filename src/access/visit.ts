@@ -1,19 +1,32 @@
 /** One request to the gates, with everything needed to answer it. */
 
 import type { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import type { Database, Writer } from '../store/database.ts';
-import type { Access, GatedPage, GateRequest, GateResponse } from './access.ts';
+import type { GatedPage, GateRequest, GateResponse } from './access.ts';
 import type { Attempts } from './attempts.ts';
 import { clientNetwork } from './client-address.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import type { RandomBytes } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
 import { GATE_HEADERS } from './login/document-answer.ts';
-import type { LoginDocuments, LoginShape } from './login/login-documents.ts';
-import { safeBase, safeReturnTo } from './login/return-to.ts';
+import type { LoginAnswer, LoginDocuments } from './login/login-documents.ts';
 import type { Oidc } from './oidc/oidc.ts';
-import type { Semaphore } from './semaphore.ts';
+import type { Principals } from './principals.ts';
+import { safeBase, safeReturnTo } from './request-checks.ts';
 import type { PresentedSession, Sessions } from './sessions.ts';
+
+export type Semaphore = ReturnType<typeof createSemaphore>;
+
+/** Limits concurrent tasks, and how many may wait. */
+export function createSemaphore(atOnce: number, waitingMax: number) {
+  const limit = pLimit(atOnce);
+  return {
+    /** Runs `task` when a slot is free; null if too many are waiting already. */
+    run: async <T>(task: () => Promise<T>): Promise<T | null> =>
+      limit.activeCount + limit.pendingCount >= atOnce + waitingMax ? null : limit(task),
+  };
+}
 
 /** The parts of the gates. */
 export interface GateParts {
@@ -30,7 +43,7 @@ export interface GateParts {
   readonly mailSoon: () => void;
   readonly oidc: Oidc;
   readonly siteUrl: () => string;
-  readonly principalOf: Access['principalOf'];
+  readonly principalOf: Principals['principalOf'];
   readonly endSession: Sessions['end'];
   readonly onError: (error: unknown, where: string) => void;
 }
@@ -52,21 +65,13 @@ export function visitOf(request: GateRequest, parts: GateParts): Visit {
   };
 }
 
-type LoginAnswer = LoginShape & {
-  readonly status: number;
-  readonly token?: string;
-  readonly retryAfterSeconds?: number;
-  readonly next?: string;
-  readonly cookies?: readonly string[];
-};
-
 /** Answers with a sign-in document. */
 export function show({ parts, base, to }: Visit, answer: LoginAnswer): Promise<GateResponse> {
   return parts.documents.answer({ kinds: parts.gates.kinds(), base, to, ...answer });
 }
 
 /** Answers an attempt that came too soon. */
-export function showLimited(visit: Visit, step: LoginShape['step'], retryAfterMs: number): Promise<GateResponse> {
+export function showLimited(visit: Visit, step: LoginAnswer['step'], retryAfterMs: number): Promise<GateResponse> {
   return show(visit, {
     status: 429,
     step,

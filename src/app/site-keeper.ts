@@ -3,7 +3,8 @@
  * else. Publishing obeys the latest state known here.
  */
 
-import type { Access, AccessPage } from '../access/access.ts';
+import type { AccessPage } from '../access/access.ts';
+import type { Access } from '../access/create-access.ts';
 import type { Config } from '../config/load.ts';
 import type { SourceFreshness } from '../model/page.ts';
 import { noPageKey, type PageKey } from '../model/slugs.ts';

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Incident } from '../model/observation.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import type { Handover, Job } from '../outbox/outbox.ts';
-import { createSender, type Lane } from '../outbox/sender.ts';
+import type { Handover, Job, Lane } from '../outbox/outbox.ts';
+import { createSender } from '../outbox/sender.ts';
 import { shorten } from '../shorten.ts';
 import { type Database, type Reader, readIn } from '../store/database.ts';
 import {
@@ -19,32 +19,22 @@ import {
 } from './event-queue.ts';
 import type { PayrollOptions } from './options.ts';
 
-/** One POST, whose body is read as text also with the statuses of `accepts`; throws a StatusError. */
-type Post = (request: {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  readonly accepts: readonly number[];
-}) => Promise<{ readonly status: number; readonly text: string }>;
-
 export interface DeliveryDeps {
   readonly database: Database;
   readonly incidents: (from: EpochMs) => Promise<readonly Incident[]>;
-  readonly post: Post;
+  /** One POST, whose body is read as text also with the statuses of `accepts`; throws a StatusError. */
+  readonly post: (request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: unknown;
+    readonly accepts: readonly number[];
+  }) => Promise<{ readonly status: number; readonly text: string }>;
   readonly now: () => EpochMs;
   readonly random: () => number;
 }
 
-/** What one run of an export did, in events. */
-export interface DeliveryReport {
-  readonly exportId: string;
-  readonly queued: number;
-  readonly sent: number;
-  readonly rejected: number;
-  readonly parked: number;
-  /** Why the last batch was not taken; null: nothing failed. */
-  readonly error: string | null;
-}
+/** What one run of an export did, in events. `error`: why the last batch was not taken; null: nothing failed. */
+export type DeliveryReport = Awaited<ReturnType<typeof deliver>>;
 
 /** Body of a 202. */
 const AcceptedSchema = z.object({
@@ -91,7 +81,7 @@ export async function newEvents(
 }
 
 /** Queues what is new and sends what is due. Never throws because of the receiver: the report says what went wrong. */
-export async function deliver(options: PayrollOptions, deps: DeliveryDeps): Promise<DeliveryReport> {
+export async function deliver(options: PayrollOptions, deps: DeliveryDeps) {
   const { database, now, random } = deps;
   const { id: exportId } = options;
   const since = await beginExport(database, exportId, now());
@@ -116,11 +106,12 @@ export async function deliver(options: PayrollOptions, deps: DeliveryDeps): Prom
       }
     },
   };
-  const onError = (fault: unknown): never => {
-    throw fault;
-  };
-  await createSender({ database, now, random, lanes: () => [lane], onError }).run();
+  await createSender({ database, now, random, lanes: () => [lane], onError: rethrow }).run();
   return { exportId, ...counts, error: error ?? (await lastExportError(database, exportId)) };
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 /** Sends one batch. The same batch under the same key goes out again: whether it arrived or not, it counts once. */
@@ -159,15 +150,10 @@ function judge(exportId: string, { items }: Job, { rejected, errors }: z.output<
     if (item !== undefined) refused.set(item, excerpt(reason));
   }
   if (rejected <= refused.size) return { outcome: 'delivered', refused };
-  if (rejected >= items.length)
-    return {
-      outcome: 'delivered',
-      refused: new Map(items.map((item) => [item, refused.get(item) ?? 'no reason given'])),
-    };
-  return {
-    outcome: 'parked',
-    reason: `${exportId}: the receiver rejected ${rejected} of ${items.length} events and named ${refused.size} of them. Check there which events it has, then run "pharos exports --retry --send".`,
-  };
+  const all = new Map(items.map((item) => [item, refused.get(item) ?? 'no reason given']));
+  if (rejected >= items.length) return { outcome: 'delivered', refused: all };
+  const reason = `${exportId}: the receiver rejected ${rejected} of ${items.length} events and named ${refused.size} of them. Check there which events it has, then run "pharos exports --retry --send".`;
+  return { outcome: 'parked', reason };
 }
 
 function refusal({ id, headers }: PayrollOptions, status: number, text: string): string {

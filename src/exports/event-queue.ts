@@ -3,25 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { Incident } from '../model/observation.ts';
 import { type EpochMs, HOUR_MS, type Interval, MINUTE_MS, toEpochMs, toIso } from '../model/time.ts';
-import { enqueue } from '../outbox/outbox.ts';
+import { enqueue, type NewRow } from '../outbox/outbox.ts';
 import type { Database, Reader } from '../store/database.ts';
 import type { PayrollOptions, Rota } from './options.ts';
 
 export const EVENT_STATES = ['queued', 'sent', 'rejected', 'parked'] as const;
 type EventState = (typeof EVENT_STATES)[number];
-
-interface QueuedEvent {
-  readonly exportId: string;
-  readonly id: string;
-  readonly incident: string;
-  readonly state: EventState;
-  /** JSON as it is sent. */
-  readonly document: string;
-  /** Why it was rejected or parked, or why the last attempt failed. */
-  readonly reason: string | null;
-  readonly queuedAt: EpochMs;
-  readonly endedAt: EpochMs | null;
-}
 
 /** The channel of an export in the outbox. */
 export function channelName(exportId: string): string {
@@ -50,26 +37,22 @@ export function queueEvents(
   now: EpochMs,
 ): Promise<number> {
   return database.transaction(async (tx) => {
-    const added: string[] = [];
+    const added: NewRow[] = [];
     for (const event of events) {
+      const { external_event_id: item, payload } = event;
       const isNew = await tx.run(
         'INSERT INTO export_event (export, id, incident, document) VALUES (?, ?, ?, ?) ON CONFLICT (export, id) DO NOTHING',
-        [exportId, event.external_event_id, event.payload['incident'] ?? '', JSON.stringify(event)],
+        [exportId, item, payload.incident, JSON.stringify(event)],
       );
-      if (isNew === 1) added.push(event.external_event_id);
+      if (isNew === 1) added.push({ channel: channelName(exportId), recipient: '', kind: 'event', item });
     }
-    const channel = channelName(exportId);
-    await enqueue(
-      tx,
-      added.map((item) => ({ channel, recipient: '', kind: 'event', item })),
-      now,
-    );
+    await enqueue(tx, added, now);
     return added.length;
   });
 }
 
 /** The newest events of an export. */
-export async function listEvents(reader: Reader, exportId: string, limit: number): Promise<readonly QueuedEvent[]> {
+export async function listEvents(reader: Reader, exportId: string, limit: number) {
   const rows = await reader.all(
     `SELECT event.id, incident, document, state, reason, created_at, ended_at
      FROM export_event AS event JOIN outbox ON outbox.item = event.id AND outbox.channel = ?
@@ -81,7 +64,9 @@ export async function listEvents(reader: Reader, exportId: string, limit: number
     id: String(row['id']),
     incident: String(row['incident']),
     state: String(row['state']) as EventState,
+    /** JSON as it is sent. */
     document: String(row['document']),
+    /** Why it was rejected or parked, or why the last attempt failed. */
     reason: row['reason'] === null ? null : String(row['reason']),
     queuedAt: Number(row['created_at']) as EpochMs,
     endedAt: row['ended_at'] === null ? null : (Number(row['ended_at']) as EpochMs),
@@ -120,17 +105,7 @@ export function retryParked(database: Database, exportId: string): Promise<numbe
 // Makes time events for the payroll API from resolved incidents. Pure.
 
 /** One event, with the field names of the API. */
-export interface TimeEvent {
-  readonly external_event_id: string;
-  readonly employee_id: number;
-  readonly event_type: 'overtime' | 'timesheet';
-  readonly occurred_at: string;
-  readonly starts_at: string;
-  readonly ends_at: string;
-  readonly hours: number;
-  readonly source: string;
-  readonly payload: Readonly<Record<string, string>>;
-}
+export type TimeEvent = ReturnType<typeof makeTimeEvents>[number];
 
 const SOURCE = 'pharos';
 
@@ -138,7 +113,7 @@ const SOURCE = 'pharos';
  * One event for each employee and turn of a resolved incident; none if it is open or too short. The same incident, rota and
  * export always give the same ids.
  */
-export function makeTimeEvents(incident: Incident, options: PayrollOptions): readonly TimeEvent[] {
+export function makeTimeEvents(incident: Incident, options: PayrollOptions) {
   const { startedAt, endedAt } = incident;
   if (endedAt === null || endedAt <= startedAt || endedAt - startedAt < options.minMinutes * MINUTE_MS) return [];
   return onCall(options.rota, { from: startedAt, to: endedAt }).map((turn) => ({

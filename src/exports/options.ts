@@ -58,18 +58,17 @@ export const PayrollOptionsSchema = z.strictObject({
 export type PayrollOptions = z.output<typeof PayrollOptionsSchema>;
 
 function isInstant(text: string): boolean {
-  try {
-    Temporal.Instant.from(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parses(() => Temporal.Instant.from(text));
 }
 
 function isLocalTime(text: string): boolean {
+  return !/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) && parses(() => Temporal.PlainDateTime.from(text));
+}
+
+function parses(parse: () => unknown): boolean {
   try {
-    Temporal.PlainDateTime.from(text);
-    return !/[zZ]|[+-]\d{2}:?\d{2}$/.test(text);
+    parse();
+    return true;
   } catch {
     return false;
   }

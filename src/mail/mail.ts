@@ -37,27 +37,32 @@ const OF_MESSAGE: ReadonlySet<unknown> = new Set(['RCPT TO', 'DATA']);
 /** The mail server is shutting down. */
 const CLOSING = 421;
 
-type MailFailure =
-  | { readonly outcome: 'postponed'; readonly reason: string; readonly afterMs: null }
-  | { readonly outcome: 'rejected'; readonly reason: string }
-  | { readonly outcome: 'unreachable'; readonly reason: string };
-
 /**
- * Whether a failure is about one message or recipient, or about the mail server. The reason leaves out what the mail server said,
- * because it often repeats the recipient.
+ * Sends a mail, and says how that ended. A failure is about one message or recipient, or about the mail server. The reason
+ * leaves out what the mail server said, because it often repeats the recipient.
  */
-export function mailFailure(error: unknown): MailFailure {
+export async function handOver(send: SendMail, mail: Mail) {
+  try {
+    await send(mail);
+    return { outcome: 'delivered' } as const;
+  } catch (error) {
+    return mailFailure(error);
+  }
+}
+
+function mailFailure(error: unknown) {
   const { code, responseCode, command } = error as Readonly<Record<string, unknown>>;
   if (typeof responseCode !== 'number') {
     const fact = typeof code === 'string' ? ` (${code})` : '';
-    return { outcome: 'unreachable', reason: `can’t reach the mail server${fact}; check access.smtp` };
+    return { outcome: 'unreachable', reason: `can’t reach the mail server${fact}; check access.smtp` } as const;
   }
   if (responseCode !== CLOSING && OF_MESSAGE.has(command)) {
     const reason = `the mail server answered ${responseCode} for this recipient`;
-    return responseCode >= 500 ? { outcome: 'rejected', reason } : { outcome: 'postponed', reason, afterMs: null };
+    if (responseCode >= 500) return { outcome: 'rejected', reason } as const;
+    return { outcome: 'postponed', reason, afterMs: null } as const;
   }
   const remedy = command === 'MAIL FROM' ? 'check access.from' : 'check access.smtp';
-  return { outcome: 'unreachable', reason: `the mail server answered ${responseCode}; ${remedy}` };
+  return { outcome: 'unreachable', reason: `the mail server answered ${responseCode}; ${remedy}` } as const;
 }
 
 export interface EmailAddress {

@@ -37,16 +37,13 @@ export function createSmtpMailer({ url, from }: SmtpOptions): SendMail {
   };
 }
 
-export interface MailPool {
-  readonly send: SendMail;
-  readonly close: () => void;
-}
+export type MailPool = ReturnType<typeof createSmtpPool>;
 
 /** The same over connections that stay open, for many mails. */
-export function createSmtpPool({ url, from, size }: SmtpOptions & { readonly size: number }): MailPool {
+export function createSmtpPool({ url, from, size }: SmtpOptions & { readonly size: number }) {
   let transport: Promise<Transporter> | undefined;
   return {
-    send: async (mail) => {
+    send: async (mail: Mail): Promise<void> => {
       transport ??= library().then(({ createTransport }) =>
         createTransport({ url, ...TRANSPORT, pool: true, maxConnections: size }),
       );

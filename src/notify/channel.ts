@@ -7,8 +7,7 @@ import { hash } from 'node:crypto';
 import type { ChannelKindName, ChannelSettings } from '../config/notifications.ts';
 import { LINK_LENGTH_MAX } from '../model/scalars.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Handover } from '../outbox/outbox.ts';
-import { shorten } from '../shorten.ts';
+import { byteLength, shorten } from '../shorten.ts';
 import { formatIn } from '../views/text/format.ts';
 import { cleanLine, cleanText } from '../views/text/plain-text.ts';
 import { fill, findWords } from '../views/words/index.ts';
@@ -23,9 +22,6 @@ export interface OutgoingRequest {
   readonly body: string;
 }
 
-/** How one attempt to send a notice by HTTP ended. */
-export type Delivery = Extract<Handover, { outcome: 'delivered' | 'postponed' | 'rejected' }>;
-
 /** The response to a request; its body may be cut. */
 export interface Answer {
   readonly status: number;
@@ -34,16 +30,21 @@ export interface Answer {
 
 /** A kind that is reached by HTTP: address, headers and body. Pure. */
 export interface ChannelKind<K extends ChannelKindName> {
-  readonly kind: K;
   /**
-   * The requests for a notice, in order; each may be sent again. None: the channel doesn't use such notices, which
-   * counts as delivered.
+   * The request for a notice, or several in order; each may be sent again.
    *
    * @param at time of sending, for signatures
    */
-  readonly requests: (settings: ChannelSettings<K>, notice: Notice, at: EpochMs) => readonly OutgoingRequest[];
+  readonly write: (
+    settings: ChannelSettings<K>,
+    message: Message,
+    notice: Notice,
+    at: EpochMs,
+  ) => OutgoingRequest | readonly OutgoingRequest[];
   /** Whether a 2xx response is the documented one. Another program may listen at a mistyped address. */
   readonly isTaken: (answer: Answer) => boolean;
+  /** True: it uses no other notices than alerts, which counts as delivered. */
+  readonly isOnCall?: true;
   /** Statuses to retry besides the usual ones. */
   readonly retried?: readonly number[];
 }
@@ -88,23 +89,7 @@ export function readField(answer: Answer, name: string): unknown {
 }
 
 /** The text of a notice in its language, the same for all channels. */
-interface Message {
-  /** `Investigating: Errors at the API` */
-  readonly headline: string;
-  /** The text of the update; may be empty. */
-  readonly text: string;
-  /** Short sentences: what is affected, how badly, and when. */
-  readonly facts: readonly string[];
-  /** Text and facts. */
-  readonly body: string;
-  /** Names of components, a hundred at most. */
-  readonly names: readonly string[];
-  readonly page: string;
-  /** Address of the incident, or of its page; null: the site has no address. */
-  readonly url: string | null;
-  /** Title of the incident. */
-  readonly title: string;
-}
+export type Message = ReturnType<typeof describeNotice>;
 
 /** Characters that change the text direction, also of the text that follows. */
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
@@ -114,7 +99,7 @@ const NAMES_MAX = 100;
 const NAME_MAX = 200;
 
 /** Texts contain no control characters and no lone surrogates. They may still contain hostile markup. */
-export function describeNotice(notice: Notice): Message {
+export function describeNotice(notice: Notice) {
   const { page, subject, components } = notice;
   const words = findWords(page.language);
   const format = formatIn(page.language, 'UTC');
@@ -132,14 +117,22 @@ export function describeNotice(notice: Notice): Message {
     ...(isMaintenance && subject.endsAt !== null ? [time(words.ends, subject.endsAt)] : []),
   ];
   return {
+    /** `Investigating: Errors at the API` */
     headline: `${statusWord(subject.status, words)}: ${title}`,
+    /** The text of the update; may be empty. */
     text,
+    /** Short sentences: what is affected, how badly, and when. */
     facts,
+    /** Text and facts. */
     body: joinParts([text, facts.join('\n')]),
+    /** Names of components, a hundred at most. */
     names: names.slice(0, NAMES_MAX),
     page: plainLine(page.title) || page.slug,
+    /** Address of the incident, or of its page; null: the site has no address. */
     url: safeLink(subject.url ?? page.url),
+    /** Title of the incident. */
     title: title || page.slug,
+    alert: alertState(notice),
   };
 }
 
@@ -148,16 +141,21 @@ export function writePlainText({ headline, body, page, url }: Message): string {
   return joinParts([headline, body, url === null ? page : `${page}: ${url}`]);
 }
 
-/** Joins the parts that aren’t empty with blank lines. */
-export function joinParts(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('\n\n');
+/** Joins the parts that aren’t empty, with blank lines by default. */
+export function joinParts(parts: readonly string[], between = '\n\n'): string {
+  return parts.filter((part) => part !== '').join(between);
+}
+
+/** `text` in at most `max` bytes, as they count in UTF-8 or in a JSON document. */
+export function shortenBytes(text: string, max: number, measure: (text: string) => number = byteLength): string {
+  return shorten(text, max, (plain) => plain, measure);
 }
 
 /**
  * State of the alert for an incident. Null: no alert, because this is planned work, or because it adds to an incident that has
  * ended, such as a postmortem.
  */
-export function alertState({ event, subject }: Notice): 'open' | 'over' | null {
+function alertState({ event, subject }: Notice): 'open' | 'over' | null {
   if (event === 'incident_resolved') return 'over';
   return event.startsWith('incident_') && subject.endsAt === null ? 'open' : null;
 }

@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto';
 import { type Channel, type ChannelKindName, type ChannelSettings, hostOf } from '../config/notifications.ts';
-import { type Mail, mailFailure, type SendMail } from '../mail/mail.ts';
+import { handOver, type Mail, type SendMail } from '../mail/mail.ts';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../network/proxy.ts';
@@ -17,9 +17,7 @@ import { parseHttpDate, parseRetryAfter, RETRY_AFTER_MAX_MS } from '../sync/http
 import { cleanLine } from '../views/text/plain-text.ts';
 import {
   type Answer,
-  type ChannelKind,
   type ChannelKinds,
-  type Delivery,
   describeNotice,
   type OutgoingRequest,
   parseObject,
@@ -27,7 +25,7 @@ import {
 } from './channel.ts';
 import { CHATS } from './chats.ts';
 import type { Notice } from './news.ts';
-import { ON_CALL, PHONES, webhook } from './services.ts';
+import { SERVICES } from './services.ts';
 
 // Email to the operator's own addresses, through `access.smtp`.
 
@@ -65,38 +63,39 @@ export function mailTo(recipient: string, { email }: ChannelSettings<'email'>, n
 
 export type HttpKindName = Exclude<ChannelKindName, 'email'>;
 
-export const HTTP_KINDS: ChannelKinds<HttpKindName> = { ...CHATS, ...ON_CALL, ...PHONES, webhook };
+export const HTTP_KINDS: ChannelKinds<HttpKindName> = { ...CHATS, ...SERVICES };
 
-interface DeliverLimits {
-  readonly connectMs: number;
-  /** From the first byte of a request to the last of its response. */
-  readonly totalMs: number;
-  /** Longer responses are cut. */
-  readonly answerBytesMax: number;
+/** The requests for a notice, in order; none if the channel doesn't use such notices. */
+export function requestsFor(
+  { kind, settings }: { readonly kind: HttpKindName; readonly settings: unknown },
+  notice: Notice,
+  at: EpochMs,
+): readonly OutgoingRequest[] {
+  const { write, isOnCall } = HTTP_KINDS[kind];
+  const message = describeNotice(notice);
+  return isOnCall === true && message.alert === null ? [] : [write(settings as never, message, notice, at)].flat();
 }
 
-const LIMITS: DeliverLimits = { connectMs: 5 * SECOND_MS, totalMs: 15 * SECOND_MS, answerBytesMax: 16 * 1024 };
+const LIMITS = {
+  connectMs: 5 * SECOND_MS,
+  /** From the first byte of a request to the last of its response. */
+  totalMs: 15 * SECOND_MS,
+  /** Longer responses are cut. */
+  answerBytesMax: 16 * 1024,
+};
 
 export interface DeliverDeps {
   readonly sendMail: SendMail;
   readonly now: () => EpochMs;
-  readonly limits?: Partial<DeliverLimits>;
+  readonly limits?: Partial<typeof LIMITS>;
   /** Certificates (PEM) trusted instead of the system's. */
   readonly ca?: string;
   /** Default: none. */
   readonly proxy?: ProxySettings;
 }
 
-interface Deliverer {
-  /**
-   * Never throws because of the other side. Reasons contain neither addresses nor secrets.
-   *
-   * @param recipient  one of `listRecipients`
-   */
-  readonly deliver: (channel: Channel, notice: Notice, recipient?: string) => Promise<Handover>;
-  /** Closes connections; requests being sent fail. */
-  readonly close: () => Promise<void>;
-}
+/** How one attempt to send a notice by HTTP ended. */
+type Delivery = Extract<Handover, { outcome: 'delivered' | 'postponed' | 'rejected' }>;
 
 const DELIVERED: Delivery = { outcome: 'delivered' };
 /** The same request may succeed later, for instance once a key was replaced. */
@@ -104,38 +103,63 @@ const LATER_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 const EXCERPT_MAX = 200;
 const CONNECTIONS_MAX = 4;
 
-export function createDeliverer(deps: DeliverDeps): Deliverer {
-  const limits = { ...LIMITS, ...deps.limits };
-  const { ca, proxy } = deps;
-  const { connectMs, totalMs } = limits;
+export function createDeliverer(deps: DeliverDeps) {
+  const { connectMs, totalMs, answerBytesMax } = { ...LIMITS, ...deps.limits };
+  const { ca, proxy, now } = deps;
   const common = { connectMs, headersMs: totalMs, idleMs: totalMs, connectionsMax: CONNECTIONS_MAX, ca, proxy };
-  const agents = {
-    publicOnly: createDispatcher({ ...common, lookup: lookupPublic }),
-    anywhere: createDispatcher(common),
-  };
+  const publicOnly = createDispatcher({ ...common, lookup: lookupPublic });
+  const anywhere = createDispatcher(common);
+  /** True: there may be a proxy, which resolves names by itself. */
   const isProxied = proxy !== undefined && proxyText(proxy) !== null;
+
+  async function send(channel: HttpChannel, { method, headers, body, ...request }: OutgoingRequest): Promise<Delivery> {
+    const url = URL.parse(request.url);
+    if (url === null) return { outcome: 'rejected', reason: 'the address is invalid' };
+    const { origin, pathname, search } = url;
+    const isAllowed = channel.allow_private_hosts.includes(hostOf(url));
+    if (!isAllowed && url.protocol !== 'https:')
+      return later('the address is not https; change it, or add its host to allow_private_hosts');
+    // IP addresses are not resolved, so `lookupPublic` would not see them.
+    if (!isAllowed && isPrivateHost(url)) return later(PRIVATE_WORDS);
+    const signal = AbortSignal.timeout(totalMs);
+    try {
+      if (!isAllowed && isProxied && (await leadsToPrivate(url))) return later(PRIVATE_WORDS);
+      const response = await (isAllowed ? anywhere : publicOnly).request({
+        ...{ origin, path: `${pathname}${search}`, method, body, signal },
+        headers: { accept: '*/*', 'user-agent': 'Pharos', ...headers },
+      });
+      const { isWhole, ...read } = await readBody(response.body, answerBytesMax);
+      const answer = { status: response.statusCode, ...read };
+      const secrets = [...secretsIn(channel.settings), ...placesIn(url)];
+      return judge(answer, { kind: channel.kind, isWhole, afterMs: waitMs(response, answer, now()), secrets });
+    } catch (error) {
+      return later(signal.aborted ? `no response within ${totalMs / SECOND_MS} s` : networkWords(error));
+    }
+  }
+
   return {
-    deliver: async (channel, notice, recipient = '') => {
-      const translated = inLanguage(notice, channel.locale);
-      if (channel.kind === 'email') return sendTo(recipient, channel.settings, translated, deps.sendMail);
-      const kind = HTTP_KINDS[channel.kind] as ChannelKind<typeof channel.kind>;
-      for (const request of kind.requests(channel.settings as never, translated, deps.now())) {
-        const { now } = deps;
-        const secrets = [...secretsIn(channel.settings), ...placesIn(request.url)];
-        const sending = { request, allowed: channel.allow_private_hosts, agents, isProxied, limits, now, secrets };
-        const delivery = await send(sending, kind);
+    /**
+     * Never throws because of the other side. Reasons contain neither addresses nor secrets.
+     *
+     * @param recipient  one of `listRecipients`
+     */
+    deliver: async (channel: Channel, { page, ...rest }: Notice, recipient = ''): Promise<Handover> => {
+      const notice = { ...rest, page: { ...page, language: channel.locale ?? page.language } };
+      if (channel.kind === 'email') {
+        const mail = mailTo(recipient, channel.settings, notice);
+        return mail === null ? { outcome: 'dropped' } : handOver(deps.sendMail, mail);
+      }
+      for (const request of requestsFor(channel, notice, now())) {
+        const delivery = await send(channel, request);
         if (delivery.outcome !== 'delivered') return delivery;
       }
       return DELIVERED;
     },
+    /** Closes connections; requests being sent fail. */
     close: async () => {
-      await Promise.all([agents.publicOnly.destroy(), agents.anywhere.destroy()]);
+      await Promise.all([publicOnly.destroy(), anywhere.destroy()]);
     },
   };
-}
-
-function inLanguage(notice: Notice, language: string | undefined): Notice {
-  return language === undefined ? notice : { ...notice, page: { ...notice.page, language } };
 }
 
 /** The recipients of a channel; each gets a message of its own. */
@@ -143,83 +167,29 @@ export function listRecipients(channel: Channel): readonly string[] {
   return channel.kind === 'email' ? emailRecipients(channel.settings) : [''];
 }
 
-async function sendTo(
-  recipient: string,
-  settings: ChannelSettings<'email'>,
-  notice: Notice,
-  sendMail: SendMail,
-): Promise<Handover> {
-  const mail = mailTo(recipient, settings, notice);
-  if (mail === null) return { outcome: 'dropped' };
-  try {
-    await sendMail(mail);
-    return DELIVERED;
-  } catch (error) {
-    return mailFailure(error);
-  }
-}
+type HttpChannel = Channel & { readonly kind: HttpKindName };
 
-interface Sending {
-  readonly request: OutgoingRequest;
-  readonly allowed: readonly string[];
-  readonly agents: { readonly publicOnly: Dispatcher; readonly anywhere: Dispatcher };
-  /** True: there may be a proxy, which resolves names by itself. */
-  readonly isProxied: boolean;
-  readonly limits: DeliverLimits;
-  readonly now: () => EpochMs;
+interface Judging {
+  readonly kind: HttpKindName;
+  readonly isWhole: boolean;
+  readonly afterMs: number | null;
   /** Values that must not appear in reasons. */
   readonly secrets: readonly string[];
 }
 
-async function send(
-  { request, allowed, agents, isProxied, limits, now, secrets }: Sending,
-  kind: Pick<ChannelKind<ChannelKindName>, 'kind' | 'isTaken' | 'retried'>,
-): Promise<Delivery> {
-  const url = URL.parse(request.url);
-  if (url === null) return { outcome: 'rejected', reason: 'the address is invalid' };
-  const isAllowed = allowed.includes(hostOf(url));
-  if (!isAllowed && url.protocol !== 'https:')
-    return later('the address is not https; change it, or add its host to allow_private_hosts');
-  // IP addresses are not resolved, so `lookupPublic` would not see them.
-  if (!isAllowed && isPrivateHost(url)) return later(PRIVATE_WORDS);
-  const signal = AbortSignal.timeout(limits.totalMs);
-  try {
-    if (!isAllowed && isProxied && (await leadsToPrivate(url))) return later(PRIVATE_WORDS);
-    const response = await (isAllowed ? agents.anywhere : agents.publicOnly).request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: request.method,
-      headers: { accept: '*/*', 'user-agent': 'Pharos', ...request.headers },
-      body: request.body,
-      signal,
-    });
-    const { body, isWhole } = await readBody(response.body, limits.answerBytesMax);
-    const answer = { status: response.statusCode, body };
-    return judge(answer, { kind, isWhole, afterMs: waitMs(response, answer, now()), secrets });
-  } catch (error) {
-    return later(signal.aborted ? `no response within ${limits.totalMs / SECOND_MS} s` : networkWords(error));
-  }
-}
-
-interface Judging {
-  readonly kind: Pick<ChannelKind<ChannelKindName>, 'kind' | 'isTaken' | 'retried'>;
-  readonly isWhole: boolean;
-  readonly afterMs: number | null;
-  readonly secrets: readonly string[];
-}
-
 function judge(answer: Answer, { kind, isWhole, afterMs, secrets }: Judging): Delivery {
+  const { isTaken, retried } = HTTP_KINDS[kind];
   const { status } = answer;
   // Responses may repeat what was sent. Removed before the text is cut, so that no part of a secret is left.
   const body = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), cleanLine(answer.body));
   const excerpt = shorten(body, EXCERPT_MAX);
   const statusText = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
   if (status >= 200 && status < 300) {
-    if (kind.isTaken(answer)) return DELIVERED;
+    if (isTaken(answer)) return DELIVERED;
     if (!isWhole) return later(`the response broke off (${statusText})`);
-    return { outcome: 'rejected', reason: `the response is not from ${kind.kind}; check the address (${statusText})` };
+    return { outcome: 'rejected', reason: `the response is not from ${kind}; check the address (${statusText})` };
   }
-  if (status >= 500 || LATER_STATUSES.has(status) || kind.retried?.includes(status) === true)
+  if (status >= 500 || LATER_STATUSES.has(status) || retried?.includes(status) === true)
     return { outcome: 'postponed', reason: statusText, afterMs };
   if (status >= 300 && status < 400)
     return { outcome: 'rejected', reason: `status ${status}: redirects are not followed; enter the new address` };
@@ -292,8 +262,6 @@ function secretsIn(value: unknown): readonly string[] {
 }
 
 /** Path and query of an address, longest first. They are secret in webhooks, and error pages often repeat them. */
-function placesIn(address: string): readonly string[] {
-  const url = URL.parse(address);
-  if (url === null) return [];
+function placesIn(url: URL): readonly string[] {
   return [`${url.pathname}${url.search}`, url.pathname, url.search].filter((part) => part.length > 1);
 }

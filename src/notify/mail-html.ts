@@ -12,7 +12,7 @@ import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
 import { once } from '../once.ts';
 
-export interface MailLink {
+interface MailLink {
   readonly text: string;
   /** Absolute. */
   readonly href: string;
@@ -33,7 +33,7 @@ export interface MailSection {
   readonly time: string;
 }
 
-interface MailDocument {
+export interface MailDocument {
   readonly locale: string;
   readonly direction: 'ltr' | 'rtl';
   /** Name of the page, at the top. */

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Revealing } from '../access/digest.ts';
-import { type Mail, mailFailure, oneLine, type SendMail } from '../mail/mail.ts';
+import { handOver, type Mail, oneLine, type SendMail } from '../mail/mail.ts';
 import { escapeMarkup } from '../model/scalars.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { State } from '../model/state.ts';
@@ -15,7 +15,7 @@ import { type Format, formatIn } from '../views/text/format.ts';
 import { count, fill, findWords, localeDirection, type Words } from '../views/words/index.ts';
 import { impactWord, statusWord } from '../views/words/state-words.ts';
 import { plainBlock, plainLine } from './channel.ts';
-import { type MailLink, type MailSection, writeHtml } from './mail-html.ts';
+import { type MailDocument, type MailSection, writeHtml } from './mail-html.ts';
 import type { Notice, NoticeEvent } from './news.ts';
 import { noticeIn } from './news.ts';
 import { readNotices } from './queue.ts';
@@ -69,17 +69,18 @@ const SECTIONS_BYTES_MAX = 70_000;
 const NAMES_MAX = 20;
 const NAME_MAX = 100;
 
-interface NoticeMailInit {
-  /** The same whenever the same notices are sent. */
+interface MailInit {
+  /** The same whenever the same is sent. */
   readonly batch: string;
-  /** At least one, in order. */
-  readonly notices: readonly Notice[];
   readonly page: MailPage;
   readonly recipient: MailRecipient;
 }
 
+/** Notices in order, at least one. */
+type Notices = readonly Notice[];
+
 /** One notice, or several as one digest. Mails about the same incident are one thread. */
-export async function noticeMail({ batch, notices, page, recipient }: NoticeMailInit): Promise<Mail> {
+export async function noticeMail({ batch, page, recipient }: MailInit, notices: Notices): Promise<Mail> {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
   const [first] = notices;
@@ -106,7 +107,10 @@ export async function noticeMail({ batch, notices, page, recipient }: NoticeMail
   };
 }
 
-type NoticeBodyInit = Pick<NoticeMailInit, 'notices' | 'page'>;
+interface NoticeBodyInit {
+  readonly notices: Notices;
+  readonly page: MailPage;
+}
 
 /** Stands for the link of a recipient, the only thing in a body that differs between them. Nobody can guess it. */
 const MANAGE_PLACE = `https://${randomUUID()}.invalid/`;
@@ -120,12 +124,9 @@ const bodies = new LRUCache<string, Body, NoticeBodyInit>({
 function noticeBody({ notices, page }: NoticeBodyInit): Promise<Body> {
   const words = findWords(page.locale);
   const isDigest = notices.length > 1;
-  const sections = fitSections(notices.map((notice) => toSection(notice, { page, words, isDigest })));
+  const sections = fitSections(notices.map((notice) => toSection(notice, page, words, isDigest)));
   const left = notices.length - sections.length;
-  const more: MailSection[] =
-    left === 0
-      ? []
-      : [{ label: null, heading: '', href: null, facts: [], text: `+ ${digestText(left, page)}`, time: '' }];
+  const more = left === 0 ? [] : [{ ...EMPTY, text: `+ ${digestText(left, page)}` }];
   const pageUrl = notices[0]?.page.url ?? null;
   const target = isDigest ? pageUrl : (notices[0]?.subject.url ?? pageUrl);
   return writeBody(page, {
@@ -139,18 +140,12 @@ function digestText(notices: number, { title, locale }: MailPage): string {
   return fill(count(findWords(locale).noticeDigest, notices, locale), { title: oneLine(title) });
 }
 
-interface LinkMailInit {
-  readonly kind: 'confirm' | 'known';
-  /** Id of the request. */
-  readonly id: string;
-  readonly page: MailPage;
-  readonly recipient: MailRecipient;
-  /** Absolute. */
-  readonly link: string;
-}
-
 /** A mail with a link, to confirm a subscription or to manage an existing one. */
-export async function linkMail({ kind, id, page, recipient, link }: LinkMailInit): Promise<Mail> {
+export async function linkMail(
+  { batch, page, recipient }: MailInit,
+  kind: 'confirm' | 'known',
+  link: string,
+): Promise<Mail> {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
   const isNew = kind === 'confirm';
@@ -159,22 +154,18 @@ export async function linkMail({ kind, id, page, recipient, link }: LinkMailInit
     to: recipient.address,
     subject: fill(isNew ? words.confirmSubject : words.knownSubject, { title }),
     ...(await writeBody(page, {
-      sections: [{ label: null, heading: '', href: null, facts: [], text, time: '' }],
+      sections: [{ ...EMPTY, text }],
       button: { text: isNew ? words.subscribeConfirm : words.subscribeManage, href: link },
       footer: isNew ? [words.confirmIgnore] : [],
     })),
-    messageId: messageId(id, recipient),
+    messageId: messageId(batch, recipient),
   };
 }
 
-interface SectionContext {
-  readonly page: MailPage;
-  readonly words: Words;
-  /** True: each heading links to its notice, because the button leads to the page. */
-  readonly isDigest: boolean;
-}
+const EMPTY: MailSection = { label: null, heading: '', href: null, facts: [], text: '', time: '' };
 
-function toSection(notice: Notice, { page, words, isDigest }: SectionContext): MailSection {
+/** @param isDigest each heading links to its notice, because the button leads to the page */
+function toSection(notice: Notice, page: MailPage, words: Words, isDigest: boolean): MailSection {
   const { subject, components, text, at, event } = notice;
   const { impact } = subject;
   const format = formatIn(page.locale, page.timezone);
@@ -224,13 +215,10 @@ function fitSections(sections: readonly MailSection[]): readonly MailSection[] {
 
 type Body = Required<Pick<Mail, 'text' | 'html'>>;
 
-interface BodyInit {
-  readonly sections: readonly MailSection[];
-  readonly button: MailLink | null;
-  readonly footer: readonly (string | MailLink)[];
-}
-
-async function writeBody({ locale, title }: MailPage, { sections, button, footer }: BodyInit): Promise<Body> {
+async function writeBody(
+  { locale, title }: MailPage,
+  { sections, button, footer }: Pick<MailDocument, 'sections' | 'button' | 'footer'>,
+): Promise<Body> {
   const written = sections.map(({ label, heading, href, facts, text, time }) =>
     [[heading, label?.text ?? '', ...facts], [text], [time, href ?? '']]
       .map((lines) => lines.filter((line) => line !== '').join('\n'))
@@ -285,7 +273,7 @@ interface SubscriberMailDeps {
   readonly now: () => EpochMs;
   readonly send: SendMail;
   /** Null: there is no such page, or it has no subscriptions. */
-  readonly pageOf: (page: PageKey) => (SubscribablePage & { readonly timezone: string }) | null;
+  readonly pageOf: (page: PageKey) => SubscribablePage | null;
 }
 
 /**
@@ -309,14 +297,8 @@ export async function sendToSubscriber(deps: SubscriberMailDeps, job: Job): Prom
     if (deps.now() - job.createdAt > PAGE_WAIT_MS) return { outcome: 'dropped' };
     return { outcome: 'postponed', reason: 'the subscriber is not allowed to see the page', afterMs: MINUTE_MS };
   }
-  const mail = await mailFor(deps, job, { subscriber, address, page });
-  if (mail === null) return { outcome: 'dropped' };
-  try {
-    await deps.send(mail);
-    return { outcome: 'delivered' };
-  } catch (error) {
-    return mailFailure(error);
-  }
+  const mail = await mailFor(deps, job, subscriber, address, page);
+  return mail === null ? { outcome: 'dropped' } : handOver(deps.send, mail);
 }
 
 /** Links to confirm are for pending subscribers only, everything else for active ones. */
@@ -326,32 +308,21 @@ function wantedState({ kind }: Job): Subscriber['state'] {
 
 async function mailFor(
   { reader, key }: SubscriberMailDeps,
-  job: Job,
-  to: {
-    readonly subscriber: Subscriber;
-    readonly address: string;
-    readonly page: SubscribablePage & { readonly timezone: string };
-  },
+  { kind, batch, items }: Job,
+  { id, locale: chosen }: Subscriber,
+  address: string,
+  { page, titles, timezone, locales }: SubscribablePage,
 ): Promise<Mail | null> {
-  const { id } = to.subscriber;
-  const { title, url } = to.page.page;
-  const other = to.page.locales?.find((locale) => locale === to.subscriber.locale);
-  const locale = other ?? to.page.page.locale;
-  const pageTitle = textOn(to.page, locale, title, to.page.titles).text;
-  const page = { title: pageTitle, locale, timezone: to.page.timezone };
+  const other = locales?.find((locale) => locale === chosen);
+  const locale = other ?? page.locale;
   const tree = other === undefined ? '' : `${other}/`;
-  const linkTo = (path: string, token: string): string => `${url}${tree}subscribe/${path}/?token=${token}`;
+  const linkTo = (path: string, token: string): string => `${page.url}${tree}subscribe/${path}/?token=${token}`;
   const manage = linkToken(key, 'manage', id);
-  const recipient: MailRecipient = {
-    address: to.address,
-    id,
-    manageUrl: linkTo('manage', manage),
-    leaveUrl: linkTo('leave', manage),
-  };
-  if (job.kind === 'confirm' || job.kind === 'known') {
-    const link = job.kind === 'confirm' ? linkTo('confirm', linkToken(key, 'confirm', id)) : recipient.manageUrl;
-    return linkMail({ kind: job.kind, id: job.batch, page, recipient, link });
-  }
-  const notices = (await readNotices(reader, job.items)).map((told) => noticeIn(told, locale));
-  return notices.length === 0 ? null : noticeMail({ batch: job.batch, notices, page, recipient });
+  const recipient = { address, id, manageUrl: linkTo('manage', manage), leaveUrl: linkTo('leave', manage) };
+  const title = textOn(page, locale, page.title, titles).text;
+  const init = { batch, page: { title, locale, timezone }, recipient };
+  if (kind === 'confirm') return linkMail(init, kind, linkTo('confirm', linkToken(key, 'confirm', id)));
+  if (kind === 'known') return linkMail(init, kind, recipient.manageUrl);
+  const notices = (await readNotices(reader, items)).map((told) => noticeIn(told, locale));
+  return notices.length === 0 ? null : noticeMail(init, notices);
 }

@@ -69,16 +69,13 @@ export function noticeIn({ notice, others = {} }: PageNotice, locale: string | u
 /** @param sources  of every configured upstream */
 export function pageNews(model: PageModel, page: PageIdentity, sources: readonly SourceFreshness[]): PageNews {
   const { definition } = model;
-  const others = (model.others ?? []).map((other) => ({
-    locale: other.settings.locale,
-    byId: new Map(recentNotices(other).map(({ notice }) => [notice.id, notice])),
-  }));
+  const translated = Map.groupBy(
+    (model.others ?? []).flatMap((other) => recentNotices(other).map(({ notice }) => notice)),
+    ({ id }) => id,
+  );
   const notices = recentNotices(model).map((one): PageNotice => {
-    const translations = others.flatMap(({ locale, byId }) => {
-      const notice = byId.get(one.notice.id);
-      return notice === undefined ? [] : [[locale, notice] as const];
-    });
-    return translations.length === 0 ? one : { ...one, others: Object.fromEntries(translations) };
+    const others = translated.get(one.notice.id)?.map((notice) => [notice.page.language, notice] as const);
+    return others === undefined ? one : { ...one, others: Object.fromEntries(others) };
   });
   return {
     page,
@@ -98,17 +95,11 @@ function namedPart({ id, name, names }: NamedPart): NamedPart {
 }
 
 function recentNotices(model: PageModel): PageNotice[] {
-  const isRecent = ({ at }: PageUpdate<string>): boolean => at > model.asOf - NEWS_AGE_MAX_MS;
-  return [
-    ...model.incidents.flatMap((incident) =>
-      incident.updates.some(isRecent) ? incidentNotices(model, incident).filter(({ update }) => isRecent(update)) : [],
+  return [...model.incidents, ...model.maintenances].flatMap((story) =>
+    story.updates.flatMap((update, index) =>
+      update.at > model.asOf - NEWS_AGE_MAX_MS ? [updateNotice(model, story, update, index)] : [],
     ),
-    ...model.maintenances.flatMap((maintenance) =>
-      maintenance.updates.some(isRecent)
-        ? maintenanceNotices(model, maintenance).filter(({ update }) => isRecent(update))
-        : [],
-    ),
-  ].map(({ notice }) => notice);
+  );
 }
 
 /** The lists of an upstream that have been read at least once. */
@@ -119,27 +110,10 @@ function answeredLists({ upstreamId, monitorsAt, incidentsAt }: SourceFreshness)
   ];
 }
 
-interface UpdateNotice {
-  readonly update: PageUpdate<string>;
-  readonly notice: PageNotice;
-}
-
-function incidentNotices(model: PageModel, incident: PageIncident): UpdateNotice[] {
-  const isOverAt = (index: number): boolean => isOverStatus(incident.updates[index]?.status ?? null);
-  const eventAt = (index: number): NoticeEvent => {
-    if (isOverAt(index) && !isOverAt(index - 1)) return 'incident_resolved';
-    return index === 0 ? 'incident_opened' : 'incident_updated';
-  };
-  const { impact, startedAt, endedAt } = incident;
-  const origin = incident.isAutomatic ? watchedList(model, incident) : writtenList(incident.id);
-  return incident.updates.map((update, index) => ({
-    update,
-    notice: makeNotice(model, incident, update, {
-      event: eventAt(index),
-      origin,
-      subject: { kind: 'incident', path: incidentPath(incident.slug), impact, startedAt, endsAt: endedAt },
-    }),
-  }));
+function incidentEvent({ updates }: PageIncident, index: number): NoticeEvent {
+  const isOverAt = (at: number): boolean => isOverStatus(updates[at]?.status ?? null);
+  if (isOverAt(index) && !isOverAt(index - 1)) return 'incident_resolved';
+  return index === 0 ? 'incident_opened' : 'incident_updated';
 }
 
 const MAINTENANCE_EVENTS: Readonly<Record<string, NoticeEvent>> = {
@@ -149,41 +123,31 @@ const MAINTENANCE_EVENTS: Readonly<Record<string, NoticeEvent>> = {
   completed: 'maintenance_completed',
 };
 
-function maintenanceNotices(model: PageModel, maintenance: PageMaintenance): UpdateNotice[] {
-  const { startsAt, endsAt } = maintenance;
-  return maintenance.updates.map((update) => ({
-    update,
-    notice: makeNotice(model, maintenance, update, {
-      event: MAINTENANCE_EVENTS[update.status] ?? 'maintenance_announced',
-      origin: writtenList(maintenance.id),
-      subject: {
-        kind: 'maintenance',
-        path: maintenancePath(maintenance.slug),
-        impact: null,
-        startedAt: startsAt,
-        endsAt,
-      },
-    }),
-  }));
-}
-
-interface About {
-  readonly event: NoticeEvent;
-  readonly origin: string | null;
-  readonly subject: Pick<Notice['subject'], 'impact' | 'startedAt' | 'endsAt'> & {
-    readonly kind: 'incident' | 'maintenance';
-    /** Relative to the page. */
-    readonly path: string;
+/** What differs between incidents and maintenances: the event, the public id, the address and the times. */
+function storyFacts(story: PageIncident | PageMaintenance, { status }: PageUpdate<string>, index: number) {
+  if ('windows' in story)
+    return {
+      event: MAINTENANCE_EVENTS[status] ?? 'maintenance_announced',
+      ...({ kind: 'maintenance', path: maintenancePath(story.slug), isDetected: false } as const),
+      times: { impact: null, startedAt: story.startsAt, endsAt: story.endsAt },
+    };
+  const { impact, startedAt, endedAt } = story;
+  return {
+    event: incidentEvent(story, index),
+    ...({ kind: 'incident', path: incidentPath(story.slug), isDetected: story.isAutomatic } as const),
+    times: { impact, startedAt, endsAt: endedAt },
   };
 }
 
-function makeNotice(
+function updateNotice(
   { definition, settings, components }: PageModel,
   story: PageIncident | PageMaintenance,
   update: PageUpdate<string>,
-  { event, origin, subject: { kind, path, ...subject } }: About,
+  index: number,
 ): PageNotice {
+  const { event, kind, path, isDetected, times } = storyFacts(story, update, index);
   const named = components.filter((component) => story.componentIds.includes(component.definition.id));
+  const monitors = named.flatMap((component) => component.definition.monitor ?? []);
   return {
     notice: {
       id: stableUuid('update', definition.id, story.id, update.id),
@@ -199,25 +163,22 @@ function makeNotice(
         title: cleanLine(story.title),
         url: new URL(path, settings.url).href,
         status: update.status,
-        ...subject,
+        ...times,
       },
       components: named.map(({ name }) => cleanLine(name)),
       text: textOfMarkdown(update.body),
       at: update.at,
     },
     componentIds: [...story.componentIds],
-    monitors: named.flatMap((component) => component.definition.monitor ?? []),
-    origin,
+    monitors,
+    origin: isDetected ? watchedList(monitors) : writtenList(story.id),
     isSilent: update.notify === false,
   };
 }
 
 /** The list of monitors that an automatic incident comes from. */
-function watchedList({ components }: PageModel, { componentIds }: PageIncident): string | null {
-  const monitor = components.find(
-    ({ definition }) => componentIds.includes(definition.id) && definition.monitor !== null,
-  )?.definition.monitor;
-  return monitor === undefined || monitor === null ? null : `monitors:${upstreamOf(monitor)}`;
+function watchedList([monitor]: readonly MonitorId[]): string | null {
+  return monitor === undefined ? null : `monitors:${upstreamOf(monitor)}`;
 }
 
 /** The list of incidents that a written incident comes from. One that began as an outage keeps its first id. */

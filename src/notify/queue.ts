@@ -1,9 +1,10 @@
 /** Records the notices of pages, queues them in the outbox (one row per notice and recipient), and sends them. */
 
+import type { ChannelTies } from '../config/notifications.ts';
 import type { PageIdentity } from '../model/slugs.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { enqueue, type Handover, type Job, type Settlement } from '../outbox/outbox.ts';
-import { createSender, type Lane, type Sender, type SenderOptions } from '../outbox/sender.ts';
+import { enqueue, type Handover, type Job, type Lane } from '../outbox/outbox.ts';
+import { createSender, type Sender, type SenderOptions } from '../outbox/sender.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
 import { NEWS_AGE_MAX_MS, type Notice, noticeIn, type PageNews, type PageNotice } from './news.ts';
 
@@ -20,32 +21,18 @@ const REPEATABLE = { isDurable: false } as const;
 /** Rows of the outbox for subscribers and channels. */
 const OURS = `kind IN ('notice', 'confirm', 'known')`;
 
-interface ChannelScope {
-  /** As configured; it names the channel in the outbox, in metrics and on the operators' page. */
-  readonly id: string;
-  /** Slugs; absent: all pages. */
-  readonly pages?: readonly string[] | undefined;
-  /** `<page slug>/<component id>`. */
-  readonly components?: readonly string[] | undefined;
-  /** `<upstream id>/<external id>`. */
-  readonly monitors?: readonly string[] | undefined;
-}
-
-/** A configured channel, and how to send a notice to it. */
-export interface NoticeChannel extends ChannelScope {
-  /** Its recipients; each gets a message of its own. */
+/** A configured channel, its scope, and how to send a notice to it. Its id names it in the outbox and in metrics. */
+export interface NoticeChannel
+  extends Pick<ChannelTies, 'id'>,
+    Partial<Pick<ChannelTies, 'pages' | 'components' | 'monitors' | 'locale'>> {
+  /** Each gets a message of its own. */
   readonly recipients: readonly string[];
-  /** Language of its messages; absent: that of the page. */
-  readonly locale?: string | undefined;
   /** Never throws because of the other side. */
   readonly deliver: (notice: Notice, recipient: string) => Promise<Handover>;
 }
 
 /** Queues the oldest new notice for a few hundred subscribers. False: there is none. */
-function queueSome(
-  database: Database,
-  { channels, now }: { readonly channels: readonly NoticeChannel[]; readonly now: EpochMs },
-): Promise<boolean> {
+function queueSome(database: Database, channels: readonly NoticeChannel[], now: EpochMs): Promise<boolean> {
   return database.transaction(async (tx) => {
     const [row] = await tx.all(`SELECT * FROM notice WHERE state = 'new' ORDER BY recorded_at, at, id LIMIT 1`);
     if (row === undefined) return false;
@@ -88,15 +75,13 @@ function queueSome(
 }
 
 /** Whether a notice is of one of the channel's pages, and about one of its components or monitors if it names any. */
-function isInScope(scope: ChannelScope, { notice, componentIds, monitors }: PageNotice): boolean {
-  const { slug } = notice.page;
-  const isOnPage = scope.pages === undefined || scope.pages.includes(slug);
-  const namesParts = scope.components !== undefined || scope.monitors !== undefined;
+function isInScope({ pages, components, monitors }: NoticeChannel, one: PageNotice): boolean {
+  const { slug } = one.notice.page;
+  if (pages?.includes(slug) === false) return false;
+  if (components === undefined && monitors === undefined) return true;
   return (
-    isOnPage &&
-    (!namesParts ||
-      componentIds.some((id) => scope.components?.includes(`${slug}/${id}`)) ||
-      monitors.some((id) => scope.monitors?.includes(id)))
+    one.componentIds.some((id) => components?.includes(`${slug}/${id}`)) ||
+    one.monitors.some((id) => monitors?.includes(id))
   );
 }
 
@@ -144,18 +129,8 @@ function tidyOutbox(database: Database, now: EpochMs): Promise<ReadonlyMap<strin
   });
 }
 
-interface ChannelCounts {
-  readonly channel: string;
-  readonly queued: number;
-  readonly sent: number;
-  readonly rejected: number;
-  readonly parked: number;
-  /** The last error of messages still waiting; null: none. */
-  readonly lastError: string | null;
-}
-
-/** Counts messages by channel and state. */
-export async function deliveryCounts(reader: Reader): Promise<readonly ChannelCounts[]> {
+/** Counts messages by channel and state. `lastError`: of messages still waiting; null: none. */
+export async function deliveryCounts(reader: Reader) {
   const rows = await reader.all(
     `SELECT channel, state, COUNT(*) AS n, MAX(reason) AS reason FROM outbox WHERE ${OURS}
      GROUP BY channel, state ORDER BY channel`,
@@ -164,11 +139,8 @@ export async function deliveryCounts(reader: Reader): Promise<readonly ChannelCo
     const count = (state: string): number => Number(own.find((row) => row['state'] === state)?.['n'] ?? 0);
     const error = own.find((row) => row['state'] === 'queued')?.['reason'] ?? null;
     return {
-      channel,
-      queued: count('queued'),
-      sent: count('sent'),
-      rejected: count('rejected'),
-      parked: count('parked'),
+      ...{ channel, queued: count('queued'), sent: count('sent') },
+      ...{ rejected: count('rejected'), parked: count('parked') },
       lastError: error === null ? null : String(error),
     };
   });
@@ -183,15 +155,6 @@ const DIGEST_MAX = 100;
 /** After a message to a subscriber, new notices wait this long and are sent as one message. */
 const QUIET_MS = 2 * MINUTE_MS;
 const RETRY = { firstMs: 15 * SECOND_MS, maxMs: 30 * MINUTE_MS } as const;
-
-const RESULTS = {
-  delivered: 'delivered',
-  rejected: 'rejected',
-  parked: 'parked',
-  postponed: 'postponed',
-  released: 'postponed',
-  dropped: null,
-} as const satisfies Record<Settlement['outcome'], string | null>;
 
 export interface NoticeSenderOptions
   extends Pick<SenderOptions, 'database' | 'now' | 'random' | 'onError' | 'claimMs'> {
@@ -225,8 +188,7 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
     }
     await options.prepare();
     // In steps, so that others can use the database and this thread in between. What is left stays for the next run.
-    while (!isClosing() && (await queueSome(database, { channels: options.channels(), now: now() })))
-      await options.giveWay?.();
+    while (!isClosing() && (await queueSome(database, options.channels(), now()))) await options.giveWay?.();
   }
 
   function lane(id: string, rest: Pick<Lane, 'atOnce' | 'itemsMax' | 'send' | 'onClaimed'>): Lane {
@@ -235,9 +197,8 @@ export function createNoticeSender(options: NoticeSenderOptions): Sender {
       retry: RETRY,
       parkedAfterMs: PARKED_AFTER_MS,
       onSettled: (_job, { outcome }) => {
-        const result = RESULTS[outcome];
-        if (result !== null) onResult(id, result, 1);
-        if (result === 'parked') onError(parkedError(id, 1));
+        if (outcome !== 'dropped') onResult(id, outcome === 'released' ? 'postponed' : outcome, 1);
+        if (outcome === 'parked') onError(parkedError(id, 1));
       },
       ...rest,
     };
@@ -353,14 +314,8 @@ async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: Epoc
 }
 
 /** The components for the page's subscription form; none until it was published with its current gate. */
-export async function readFormComponents(
-  database: Pick<Database, 'all'>,
-  page: PageIdentity,
-): Promise<PageNews['components']> {
-  const [row] = await database.all('SELECT components FROM notice_page WHERE page = ? AND gate = ?', [
-    page.key,
-    page.gate,
-  ]);
+export async function readFormComponents(reader: Reader, { key, gate }: PageIdentity): Promise<PageNews['components']> {
+  const [row] = await reader.all('SELECT components FROM notice_page WHERE page = ? AND gate = ?', [key, gate]);
   return row === undefined ? [] : (JSON.parse(String(row['components'])) as PageNews['components']);
 }
 

@@ -25,12 +25,8 @@ export async function listSubscribers(
   return (await readSubscribers(database, page)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
 }
 
-interface AddedSubscriber {
-  readonly page: PageKey;
+interface AddedSubscriber extends Pick<Subscriber, 'page' | 'components' | 'gate'> {
   readonly email: EmailAddress;
-  /** Ids; empty: the whole page. */
-  readonly components: readonly string[];
-  readonly gate: string;
   /** Absent: the page's. */
   readonly locale?: string | undefined;
   /** True: they agreed elsewhere. False: they get only an email with a link to confirm, until they do. */
@@ -57,21 +53,11 @@ export function addSubscribers(deps: ListDeps, added: readonly AddedSubscriber[]
 export async function addOne(
   tx: Writer,
   { seal, random, now }: Omit<ListDeps, 'database'>,
-  { page, email, components, gate, locale = '', isConfirmed }: AddedSubscriber,
+  { email: { address }, locale = '', isConfirmed, ...choice }: AddedSubscriber,
 ): Promise<string | null> {
   const id = newSubscriberId(random);
-  const isNew = await addSubscriber(tx, {
-    id,
-    page,
-    addressHash: seal.hash(page, email.address),
-    address: seal.seal(email.address, id),
-    state: isConfirmed ? 'active' : 'pending',
-    components,
-    gate,
-    locale,
-    now,
-  });
-  if (!isNew) return null;
+  const state = isConfirmed ? 'active' : 'pending';
+  if (!(await addSubscriber(tx, seal, { id, address, state, locale, now, ...choice }))) return null;
   if (!isConfirmed) await queueLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
   return id;
 }
@@ -92,15 +78,6 @@ export async function removeAddress(
   return found.length;
 }
 
-/** A line of an imported list. */
-interface ReadRow {
-  readonly email: EmailAddress;
-  /** Names or ids, as written in the file. */
-  readonly components: readonly string[];
-  /** Empty: the page's. */
-  readonly locale: string;
-}
-
 const EMAIL_COLUMNS = ['email', 'email address', 'e-mail', 'address', 'subscriber', 'endpoint'];
 const KIND_COLUMNS = ['type', 'mode', 'subscriber type', 'channel', 'kind'];
 const LANGUAGE_COLUMNS = ['language', 'locale'];
@@ -119,42 +96,32 @@ export function readSubscriberList(text: string) {
     delimiter: findDelimiter(text),
   }) as string[][];
   const names = (records[0] ?? []).map((name) => name.toLowerCase().replaceAll('_', ' '));
-  const hasNames = !(records[0] ?? []).some((cell) => parseEmailAddress(cell) !== null);
+  const addressAt = (records[0] ?? []).findIndex((cell) => parseEmailAddress(cell) !== null);
+  const hasNames = addressAt === -1;
   const findColumn = (wanted: readonly string[]): number =>
-    wanted.map((name) => names.indexOf(name)).find((at) => at !== -1) ?? -1;
-  const columns = hasNames
-    ? {
-        email: findColumn(EMAIL_COLUMNS),
-        kind: findColumn(KIND_COLUMNS),
-        components: findColumn(COMPONENT_COLUMNS),
-        locale: findColumn(LANGUAGE_COLUMNS),
-      }
-    : {
-        email: names.findIndex((_name, at) => isAddress(records[0]?.[at])),
-        kind: isAddress(records[0]?.[0]) ? -1 : 0,
-        components: -1,
-        locale: -1,
-      };
+    hasNames ? (wanted.map((name) => names.indexOf(name)).find((at) => at !== -1) ?? -1) : -1;
+  const columns = {
+    email: hasNames ? findColumn(EMAIL_COLUMNS) : addressAt,
+    kind: hasNames ? findColumn(KIND_COLUMNS) : addressAt === 0 ? -1 : 0,
+    components: findColumn(COMPONENT_COLUMNS),
+    locale: findColumn(LANGUAGE_COLUMNS),
+  };
   if (columns.email === -1)
     return { rows: [], problems: ['there is no column of addresses; name one "email" in the first line'] };
-  const rows: ReadRow[] = [];
   const problems: string[] = [];
-  for (const [index, record] of records.entries()) {
-    if (hasNames && index === 0) continue;
-    const kind = columns.kind === -1 ? 'email' : (record[columns.kind] ?? '').toLowerCase();
+  const rows = records.flatMap((record, index) => {
+    if (hasNames && index === 0) return [];
+    const kind = (record[columns.kind] ?? '').toLowerCase();
     const email = parseEmailAddress(record[columns.email] ?? '');
-    if (kind !== '' && kind !== 'email') problems.push(`line ${index + 1}: ${kind} is not supported; only email is`);
+    const isOther = kind !== '' && kind !== 'email';
+    if (isOther) problems.push(`line ${index + 1}: ${kind} is not supported; only email is`);
     else if (email === null) problems.push(`line ${index + 1}: no email address`);
-    else
-      rows.push({
-        email,
-        components: (columns.components === -1 ? '' : (record[columns.components] ?? ''))
-          .split(/[,;|]/)
-          .map((name) => name.trim())
-          .filter((name) => name !== ''),
-        locale: record[columns.locale] ?? '',
-      });
-  }
+    if (isOther || email === null) return [];
+    /** Names or ids, as written in the file. */
+    const components = (record[columns.components] ?? '').split(/[,;|]/).map((name) => name.trim());
+    // An empty language is the page's.
+    return { email, components: components.filter((name) => name !== ''), locale: record[columns.locale] ?? '' };
+  });
   return { rows, problems };
 }
 
@@ -163,10 +130,6 @@ function findDelimiter(text: string): string {
   const [first = ''] = text.split(/\r?\n/, 1);
   const fields = (delimiter: string): number => first.split(delimiter).length;
   return [',', ';', '\t'].reduce((best, one) => (fields(one) > fields(best) ? one : best));
-}
-
-function isAddress(cell: string | undefined): boolean {
-  return parseEmailAddress(cell ?? '') !== null;
 }
 
 /** Writes a list as CSV (RFC 4180), which `readSubscriberList` can read. */

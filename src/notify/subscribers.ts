@@ -2,7 +2,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { AccessPage, GatedPage } from '../access/access.ts';
-import { createSeal, keyedDigest, type RandomBytes, type Revealing, type Seal } from '../access/digest.ts';
+import { createSeal, keyedDigest, type RandomBytes, type Revealing } from '../access/digest.ts';
 import { domainsOf } from '../access/gate/stored-gate.ts';
 import { type PageIdentity, type PageKey, readPageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
@@ -45,7 +45,7 @@ function toSubscriber(row: Row): Subscriber {
     id: String(row['id']),
     page: String(row['page']) as PageKey,
     address: String(row['address']),
-    state: SUBSCRIBER_STATES.find((state) => state === row['state']) ?? 'pending',
+    state: toState(row),
     components: JSON.parse(String(row['components'])) as string[],
     gate: String(row['gate']),
     ...((row['locale'] ?? '') === '' ? {} : { locale: String(row['locale']) }),
@@ -53,28 +53,19 @@ function toSubscriber(row: Row): Subscriber {
   };
 }
 
-interface NewSubscriber extends Omit<Subscriber, 'createdAt'> {
-  readonly addressHash: string;
-  readonly now: EpochMs;
-}
-
-/** Adds a subscriber; false: the address is already subscribed. */
-export async function addSubscriber(tx: Writer, one: NewSubscriber): Promise<boolean> {
+/** Adds a subscriber with a plain address; false: it is already subscribed. */
+export async function addSubscriber(
+  tx: Writer,
+  seal: AddressSeal,
+  one: Omit<Subscriber, 'createdAt'> & { readonly now: EpochMs },
+): Promise<boolean> {
+  const { id, page, address, state, gate, locale = '', now } = one;
   const added = await tx.run(
     `INSERT INTO subscriber (id, page, address_hash, address, state, components, gate, locale, created_at, confirmed_at, asked_at, asked_count, quiet_until)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (page, address_hash) DO NOTHING`,
     [
-      one.id,
-      one.page,
-      one.addressHash,
-      one.address,
-      one.state,
-      JSON.stringify(one.components),
-      one.gate,
-      one.locale ?? '',
-      one.now,
-      one.state === 'pending' ? null : one.now,
-      one.now,
+      ...[id, page, seal.hash(page, address), seal.seal(address, id), state, JSON.stringify(one.components)],
+      ...[gate, locale, now, state === 'pending' ? null : now, now],
     ],
   );
   return added === 1;
@@ -93,14 +84,10 @@ export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): P
 export async function changeSubscriber(
   tx: Writer,
   id: string,
-  change: Pick<Subscriber, 'state' | 'components' | 'gate'>,
+  { state, components, gate }: Pick<Subscriber, 'state' | 'components' | 'gate'>,
 ): Promise<void> {
-  await tx.run(`UPDATE subscriber SET state = ?, components = ?, gate = ? WHERE id = ? AND state <> 'pending'`, [
-    change.state,
-    JSON.stringify(change.components),
-    change.gate,
-    id,
-  ]);
+  const values = [state, JSON.stringify(components), gate, id];
+  await tx.run(`UPDATE subscriber SET state = ?, components = ?, gate = ? WHERE id = ? AND state <> 'pending'`, values);
 }
 
 /** Deletes a subscription and its queued messages. The caller also removes it from the write-ahead log. */
@@ -116,24 +103,17 @@ export async function erasePending(tx: Writer, until: EpochMs): Promise<number> 
   return rows.length;
 }
 
-interface SubscriberCount {
-  /** Slug of the page, as of now. */
-  readonly slug: string;
-  readonly state: SubscriberState;
-  readonly count: number;
-}
-
-/** Counts subscribers by page and state. */
-export async function subscriberCounts(reader: Reader): Promise<readonly SubscriberCount[]> {
+/** Counts subscribers by page (its slug, as of now) and state. */
+export async function subscriberCounts(reader: Reader) {
   const rows = await reader.all(
     `SELECT COALESCE(page.slug, subscriber.page) AS name, state, COUNT(*) AS n FROM subscriber
      LEFT JOIN page ON page.key = subscriber.page WHERE ended_at IS NULL GROUP BY name, state ORDER BY name, state`,
   );
-  return rows.map((row) => ({
-    slug: String(row['name']),
-    state: toSubscriber({ ...row, components: '[]' }).state,
-    count: Number(row['n']),
-  }));
+  return rows.map((row) => ({ slug: String(row['name']), state: toState(row), count: Number(row['n']) }));
+}
+
+function toState({ state }: Row): SubscriberState {
+  return SUBSCRIBER_STATES.find((known) => known === state) ?? 'pending';
 }
 
 /** A page that people can subscribe to, and its gate. */
@@ -141,6 +121,7 @@ export interface SubscribablePage {
   readonly identity: PageIdentity;
   readonly page: AccessPage;
   readonly gated: GatedPage;
+  readonly timezone: string;
   /** Translated titles; absent: none. */
   readonly titles?: Translated | undefined;
   /** Languages besides the default; absent: none. */
@@ -149,12 +130,12 @@ export interface SubscribablePage {
 
 /** A text of a page in one of its languages; empty: the default. */
 export function textOn(
-  { page }: Pick<SubscribablePage, 'page'>,
+  { locale: usual }: Pick<AccessPage, 'locale'>,
   locale: string,
   text: string,
   translated?: Translated,
 ): LocalText {
-  return textIn({ locale: locale || page.locale, languages: { all: [page.locale] } }, text, translated);
+  return textIn({ locale: locale || usual, languages: { all: [usual] } }, text, translated);
 }
 
 /** The gate version that a new subscriber has passed; empty: their access depends on their address. */
@@ -212,14 +193,13 @@ function linkMac(key: Revealing, purpose: LinkPurpose, id: string): string {
 }
 
 /** Encrypts subscribers' addresses for the database, and hashes them to find them again. Without the key, neither can be read. */
-export interface AddressSeal extends Seal {
-  /** The same for one address on one page, whatever its case. */
-  readonly hash: (page: PageKey, address: string) => string;
-}
+export type AddressSeal = ReturnType<typeof createAddressSeal>;
 
-export function createAddressSeal(key: Revealing, random: RandomBytes): AddressSeal {
+export function createAddressSeal(key: Revealing, random: RandomBytes) {
   return {
     ...createSeal(key, 'addresses of subscribers', random),
-    hash: (page, address) => keyedDigest(key, 'subscriber', readPageKey(page).slug, address.toLowerCase()),
+    /** The same for one address on one page, whatever its case. */
+    hash: (page: PageKey, address: string): string =>
+      keyedDigest(key, 'subscriber', readPageKey(page).slug, address.toLowerCase()),
   };
 }

@@ -7,14 +7,12 @@ import { LRUCache } from 'lru-cache';
 import type { GateRequest, GateResponse } from '../access/access.ts';
 import type { Attempts } from '../access/attempts.ts';
 import { newToken, type RandomBytes, type Revealing } from '../access/digest.ts';
-import { documentAnswer, GATE_HEADERS } from '../access/login/document-answer.ts';
-import type { LoginHtml } from '../access/login/login-prompt.ts';
-import { safeBase } from '../access/login/return-to.ts';
-import { isSameOrigin, isSameOriginOrOpaque } from '../access/same-origin.ts';
+import { documentAnswer, GATE_HEADERS, type LoginHtml } from '../access/login/document-answer.ts';
+import { isSameOrigin, isSameOriginOrOpaque, safeBase } from '../access/request-checks.ts';
 import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
 import { type PageKey, splitLocale } from '../model/slugs.ts';
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
-import type { Database, Writer } from '../store/database.ts';
+import type { Database, Row, Writer } from '../store/database.ts';
 import {
   type SubscribeComponent,
   type SubscribeInit,
@@ -56,15 +54,6 @@ interface SubscriptionsOptions {
   readonly onErased: () => void;
 }
 
-export interface Subscriptions {
-  /**
-   * Handles a request below `subscribe/`. Null: respond as for a page that doesn't exist.
-   *
-   * @param isSeen  whether the visitor may see the page
-   */
-  readonly handle: (request: GateRequest, isSeen: boolean) => Promise<GateResponse | null>;
-}
-
 interface Call {
   readonly options: SubscriptionsOptions;
   readonly request: GateRequest;
@@ -73,42 +62,58 @@ interface Call {
   readonly known: SubscribablePage | null;
   /** Null: the visitor may not see the page. */
   readonly seen: SubscribablePage | null;
+  /** From the link; empty: none. */
+  readonly token: string;
   readonly show: (
     answer: Partial<SubscribeInit> & Pick<SubscribeInit, 'step'>,
     status?: number,
   ) => Promise<GateResponse>;
-  readonly documents: AnswerSubscribe;
 }
 
-type Act = (call: Call) => Promise<GateResponse | null>;
+type Act = (call: Call) => GateResponse | null | Promise<GateResponse | null>;
 
-const ROUTES: Readonly<Record<string, { readonly get: Act | null; readonly post: Act | null }>> = {
-  subscribe: { get: showForm, post: subscribe },
-  'subscribe/sent': { get: async (call) => (call.seen === null ? null : call.show({ step: 'sent' })), post: null },
-  'subscribe/confirm': { get: showConfirm, post: confirm },
-  'subscribe/manage': { get: showManage, post: manage },
-  'subscribe/leave': { get: showLeave, post: leave },
+const ROUTES: Readonly<Record<string, { readonly get: Act; readonly post?: Act }>> = {
+  subscribe: { get: (call) => (call.seen === null ? null : askAgain(call, {}, 200)), post: subscribe },
+  'subscribe/sent': { get: (call) => (call.seen === null ? null : call.show({ step: 'sent' })) },
+  'subscribe/confirm': {
+    get: onLink('confirm', ({ show, token }) => show({ step: 'confirm', token })),
+    post: onLink('confirm', confirm),
+  },
+  'subscribe/manage': {
+    get: onLink('manage', (call, found) => (found.state === 'pending' ? null : managed(call, found, false))),
+    post: onLink('manage', manage),
+  },
+  'subscribe/leave': {
+    get: onLink('manage', ({ show, token }) => show({ step: 'leave', token })),
+    post: leave,
+  },
 };
 
-export function createSubscriptions(options: SubscriptionsOptions): Subscriptions {
-  const documents = createSubscribeDocuments(options.render);
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
+
+export function createSubscriptions(options: SubscriptionsOptions) {
+  const show = createSubscribeDocuments(options.render);
   return {
-    handle: async (request, isSeen) => {
+    /**
+     * Handles a request below `subscribe/`. Null: respond as for a page that doesn't exist.
+     *
+     * @param isSeen  whether the visitor may see the page
+     */
+    handle: async (request: GateRequest, isSeen: boolean): Promise<GateResponse | null> => {
       const { locale, rest } = splitLocale(request.path);
       const name = rest.replace(/\/$/, '');
       const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
       const act = request.method === 'POST' ? route?.post : route?.get;
       const known = options.pageOf(request.slug);
-      const page = known?.page ?? null;
       if (locale !== null && known?.locales?.includes(locale) !== true) return null;
-      const asked = locale === null ? request : { ...request, base: `${request.base}${locale}/` };
+      const base = locale === null ? request.base : `${request.base}${locale}/`;
       const common: SubscribeInit = {
         step: 'ask',
         fault: null,
         minutes: 0,
-        locale: locale ?? page?.locale ?? options.locale(),
-        title: known === null ? null : textOn(known, locale ?? '', known.page.title, known.titles),
-        base: safeBase(asked.base),
+        locale: locale ?? known?.page.locale ?? options.locale(),
+        title: known === null ? null : textOn(known.page, locale ?? '', known.page.title, known.titles),
+        base: safeBase(base),
         token: '',
         components: [],
         state: 'active',
@@ -116,12 +121,12 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       };
       const call: Call = {
         options,
-        request: asked,
+        request: { ...request, base },
         locale: locale ?? '',
         known,
         seen: isSeen ? known : null,
-        documents,
-        show: (answer, status = 200) => documents({ ...common, ...answer, status }),
+        token: request.form.get('token') ?? request.query.get('token') ?? '',
+        show: (answer, status = 200) => show({ ...common, ...answer }, status),
       };
       return (await act?.(call)) ?? null;
     },
@@ -131,11 +136,6 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
 /** Longer than any address. */
 const EMAIL_CHARS_MAX = 320;
 
-/** Shows the form, with the page's components. */
-async function showForm(call: Call): Promise<GateResponse | null> {
-  return call.seen === null ? null : askAgain(call, {}, 200);
-}
-
 /** The page's components, with names in the language of the request. */
 async function formComponents({
   options,
@@ -144,7 +144,7 @@ async function formComponents({
 }: Call): Promise<readonly Omit<SubscribeComponent, 'isChosen'>[]> {
   if (known === null) return [];
   const named = (part: NamedPart) => {
-    const { text: name, ...lang } = textOn(known, locale, part.name, part.names);
+    const { text: name, ...lang } = textOn(known.page, locale, part.name, part.names);
     return { id: part.id, name, ...lang };
   };
   return (await readFormComponents(options.database, known.identity)).map(({ group = null, ...one }) => ({
@@ -185,12 +185,12 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   const components = await chosenComponents(call);
   await options.database.transaction(async (tx) => {
     const isCounted = await countMail(tx, now);
-    const address = isAllowed && isCounted ? email.address : null;
-    await recordRequest(
-      tx,
-      options.seal,
-      { id: newToken(options.random), page, address, components, gate, locale },
-      now,
+    // The same statement for every address; without one, no email is sent.
+    const address = isAllowed && isCounted ? email.address : '';
+    const id = newToken(options.random);
+    await tx.run(
+      'INSERT INTO subscriber_request (id, page, address, components, gate, locale, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [id, page, options.seal.seal(address, id), JSON.stringify(components), gate, locale, now],
     );
   });
   options.onRequest();
@@ -213,22 +213,21 @@ async function chosenComponents({ options, request, known }: Call): Promise<read
   return chosen.length === components.length ? [] : chosen.map(({ id }) => id);
 }
 
-async function showConfirm(call: Call): Promise<GateResponse | null> {
-  const found = await presented(call, 'confirm');
-  return found === null ? expired(call) : call.show({ step: 'confirm', token: presentedToken(call) });
+/** Acts on the subscription that a link is for. Without one, or if that returns null, the link has expired. */
+function onLink(
+  purpose: 'confirm' | 'manage',
+  act: (call: Call, found: Subscriber) => GateResponse | null | Promise<GateResponse | null>,
+): Act {
+  return async (call) => {
+    const found = await presented(call, purpose);
+    return (found === null ? null : await act(call, found)) ?? expired(call);
+  };
 }
 
-async function confirm(call: Call): Promise<GateResponse | null> {
-  const { options, request } = call;
-  const found = await presented(call, 'confirm');
-  if (found === null || !isSameOriginOrOpaque(request)) return expired(call);
-  await options.database.transaction((tx) => confirmSubscriber(tx, found.id, request.now));
-  return call.show({ step: 'confirmed', token: linkToken(options.key, 'manage', found.id) });
-}
-
-async function showManage(call: Call): Promise<GateResponse | null> {
-  const found = await presented(call, 'manage');
-  return found === null || found.state === 'pending' ? expired(call) : managed(call, found, false);
+async function confirm({ options, request, show }: Call, { id }: Subscriber): Promise<GateResponse | null> {
+  if (!isSameOriginOrOpaque(request)) return null;
+  await options.database.transaction((tx) => confirmSubscriber(tx, id, request.now));
+  return show({ step: 'confirmed', token: linkToken(options.key, 'manage', id) });
 }
 
 async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise<GateResponse | null> {
@@ -237,17 +236,16 @@ async function managed(call: Call, found: Subscriber, isSaved: boolean): Promise
   const components = isAllowed ? await formComponents(call) : [];
   return call.show({
     step: 'manage',
-    token: presentedToken(call),
+    token: call.token,
     state: isAllowed ? (found.state === 'paused' ? 'paused' : 'active') : 'stopped',
     components: components.map((one) => ({ ...one, isChosen: found.components.includes(one.id) })),
     isSaved,
   });
 }
 
-async function manage(call: Call): Promise<GateResponse | null> {
+async function manage(call: Call, found: Subscriber): Promise<GateResponse | null> {
   const { options, request, seen } = call;
-  const found = await presented(call, 'manage');
-  if (found === null || found.state === 'pending' || !isSameOriginOrOpaque(request)) return expired(call);
+  if (found.state === 'pending' || !isSameOriginOrOpaque(request)) return null;
   const action = request.form.get('action');
   const changed: Subscriber = {
     ...found,
@@ -260,11 +258,6 @@ async function manage(call: Call): Promise<GateResponse | null> {
   return managed(call, changed, true);
 }
 
-async function showLeave(call: Call): Promise<GateResponse | null> {
-  const found = await presented(call, 'manage');
-  return found === null ? expired(call) : call.show({ step: 'leave', token: presentedToken(call) });
-}
-
 /**
  * Unsubscribes. Mail programs also send this by themselves (RFC 8058), with nothing but the token. The subscription is
  * deleted at any address, whatever has become of the page; only the response depends on the page.
@@ -272,16 +265,12 @@ async function showLeave(call: Call): Promise<GateResponse | null> {
 async function leave(call: Call): Promise<GateResponse | null> {
   const { options } = call;
   const found = await presented(call, 'manage');
-  const id = readLinkToken(options.key, 'manage', presentedToken(call));
+  const id = readLinkToken(options.key, 'manage', call.token);
   const isErased = id !== null && (await options.database.transaction((tx) => eraseSubscriber(tx, id)));
   if (isErased) options.onErased();
   // Sending it twice is fine.
   const isDone = found !== null || (id !== null && !isErased && call.seen !== null);
   return isDone ? call.show({ step: 'left' }) : expired(call);
-}
-
-function presentedToken({ request }: Call): string {
-  return request.form.get('token') ?? request.query.get('token') ?? '';
 }
 
 function openAddress({ options }: Call, { address, id }: Subscriber): string {
@@ -294,7 +283,7 @@ function openAddress({ options }: Call, { address, id }: Subscriber): string {
  */
 async function presented(call: Call, purpose: 'confirm' | 'manage'): Promise<Subscriber | null> {
   const { options, known, seen } = call;
-  const id = readLinkToken(options.key, purpose, presentedToken(call));
+  const id = readLinkToken(options.key, purpose, call.token);
   const found = id === null ? null : await subscriberById(options.database, id);
   if (found === null) return null;
   const isAllowed = mayReceive(known, openAddress(call, found), found.gate) || seen !== null;
@@ -314,31 +303,21 @@ const PLACES = { base: '/place-of-base/', token: 'place-of-token' } as const;
 /** Rendered pages kept in memory. */
 const KEPT_MAX = 200;
 
-interface SubscribeAnswer extends SubscribeInit {
-  readonly status: number;
-  readonly retryAfterSeconds?: number;
-}
-
-type AnswerSubscribe = (answer: SubscribeAnswer) => Promise<GateResponse>;
-
-function createSubscribeDocuments(render: RenderSubscribe): AnswerSubscribe {
-  const drawn = new LRUCache<string, Promise<LoginHtml>>({ max: KEPT_MAX });
-
-  function drawTemplate(init: SubscribeInit): Promise<LoginHtml> {
-    const key = JSON.stringify(init);
-    const known = drawn.get(key);
-    if (known !== undefined) return known;
-    const made = render(subscribeView(init));
-    made.catch(() => drawn.delete(key));
-    drawn.set(key, made);
-    return made;
-  }
-
-  return async ({ status, retryAfterSeconds, ...init }) => {
+function createSubscribeDocuments(render: RenderSubscribe) {
+  const drawn: LRUCache<string, Promise<LoginHtml>, SubscribeInit> = new LRUCache({
+    max: KEPT_MAX,
+    memoMethod: (key, _old, { context }) => {
+      const made = render(subscribeView(context));
+      made.catch(() => drawn.delete(key));
+      return made;
+    },
+  });
+  return async (init: SubscribeInit, status: number): Promise<GateResponse> => {
     const hasToken = init.token !== '';
-    const document = await drawTemplate({ ...init, base: PLACES.base, token: hasToken ? PLACES.token : '' });
+    const context = { ...init, base: PLACES.base, token: hasToken ? PLACES.token : '' };
+    const document = await drawn.memo(JSON.stringify(context), { context });
     const values: Readonly<Record<string, string>> = { [PLACES.base]: init.base, [PLACES.token]: init.token };
-    return documentAnswer(document, { status, values, hasSecretAddress: hasToken, retryAfterSeconds });
+    return documentAnswer(document, { status, values, hasSecretAddress: hasToken });
   };
 }
 
@@ -352,31 +331,6 @@ const REMINDED_AFTER_MS = 24 * HOUR_MS;
 /** A request that can't be read is forgotten after this. */
 const KEPT_MS = 24 * HOUR_MS;
 
-interface SubscribeRequest {
-  /** The address is encrypted for this id. */
-  readonly id: string;
-  readonly page: PageKey;
-  /** Null: no email is sent. */
-  readonly address: string | null;
-  readonly components: readonly string[];
-  readonly gate: string;
-  /** Empty: the page's. */
-  readonly locale: string;
-}
-
-/** Records a request, with the same statement for every address. */
-async function recordRequest(
-  tx: Writer,
-  seal: AddressSeal,
-  { id, page, address, components, gate, locale }: SubscribeRequest,
-  now: EpochMs,
-): Promise<void> {
-  await tx.run(
-    'INSERT INTO subscriber_request (id, page, address, components, gate, locale, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    [id, page, seal.seal(address ?? '', id), JSON.stringify(components), gate, locale, now],
-  );
-}
-
 interface DecideDeps {
   readonly database: Database;
   readonly seal: AddressSeal;
@@ -385,7 +339,8 @@ interface DecideDeps {
 }
 
 /** Handles recorded requests: a new subscriber gets a link to confirm, a known one gets a reminder. */
-export async function decideRequests({ database, seal, newId, now }: DecideDeps): Promise<number> {
+export async function decideRequests(deps: DecideDeps): Promise<number> {
+  const { database, seal, now } = deps;
   const waiting = await database.all('SELECT id FROM subscriber_request LIMIT 1');
   if (waiting.length === 0) return 0;
   return database.transaction(async (tx) => {
@@ -396,37 +351,20 @@ export async function decideRequests({ database, seal, newId, now }: DecideDeps)
       // Encrypted with another key, which may be restored.
       if (address === null && Number(row['at']) > now - KEPT_MS) continue;
       await tx.run('DELETE FROM subscriber_request WHERE id = ?', [id]);
-      if (address === null || address === '') continue;
-      const [page, components] = [String(row['page']) as PageKey, String(row['components'])];
-      const [gate, locale] = [String(row['gate']), String(row['locale'])];
-      await decide(tx, { seal, newId, now }, { id, page, address, gate, locale, components });
+      if (address !== null && address !== '') await decide(tx, deps, row, address);
     }
     return rows.length;
   });
 }
 
-async function decide(
-  tx: Writer,
-  { seal, newId, now }: Omit<DecideDeps, 'database'>,
-  asked: { id: string; page: PageKey; address: string; gate: string; locale: string; components: string },
-): Promise<void> {
-  const { page, address, gate, locale } = asked;
-  const addressHash = seal.hash(page, address);
-  const fresh = newId();
-  await addSubscriber(tx, {
-    id: fresh,
-    page,
-    addressHash,
-    address: seal.seal(address, fresh),
-    state: 'pending',
-    components: JSON.parse(asked.components) as string[],
-    gate,
-    locale,
-    now,
-  });
+async function decide(tx: Writer, { seal, newId, now }: DecideDeps, asked: Row, address: string): Promise<void> {
+  const page = String(asked['page']) as PageKey;
+  const [components, gate, locale] = [String(asked['components']), String(asked['gate']), String(asked['locale'])];
+  const choice = { components: JSON.parse(components) as string[], gate, locale };
+  await addSubscriber(tx, seal, { id: newId(), page, address, state: 'pending', ...choice, now });
   const [row] = await tx.all(
     'SELECT id, state, asked_at, asked_count FROM subscriber WHERE page = ? AND address_hash = ?',
-    [page, addressHash],
+    [page, seal.hash(page, address)],
   );
   const [id, isPending, count] = [String(row?.['id']), row?.['state'] === 'pending', Number(row?.['asked_count'])];
   const isReminded = count > 0 && Number(row?.['asked_at']) > now - REMINDED_AFTER_MS;
@@ -434,8 +372,9 @@ async function decide(
   // Until the subscription is confirmed, the last choice counts; afterwards only its owner can change it.
   if (isPending)
     await tx.run('UPDATE subscriber SET components = ?, gate = ?, locale = ? WHERE id = ?', [
-      ...[asked.components, gate, locale, id],
+      ...[components, gate, locale, id],
     ]);
   await tx.run('UPDATE subscriber SET asked_at = ?, asked_count = asked_count + 1 WHERE id = ?', [now, id]);
-  await queueLink(tx, { subscriber: id, kind: isPending ? 'confirm' : 'known', request: asked.id, now });
+  const kind = isPending ? 'confirm' : 'known';
+  await queueLink(tx, { subscriber: id, kind, request: String(asked['id']), now });
 }

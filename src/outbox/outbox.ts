@@ -57,32 +57,42 @@ export async function enqueue(tx: Writer, rows: readonly NewRow[], now: EpochMs)
     `INSERT INTO outbox (channel, recipient, kind, item, state, batch, sort_at, created_at, due_at, claimed_until, attempts)
      VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, 0, 0) ON CONFLICT (channel, recipient, item) DO NOTHING`,
     rows.map(({ channel, recipient, kind, item, dueAt = now, sortAt = 0, isAlone = false }) => [
-      channel,
-      recipient,
-      kind,
-      item,
-      isAlone ? item : null,
-      sortAt,
-      now,
-      dueAt,
+      ...[channel, recipient, kind, item],
+      ...[isAlone ? item : null, sortAt, now, dueAt],
     ]),
   );
 }
 
-interface ClaimInit {
-  readonly channel: string;
-  readonly now: EpochMs;
-  /** No other process sends it before this time. */
-  readonly until: EpochMs;
-  readonly recipientsMax: number;
+/** One channel of the outbox, sent beside the others. */
+export interface Lane {
+  /** The channel. */
+  readonly id: string;
+  /** Messages sent at once. Each of them may be sent twice if the process dies at that moment. */
+  readonly atOnce: number;
   /** Maximum number of items in one message. */
   readonly itemsMax: number;
-  readonly onClaimed?: ((tx: Writer, jobs: readonly Job[]) => Promise<void>) | undefined;
+  readonly retry: { readonly firstMs: number; readonly maxMs: number };
+  /** A message this old is parked instead of tried again; null: never. */
+  readonly parkedAfterMs: number | null;
+  readonly send: (job: Job) => Promise<Handover>;
+  readonly onClaimed?: (tx: Writer, jobs: readonly Job[]) => Promise<void>;
+  readonly onSettled?: (job: Job, settlement: Settlement) => void;
 }
 
-/** Claims what is due: one message for each recipient, who gets the next one when this one has ended. */
-export function claimDue(database: Database, init: ClaimInit): Promise<readonly Job[]> {
-  const { channel, now, until, recipientsMax, itemsMax } = init;
+/** Recipients per round. */
+const ROUND = 32;
+
+/**
+ * Claims what is due: one message for each recipient, who gets the next one when this one has ended.
+ *
+ * @param until no other process sends it before this time
+ */
+export function claimDue(
+  database: Database,
+  { id: channel, itemsMax, onClaimed }: Pick<Lane, 'id' | 'itemsMax' | 'onClaimed'>,
+  now: EpochMs,
+  until: EpochMs,
+): Promise<readonly Job[]> {
   return database.transaction(
     async (tx) => {
       const recipients = await tx.all(
@@ -93,7 +103,7 @@ export function claimDue(database: Database, init: ClaimInit): Promise<readonly 
            WHERE other.channel = one.channel AND other.recipient = one.recipient AND other.state = 'queued'
              AND (other.claimed_until > ? OR (other.batch IS NOT NULL AND other.due_at > ?)))
          ORDER BY due_at LIMIT ?) AS due`,
-        [channel, now, now, now, now, recipientsMax],
+        [channel, now, now, now, now, ROUND],
       );
       const rows = await readIn(
         tx,
@@ -105,23 +115,19 @@ export function claimDue(database: Database, init: ClaimInit): Promise<readonly 
           before: [channel, now],
         }),
       );
-      const jobs = [...Map.groupBy(uniqueRows(rows), (row) => String(row['recipient'])).values()].map((own) =>
-        toJob(own, itemsMax),
-      );
+      // Lists with `IN` are padded with their last value, and a database may answer it twice in different parts.
+      const unique = new Map(rows.map((row) => [`${String(row['recipient'])} ${String(row['item'])}`, row])).values();
+      const own = Map.groupBy(unique, (row) => String(row['recipient']));
+      const jobs = [...own.values()].map((due) => toJob(due, itemsMax));
       await tx.runMany(
         'UPDATE outbox SET batch = ?, claimed_until = ? WHERE channel = ? AND recipient = ? AND item = ?',
         jobs.flatMap(({ batch, recipient, items }) => items.map((item) => [batch, until, channel, recipient, item])),
       );
-      await init.onClaimed?.(tx, jobs);
+      await onClaimed?.(tx, jobs);
       return jobs;
     },
     { isDurable: false },
   );
-}
-
-/** Lists with `IN` are padded with their last value, and a database may answer it twice in different parts. */
-function uniqueRows(rows: readonly Row[]): readonly Row[] {
-  return [...new Map(rows.map((row) => [`${String(row['recipient'])} ${String(row['item'])}`, row])).values()];
 }
 
 /** Repeats a message that was sent before unchanged; otherwise makes a new one of the first items. */
@@ -155,18 +161,16 @@ export type Settlement =
   /** Returns the claim. */
   | { readonly outcome: 'released'; readonly reason: string };
 
-export interface SettledJob {
-  readonly job: Job;
-  readonly settlement: Settlement;
-}
-
 const ENDED_STATES = { delivered: 'sent', rejected: 'rejected', parked: 'parked' } as const;
 const OWN_ROW = `channel = ? AND recipient = ? AND item = ? AND state = 'queued'`;
 
 /** Records how attempts ended. Messages behind a postponed one wait with it. */
-export async function settle(tx: Writer, settled: readonly SettledJob[], now: EpochMs): Promise<void> {
-  for (const { job, settlement } of settled) {
-    const { channel, recipient, items } = job;
+export async function settle(
+  tx: Writer,
+  settled: readonly (readonly [Job, Settlement])[],
+  now: EpochMs,
+): Promise<void> {
+  for (const [{ channel, recipient, items }, settlement] of settled) {
     const keys = items.map((item) => [channel, recipient, item]);
     if (settlement.outcome === 'dropped') {
       await tx.runMany('DELETE FROM outbox WHERE channel = ? AND recipient = ? AND item = ?', keys);

@@ -2,13 +2,11 @@
 
 import pLimit, { type LimitFunction } from 'p-limit';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import type { Database, Writer } from '../store/database.ts';
-import { claimDue, type Handover, type Job, type SettledJob, type Settlement, settle } from './outbox.ts';
+import type { Database } from '../store/database.ts';
+import { claimDue, type Handover, type Job, type Lane, type Settlement, settle } from './outbox.ts';
 
 /** Longer than one round of messages takes, so that two processes don’t send the same message. */
 const CLAIM_MS = 2 * MINUTE_MS;
-/** Recipients per round. */
-const ROUND = 32;
 /** A channel that can't be reached is paused for a moment. That isn't counted as an attempt for its messages. */
 const PAUSE_MS = 5 * SECOND_MS;
 const PAUSE_MAX_MS = 15 * SECOND_MS;
@@ -18,22 +16,6 @@ const WAIT_MIN_MS = SECOND_MS;
 const JITTER = 0.25;
 /** Several calls of `wake` begin one run. */
 const WAKE_MS = 20;
-
-/** One channel of the outbox, sent beside the others. */
-export interface Lane {
-  /** The channel. */
-  readonly id: string;
-  /** Messages sent at once. Each of them may be sent twice if the process dies at that moment. */
-  readonly atOnce: number;
-  /** Maximum number of items in one message. */
-  readonly itemsMax: number;
-  readonly retry: { readonly firstMs: number; readonly maxMs: number };
-  /** A message this old is parked instead of tried again; null: never. */
-  readonly parkedAfterMs: number | null;
-  readonly send: (job: Job) => Promise<Handover>;
-  readonly onClaimed?: (tx: Writer, jobs: readonly Job[]) => Promise<void>;
-  readonly onSettled?: (job: Job, settlement: Settlement) => void;
-}
 
 export interface SenderOptions {
   readonly database: Database;
@@ -48,16 +30,9 @@ export interface SenderOptions {
   readonly claimMs?: number;
 }
 
-export interface Sender {
-  /** Sends what is due. Resolves when nothing is left that can be sent now. */
-  readonly run: () => Promise<void>;
-  /** Begins a run after `delayMs`, or a moment, without waiting for it. */
-  readonly wake: (delayMs?: number) => void;
-  /** Waits for messages being sent; the others stay in the outbox. */
-  readonly close: () => Promise<void>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { database, now } = options;
   const record = createRecorder(database, now);
   const pauses = createPauses(options);
@@ -70,29 +45,21 @@ export function createSender(options: SenderOptions): Sender {
     const limit = pLimit(lane.atOnce);
     while (!isClosing && !pauses.has(lane.id)) {
       const at = now();
-      const jobs = await claimDue(database, {
-        channel: lane.id,
-        now: at,
-        until: toEpochMs(at + (options.claimMs ?? CLAIM_MS)),
-        recipientsMax: ROUND,
-        itemsMax: lane.itemsMax,
-        onClaimed: lane.onClaimed,
-      });
+      const jobs = await claimDue(database, lane, at, toEpochMs(at + (options.claimMs ?? CLAIM_MS)));
       if (jobs.length === 0) return;
       await limit.map(jobs, (job) => sendOne(lane, job));
     }
   }
 
   async function sendOne(lane: Lane, job: Job): Promise<void> {
-    if (isClosing || pauses.has(lane.id))
-      return record({ job, settlement: { outcome: 'released', reason: 'not tried yet' } });
+    if (isClosing || pauses.has(lane.id)) return record([job, { outcome: 'released', reason: 'not tried yet' }]);
     const handover = await lane
       .send(job)
       .catch((error: unknown): Handover => ({ outcome: 'postponed', reason: String(error), afterMs: null }));
     if (handover.outcome === 'unreachable') pauses.begin(lane.id, handover.reason);
     else pauses.end(lane.id);
     const settlement = settlementFor(lane, job, handover, options);
-    await record({ job, settlement });
+    await record([job, settlement]);
     lane.onSettled?.(job, settlement);
   }
 
@@ -110,13 +77,16 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
+    /** Sends what is due. Resolves when nothing is left that can be sent now. */
     run: () => run(true),
-    wake: (delayMs = WAKE_MS) => {
+    /** Begins a run after `delayMs`, or a moment, without waiting for it. */
+    wake: (delayMs = WAKE_MS): void => {
       timer ??= setTimeout(() => {
         timer = null;
         run(false).catch(options.onError);
       }, delayMs).unref();
     },
+    /** Waits for messages being sent; the others stay in the outbox. */
     close: async () => {
       isClosing = true;
       if (timer !== null) clearTimeout(timer);
@@ -165,10 +135,10 @@ function createPauses({ now, onError }: SenderOptions) {
 const QUICKLY = { isDurable: false } as const;
 
 /** Records how attempts ended: those that end during one transaction share the next one. */
-function createRecorder(database: Database, now: () => EpochMs): (settled: SettledJob) => Promise<void> {
-  let waiting: SettledJob[] = [];
+function createRecorder(database: Database, now: () => EpochMs) {
+  let waiting: (readonly [Job, Settlement])[] = [];
   let next: Promise<void> | null = null;
-  return (settled) => {
+  return (settled: (typeof waiting)[number]): Promise<void> => {
     waiting.push(settled);
     next ??= database
       .transaction(async (tx) => {

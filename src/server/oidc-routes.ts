@@ -1,6 +1,6 @@
 /** `/-/oidc/…`: where identity providers send browsers back, and where they report ended sessions. */
 
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/create-access.ts';
 import { CALLBACK_PATH, LOGOUT_PATH, type Oidc } from '../access/oidc/oidc.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { SignInResult } from '../store/audit.ts';

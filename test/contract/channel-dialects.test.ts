@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import type { ChannelKind } from '../../src/notify/channel.ts';
-import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo } from '../../src/notify/deliver.ts';
+import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo, requestsFor } from '../../src/notify/deliver.ts';
 import { NOTICE_EVENTS, type Notice } from '../../src/notify/news.ts';
 import { cardFaults, SHOWN } from '../helpers/channel-parsers.ts';
 import { PROGRAMS, readDiscord } from '../helpers/channel-shapes.ts';
@@ -36,14 +35,13 @@ function* noticesOf(text: string): Generator<Notice> {
 }
 
 describe.each(KINDS)('%s', (kind) => {
-  const { requests } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
-  const { settings } = channelOf(kind, 'https://hooks.example.net');
+  const channel = { ...channelOf(kind, 'https://hooks.example.net'), kind };
 
   it('is accepted as documented and shows what was said, in every event', () => {
     let shown = 0;
     for (const text of TEXTS)
       for (const notice of noticesOf(text))
-        for (const request of requests(settings as never, notice, AT)) {
+        for (const request of requestsFor(channel, notice, AT)) {
           const { pathname, search } = new URL(request.url);
           const faults = kind === 'webhook' ? [] : PROGRAMS[kind].faults({ ...request, path: `${pathname}${search}` });
           expect([text, notice.event, faults]).toEqual([text, notice.event, []]);
@@ -57,10 +55,8 @@ describe.each(KINDS)('%s', (kind) => {
 });
 
 it('cards of Teams are what Microsoft’s own parser reads, whole', () => {
-  const { requests } = HTTP_KINDS.ms_teams;
-  const { settings } = channelOf('ms_teams', 'https://hooks.example.net');
-  const cardOf = (notice: Notice) =>
-    JSON.parse(requests(settings as never, notice, AT)[0]?.body ?? '').attachments[0].content;
+  const channel = { ...channelOf('ms_teams', 'https://hooks.example.net'), kind: 'ms_teams' } as const;
+  const cardOf = (notice: Notice) => JSON.parse(requestsFor(channel, notice, AT)[0]?.body ?? '').attachments[0].content;
   for (const text of TEXTS)
     for (const language of ['en', 'ar'])
       for (const notice of noticesOf(text))

@@ -5,13 +5,13 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../src/config/notifications.ts';
 import { createSmtpMailer } from '../../src/mail/mailer.ts';
-import type { ChannelKind } from '../../src/notify/channel.ts';
 import {
   createDeliverer,
   type DeliverDeps,
   HTTP_KINDS,
   type HttpKindName,
   listRecipients,
+  requestsFor,
 } from '../../src/notify/deliver.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { PROGRAMS, type SeenRequest, signatureFaults } from '../helpers/channel-shapes.ts';
@@ -97,9 +97,9 @@ describe('each channel, against a server that refuses what its program does not 
 
   it.each(FIXED)('%s is taken', async (kind) => {
     const server = await serve(program(kind));
-    const { requests, isTaken } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
+    const { isTaken } = HTTP_KINDS[kind];
     for (const event of ['incident_opened', 'incident_updated', 'incident_resolved'] as const) {
-      for (const asked of requests(channelOf(kind, server.origin).settings as never, noticeOf({ event }), AT)) {
+      for (const asked of requestsFor({ ...channelOf(kind, server.origin), kind }, noticeOf({ event }), AT)) {
         const { pathname, search } = new URL(asked.url);
         const answer = await fetch(`${server.origin}${pathname}${search}`, { ...asked });
         expect(isTaken({ status: answer.status, body: await answer.text() })).toBe(true);

@@ -114,7 +114,8 @@ function counting(database: Database): Database {
 function subscribable(slug: string): SubscribablePage | null {
   const known = [PUBLIC, SECRET].find((one) => one.slug === slug);
   const gated = site.access.pageOf(slug);
-  return known === undefined || gated === null ? null : { identity: { key: known.key, gate: 1 }, page: known, gated };
+  if (known === undefined || gated === null) return null;
+  return { identity: { key: known.key, gate: 1 }, page: known, gated, timezone: 'UTC' };
 }
 
 /** What was given out for a page, and is still in the database. */
@@ -129,9 +130,16 @@ async function tokensOf(key: PageKey): Promise<typeof tokens> {
   const id = newSubscriberId(systemRandom);
   const seal = createAddressSeal(KEY, systemRandom);
   const email = 'b@mail.example';
-  const address = { addressHash: seal.hash(key, email), address: seal.seal(email, id) };
   await site.database.transaction((tx) =>
-    addSubscriber(tx, { id, page: key, ...address, state: 'active', components: [], gate: '', now: site.now }),
+    addSubscriber(tx, seal, {
+      id,
+      page: key,
+      address: email,
+      state: 'active',
+      components: [],
+      gate: '',
+      now: site.now,
+    }),
   );
   return {
     badge: badge.token,

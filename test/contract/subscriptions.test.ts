@@ -43,6 +43,7 @@ const pageWith = (access: 'public' | 'password' | 'email-domain', version = 'v1'
     emailDomains: ['corp.example'],
   },
   gated: { key: ACME, gate: access === 'public' ? { kind: 'public' } : { kind: access, version, addresses: null } },
+  timezone: 'UTC',
 });
 
 /** The database, and the statements that are run on it. */
@@ -166,7 +167,7 @@ describe('the language in which somebody subscribes', () => {
         {
           ...{ reader: database, key: KEY, seal, now: () => T0 },
           send: async (mail) => void mails.push(mail),
-          pageOf: () => ({ ...pageWith('public'), locales, timezone: 'UTC' }),
+          pageOf: () => ({ ...pageWith('public'), locales }),
         },
         job,
       );

@@ -3,7 +3,7 @@
 import { toPageKey } from '../../src/model/slugs.ts';
 import type { SubscribablePage } from '../../src/notify/subscribers.ts';
 
-export function subscribablePage(slug: string): SubscribablePage & { readonly timezone: string } {
+export function subscribablePage(slug: string): SubscribablePage {
   const key = toPageKey(slug, 1);
   return {
     identity: { key, gate: 1 },

@@ -114,12 +114,19 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
   }
 
   return {
-    /** @see Access.setPages */
+    /**
+     * Sets the pages, resolved from configuration and upstreams; call it whenever they change. Sessions of changed gates
+     * end at once. A page with a new or changed gate is closed to everybody until the promise resolves.
+     *
+     * @param waiting  slugs of pages hidden for now; their sessions are kept if they return with the same gate
+     *
+     * @throws STORE_UNAVAILABLE those gates stay closed; call again
+     */
     setPages: (wanted: readonly AccessPage[], waiting: readonly string[] = []) => {
       announce(wanted);
       return inTurn(settle, wanted, waiting);
     },
-    /** @see Access.showPublic */
+    /** Shows pages known to be public before the store could be read; `setPages` then sets all pages. */
     showPublic: (slugs: readonly string[]) => {
       for (const slug of slugs)
         pages.set(slug, { page: publicPage(slug), gated: { key: noPageKey(slug), gate: { kind: 'public' } } });

@@ -1,8 +1,16 @@
 /** Sign-in documents as responses: never cached or framed, and without a referrer if their address is secret. */
 
+import type { LoginPrompt } from '../../model/access.ts';
 import { escapeMarkup } from '../../model/scalars.ts';
 import type { GateResponse } from '../access.ts';
-import type { LoginHtml } from './login-prompt.ts';
+
+/** A rendered document, with the content security policy for its inline styles and scripts. */
+export interface LoginHtml {
+  readonly html: string;
+  readonly csp: string;
+}
+
+export type RenderLogin = (prompt: LoginPrompt) => Promise<LoginHtml>;
 
 /** Headers of every response of the gates. */
 export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({

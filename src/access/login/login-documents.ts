@@ -5,8 +5,7 @@
 import type { LoginPrompt } from '../../model/access.ts';
 import type { GateResponse } from '../access.ts';
 import type { GateKinds } from '../gate/gates.ts';
-import { documentAnswer } from './document-answer.ts';
-import type { LoginHtml, RenderLogin } from './login-prompt.ts';
+import { documentAnswer, type LoginHtml, type RenderLogin } from './document-answer.ts';
 import { plainLogin } from './plain-login.ts';
 
 /**
@@ -22,26 +21,22 @@ const PLACES = {
   next: 'https://place-of-next/',
 } as const;
 
-type LoginPlaces = Pick<LoginPrompt, 'base' | 'to'> & Partial<Pick<LoginPrompt, 'token' | 'next'>>;
-export type LoginShape = Pick<LoginPrompt, 'step'> & Partial<Pick<LoginPrompt, 'fault' | 'minutes'>>;
+type LoginShape = Pick<LoginPrompt, 'step'> & Partial<Pick<LoginPrompt, 'fault' | 'minutes'>>;
 
-interface LoginAnswerInit extends LoginShape, LoginPlaces {
+export interface LoginAnswer extends LoginShape, Partial<Pick<LoginPrompt, 'token' | 'next'>> {
   readonly status: number;
-  readonly kinds: GateKinds;
   readonly cookies?: readonly string[];
   readonly retryAfterSeconds?: number;
 }
 
-export interface LoginDocuments {
-  readonly answer: (init: LoginAnswerInit) => Promise<GateResponse>;
-}
+export type LoginDocuments = ReturnType<typeof createLoginDocuments>;
 
 /** @param localeOf  the language of an address, one of few; null: the site's */
 export function createLoginDocuments(
   render: RenderLogin,
   onError: (error: unknown, where: string) => void,
   localeOf: (to: string) => string | null = () => null,
-): LoginDocuments {
+) {
   const drawn = new Map<string, Promise<LoginHtml>>();
 
   /** If rendering fails, the plain document is used once, and the next request tries again. */
@@ -68,7 +63,10 @@ export function createLoginDocuments(
   }
 
   return {
-    answer: async ({ status, kinds, step, fault = null, minutes = 10, base, to, token = '', next = '', ...init }) => {
+    answer: async (
+      answer: LoginAnswer & Pick<LoginPrompt, 'base' | 'to'> & { readonly kinds: GateKinds },
+    ): Promise<GateResponse> => {
+      const { status, kinds, step, fault = null, minutes = 10, base, to, token = '', next = '', ...init } = answer;
       const values: Readonly<Record<string, string>> = {
         [PLACES.base]: base,
         [PLACES.home]: homeAbove(base),

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { LoginFault, LoginPrompt } from '../../model/access.ts';
 import { escapeMarkup } from '../../model/scalars.ts';
-import type { LoginHtml } from './login-prompt.ts';
+import type { LoginHtml } from './document-answer.ts';
 
 const STYLE =
   'body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}' +

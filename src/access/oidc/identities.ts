@@ -6,7 +6,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
-import type { Database, Row, Writer } from '../../store/database.ts';
+import type { Database, Writer } from '../../store/database.ts';
 import { createSeal, keyedDigest, newToken, type RandomBytes, type Revealing } from '../digest.ts';
 import {
   askAgain,
@@ -48,13 +48,11 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
   const asking = new LRUCache<string, Promise<Person | null>>({ max: ASKING_MAX });
 
   async function read(client: OidcClient, id: string): Promise<Kept | null> {
-    const [row] = await database.all('SELECT * FROM access_identity WHERE id = ? AND issuer = ? AND client_id = ?', [
-      id,
-      client.issuer,
-      client.client_id,
-    ]);
+    const sql = 'SELECT * FROM access_identity WHERE id = ? AND issuer = ? AND client_id = ?';
+    const [row] = await database.all(sql, [id, client.issuer, client.client_id]);
     const facts = row === undefined ? null : seal.open(String(row['facts']), id);
-    return facts === null ? null : { ...(JSON.parse(facts) as Identified), readAt: readAtOf(row) };
+    if (row === undefined || facts === null) return null;
+    return { ...(JSON.parse(facts) as Identified), readAt: toEpochMs(Number(row['read_at'])) };
   }
 
   const end = async (id: string): Promise<void> => {
@@ -70,12 +68,9 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
       const identified = await askAgain(await discover(client, fetch), refreshToken, person.subject);
       // Signing out needs the first answer's token if later answers have none.
       const facts = { ...identified, idToken: identified.idToken ?? kept.idToken, sid: identified.sid ?? kept.sid };
+      const values = [seal.seal(JSON.stringify(facts), id), now, id];
       const written = await database.transaction((tx) =>
-        tx.run('UPDATE access_identity SET facts = ?, read_at = ? WHERE id = ?', [
-          seal.seal(JSON.stringify(facts), id),
-          now,
-          id,
-        ]),
+        tx.run('UPDATE access_identity SET facts = ?, read_at = ? WHERE id = ?', values),
       );
       return written === 1 ? identified.person : null;
     } catch (error) {
@@ -92,12 +87,14 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
     keep: async (tx: Writer, client: OidcClient, identified: Identified, now: EpochMs): Promise<string> => {
       const id = newToken(random);
       const { person, sid } = identified;
-      await insert(tx, {
-        ...{ id, client, now },
-        subjectHash: hashAccount(client, 'subject', person.subject),
-        sidHash: sid === null ? null : hashAccount(client, 'sid', sid),
-        facts: seal.seal(JSON.stringify(identified), id),
-      });
+      const subjectHash = hashAccount(client, 'subject', person.subject);
+      const sidHash = sid === null ? null : hashAccount(client, 'sid', sid);
+      const facts = seal.seal(JSON.stringify(identified), id);
+      await tx.run(
+        `INSERT INTO access_identity (id, issuer, client_id, subject_hash, sid_hash, facts, created_at, read_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [id, client.issuer, client.client_id, subjectHash, sidHash, facts, now, now],
+      );
       return id;
     },
     /** The person, as confirmed by the provider within the last hour; null: their session is over. */
@@ -115,7 +112,7 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
       const kept = await read(client, id);
       if (kept === null) return null;
       try {
-        return signOutUrl(await discover(client, fetch), { idToken: kept.idToken, returnTo });
+        return signOutUrl(await discover(client, fetch), kept.idToken, returnTo);
       } catch (error) {
         onError(error, 'identity provider');
         return null;
@@ -127,7 +124,7 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
         const { subject, sid, issuedAt } = await readLogoutToken(await discover(client, fetch), token, fetch);
         const bySid = sid === null ? null : hashAccount(client, 'sid', sid);
         const bySubject = subject === null ? null : hashAccount(client, 'subject', subject);
-        await database.transaction((tx) => endAll(tx, { bySid, bySubject, issuedAt }));
+        await database.transaction((tx) => endAll(tx, bySid, bySubject, issuedAt));
         return true;
       } catch (error) {
         if (!(error instanceof ProviderFault)) throw error;
@@ -146,32 +143,9 @@ async function claim(database: Database, id: string, readAt: EpochMs, now: Epoch
   return changed === 1;
 }
 
-interface NewIdentity {
-  readonly id: string;
-  readonly client: OidcClient;
-  readonly subjectHash: string;
-  readonly sidHash: string | null;
-  readonly facts: string;
-  readonly now: EpochMs;
-}
-
-async function insert(tx: Writer, { id, client, subjectHash, sidHash, facts, now }: NewIdentity): Promise<void> {
-  await tx.run(
-    `INSERT INTO access_identity (id, issuer, client_id, subject_hash, sid_hash, facts, created_at, read_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [id, client.issuer, client.client_id, subjectHash, sidHash, facts, now, now],
-  );
-}
-
-interface Ended {
-  readonly bySid: string | null;
-  readonly bySubject: string | null;
-  /** Seconds since 1970. Later sessions are unaffected, so replaying a token ends nothing new. */
-  readonly issuedAt: number;
-}
-
 /** Ends one session at the provider if the token names it, else every session of the account. */
-async function endAll(tx: Writer, { bySid, bySubject, issuedAt }: Ended): Promise<void> {
+async function endAll(tx: Writer, bySid: string | null, bySubject: string | null, issuedAt: number): Promise<void> {
+  // In seconds. Later sessions are unaffected, so replaying a token ends nothing new.
   const before = (issuedAt + 1) * 1_000;
   if (bySid !== null)
     await tx.run('DELETE FROM access_identity WHERE sid_hash = ? AND created_at < ?', [bySid, before]);
@@ -187,8 +161,4 @@ export async function forgetIdentities(tx: Writer): Promise<void> {
        id NOT IN (SELECT identity FROM access_grant WHERE identity IS NOT NULL) AND
        'oidc:' || id NOT IN (SELECT credential FROM operator_session)`,
   );
-}
-
-function readAtOf(row: Row | undefined): EpochMs {
-  return Number(row?.['read_at'] ?? 0) as EpochMs;
 }

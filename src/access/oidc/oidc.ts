@@ -6,8 +6,10 @@
 import { parseEmailAddress } from '../../mail/mail.ts';
 import type { PageDefinition } from '../../model/observation.ts';
 import { type EpochMs, MINUTE_MS, toEpochMs } from '../../model/time.ts';
+import type { AccessPage, GateRequest } from '../access.ts';
 import { readCookie, setCookie } from '../cookies.ts';
 import { createSeal, type RandomBytes, type Revealing } from '../digest.ts';
+import { domainsOf } from '../gate/stored-gate.ts';
 import type { Identities } from './identities.ts';
 import {
   beginSignIn,
@@ -31,26 +33,15 @@ export function callbackAt(root: string): string {
 
 type Purpose = 'visitors' | 'operators';
 
-/** Where a sign-in began, and where to go afterwards. */
-interface SignInPlace {
-  readonly purpose: Purpose;
-  readonly slug: string;
-  readonly base: string;
-  readonly to: string;
-}
-
 export interface Pending {
-  readonly place: SignInPlace;
+  /** Where the sign-in began, and where to go afterwards. */
+  readonly place: { readonly purpose: Purpose; readonly slug: string; readonly base: string; readonly to: string };
   readonly checks: SignInChecks;
   readonly issuer: string;
   readonly expiresAt: EpochMs;
 }
 
-interface Browser {
-  readonly cookie: string | null;
-  readonly isSecure: boolean;
-  readonly now: EpochMs;
-}
+type Browser = Pick<GateRequest, 'cookie' | 'isSecure' | 'now'>;
 
 interface OidcOptions {
   readonly clients: Readonly<Record<Purpose, () => OidcClient | null>>;
@@ -74,7 +65,7 @@ export function createOidc({ clients, identities, key, random, fetch }: OidcOpti
     /** @throws ProviderFault if the provider is unreachable */
     begin: async (
       client: OidcClient,
-      place: SignInPlace,
+      place: Pending['place'],
       { redirectUri, isSecure, now }: Omit<Browser, 'cookie'> & { readonly redirectUri: string },
     ) => {
       const { url, checks } = await beginSignIn(await discover(client, fetch), { scopes: client.scopes, redirectUri });
@@ -104,6 +95,14 @@ export function isListed({ emails, domains, groups }: NonNullable<PageDefinition
     groups.some((group) => person.groups.includes(group)) ||
     (email !== null && (domains.includes(email.domain) || emails.some((one) => isSameAddress(one, email.address))))
   );
+}
+
+/** Whether a page lets a person in. */
+export function isAllowed(page: AccessPage, person: Person): boolean {
+  if (page.oidc === undefined || !isListed(page.oidc, person)) return false;
+  if (page.emailDomains.length === 0) return true;
+  const email = person.email === null ? null : parseEmailAddress(person.email);
+  return email !== null && domainsOf(page).includes(email.domain);
 }
 
 function isSameAddress(one: string, other: string): boolean {

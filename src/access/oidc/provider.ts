@@ -15,33 +15,11 @@ export interface OidcClient {
   readonly scopes: readonly string[];
 }
 
+export type Identified = Awaited<ReturnType<typeof identify>>;
 /** A person as the provider describes them. */
-export interface Person {
-  readonly subject: string;
-  /** Display name of the account. */
-  readonly name: string;
-  /** Null: no verified address. */
-  readonly email: string | null;
-  readonly groups: readonly string[];
-}
-
-export interface Identified {
-  readonly person: Person;
-  /** Session id at the provider; null: not given. */
-  readonly sid: string | null;
-  /** Null: the person can't be checked again without signing in. */
-  readonly refreshToken: string | null;
-  /** Needed to sign out at the provider; null: not given. */
-  readonly idToken: string | null;
-}
-
+export type Person = Identified['person'];
 /** Values of a pending sign-in that must match when the browser returns. */
-export interface SignInChecks {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  readonly redirectUri: string;
-}
+export type SignInChecks = Awaited<ReturnType<typeof beginSignIn>>['checks'];
 
 /** `away`: the provider can't be reached. `refused`: it refused, or its answer is invalid. */
 export class ProviderFault extends Error {
@@ -120,7 +98,7 @@ export async function tryCode(provider: Provider, redirectUri: string): Promise<
 export async function beginSignIn(
   provider: Provider,
   { scopes, redirectUri }: { readonly scopes: readonly string[]; readonly redirectUri: string },
-): Promise<{ readonly url: string; readonly checks: SignInChecks }> {
+) {
   const checks = {
     state: oidc.randomState(),
     nonce: oidc.randomNonce(),
@@ -178,7 +156,7 @@ export function askAgain(provider: Provider, refreshToken: string, subject: stri
 
 type Tokens = Awaited<ReturnType<typeof oidc.refreshTokenGrant>>;
 
-async function identify(provider: Provider, tokens: Tokens, subject: string): Promise<Identified> {
+async function identify(provider: Provider, tokens: Tokens, subject: string) {
   const claims: Readonly<Record<string, unknown>> = tokens.claims() ?? {};
   const hasMore = provider.serverMetadata().userinfo_endpoint !== undefined;
   if (!hasMore && tokens.id_token === undefined) throw new Error('the provider says nothing of the account');
@@ -193,21 +171,23 @@ async function identify(provider: Provider, tokens: Tokens, subject: string): Pr
   return {
     person: {
       subject,
+      /** Display name of the account. */
       name: String(name).slice(0, 200),
+      /** Null: no verified address. */
       email: typeof email === 'string' && isVerified === true ? email : null,
-      groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
+      groups: (Array.isArray(groups) ? groups : [groups]).filter((group): group is string => typeof group === 'string'),
     },
+    /** Session id at the provider; null: not given. */
     sid: typeof sid === 'string' ? sid : null,
+    /** Null: the person can't be checked again without signing in. */
     refreshToken: tokens.refresh_token ?? null,
+    /** Needed to sign out at the provider; null: not given. */
     idToken: tokens.id_token ?? null,
   };
 }
 
 /** The address to sign out at the provider; null: it has none. */
-export function signOutUrl(
-  provider: Provider,
-  { idToken, returnTo }: { readonly idToken: string | null; readonly returnTo: string },
-): string | null {
+export function signOutUrl(provider: Provider, idToken: string | null, returnTo: string): string | null {
   if (provider.serverMetadata().end_session_endpoint === undefined) return null;
   const hint = idToken === null ? {} : { id_token_hint: idToken };
   return oidc.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnTo, ...hint }).href;

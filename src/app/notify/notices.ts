@@ -1,8 +1,8 @@
 /** Notifications: records notices, handles subscriptions, and sends what is queued. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Access } from '../../access/access.ts';
 import { createAttempts } from '../../access/attempts.ts';
+import type { Access } from '../../access/create-access.ts';
 import { systemRandom } from '../../access/digest.ts';
 import type { Config } from '../../config/load.ts';
 import type { SendMail } from '../../mail/mail.ts';
@@ -82,7 +82,7 @@ export function createNotices(deps: NoticesDeps): Notices {
     Promise.race([deps.knowChannels(), wait(CHANNELS_WAIT_MS, undefined, { ref: false })]).catch(onError),
   );
 
-  function subscribable(found: ResolvedPage | null): (SubscribablePage & { readonly timezone: string }) | null {
+  function subscribable(found: ResolvedPage | null): SubscribablePage | null {
     if (found === null || !found.settings.subscriptions) return null;
     const { definition, settings, password, identity } = found;
     const { slug, title, titles, access, emailDomains, oidc } = definition;

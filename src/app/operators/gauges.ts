@@ -1,8 +1,8 @@
 /** Gauges for `/-/metrics`. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Access } from '../../access/access.ts';
 import { mailsWaiting } from '../../access/challenges.ts';
+import type { Access } from '../../access/create-access.ts';
 import { isStatusError } from '../../errors.ts';
 import { countEvents } from '../../exports/event-queue.ts';
 import type { State } from '../../model/state.ts';

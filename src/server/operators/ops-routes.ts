@@ -1,7 +1,7 @@
 /** The operators' page, `/-/ops`, and its buttons. Everything except signing in needs a session. */
 
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { isSameOrigin } from '../../access/same-origin.ts';
+import { isSameOrigin } from '../../access/request-checks.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { type OpsView, opsView } from '../../views/operators/ops.ts';

@@ -1,7 +1,8 @@
 /** The addresses where visitors sign in and out. */
 
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Access, GateRequest, GateResponse } from '../../access/access.ts';
+import type { GateRequest, GateResponse } from '../../access/access.ts';
+import type { Access } from '../../access/create-access.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SignInResult } from '../../store/audit.ts';
 import type { Address } from '../address.ts';

@@ -2,7 +2,8 @@
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Access, canView, type GatedPage, NOBODY, type Principal } from '../../access/access.ts';
+import { canView, type GatedPage, NOBODY, type Principal } from '../../access/access.ts';
+import type { Access } from '../../access/create-access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
 import { noPageKey, PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';

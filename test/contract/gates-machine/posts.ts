@@ -233,9 +233,8 @@ export async function giveOut(
     const email = `${newWord(site)}@${gate === 'public' ? 'c.example' : (gate.slice(6).split(',')[0] ?? '')}`;
     const seal = createAddressSeal(base.key, systemRandom);
     const id = newSubscriberId(systemRandom);
-    const address = { addressHash: seal.hash(key, email), address: seal.seal(email, id) };
     await base.database.transaction((tx) =>
-      addSubscriber(tx, { id, page: key, ...address, state: 'active', components: [], gate: '', now: now() }),
+      addSubscriber(tx, seal, { id, page: key, address: email, state: 'active', components: [], gate: '', now: now() }),
     );
     const [confirm, manage] = [linkToken(base.key, 'confirm', id), linkToken(base.key, 'manage', id)];
     posts.subscriptions.push({ ...of, email, confirm, manage });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeBase, safeReturnTo } from '../../../src/access/login/return-to.ts';
+import { safeBase, safeReturnTo } from '../../../src/access/request-checks.ts';
 
 const HOSTS = [
   'evil.test',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mailFailure } from '../../../src/mail/mail.ts';
+import { handOver } from '../../../src/mail/mail.ts';
 
 it.each([
   [{ code: 'ESOCKET', command: 'CONN' }, 'unreachable', 'can’t reach the mail server (ESOCKET); check access.smtp'],
@@ -11,7 +11,8 @@ it.each([
   [{ responseCode: 450, command: 'RCPT TO' }, 'postponed', 'the mail server answered 450 for this recipient'],
   [{ responseCode: 550, command: 'RCPT TO' }, 'rejected', 'the mail server answered 550 for this recipient'],
   [{ responseCode: 552, command: 'DATA' }, 'rejected', 'the mail server answered 552 for this recipient'],
-])('%j is %s', (facts, outcome, reason) => {
+])('%j is %s', async (facts, outcome, reason) => {
   const error = Object.assign(new Error('<anna@mail.example> does not exist here'), facts);
-  expect(mailFailure(error)).toMatchObject({ outcome, reason });
+  const mail = { to: 'anna@mail.example', subject: '', text: '' };
+  expect(await handOver(() => Promise.reject(error), mail)).toMatchObject({ outcome, reason });
 });

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL_KINDS, CHANNEL_SETTINGS, type ChannelSettings } from '../../../src/config/notifications.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
-import type { ChannelKind, OutgoingRequest } from '../../../src/notify/channel.ts';
+import type { OutgoingRequest } from '../../../src/notify/channel.ts';
 import { plainBlock } from '../../../src/notify/channel.ts';
-import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo } from '../../../src/notify/deliver.ts';
+import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo, requestsFor } from '../../../src/notify/deliver.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/news.ts';
 import { shorten } from '../../../src/shorten.ts';
 import { shortId } from '../../../src/views/text/addresses.ts';
@@ -19,8 +19,7 @@ const ORIGIN = 'https://hooks.example.net';
 const ON_CALL = ['pagerduty', 'opsgenie', 'grafana_oncall'];
 
 function requestsOf(kind: HttpKindName, notice: Notice): readonly OutgoingRequest[] {
-  const { requests } = HTTP_KINDS[kind] as unknown as ChannelKind<'slack'>;
-  return requests(channelOf(kind, ORIGIN).settings as never, notice, AT);
+  return requestsFor({ ...channelOf(kind, ORIGIN), kind }, notice, AT);
 }
 
 /** The first of them; null: none. */
@@ -186,7 +185,7 @@ describe('on call', () => {
     const server_url = 'https://api.atlassian.com/jsm/ops/integration';
     const settings = CHANNEL_SETTINGS.opsgenie.parse({ api_key: 'genie-key', server_url });
     const urls = (event: Notice['event']) =>
-      HTTP_KINDS.opsgenie.requests(settings, noticeOf({ event }), AT).map(({ url }) => url);
+      requestsFor({ kind: 'opsgenie', settings }, noticeOf({ event }), AT).map(({ url }) => url);
     expect(urls('incident_updated')).toEqual([`${server_url}/v2/alerts`]);
     expect(urls('incident_resolved')).toEqual([
       `${server_url}/v2/alerts/pharos%2Fedge%2Fincident-4/close?identifierType=alias`,
@@ -238,7 +237,7 @@ describe('a webhook', () => {
     const second = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
     const { secrets, ...others } = channelOf('webhook', ORIGIN).settings as { secrets: { reveal(): string }[] };
     const both = { ...others, secrets: [...secrets, { reveal: () => second }] };
-    const [request] = HTTP_KINDS.webhook.requests(both as never, noticeOf(), AT);
+    const [request] = requestsFor({ kind: 'webhook', settings: both }, noticeOf(), AT);
     if (request === undefined) throw new Error('nothing to send');
     const seen = { ...request, path: '/hook' };
     for (const secret of [SIGNING_SECRET, second]) expect(signatureFaults(seen, secret, AT)).toEqual([]);
@@ -259,7 +258,7 @@ describe('a webhook', () => {
 
   it('has the same id and body at every attempt, and a time of its own', () => {
     const { settings } = channelOf('webhook', ORIGIN);
-    const later = HTTP_KINDS.webhook.requests(settings as never, noticeOf(), toEpochMs(AT + 3_600_000))[0];
+    const later = requestsFor({ kind: 'webhook', settings }, noticeOf(), toEpochMs(AT + 3_600_000))[0];
     expect(later?.body).toBe(bodyOf('webhook', noticeOf()));
     expect(later?.headers['webhook-id']).toBe('n-1');
     expect(later?.headers['webhook-timestamp']).toBe(String(AT / 1_000 + 3_600));

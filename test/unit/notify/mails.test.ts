@@ -18,12 +18,8 @@ const RECIPIENT = {
 const PAGE = { title: 'Acme', locale: 'en', timezone: 'Europe/Berlin' };
 
 async function mailOf(notices: readonly Notice[], page: Partial<typeof PAGE> = {}) {
-  const { html = '', ...mail } = await noticeMail({
-    batch: 'batch-1',
-    notices,
-    page: { ...PAGE, ...page },
-    recipient: RECIPIENT,
-  });
+  const init = { batch: 'batch-1', page: { ...PAGE, ...page }, recipient: RECIPIENT };
+  const { html = '', ...mail } = await noticeMail(init, notices);
   /** What a reader sees of it. */
   const shown = html
     .replace(/<(style|title)>.*?<\/\1>/gs, '')
@@ -56,7 +52,7 @@ describe('a mail about an incident', () => {
     for (const token of ['first', 'second&<']) {
       const manageUrl = `https://status.example.com/acme/subscribe/manage/?token=${token}`;
       const recipient = { ...RECIPIENT, manageUrl };
-      const { text, html = '' } = await noticeMail({ batch: 'b', notices: [resolved], page: PAGE, recipient });
+      const { text, html = '' } = await noticeMail({ batch: 'b', page: PAGE, recipient }, [resolved]);
       expect(text.match(/https:\S*manage\S*/g)).toEqual([manageUrl]);
       expect([...html.matchAll(/href="([^"]*(?:manage|invalid)[^"]*)"/g)].map(([, href]) => href)).toEqual([
         escapeMarkup(manageUrl),
@@ -184,7 +180,7 @@ it('titles keep what joins letters, and are cut between characters', async () =>
 
 it('a mail with a link has it behind a button', async () => {
   const link = 'https://status.example.com/acme/subscribe/confirm/?token=t';
-  const { html = '', text } = await linkMail({ kind: 'confirm', id: 'r-1', page: PAGE, recipient: RECIPIENT, link });
+  const { html = '', text } = await linkMail({ batch: 'r-1', page: PAGE, recipient: RECIPIENT }, 'confirm', link);
   expect(html).toMatch(new RegExp(`<a href="${link.replace('?', '\\?')}"[^>]*>Confirm</a>`));
   expect(html.replace(/<[^>]*>/g, '')).not.toContain('http');
   expect(text).toContain(`To confirm, open this link:\n\n${link}\n`);
@@ -266,7 +262,7 @@ describe('on the wire', () => {
     async (title) => {
       sink = await startMailSink();
       const page = { ...PAGE, title };
-      const mail = await noticeMail({ batch: 'b', notices: [noticeOf()], page, recipient: RECIPIENT });
+      const mail = await noticeMail({ batch: 'b', page, recipient: RECIPIENT }, [noticeOf()]);
       await createSmtpMailer({ url: sink.url, from: 'status@pharos.example' })(mail);
       const raw = /^List-Id: (.*(?:\r?\n[ \t].*)*)/im.exec(sink.mails[0]?.raw ?? '')?.[1]?.replace(/\r?\n/g, '');
       expect(raw).toMatch(/^([A-Za-z0-9_-]+( [A-Za-z0-9_-]+)* )?<[0-9a-f]{24}\.status\.example\.com>$/);

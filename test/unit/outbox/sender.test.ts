@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { claimDue, enqueue, type Handover, type Job, type NewRow } from '../../../src/outbox/outbox.ts';
-import { createSender, type Lane, type Sender } from '../../../src/outbox/sender.ts';
+import { claimDue, enqueue, type Handover, type Job, type Lane, type NewRow } from '../../../src/outbox/outbox.ts';
+import { createSender, type Sender } from '../../../src/outbox/sender.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
 
@@ -79,8 +79,9 @@ describe('the sender', () => {
         init,
       );
     await queue({ channel: 'slow', item: 'a' }, { channel: 'slow', item: 'b', recipient: 'somebody' });
-    const claim = { channel: 'slow', now: clock.now, until: toEpochMs(clock.now + 1), recipientsMax: 8, itemsMax: 8 };
-    expect(await claimDue({ ...database, transaction: read }, claim)).toHaveLength(2);
+    const lane = { id: 'slow', itemsMax: 8 };
+    const watched = { ...database, transaction: read };
+    expect(await claimDue(watched, lane, clock.now, toEpochMs(clock.now + 1))).toHaveLength(2);
     expect(plans).toEqual([
       'SEARCH one USING INDEX outbox_due (channel=? AND due_at<?)',
       'SEARCH other USING INDEX sqlite_autoindex_outbox_1 (channel=? AND recipient=?)',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Access } from '../../../src/access/access.ts';
+import type { Access } from '../../../src/access/create-access.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { plain } from '../../../src/server/answer.ts';
 import { createFrontDoor, type FrontDoorOptions } from '../../../src/server/front-door.ts';

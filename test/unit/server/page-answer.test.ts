@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Access, GatedPage } from '../../../src/access/access.ts';
+import type { GatedPage } from '../../../src/access/access.ts';
 import { NOBODY } from '../../../src/access/access.ts';
+import type { Access } from '../../../src/access/create-access.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { badgeAddressOf } from '../../../src/server/address.ts';

@@ -1,4 +1,4 @@
-/** Checks that a request that changes something was sent from our own pages. */
+/** Checks of what requests say: that a form was sent from our own pages, and where to go after signing in. */
 
 import type { GateRequest } from './access.ts';
 
@@ -19,4 +19,19 @@ export function isSameOrigin(request: Pick<GateRequest, 'origin' | 'fetchSite' |
  */
 export function isSameOriginOrOpaque(request: Pick<GateRequest, 'origin' | 'fetchSite' | 'ownOrigin'>): boolean {
   return isSameOrigin(request) || (request.fetchSite === null && request.origin === 'null');
+}
+
+const TO_LENGTH_MAX = 512;
+/** Plain segments: excludes schemes, `//`, `\`, `%`, control characters and dot segments. */
+const INSIDE = /^(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*\/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)?$/;
+
+/** The path if it is inside the page; otherwise empty, the page itself. */
+export function safeReturnTo(path: string | null): string {
+  if (path === null || path.length > TO_LENGTH_MAX || !INSIDE.test(path)) return '';
+  return /^log(?:in|out)(?:\/|$)/.test(path) ? '' : path.replace(/(^|\/)index\.html$/, '$1');
+}
+
+/** A path prefix that is safe in a Location header and a form; `/` for anything else. */
+export function safeBase(base: string): string {
+  return /^\/(?:[A-Za-z0-9_.~-]+\/)*$/.test(base) && !/\/\.{1,2}\//.test(base) ? base : '/';
 }
