@@ -73,6 +73,8 @@ function isAlike(a: DayOptions, b: DayOptions): boolean {
 interface SteadyDay {
   readonly interval: Interval;
   readonly cells: Map<string, DayCell>;
+  /** The cell of what was first heard of later; null: not needed yet. */
+  blank: DayCell | null;
 }
 
 /** By zone and day; these cells are the same for all components. */
@@ -85,7 +87,11 @@ function listSteadyDays(days: readonly Day[], zone: string): readonly SteadyDay[
   if (known?.zone === zone) return known.list;
   const list = days.map((day) => {
     const key = `${day} ${zone}`;
-    const steady = steadyDays.get(key) ?? { interval: intervalOfDay(day, zone), cells: new Map<string, DayCell>() };
+    const steady: SteadyDay = steadyDays.get(key) ?? {
+      interval: intervalOfDay(day, zone),
+      cells: new Map(),
+      blank: null,
+    };
     steadyDays.set(key, steady);
     return steady;
   });
@@ -97,9 +103,15 @@ function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], opti
   let span: TimelineSpan | undefined;
   let key = '';
   const list = listSteadyDays(days, options.zone);
+  const begin = timeline[0]?.from ?? Number.POSITIVE_INFINITY;
   return days.map((day, index) => {
-    const { interval, cells } = list[index] as SteadyDay;
+    const steady = list[index] as SteadyDay;
+    const { interval, cells } = steady;
     if (interval.to > options.now) return dayCell(timeline, { day, interval }, options);
+    if (interval.to <= begin) {
+      steady.blank ??= dayCell([], { day, interval }, options);
+      return steady.blank;
+    }
     // Spans that last for weeks are looked up only once.
     if (!holds(span, interval)) {
       span = timeline[firstEndingAfter(timeline, interval.from)];

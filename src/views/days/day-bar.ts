@@ -86,7 +86,7 @@ export function buildDayBar(
   );
   const details = cells.map((cell, index): DayDetail => {
     const spans = spansOf[index] ?? '';
-    const shown = incidentsOn(cell, incidents);
+    const shown = incidents.length === 0 ? NO_INCIDENTS : incidentsOn(cell, incidents);
     return spans === '' && shown.length === 0 ? NOTHING : { spans, incidents: shown };
   });
   return { letters, runs: dayRuns(letters, details) };
@@ -109,9 +109,18 @@ const SPANS_MAX = 4;
  */
 function packSpans(timeline: readonly TimelineSpan[], cell: DayCell, zone: string): string {
   const { interval, elapsedMs, msByState, state } = cell;
-  const now = toEpochMs(interval.from + elapsedMs);
-  const isToday = elapsedMs > 0 && now < interval.to;
+  const isToday = elapsedMs > 0 && interval.from + elapsedMs < interval.to;
+  // Most days are like this.
   if (msByState[state] === elapsedMs) return isToday && state !== 'operational' ? LOOKS[state].letter : '';
+  return packTroubles(timeline, cell, { zone, isToday });
+}
+
+function packTroubles(
+  timeline: readonly TimelineSpan[],
+  { interval, elapsedMs, msByState }: DayCell,
+  { zone, isToday }: { readonly zone: string; readonly isToday: boolean },
+): string {
+  const now = toEpochMs(interval.from + elapsedMs);
   const spans: (Interval & { to: EpochMs; readonly state: State })[] = [];
   for (const { state, from, to } of cutTimeline(timeline, { from: interval.from, to: now })) {
     const last = spans.at(-1);
@@ -151,7 +160,6 @@ function wallMinute(at: EpochMs, zone: string): number {
 
 /** A page has thousands of days, and most of them have none. */
 function incidentsOn({ interval, elapsedMs }: DayCell, incidents: readonly IncidentHead[]): DayDetail['incidents'] {
-  if (incidents.length === 0) return NO_INCIDENTS;
   const { from, to } = interval;
   const until = Math.min(to, from + Math.max(1, elapsedMs));
   const touches = ({ startedAt, endedAt }: IncidentHead) => startedAt < until && (endedAt === null || endedAt > from);
