@@ -29,6 +29,11 @@ const TIMES_BADGE_MAKER_MIN = 20;
 /** Of badgen, for every style that is text on plates; bars and sparks are other drawings, and nobody else draws them. */
 const TIMES_BADGEN_MIN = 1;
 const COMPRESSED_BYTES_MAX = 1_460;
+/** What badge-maker has in the same form, where that is not its usual one, beside which all of ours are judged: told, too. */
+const SAME_FORM: Readonly<Record<string, string>> = {
+  'pharos square': 'badge-maker flat-square',
+  'pharos tall': 'badge-maker for-the-badge',
+};
 
 interface Text {
   readonly label: string;
@@ -82,6 +87,9 @@ export async function run(): Promise<void> {
     judge({ name: `${name}, on one core`, figure: perSecond, unit: '/s', atLeast, remark: bytes });
     if (!isJudged) continue;
     judge({ name: `${name} beside badge-maker flat`, figure: times, unit: '×', atLeast: TIMES_BADGE_MAKER_MIN });
+    const same = results.find((one) => one.name === SAME_FORM[name]);
+    if (same !== undefined)
+      judge({ name: `${name} beside ${same.name}`, figure: perSecond / same.perSecond, unit: '×' });
     judge({ name: `${name} beside badgen`, figure: perSecond / badgen, unit: '×', atLeast: TIMES_BADGEN_MIN });
     judge({ name: `${name}, largest compressed`, figure: gzipMax, unit: 'B', atMost: COMPRESSED_BYTES_MAX });
   }

@@ -3,7 +3,7 @@
  * Each begins as a new process; templates of the others are ours and minimal, with as many HTML files and one feed a page.
  * Pharos makes more of it: feeds, JSON and calendars of every component, three compressed variants of each file, all synced.
  *
- * `PHAROS_BENCH_PEER_PAGES` (default 100) and `PHAROS_BENCH_PEER_INCIDENTS` (default 1,000) say how much content.
+ * `PHAROS_BENCH_PEER_PAGES` (default 300) and `PHAROS_BENCH_PEER_INCIDENTS` (default 1,000) say how much content.
  */
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -17,10 +17,12 @@ import { judge, median, number, sizesFrom } from './budget.ts';
 import { type PeerPage, peerPageOf, writeAstroSite, writeHugoSite, writePeerData } from './peer-site.ts';
 import { publishInProcess } from './publish.ts';
 
-const [PAGES = 100] = sizesFrom('PHAROS_BENCH_PEER_PAGES', [100]);
+const [PAGES = 300] = sizesFrom('PHAROS_BENCH_PEER_PAGES', [300]);
 const [INCIDENTS = 1_000] = sizesFrom('PHAROS_BENCH_PEER_INCIDENTS', [1_000]);
 const COMPONENTS = 50;
 const CHANGES = 50;
+/** Of a page without incidents. */
+const HTML_FILES_OF_PAGE = 65;
 /** design.md, budgets: our HTML takes at most so many times as long as Hugo's. */
 const HUGO_RATIO_MAX = 1;
 /** The middle of so many builds, each into what the one before left. */
@@ -57,9 +59,13 @@ export async function run(): Promise<void> {
   }
 }
 
-/** In two processes at the same time, each with half of the pages, since threads draw all files of a page. */
+/**
+ * In two processes at the same time, each with half of the files, since threads draw all files of a page. The one with the page that
+ * has the incidents has fewer other pages.
+ */
 async function tellHtmlAlone(folder: string, init: BigSiteInit): Promise<number> {
-  const halves = [Math.ceil(PAGES / 2), Math.floor(PAGES / 2)].filter((pages) => pages > 0);
+  const first = Math.max(1, Math.round(PAGES / 2 - INCIDENTS / (2 * HTML_FILES_OF_PAGE)));
+  const halves = [first, PAGES - first].filter((pages) => pages > 0);
   const all = Promise.withResolvers<void>();
   let filled = 0;
   const ready = (): Promise<void> => {

@@ -26,7 +26,7 @@ export interface PublishCase {
   readonly fullPages: number;
   /** Languages of all pages, the default first. Default: English alone. */
   readonly locales?: readonly string[];
-  /** Nothing but HTML, in this thread as in one of the pool, which draw all that a page has. Default: false. */
+  /** Nothing but HTML, in this thread as in one of the pool, which draw all that a page has, and not synced. Default: false. */
   readonly isHtmlOnly?: boolean;
   /** Changes measured; before them, `warmUps`. */
   readonly changes: number;
@@ -263,8 +263,18 @@ async function filesOfCase(task: PublishCase): Promise<PublisherOptions['filesOf
 }
 
 async function partly(task: PublishCase): Promise<Partial<PublisherOptions>> {
-  return { filesOf: await filesOfCase(task) };
+  return { filesOf: await filesOfCase(task), ...(task.isHtmlOnly === true ? { disk: UNSYNCED } : {}) };
 }
+
+/** Other generators leave it to the system when files are on the disk. */
+const UNSYNCED: Disk = {
+  ...DISK,
+  batch: () => {
+    const real = DISK.batch();
+    return { ...real, begin: () => undefined, flush: async () => real.close() };
+  },
+  syncFolder: () => Promise.resolve(),
+};
 
 function countFiles(
   { folders }: BigSite,

@@ -13,7 +13,7 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { YOUNG_MB } from '../../src/app/workers/threads.ts';
+import { DRAWING_GROWTH, YOUNG_MB } from '../../src/app/workers/threads.ts';
 import { counted } from '../../src/schema/counted.ts';
 import { judge, median, number, quantile, sizesFrom } from './budget.ts';
 import { BEGIN, FILLED, type PublishCase, type PublishFigures, STEPS } from './publish-case.ts';
@@ -43,12 +43,14 @@ const LANGUAGES_CHANGE_MAX = 3;
 const LANGUAGES_FIRST_MAX = 5;
 const LARGE_MB_MAX = 512;
 
-/** As `bin/pharos.js` begins a process that stays, and what its publishing thread has. */
+/** As `bin/pharos.js` begins a process that stays, with what its publishing thread has, or a thread that draws whole sites. */
 const ENVIRONMENT = {
   ...{ MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' },
   UV_THREADPOOL_SIZE: '24',
 };
-const FLAGS = [`--max-semi-space-size=${YOUNG_MB.publisher}`, '--heap-growing-percent=25'];
+const USUAL_GROWTH = '--heap-growing-percent=25';
+const FLAGS = [`--max-semi-space-size=${YOUNG_MB.publisher}`, USUAL_GROWTH];
+const DRAWING_FLAGS = [`--max-semi-space-size=${YOUNG_MB.pages}`, DRAWING_GROWTH ?? USUAL_GROWTH];
 
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-publish-'));
@@ -91,7 +93,7 @@ export async function publishInProcess(
 ): Promise<PublishFigures> {
   const whole = { components: COMPONENTS, incidents: 0, fullPages: task.pages, changes: CHANGES, warmUps: WARM_UPS };
   const child = fork(join(import.meta.dirname, 'publish-case.ts'), [JSON.stringify({ ...whole, ...task })], {
-    execArgv: [...FLAGS],
+    execArgv: task.isHtmlOnly === true ? DRAWING_FLAGS : FLAGS,
     env: { ...process.env, ...ENVIRONMENT },
   });
   return new Promise((resolve, reject) => {

@@ -4,6 +4,7 @@
  */
 
 import { availableParallelism } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import type { OwnComponents } from '../../publish/draw/own-components.ts';
 import type { PageTask, PreparedPage } from '../../publish/page-release.ts';
 import type { PrepareControl } from '../../publish/publish-control.ts';
@@ -11,7 +12,7 @@ import type { WorkerPool } from '../../publish/publisher.ts';
 import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { SocialView } from '../../views/badges/social.ts';
 import type { StorePlace } from '../open-store.ts';
-import { memoryLimit, startThread, type Thread, YOUNG_MB } from './threads.ts';
+import { DRAWING_GROWTH, memoryLimit, startThread, type Thread, YOUNG_MB } from './threads.ts';
 
 /** Data that a thread starts with. */
 export interface PageWorkerData {
@@ -42,6 +43,14 @@ export function poolSize(cores: number, limitBytes: number): number {
   return Math.max(1, Math.min(SIZE_MAX, cores, fitting));
 }
 
+/** Absent: V8 decides, as in a command that ends. */
+const USUAL_GROWTH = process.execArgv.find((flag) => flag.startsWith('--heap-growing-percent='));
+
+/** V8 reads the flag whenever it has collected a heap. */
+function setGrowth(isDrawing: boolean): void {
+  if (USUAL_GROWTH !== undefined) setFlagsFromString((isDrawing ? DRAWING_GROWTH : null) ?? USUAL_GROWTH);
+}
+
 /** Creates a pool whose threads start when there is work. */
 export function createWorkerPool(
   data: PageWorkerData,
@@ -60,6 +69,7 @@ export function createWorkerPool(
       },
     });
     threads.push(thread);
+    setGrowth(true);
     return thread;
   }
 
@@ -73,6 +83,7 @@ export function createWorkerPool(
     terminate: async () => {
       const idle = threads.filter(({ pending }) => pending() === 0);
       threads = threads.filter((thread) => !idle.includes(thread));
+      if (threads.length === 0) setGrowth(false);
       await Promise.all(idle.map(({ terminate }) => terminate()));
     },
   };
