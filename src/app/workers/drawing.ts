@@ -19,10 +19,7 @@ export function drawingWith(
   return {
     renderer: {
       version: renderer.version,
-      render: async (kind, view) => {
-        const { html, csp } = await renderer.render(kind as never, view as never, 'file');
-        return { body: html, csp };
-      },
+      render: renderer.renderFile,
       scriptOf: renderer.scriptOf,
       ...(socialImage === undefined ? {} : { socialImage }),
     },

@@ -42,6 +42,8 @@ manifest.shouldInjectCspMetaTags = false;
 /** A page. */
 export interface DrawnPage {
   readonly html: string;
+  /** Elements that belong in place of `STYLES_PLACE`: most of a page, and the same for all of its kind. Empty: they are in it. */
+  readonly styles: string;
   /** Contents of its scripts, with those that it loads from files. */
   readonly scripts: readonly string[];
 }
@@ -51,6 +53,9 @@ type DrawKind = (handed: Handed, hasFiles: boolean) => DrawnPage | Promise<Drawn
 
 /** By kind, cached because finding a template takes a while. */
 const kinds = new Map<string, Promise<DrawKind>>();
+
+/** No page has an empty one of its own. */
+export const STYLES_PLACE = '<style></style>';
 
 /**
  * Renders a view by calling the page's template directly. Astro's own way returns an HTTP response, which would have to be taken
@@ -71,15 +76,16 @@ async function loadKind(kind: string): Promise<DrawKind> {
   if ('isAstroComponentFactory' in instance.default)
     return async (handed, hasFiles) => {
       const { html, renderedScripts } = await drawWithAstro(request, instance, handed);
-      return finish(handed, placeScripts(html, hasFiles), renderedScripts);
+      return finish(handed, { html: placeScripts(html, hasFiles), styles: '' }, renderedScripts);
     };
   const elements = styles.map((style) => `<style>${style}</style>`).join('');
   return (handed, hasFiles) => {
     const renderedScripts = new Set<string>();
     const { inlinedScripts } = manifest;
     const fileScripts = hasFiles ? FILE_SCRIPTS : NO_SCRIPTS;
-    const drawing = { handed, styles: elements, inlinedScripts, fileScripts, renderedScripts };
-    return finish(handed, `<!DOCTYPE html>${drawTemplate(instance.default, drawing)}`, renderedScripts);
+    const drawing = { handed, styles: STYLES_PLACE, inlinedScripts, fileScripts, renderedScripts };
+    const html = `<!DOCTYPE html>${drawTemplate(instance.default, drawing)}`;
+    return finish(handed, { html, styles: elements }, renderedScripts);
   };
 }
 
@@ -104,12 +110,14 @@ function placeScripts(drawn: string, hasFiles: boolean): string {
   return scriptFiles.reduce((rest, [, content]) => rest.replace(`${MODULE_SCRIPT}${content}</script>`, ''), html);
 }
 
-function finish({ view }: Handed, html: string, renderedScripts: ReadonlySet<string>): DrawnPage {
+function finish(
+  { view }: Handed,
+  drawn: Pick<DrawnPage, 'html' | 'styles'>,
+  renderedScripts: ReadonlySet<string>,
+): DrawnPage {
   // A page in one language has none to offer, and is long to search.
   const ahead = view.shell.languages.length === 0 ? [HEAD_SCRIPT] : [HEAD_SCRIPT, OFFER_SCRIPT];
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));
-  return {
-    html,
-    scripts: [...ahead.filter((script) => html.includes(script)), ...inlined.map(([, content]) => content)],
-  };
+  const scripts = [...ahead.filter((script) => drawn.html.includes(script)), ...inlined.map(([, content]) => content)];
+  return { ...drawn, scripts };
 }

@@ -30,6 +30,8 @@ export interface Renderer {
    * @throws PUBLISH_FAILED when the view cannot be drawn
    */
   readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind], place?: 'file') => Promise<Rendered>;
+  /** The same for a file, in UTF-8. */
+  readonly renderFile: (kind: string, view: unknown) => Promise<{ readonly body: Uint8Array; readonly csp: string }>;
   /** Text of one of `PAGE_SCRIPTS`. */
   readonly scriptOf: (name: string) => string;
 }
@@ -39,6 +41,7 @@ interface Built {
   readonly draw: (handed: Handed, hasFiles: boolean) => Promise<DrawnPage>;
   readonly stylesByKind: ReadonlyMap<string, readonly string[]>;
   readonly scriptFiles: readonly (readonly [name: string, content: string])[];
+  readonly STYLES_PLACE: string;
 }
 
 /**
@@ -54,29 +57,46 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
   const placeOf = (error: unknown): string | null => (own === null ? null : findOwnPlace(error, own.folder));
   const policies = cachePolicies(built);
   const files = built.scriptFiles.map(([name, content]) => scriptFile(name, content));
+  const renderParts = async ({ kind, view }: Handed, place?: 'file') => {
+    const { themeCss, subscribeHref, isGated, isOfPage, root } = view.shell;
+    // What is behind a gate is kept by nobody, and a page that nobody finds is shown at any address.
+    const hasFiles = place === 'file' && isOfPage && !isGated && kind !== 'not-found';
+    const page = await drawn(built, { kind, view } as Handed, { hasFiles, placeOf });
+    const beside = hasFiles ? files.filter(({ content }) => page.scripts.includes(content)) : [];
+    const scripts = page.scripts.map((one) => beside.find(({ content }) => content === one)?.text ?? one);
+    const policy = policies(kind, scripts, { themeCss, formHref: isGated ? null : subscribeHref });
+    // The policy follows directly, before anything that it applies to. Styles of the build are at the end of the head, and the
+    // operator's after them, so that these take precedence.
+    const parts = replaceInTurn(page.html, [
+      [CHARSET, CHARSET + policy.meta],
+      ...(page.styles === '' ? [] : [[built.STYLES_PLACE, page.styles] as const]),
+      ...(themeCss === null ? [] : [['</head>', `<style>${themeCss}</style></head>`] as const]),
+      ...(beside.length === 0
+        ? []
+        : [[BODY_END, `${beside.map((one) => scriptElement(one, root)).join('')}${BODY_END}`] as const]),
+    ]);
+    return { parts, csp: policy.header };
+  };
   return {
     version: programVersion(own),
     scriptOf: (name) => files.find((file) => file.name === name)?.text ?? '',
     render: async (kind, view, place) => {
-      const { themeCss, subscribeHref, isGated, isOfPage, root } = view.shell;
-      // What is behind a gate is kept by nobody, and a page that nobody finds is shown at any address.
-      const hasFiles = place === 'file' && isOfPage && !isGated && kind !== 'not-found';
-      const page = await drawn(built, { kind, view } as Handed, { hasFiles, placeOf });
-      const beside = hasFiles ? files.filter(({ content }) => page.scripts.includes(content)) : [];
-      const scripts = page.scripts.map((one) => beside.find(({ content }) => content === one)?.text ?? one);
-      const policy = policies(kind, scripts, { themeCss, formHref: isGated ? null : subscribeHref });
-      // The policy follows directly, before anything that it applies to. Styles of the build are at the end of the head, and the
-      // operator's after them, so that these take precedence.
-      const html = replaceInTurn(page.html, [
-        [CHARSET, CHARSET + policy.meta],
-        ...(themeCss === null ? [] : [['</head>', `<style>${themeCss}</style></head>`] as const]),
-        ...(beside.length === 0
-          ? []
-          : [[BODY_END, `${beside.map((one) => scriptElement(one, root)).join('')}${BODY_END}`] as const]),
-      ]);
-      return { html, csp: policy.header };
+      const { parts, csp } = await renderParts({ kind, view } as Handed, place);
+      return { html: parts.join(''), csp };
+    },
+    renderFile: async (kind, view) => {
+      const { parts, csp } = await renderParts({ kind, view } as Handed, 'file');
+      return { body: encodeParts(parts), csp };
     },
   };
+}
+
+/** Each in turn, since joining them first makes another copy of a long text. */
+function encodeParts(parts: readonly string[]): Uint8Array {
+  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
+  let end = 0;
+  for (const part of parts) end += bytes.write(part, end);
+  return bytes;
 }
 
 interface DrawContext {
@@ -128,17 +148,18 @@ function scriptElement({ attributes }: ScriptFile, root: string): string {
   return `<script defer src="${root}${attributes}></script>`;
 }
 
-/** Replaces the first of each text, which are in this order. In one go, since each change of a page makes a copy of it. */
-function replaceInTurn(html: string, changes: readonly (readonly [from: string, to: string])[]): string {
-  let [changed, end] = ['', 0];
+/** Replaces the first of each text, which are in this order, and returns what stands between them and in their places. */
+function replaceInTurn(html: string, changes: readonly (readonly [from: string, to: string])[]): string[] {
+  const parts: string[] = [];
+  let end = 0;
   for (const [from, to] of changes) {
     // The last is at the end of a long page.
     const at = from === BODY_END ? html.lastIndexOf(from) : html.indexOf(from, end);
     if (at === -1) continue;
-    changed += html.slice(end, at) + to;
+    parts.push(html.slice(end, at), to);
     end = at + from.length;
   }
-  return changed + html.slice(end);
+  return [...parts, html.slice(end)];
 }
 
 /** Number of themes whose policies are kept. */

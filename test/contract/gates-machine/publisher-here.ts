@@ -11,13 +11,15 @@ import { createStore } from '../../../src/store/create-store.ts';
 /** Pictures, in which words cannot be read, and badges of which another one of the page says the same: most of the work. */
 const LEFT_OUT = /\.png$|^badges\/(?!status|card)|^(?:components|groups)\/[^/]+\/badges\//;
 
+const csp = "default-src 'none'";
+const documentOf = (kind: string, view: unknown) =>
+  `<!DOCTYPE html><html lang="en"><title>${kind}</title><p>${JSON.stringify(view).replaceAll('<', '\\u003c')}</p></html>`;
+
 const renderer: Renderer = {
   version: 'plain-1',
   scriptOf: (name) => `// ${name}`,
-  render: async (kind, view) => ({
-    html: `<!DOCTYPE html><html lang="en"><title>${kind}</title><p>${JSON.stringify(view).replaceAll('<', '\\u003c')}</p></html>`,
-    csp: "default-src 'none'",
-  }),
+  render: async (kind, view) => ({ html: documentOf(kind, view), csp }),
+  renderFile: async (kind, view) => ({ body: Buffer.from(documentOf(kind, view)), csp }),
 };
 
 export async function startPublisherHere(options: PublisherClientOptions): Promise<PublisherClient> {
