@@ -37,12 +37,16 @@ export function favicon(state: State): string {
 
 /** The same as a `data:` address, with which a page needs no second request. */
 export function faviconAddress(state: State): string {
-  const escaped = favicon(state)
-    .trim()
-    .replaceAll('"', "'")
-    .replace(/[<># ]/g, (character) => encodeURIComponent(character));
-  return `data:image/svg+xml,${escaped}`;
+  return addresses.getOrInsertComputed(state, () => {
+    const escaped = favicon(state)
+      .trim()
+      .replaceAll('"', "'")
+      .replace(/[<># ]/g, (character) => encodeURIComponent(character));
+    return `data:image/svg+xml,${escaped}`;
+  });
 }
+
+const addresses = new Map<State, string>();
 
 /**
  * Custom properties of every colour, and for each state a class `s-<state>` that sets `--s` (words and shapes),

@@ -142,7 +142,8 @@ function zoneCache(zone: string): ZoneCache {
   return created;
 }
 
-function offsetAt(at: EpochMs, zone: string): number {
+/** Milliseconds by which clocks in `zone` are ahead of UTC. */
+export function offsetAt(at: EpochMs, zone: string): number {
   const { offsets } = zoneCache(zone);
   const index = offsets.findIndex(({ from, to }) => at >= from && at < to);
   const offset = offsets[index] ?? findOffset(at, zone);

@@ -1,6 +1,6 @@
 /** Writes a release next to the last one: changed files are written, unchanged ones are shared. It isn't served yet. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
@@ -342,7 +342,7 @@ function fileSize(path: string): number | null {
 }
 
 function digestBytes(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes, 'hex');
 }
 
 // Checks that a rendered file looks like its content type. A broken file is never published.

@@ -9,6 +9,7 @@ import {
   formatUptime,
   HOUR_MS,
   MINUTE_MS,
+  offsetAt,
   type Recurrence,
   SECOND_MS,
   toIso,
@@ -77,7 +78,9 @@ function createFormat(locale: string, zone: string) {
     return { timeInYear, time, clock } as Clock;
   }) as [Clock, Clock];
   const isSameDay = (a: EpochMs, b: EpochMs) => dayOf(a, zone) === dayOf(b, zone);
-  const clockOfDay = inUtc(TIME_WAYS[2] ?? {});
+  const ofDay = inUtc(TIME_WAYS[2] ?? {});
+  const timesOfDay = new Map<number, string>();
+  const clockOfDay = { format: (ms: number) => timesOfDay.getOrInsertComputed(ms, () => ofDay.format(ms)) };
   const day = inUtc({ year: 'numeric', month: 'short', day: 'numeric' });
   const dayInYear = inUtc({ month: 'short', day: 'numeric' });
   const dayLong = inUtc({ weekday: 'long', month: 'long', day: 'numeric' });
@@ -136,6 +139,8 @@ function createFormat(locale: string, zone: string) {
       make: (one: Named) => Piece,
       more: string = '',
     ): (string | Piece)[] => {
+      // Most lists are of one name, which no language writes in another way.
+      if (named.length === 1 && more === '') return named.map((one) => make(one));
       let at = 0;
       const names = [...named.map(({ name }) => name), ...(more === '' ? [] : [more])];
       return list.formatToParts(names).map(({ type, value }) => {
@@ -149,9 +154,6 @@ function createFormat(locale: string, zone: string) {
     zone: zone.replaceAll('_', ' '),
   };
 }
-
-const offsetAt = (at: EpochMs, zone: string) =>
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offset;
 
 /** Without what `writeDuration` leaves out, so that durations that are written alike are one. */
 function inWholeUnits(ms: number): number {

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 interface SpanWords {
   readonly stateWord: (letter: string) => string;
   /** Of minutes since midnight. */
-  readonly clock: Intl.DateTimeFormat;
+  readonly clock: { readonly format: (ms: number) => string };
   /** Empty where a browser cannot write it. */
   readonly duration: (ms: number) => string;
   readonly ongoing: string;
