@@ -57,19 +57,7 @@ function inkFor(plate: Colour): Colour {
 }
 
 /** A plate's colour and that of the ink on it, ready to be written. */
-export interface Paint {
-  readonly colour: Colour;
-  readonly ink: Colour;
-  /** As `fill` gives it. */
-  readonly inkFill: string;
-  /** The beginnings of paths, up to their data: of a plate, and of letters, as they are and lowered. */
-  readonly platePath: string;
-  readonly inkPath: string;
-  readonly liftedInkPath: string;
-  readonly rules: string;
-  /** Its rules behind others, by those; as many as there are plates that stand beside one. */
-  readonly rulesBehind: Memo<string>;
-}
+export type Paint = ReturnType<typeof mix>;
 
 /** A site uses a few dozen colours; the limit keeps strangers' colours from filling the memory. */
 const PAINTS_MAX = 512;
@@ -89,7 +77,7 @@ export function parsePaint(text: string, fallback: Colour, scheme: BadgeScheme):
   return paint;
 }
 
-function mix(colour: Colour, scheme: BadgeScheme): Paint {
+function mix(colour: Colour, scheme: BadgeScheme) {
   const ink = inkFor(colour);
   const canvas = { scheme, rules: '' };
   const plateFill = attribute('fill', colour, canvas);
@@ -97,12 +85,15 @@ function mix(colour: Colour, scheme: BadgeScheme): Paint {
   return {
     colour,
     ink,
+    /** As `fill` gives it. */
     inkFill,
+    /** The beginnings of paths, up to their data: of a plate, and of letters, as they are and lowered. */
     platePath: flattened(`<path${plateFill} d="`),
     inkPath: flattened(`<path${inkFill} d="`),
     liftedInkPath: flattened(`<path${inkFill} transform="translate(0 ${LIFT})" d="`),
     rules: flattened(canvas.rules),
-    rulesBehind: createMemo(16),
+    /** Its rules behind others, by those; as many as there are plates that stand beside one. */
+    rulesBehind: createMemo<string>(16),
   };
 }
 

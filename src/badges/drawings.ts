@@ -44,12 +44,7 @@ export function drawBars(days: readonly State[], place: BarsPlace, canvas: Canva
   return `<g fill="none" stroke-dasharray="${width} ${pitch - width}">${out}</g>`;
 }
 
-interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+type Box = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 
 /** Points of a line chart that are worth drawing: more would be closer together than a pixel. */
 const SPARK_POINTS_MAX = 48;

@@ -10,7 +10,7 @@ import { escapeMarkup } from '../model/scalars.ts';
 import type { State } from '../model/state.ts';
 import { addRules, type Canvas, fill, type Paint, parsePaint, titleEnd } from './canvas.ts';
 import { drawBars, drawLogo, drawShape, drawSpark, type Logo } from './drawings.ts';
-import { estimatedWidth, outlineText, type Setting, toCapitals, typeset } from './lettering/outline.ts';
+import { estimatedWidth, outlineText, toCapitals, typeset } from './lettering/outline.ts';
 import { cleanText, TEXT_LENGTH_MAX, textDirection } from './lettering/text.ts';
 import type { BadgeScheme, BadgeStyle } from './names.ts';
 import { FALLBACK_COLOUR, LABEL_COLOUR, PANEL_LINE_COLOUR } from './palette.ts';
@@ -18,18 +18,10 @@ import { inset, outline, penAt, platePath, SHAPES, type Shape, type Stretch } fr
 
 const FAMILIES = 'DejaVu Sans,Verdana,system-ui,sans-serif';
 
-/** A text with what is needed to draw it: as outlines where they cover it, else as text in the viewer's fonts. */
-interface Lettering {
-  /** Clean, and the same as markup. */
-  readonly text: string;
-  readonly markup: string;
-  readonly setting: Setting;
-  readonly width: number;
-  /** Its outlines; null: they lack one of its letters, and its width is a guess. */
-  readonly path: string | null;
-}
+type Lettering = ReturnType<typeof setText>;
 
-function setText(value: unknown, { isLoud, tracking }: Shape, part: 'label' | 'message'): Lettering {
+/** A text with what is needed to draw it: as outlines where they cover it, else as text in the viewer's fonts. */
+function setText(value: unknown, { isLoud, tracking }: Shape, part: 'label' | 'message') {
   const text = typeof value === 'string' ? value : String(value ?? '');
   const weight = isLoud && part === 'message' ? 'bold' : 'regular';
   if (text.length <= TEXT_LENGTH_MAX) {
@@ -42,6 +34,7 @@ function setText(value: unknown, { isLoud, tracking }: Shape, part: 'label' | 'm
   const setting = typeset(weight, tracking, false);
   const outline = outlineText(drawn, setting);
   const width = outline?.width ?? estimatedWidth(drawn, setting);
+  // Clean, and the same as markup. Without outlines, which lack one of its letters, its width is a guess.
   return { text: clean, markup: escapeMarkup(clean), setting, width, path: outline?.path ?? null };
 }
 
@@ -166,25 +159,18 @@ function wrap(body: string, { name, width }: { name: string; width: number }, ca
 }
 
 /** One end of a badge: a plate with a text on it, and before the text room for a drawing. */
-interface Side {
-  readonly lettering: Lettering;
-  /** Of the plate, in whole pixels so that seams are sharp; 0: there is none. */
-  readonly width: number;
-  /** From the plate's left edge to the drawing, and to the text. */
-  readonly drawingX: number;
-  readonly textX: number;
-}
-
 function layOut(
   lettering: Lettering,
   drawing: { width: number; gap: number },
   padding: { before: number; after: number },
-): Side {
+) {
   const room = drawing.width === 0 ? 0 : drawing.width + (lettering.text === '' ? 0 : drawing.gap);
   const content = room + lettering.width;
   if (content === 0) return { lettering, width: 0, drawingX: 0, textX: 0 };
   const wanted = padding.before + content + padding.after;
+  // Of the plate, in whole pixels so that seams are sharp.
   const width = Math.ceil(wanted / 10) * 10;
+  // From the plate's left edge to the drawing, and to the text.
   const drawingX = padding.before + Math.floor((width - wanted) / 2);
   return { lettering, width, drawingX, textX: drawingX + room };
 }

@@ -18,35 +18,20 @@ interface Form {
   readonly isText: boolean;
 }
 
+type Ends = ReturnType<typeof withEnds>;
+
 /** A form with the ends that its outlines have in common. */
-interface Ends extends Form {
-  /** Path from the top edge round the two corners on the right to the bottom edge. */
-  readonly rightEnd: string;
-  /** Path from the bottom edge round the two corners on the left to the top edge. */
-  readonly leftEnd: string;
-}
-
-export interface Shape extends Ends {
-  /** The document's first tag, up to the name that is its label. */
-  readonly opening: (width: number) => string;
-  /** The outline of the plate before a seam. */
-  readonly firstPlate: (seam: number) => string;
-  /** Of the plate behind one, from the end of its top edge to its left. */
-  readonly lastPlate: (width: number) => string;
-  readonly baseline: number;
-  /** Whether outlines have to be lowered by `LIFT`, from the baseline that they are made for. */
-  readonly isLifted: boolean;
-}
-
-function withEnds(form: Form): Ends {
+function withEnds(form: Form) {
   const { height, radius: r } = form;
   const corner = `a${r} ${r} 0 0 1`;
   const side = height - 2 * r;
   return {
     ...form,
+    /** Path from the top edge round the two corners on the right to the bottom edge. */
     rightEnd: flattened(
       r === 0 ? `v${height}` : `${corner} ${r} ${r}${side === 0 ? '' : `v${side}`}${corner}-${r} ${r}`,
     ),
+    /** Path from the bottom edge round the two corners on the left to the top edge. */
     leftEnd: flattened(r === 0 ? 'z' : `${corner}-${r}-${r}${side === 0 ? '' : `v-${side}`}${corner} ${r}-${r}z`),
   };
 }
@@ -75,19 +60,25 @@ function byWidth(write: (width: number) => string, step = 10): (width: number) =
 /** Where the outline of a text begins. */
 export const penAt = byWidth((x) => `M${x} ${BASELINE}`, 1);
 
-function shape(form: Form): Shape {
+export type Shape = ReturnType<typeof shape>;
+
+function shape(form: Form) {
   const ends = withEnds(form);
   const { height } = form;
   const lift = (height - OUTLINE_HEIGHT) / 2;
   return {
     ...ends,
     baseline: BASELINE + lift,
+    /** The document's first tag, up to the name that is its label. */
     opening: byWidth(
       (width) =>
         `<svg xmlns="http://www.w3.org/2000/svg" width="${width / 10}" height="${height / 10}" viewBox="0 0 ${width} ${height}" role="img" aria-label="`,
     ),
+    /** The outline of the plate before a seam. */
     firstPlate: byWidth((to) => `${outline({ from: 0, to, isFirst: true, isLast: false }, ends)}"/>`),
+    /** Of the plate behind one, from the end of its top edge to its left. */
     lastPlate: byWidth((width) => `H${width - ends.radius}${ends.rightEnd}`),
+    /** Whether outlines have to be lowered by `LIFT`, from the baseline that they are made for. */
     isLifted: lift !== 0,
   };
 }

@@ -110,11 +110,7 @@ function placeScripts(drawn: string, hasFiles: boolean): string {
   return scriptFiles.reduce((rest, [, content]) => rest.replace(`${MODULE_SCRIPT}${content}</script>`, ''), html);
 }
 
-function finish(
-  { view }: Handed,
-  drawn: Pick<DrawnPage, 'html' | 'styles'>,
-  renderedScripts: ReadonlySet<string>,
-): DrawnPage {
+function finish({ view }: Handed, drawn: Omit<DrawnPage, 'scripts'>, renderedScripts: ReadonlySet<string>): DrawnPage {
   // A page in one language has none to offer, and is long to search.
   const ahead = view.shell.languages.length === 0 ? [HEAD_SCRIPT] : [HEAD_SCRIPT, OFFER_SCRIPT];
   const inlined = [...manifest.inlinedScripts].filter(([id]) => renderedScripts.has(id));

@@ -22,19 +22,7 @@ export interface Rendered {
   readonly csp: string;
 }
 
-export interface Renderer {
-  /** With the same version, the same view gives the same bytes. */
-  readonly version: string;
-  /**
-   * @param place  `file`: the page loads its scripts from files (`scriptOf`). Default: it contains all of them.
-   * @throws PUBLISH_FAILED when the view cannot be drawn
-   */
-  readonly render: <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind], place?: 'file') => Promise<Rendered>;
-  /** The same for a file, in UTF-8. */
-  readonly renderFile: (kind: string, view: unknown) => Promise<{ readonly body: Uint8Array; readonly csp: string }>;
-  /** Text of one of `PAGE_SCRIPTS`. */
-  readonly scriptOf: (name: string) => string;
-}
+export type Renderer = Awaited<ReturnType<typeof loadRenderer>>;
 
 /** What the built entry exports. */
 interface Built {
@@ -49,7 +37,7 @@ interface Built {
  *
  * @throws PUBLISH_FAILED when they do not compile
  */
-export async function loadRenderer(own: OwnComponents | null = null): Promise<Renderer> {
+export async function loadRenderer(own: OwnComponents | null = null) {
   const entry = await compilePages(own);
   // Errors in an operator's components are reported with their file and line.
   if (own !== null) process.setSourceMapsEnabled(true);
@@ -61,7 +49,7 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
     const { themeCss, subscribeHref, isGated, isOfPage, root } = view.shell;
     // What is behind a gate is kept by nobody, and a page that nobody finds is shown at any address.
     const hasFiles = place === 'file' && isOfPage && !isGated && kind !== 'not-found';
-    const page = await drawn(built, { kind, view } as Handed, { hasFiles, placeOf });
+    const page = await drawn(built, { kind, view } as Handed, hasFiles, placeOf);
     const beside = hasFiles ? files.filter(({ content }) => page.scripts.includes(content)) : [];
     const scripts = page.scripts.map((one) => beside.find(({ content }) => content === one)?.text ?? one);
     const policy = policies(kind, scripts, { themeCss, formHref: isGated ? null : subscribeHref });
@@ -78,13 +66,20 @@ export async function loadRenderer(own: OwnComponents | null = null): Promise<Re
     return { parts, csp: policy.header };
   };
   return {
+    /** With the same version, the same view gives the same bytes. */
     version: programVersion(own),
-    scriptOf: (name) => files.find((file) => file.name === name)?.text ?? '',
-    render: async (kind, view, place) => {
+    /** Text of one of `PAGE_SCRIPTS`. */
+    scriptOf: (name: string): string => files.find((file) => file.name === name)?.text ?? '',
+    /**
+     * @param place  `file`: the page loads its scripts from files (`scriptOf`). Default: it contains all of them.
+     * @throws PUBLISH_FAILED when the view cannot be drawn
+     */
+    render: async <Kind extends ViewKind>(kind: Kind, view: ViewByKind[Kind], place?: 'file'): Promise<Rendered> => {
       const { parts, csp } = await renderParts({ kind, view } as Handed, place);
       return { html: parts.join(''), csp };
     },
-    renderFile: async (kind, view) => {
+    /** The same for a file, in UTF-8. */
+    renderFile: async (kind: string, view: unknown) => {
       const { parts, csp } = await renderParts({ kind, view } as Handed, 'file');
       return { body: encodeParts(parts), csp };
     },
@@ -99,12 +94,12 @@ function encodeParts(parts: readonly string[]): Uint8Array {
   return bytes;
 }
 
-interface DrawContext {
-  readonly hasFiles: boolean;
-  readonly placeOf: (error: unknown) => string | null;
-}
-
-async function drawn(built: Built, handed: Handed, { hasFiles, placeOf }: DrawContext): Promise<DrawnPage> {
+async function drawn(
+  built: Built,
+  handed: Handed,
+  hasFiles: boolean,
+  placeOf: (error: unknown) => string | null,
+): Promise<DrawnPage> {
   try {
     return await built.draw(handed, hasFiles);
   } catch (error) {
@@ -118,21 +113,12 @@ async function drawn(built: Built, handed: Handed, { hasFiles, placeOf }: DrawCo
   }
 }
 
-interface ScriptFile {
-  readonly name: string;
-  /** Its text inside a page. */
-  readonly content: string;
-  /** Its text as a file. */
-  readonly text: string;
-  /** The rest of its address, after that of the page, and its other attributes. */
-  readonly attributes: string;
-}
-
 /**
- * What is declared in one script is none of the next, as in modules. A script may end in a comment, with which a build with an
+ * A script with its text as a file (`content`: inside a page), and the rest of its address there with its other attributes. What is
+ * declared in one script is none of the next, as in modules. A script may end in a comment, with which a build with an
  * operator's components names its source map. Opened from a disk, browsers load no file with `integrity`.
  */
-function scriptFile(name: string, content: string): ScriptFile {
+function scriptFile(name: string, content: string) {
   const text = `(()=>{"use strict";${content}\n})()`;
   const digests = `${hash('sha256', text).slice(0, 8)}" integrity="sha256-${hash('sha256', text, 'base64')}"`;
   return { name, content, text, attributes: `${name}?${digests}` };
@@ -144,7 +130,7 @@ function scriptFile(name: string, content: string): ScriptFile {
  *
  * @param root  of the page, from where it is
  */
-function scriptElement({ attributes }: ScriptFile, root: string): string {
+function scriptElement({ attributes }: ReturnType<typeof scriptFile>, root: string): string {
   return `<script defer src="${root}${attributes}></script>`;
 }
 
@@ -166,16 +152,15 @@ function replaceInTurn(html: string, changes: readonly (readonly [from: string, 
 const POLICIES_MAX = 1_000;
 
 /** Policies by kind and page, each computed once: every page of a kind has the same styles, and scripts by what is on it. */
-function cachePolicies(built: Built): (kind: ViewKind, scripts: readonly string[], shell: PolicyShell) => Policy {
-  const known = new LRUCache<string, Policy>({ max: POLICIES_MAX });
+function cachePolicies(built: Built) {
+  const known = new LRUCache<string, ReturnType<typeof makePolicy>>({ max: POLICIES_MAX });
   const numbers = new Map<string, number>();
-  return (kind, scripts, shell) => {
+  return (kind: ViewKind, scripts: readonly string[], shell: PolicyShell) => {
     const standing = scripts.map((content) => numbers.getOrInsertComputed(content, () => numbers.size)).join();
     const key = `${kind} ${standing} ${shell.formHref ?? ''} ${shell.themeCss ?? ''}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const styles = built.stylesByKind.get(kind) ?? [];
-    const made = makePolicy(kind, { styles, scripts }, shell);
+    const made = makePolicy(kind, { styles: built.stylesByKind.get(kind) ?? [], scripts }, shell);
     known.set(key, made);
     return made;
   };
@@ -184,24 +169,11 @@ function cachePolicies(built: Built): (kind: ViewKind, scripts: readonly string[
 const CHARSET = '<meta charset="utf-8">';
 const BODY_END = '</body>';
 
-interface Policy {
-  /** The value of the header. The host adds who may frame the page, because a document can't. */
-  readonly header: string;
-  /** The element for hosts that send no headers. */
-  readonly meta: string;
-}
-
 interface PolicyShell {
   /** The operator's variables, the only style that the build doesn't know. */
   readonly themeCss: string | null;
   /** The target of the form in the header of public pages; null: there is none. */
   readonly formHref: string | null;
-}
-
-/** Contents of the inlined styles and scripts that the build made for one kind of page. */
-interface BuiltContents {
-  readonly styles: readonly string[];
-  readonly scripts: readonly string[];
 }
 
 /** Kinds with a form: a password, an email address, an operator's command. */
@@ -212,9 +184,14 @@ const KINDS_WITH_FRAMES: ReadonlySet<ViewKind> = new Set(['ops-write']);
 /**
  * The strictest policy under which pages of a kind work. It follows from the build and not from the page: a style or a
  * script that got into a page in any other way stays without effect.
+ *
+ * @param contents  of the inlined styles and scripts that the build made for one kind of page
  */
-function makePolicy(kind: ViewKind, { styles, scripts }: BuiltContents, shell: PolicyShell): Policy {
-  const { themeCss, formHref } = shell;
+function makePolicy(
+  kind: ViewKind,
+  { styles, scripts }: Readonly<Record<'styles' | 'scripts', readonly string[]>>,
+  { themeCss, formHref }: PolicyShell,
+) {
   const elsewhere = formHref === null ? "'none'" : new URL(formHref).origin;
   const forms = KINDS_WITH_FORMS.has(kind) ? "'self'" : elsewhere;
   const directives = [
@@ -229,7 +206,9 @@ function makePolicy(kind: ViewKind, { styles, scripts }: BuiltContents, shell: P
     "base-uri 'none'",
   ].join(';');
   return {
+    /** The value of the header. The host adds who may frame the page, because a document can't. */
     header: directives,
+    /** The element for hosts that send no headers. */
     meta: `<meta http-equiv="Content-Security-Policy" content="${directives}">`,
   };
 }
