@@ -1,25 +1,69 @@
-/** What commands share: their configuration and their output. */
+/** What commands share: their options, their configuration and their output. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { buildStore, openOrClose, type StoreParts } from '../app/build-store.ts';
+import { now } from '../app/clock.ts';
 import { createLog } from '../app/log.ts';
 import { copyStore, schemaAt, storePlace } from '../app/open-store.ts';
 import { shortened } from '../app/run/outcome.ts';
 import { type Config, findConfig, parseConfig } from '../config/load.ts';
+import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { didYouMean } from '../schema/nearest.ts';
 import { latestVersion } from '../store/migrations.ts';
 import { CONNECTORS } from '../sync/connectors/index.ts';
-import { UsageError } from './terminal/exit.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError } from './terminal/exit.ts';
 
-/** Options that most commands have. */
-export interface CommonOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
+/** Values of options, by the names that commander gives them. The tables of commands say what they mean. */
+interface OptionValues {
+  readonly config: string;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly checks: boolean;
+  readonly component: readonly string[];
+  readonly confirmed: boolean;
+  readonly days: number;
+  readonly dryRun: boolean;
+  readonly expires: string;
+  readonly files: boolean;
+  readonly hold: boolean;
+  readonly host: string;
+  readonly issues: string;
+  readonly limit: number;
+  readonly list: boolean;
+  readonly name: string;
+  /** False: contact nothing outside this machine. */
+  readonly network: boolean;
+  readonly newKey: boolean;
+  readonly offline: boolean;
+  readonly out: string;
+  readonly page: string;
+  readonly port: number;
+  readonly release: boolean;
+  readonly retry: boolean;
+  /** True: all tokens of the page. A string: this token, or the one with this id. */
+  readonly revoke: boolean | string;
+  readonly role: 'all' | 'sync' | 'web';
+  readonly scope: readonly string[];
+  readonly sealed: boolean;
+  readonly send: boolean;
+  readonly since: string;
+  readonly statusPage: string;
+  readonly timezone: string;
+  readonly to: string;
+  readonly update: boolean;
+  readonly upstream: string;
+  readonly url: string;
 }
+type OptionName = keyof OptionValues;
+
+/** The options of a command: those of most commands, its own, and those that always have a value. */
+export type Options<Own extends OptionName = never, Always extends OptionName = never> = Partial<
+  Pick<OptionValues, 'config' | 'json' | 'quiet' | Own>
+> &
+  Pick<OptionValues, Always>;
 
 /** Loads the configuration of a command; null if none was given and there is no pharos.yaml here. */
 export function loadConfig(named: string | undefined): Config | null {
@@ -67,12 +111,39 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return new UsageError(`There is no ${what} "${name}".${didYouMean(name, known)} ${others}`);
 }
 
+/** Finds an upstream of the configuration by its id. @throws UsageError if there is none */
+export function requireUpstream({ upstreams }: Config, id: string): Config['upstreams'][number] {
+  const found = upstreams.find((upstream) => upstream.id === id);
+  if (found !== undefined) return found;
+  const ids = upstreams.map((upstream) => upstream.id);
+  throw unknownName('upstream', id, ids);
+}
+
+/** Finds a page by its slug. @throws UsageError if there is none */
+export async function requirePage(pharos: StoreParts, slug: string): Promise<ResolvedPage> {
+  const state = await pharos.readSite(now());
+  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
+  if (page === undefined) throw unknownName('page', slug, slugsOf(state));
+  return page;
+}
+
 /** Slugs of all pages. */
 export function slugsOf({ resolved }: SiteState): readonly string[] {
   return resolved.pages.map(({ definition }) => definition.slug);
 }
 
-/** Prints text, or one JSON object; never both. */
-export function print({ json }: { readonly json?: boolean }, value: unknown, text: string): void {
+/** Who runs this command, for the audit log. */
+export function commandActor(): string {
+  return `command:${userInfo().username}`;
+}
+
+/** Records in the audit log what a command did. */
+export function noteCommand({ audit }: StoreParts, action: string, subject: string | null, outcome: string): void {
+  audit.note({ actor: commandActor(), action, subject, outcome });
+}
+
+/** Prints a result as text or as one JSON object, never both. Returns the exit status. */
+export function print({ json }: Options, value: unknown, text: string, isOk = true): number {
   process.stdout.write(json === true ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  return isOk ? EXIT_DONE : EXIT_FAILED;
 }

@@ -18,13 +18,6 @@ export function complete(source: NameSource, line: readonly string[]): number {
   return EXIT_DONE;
 }
 
-interface Sketch {
-  readonly data?: unknown;
-  readonly upstreams?: unknown;
-  readonly pages?: unknown;
-  readonly notifications?: unknown;
-}
-
 /** The value of `--config` or `-c`, if any. Bash splits `--config=a.yaml` into three words. */
 function configIn(line: readonly string[]): string | undefined {
   const words = line.filter((word) => word !== '=');
@@ -36,11 +29,11 @@ function configIn(line: readonly string[]): string | undefined {
 function namesIn(source: Exclude<NameSource, 'kinds'>, config: string | undefined): readonly string[] {
   try {
     const found = findConfig(config, process.cwd());
-    const sketch = (found === null ? {} : (parse(found.text) as Sketch | null)) ?? {};
-    if (source === 'upstreams') return readFields(sketch.upstreams, 'id');
-    if (source === 'channels') return readFields(sketch.notifications, 'id');
-    const data = resolve(found === null ? '.' : dirname(found.file ?? '.'), String(sketch.data ?? 'data'));
-    return [...readFields(sketch.pages, 'slug'), ...publishedIn(data)];
+    const sketch = (found === null ? {} : (parse(found.text) as Readonly<Record<string, unknown>> | null)) ?? {};
+    if (source === 'upstreams') return readFields(sketch['upstreams'], 'id');
+    if (source === 'channels') return readFields(sketch['notifications'], 'id');
+    const data = resolve(found === null ? '.' : dirname(found.file ?? '.'), String(sketch['data'] ?? 'data'));
+    return [...readFields(sketch['pages'], 'slug'), ...publishedIn(data)];
   } catch {
     return [];
   }

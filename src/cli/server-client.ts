@@ -5,30 +5,26 @@ import { originOf } from '../app/serving/listening.ts';
 import type { Config } from '../config/load.ts';
 import { messageOf, StatusError } from '../errors.ts';
 
-interface ServerRequest {
-  readonly method: 'POST' | 'PATCH';
-  /** Below `/-/`. */
-  readonly path: string;
-  readonly body: unknown;
-  /** Sent again if the command is repeated. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly waitMs: number;
-}
-
 /** A server with an operator token. */
-export interface OperatedServer {
-  readonly base: string;
-  readonly token: string;
-}
+export type OperatedServer = NonNullable<ReturnType<typeof findServer>>;
 
 /**
  * The configured server, or the one at an address with the token in PHAROS_TOKEN, which needs no configuration. Null:
  * there is no token.
  */
-export function findServer(config: Config | null, url: string | undefined): OperatedServer | null {
+export function findServer(config: Config | null, url: string | undefined) {
   const token = config?.operators.token?.reveal() ?? process.env['PHAROS_TOKEN'];
   const base = url ?? (config === null ? null : originOf(config.server));
   return token === undefined || token === '' || base === null ? null : { base, token };
+}
+
+interface ServerRequest {
+  readonly method: 'POST' | 'PATCH';
+  /** Below `/-/`. */
+  readonly path: string;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly waitMs: number;
 }
 
 /**
@@ -42,11 +38,7 @@ export async function askServer(
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const answer = await request(new URL(`/-/${path}`, base), {
     method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      ...headers,
-    },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
     headersTimeout: waitMs,
     bodyTimeout: waitMs,

@@ -19,8 +19,6 @@ interface AuditTrailOptions {
 const COUNTS_KEPT_MS = 5_000;
 const HASH_LENGTH = 12;
 
-export type AuditTrail = ReturnType<typeof createAuditTrail>;
-
 /** Creates the trail. Writes happen in order, so a run's result is never stored before its entry. */
 export function createAuditTrail(options: AuditTrailOptions) {
   const { audit, now, onError } = options;

@@ -10,18 +10,13 @@ const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spa
 export async function badge(
   label: string,
   message: string,
-  {
-    style = 'flat',
-    color = 'gray',
-    scheme,
-  }: { readonly style?: string; readonly color?: string; readonly scheme?: string },
+  options: Readonly<Partial<Record<'style' | 'color' | 'scheme', string>>>,
 ): Promise<number> {
+  const { style = 'flat', color = 'gray', scheme } = options;
   if (parseColour(color) === null)
     throw new UsageError(`--color expects a name such as orange, or #rrggbb; got "${color}".`);
   const svg = renderBadge({
-    label,
-    message,
-    color,
+    ...{ label, message, color },
     scheme: scheme === undefined ? undefined : oneOf('--scheme', scheme, BADGE_SCHEMES),
     style: oneOf('--style', style, STYLES),
   });

@@ -6,31 +6,25 @@ import { compose, type Pharos } from '../../app/compose.ts';
 import { createLog } from '../../app/log.ts';
 import { listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { findUnknownReferences } from '../../app/references.ts';
+import type { RunReport } from '../../app/run/engine.ts';
 import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
 import { witnessAll } from '../../app/transparency/witness.ts';
 import type { Config } from '../../config/load.ts';
-import type { UnknownReference } from '../../publish/definitions/references.ts';
+import { StatusError } from '../../errors.ts';
 import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
-import { type CommonOptions, print, requireConfig, unknownName } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED } from '../terminal/exit.ts';
+import { loadConfig, type Options, print, requireConfig, requireUpstream } from '../common.ts';
+import { askServer, findServer } from '../server-client.ts';
+import { UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress, runText } from '../terminal/report-text.ts';
 import { paragraph, plain } from '../terminal/table.ts';
-
-interface BuildOptions extends CommonOptions {
-  /** Folder to use instead of the configured output. */
-  readonly out?: string;
-  readonly offline?: boolean;
-  /** Write each password page as one encrypted file. */
-  readonly sealed?: boolean;
-}
 
 /** The default output folder. */
 const DEFAULT_FOLDER = 'out';
 
 /** Syncs once (unless offline), publishes everything, and writes the public files for static hosts. */
-export async function build(options: BuildOptions): Promise<number> {
+export async function build(options: Options<'out' | 'offline' | 'sealed'>): Promise<number> {
   const config = requireConfig(options.config);
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
@@ -60,15 +54,20 @@ export async function build(options: BuildOptions): Promise<number> {
   }
   const references = await findUnknownReferences(pharos.base, new Map());
   progress.end();
-  print(
+  const referenceLines = references.map(({ place, message }) => warningLine(`${place}: ${message}`));
+  return print(
     options,
     { ...report, ...summariseFolder(targets), targets, references },
-    [runText(report), '', ...references.map(referenceLine), ...targets.flatMap(targetLines)].join('\n'),
+    [runText(report), '', ...referenceLines, ...targets.flatMap(targetLines)].join('\n'),
+    !report.hasFailed && targets.every(({ result }) => result !== 'failed'),
   );
-  return report.hasFailed || targets.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_DONE;
 }
 
-function createTargets(config: Config, { base, serving }: Pharos, { out, sealed }: BuildOptions): readonly Target[] {
+function createTargets(
+  config: Config,
+  { base, serving }: Pharos,
+  { out, sealed }: Options<'out' | 'sealed'>,
+): readonly Target[] {
   const deps = targetDeps(base, serving.keeper);
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
@@ -84,37 +83,59 @@ function summariseFolder(targets: readonly TargetReport[]): object {
   return { out: { folder: place, filesWritten, filesKept, filesRemoved } };
 }
 
-/** A reference to something that doesn't exist, as a line. */
-function referenceLine({ place, message }: UnknownReference): string {
-  return paragraph(`! ${plain(place)}: ${plain(message)}`, '  ');
-}
-
-function targetLines(report: TargetReport): string[] {
-  const { place, filesWritten, filesKept, filesRemoved, message, warnings } = report;
+function targetLines({ place, filesWritten, filesKept, filesRemoved, message, warnings }: TargetReport): string[] {
   return [
     `${counted(filesWritten, 'files')} written, ${filesKept} unchanged, ${filesRemoved} removed in ${plain(place)}`,
-    ...[...warnings, ...(message === null ? [] : [message])].map((text) => paragraph(`! ${plain(text)}`, '  ')),
+    ...[...warnings, ...(message === null ? [] : [message])].map(warningLine),
   ];
 }
 
+function warningLine(text: string): string {
+  return paragraph(`! ${plain(text)}`, '  ');
+}
+
 /** Syncs once and prints the report. */
-export async function sync(options: CommonOptions & { readonly upstream?: string }): Promise<number> {
+export async function sync(options: Options<'upstream'>): Promise<number> {
   const config = requireConfig(options.config);
-  if (options.upstream !== undefined && !config.upstreams.some((upstream) => upstream.id === options.upstream)) {
-    const ids = config.upstreams.map(({ id }) => id);
-    throw unknownName('upstream', options.upstream, ids);
-  }
+  const upstreams = options.upstream === undefined ? null : [requireUpstream(config, options.upstream).id];
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
   using progress = createProgress(isQuiet);
   await using base = await buildStore(config, { log });
   const engine = createRuns(base, { refresh: base.readSite, progress: runProgress(progress, now) });
-  const report = await engine.run({
-    trigger: 'command',
-    isPublishing: false,
-    ...(options.upstream === undefined ? {} : { upstreams: [options.upstream] }),
-  });
+  const request = { trigger: 'command', isPublishing: false, ...(upstreams === null ? {} : { upstreams }) };
+  const report = await engine.run(request);
   progress.end();
-  print(options, report, runText(report));
-  return report.hasFailed ? EXIT_FAILED : EXIT_DONE;
+  return print(options, report, runText(report), !report.hasFailed);
+}
+
+/** The server always responds earlier than this. */
+const WAIT_MS = 10 * 60_000;
+
+/** Tells the running server to sync and publish now, waits, and prints its report. */
+export async function rebuild(options: Options<'page' | 'url'>): Promise<number> {
+  const config = options.url === undefined ? requireConfig(options.config) : loadConfig(options.config);
+  const server = findServer(config, options.url);
+  if (server === null)
+    throw new UsageError(
+      config === null
+        ? 'Set PHAROS_TOKEN to the operator token of that server.'
+        : 'operators.token is not set, so the server does not accept rebuilds. Set it in the configuration and restart the server.',
+    );
+  const { base } = server;
+  using progress = createProgress(options.quiet ?? options.json ?? false);
+  progress.doing(`waiting for ${base} to sync and publish`);
+  const answer = await askServer(server, {
+    method: 'POST',
+    path: 'rebuild?wait=1',
+    body: options.page === undefined ? {} : { page: options.page },
+    waitMs: WAIT_MS,
+  }).finally(() => progress.end());
+  const { report, message } = (answer.body ?? {}) as { report?: RunReport; message?: string };
+  if (answer.status !== 200 || report === undefined)
+    throw new StatusError({
+      code: 'UPSTREAM_REFUSED',
+      message: `The server at ${base} answered ${answer.status}: ${message ?? 'no reason given.'}`,
+    });
+  return print(options, report, runText(report), !report.hasFailed);
 }

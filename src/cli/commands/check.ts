@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ownComponents, type StoreParts } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { checkPlace, checksHere, listChecks, makeChecker } from '../../app/nodes/checks.ts';
-import { type ChannelOff, createChannels } from '../../app/notify/channels.ts';
+import { createChannels } from '../../app/notify/channels.ts';
 import { releaseProblems } from '../../app/plan.ts';
 import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
 import {
@@ -21,46 +21,41 @@ import type { Channel } from '../../config/notifications.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { type Learned, WRITTEN_ID } from '../../model/observation.ts';
 import { MINUTE_MS } from '../../model/time.ts';
-import type { DefinitionProblem } from '../../publish/definitions/inputs.ts';
 import type { UnknownReference } from '../../publish/definitions/references.ts';
 import { compilePages } from '../../publish/draw/compile-pages.ts';
 import type { Target } from '../../publish/targets/create-target.ts';
 import { checkTarget } from '../../sync/connectors/check.ts';
 import type { Upstream } from '../../sync/upstream.ts';
-import { type CommonOptions, openToRead, print, requireConfig, unknownName } from '../common.ts';
+import { type Options, openToRead, print, requireConfig, unknownName } from '../common.ts';
 import { findingLines } from '../doctor/finding.ts';
 import { providerFindings } from '../doctor/identity-provider.ts';
 import { requireAnswer } from '../doctor/machine.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
-import { createProgress } from '../terminal/progress.ts';
+import { EXIT_FAILED, EXIT_USAGE } from '../terminal/exit.ts';
+import { allDone, createProgress, type Progress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
-import { paint, paragraph, plain, table } from '../terminal/table.ts';
-
-interface CheckOptions extends CommonOptions {
-  /** Contact nothing: check the file itself, and stored data. */
-  readonly offline?: boolean;
-}
+import { mark, marked, plain, table } from '../terminal/table.ts';
 
 /**
  * Queries every upstream once, and writes a test file to every target and removes it; prints one row for each. Then
- * prints problems of pages, and references to things that don't exist.
+ * prints problems of pages, and references to things that don't exist. Offline, it contacts nothing, and checks the file
+ * itself and stored data.
  */
-export async function check(options: CheckOptions): Promise<number> {
+export async function check(options: Options<'offline'>): Promise<number> {
   const config = requireConfig(options.config);
   using progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);
   const components = ownComponents(config);
   if (components !== null) await compilePages(components);
   const isOffline = options.offline ?? false;
-  const upstreams = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
-  const { rows, probed, lists } = await probeAll(pharos, upstreams, progress);
+  const asked = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
+  const { rows, probed, lists } = await probeAll(pharos, asked, progress);
   const targets = await Promise.all(
     isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
   );
   const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
   const read = await readNow(pharos, isOffline ? 'files' : answering, lists);
   const judged = rows.map((row) => withVerdict(row, read));
-  const verdicts = isOffline ? refusedFiles(read) : judged;
+  const upstreams = isOffline ? refusedFiles(read) : judged;
   for (const [id, learned] of read.learned) probed.set(id, learned);
   const { pages } = (await pharos.readSite(now())).resolved;
   const problems = [
@@ -70,63 +65,54 @@ export async function check(options: CheckOptions): Promise<number> {
   ];
   const references = withLines(config, await findUnknownReferences(pharos, read.learned));
   const providers = isOffline ? [] : await providerFindings(config, { now, proxy: pharos.proxy, pages });
-  const { channels, off } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
+  const { channels, off: channelsOff } = await createChannels({ ...pharos, ...pharos.live, now, sleep }).known();
   const isReachable =
-    [...verdicts, ...targets].every((row) => row.isOk) && providers.every(({ result }) => result !== 'fault');
+    [...upstreams, ...targets].every((row) => row.isOk) && providers.every(({ result }) => result !== 'fault');
   const isRight = references.every(({ isPast }) => isPast);
   progress.end();
   const lines = [
     ...(isOffline ? [OFFLINE, ...filesText(read)] : [rowsText(judged)]),
-    ...[
-      ...targets.map(targetText),
-      ...problems.map(problemText),
-      ...references.map(referenceText),
-      ...channels.map(channelText),
-      ...off.map(offText),
-    ].map((line) => paragraph(line, '  ')),
+    ...targets.map(({ place, isOk, code, summary }) =>
+      isOk ? marked('good', `${place}: ${summary}`) : marked('bad', `${code}: ${summary}`),
+    ),
+    ...problems.map(({ slug, message }) => marked('middling', `page ${slug}: ${message}`)),
+    ...references.map(({ place, message, isPast, line }) =>
+      marked(isPast ? 'middling' : 'bad', `${place}${line === undefined ? '' : ` (line ${line})`}: ${message}`),
+    ),
+    ...channels.map(channelText),
+    ...channelsOff.map(({ id, kind, reason }) =>
+      marked('middling', `channel ${id}${kind === null ? '' : ` (${kind})`} is off: ${reason}`),
+    ),
     ...providers.flatMap(findingLines),
   ];
-  print(
+  const file = config.file ?? 'The configuration';
+  const status = print(
     options,
     {
-      ok: isReachable && isRight,
-      config: config.file,
-      upstreams: verdicts,
-      targets,
-      problems,
-      references,
-      channels: channels.map(channelRow),
-      channelsOff: off,
-      providers,
+      ...{ ok: isReachable && isRight, config: config.file, upstreams, targets, problems, references },
+      ...{ channels: channels.map(channelRow), channelsOff, providers },
     },
-    `${config.file ?? 'The configuration'} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
+    `${file} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
+    isRight,
   );
   if (!isReachable) return EXIT_FAILED;
-  return isRight ? EXIT_DONE : EXIT_USAGE;
+  return isRight ? status : EXIT_USAGE;
 }
 
 /** A row for each upstream, its status pages, and what its lists have. */
-async function probeAll(
-  pharos: StoreParts,
-  upstreams: readonly Upstream[],
-  progress: ReturnType<typeof createProgress>,
-) {
+async function probeAll(pharos: StoreParts, upstreams: readonly Upstream[], progress: Progress) {
   const { asking, waiting } = upstreamProgress(progress, now);
   const probed = new Map<string, ProbedPages>();
   const lists = new Map<string, Learned>();
-  let answered = 0;
-  if (upstreams.length > 0) asking(answered, upstreams.length);
-  const rows = await Promise.all(
-    upstreams.map(async (upstream) => {
-      const row = await probeUpstream(pharos, upstream, {
+  const rows = await allDone(
+    upstreams.map((upstream) =>
+      probeUpstream(pharos, upstream, {
         onPages: (pages) => probed.set(upstream.id, pages),
         onLists: (learned) => lists.set(upstream.id, learned),
         onWait: waiting,
-      });
-      answered += 1;
-      asking(answered, upstreams.length);
-      return row;
-    }),
+      }),
+    ),
+    asking,
   );
   return { rows, probed, lists };
 }
@@ -134,8 +120,7 @@ async function probeAll(
 /** Adds to a row how a pass would judge the upstream's data. */
 function withVerdict(row: ProbeRow, { refused, learned }: ReadNow): ProbeRow {
   const reason = refused.get(row.upstream);
-  if (reason !== undefined)
-    return { ...row, isOk: false, code: 'UPSTREAM_SHAPE', summary: `a sync would take nothing of it: ${reason}` };
+  if (reason !== undefined) return { ...row, ...refusal(reason) };
   const unread = unreadable(learned.get(row.upstream)).filter((text) => !row.warnings.includes(text));
   return { ...row, warnings: [...row.warnings, ...unread] };
 }
@@ -150,28 +135,28 @@ function unreadable(learned: Learned | undefined): string[] {
 
 const DROPPED_SHOWN = 5;
 
-type RefusedRow = Pick<ProbeRow, 'upstream' | 'isOk' | 'code' | 'summary'>;
-
 /** Files on this machine are judged offline too. */
-function refusedFiles({ refused }: ReadNow): RefusedRow[] {
-  return [...refused].map(([upstream, reason]) => {
-    const summary = `a sync would take nothing of it: ${reason}`;
-    return { upstream, isOk: false, code: 'UPSTREAM_SHAPE', summary };
-  });
+function refusedFiles({ refused }: ReadNow) {
+  return [...refused].map(([upstream, reason]) => ({ upstream, ...refusal(reason) }));
+}
+
+function refusal(reason: string) {
+  return { isOk: false, code: 'UPSTREAM_SHAPE', summary: `a sync would take nothing of it: ${reason}` };
 }
 
 function filesText(read: ReadNow): string[] {
-  const refused = refusedFiles(read).map(
-    ({ upstream, code, summary }) => `${paint('bad', '✗')} ${upstream}: ${code}: ${plain(summary)}`,
-  );
+  const refused = refusedFiles(read).map((row) => marked('bad', `${row.upstream}: ${row.code}: ${row.summary}`));
   const warned = [...read.learned].flatMap(([upstream, learned]) =>
-    unreadable(learned).map((text) => `${paint('middling', '!')} ${upstream}: ${plain(text)}`),
+    unreadable(learned).map((text) => marked('middling', `${upstream}: ${text}`)),
   );
-  return [...refused, ...warned].map((line) => paragraph(line, '  '));
+  return [...refused, ...warned];
 }
 
 /** Adds the line of the file to each reference; references in posts have none. */
-function withLines({ file }: Config, references: readonly UnknownReference[]): readonly PlacedReference[] {
+function withLines(
+  { file }: Config,
+  references: readonly UnknownReference[],
+): readonly (UnknownReference & { readonly line?: number })[] {
   if (file === null) return references;
   const parsed = parseFile({ text: readFileSync(file, 'utf8'), file });
   return references.map((reference) => {
@@ -182,16 +167,10 @@ function withLines({ file }: Config, references: readonly UnknownReference[]): r
   });
 }
 
-interface PlacedReference extends UnknownReference {
-  readonly line?: number;
-}
-
 /** A probe writes no page, so it never uses these. */
 const UNREAD = { addresses: () => ({ home: null }), sources: () => [] };
 
 const OFFLINE = 'Offline: no upstream and no target was contacted. References are checked against stored data.';
-
-type TargetRow = Awaited<ReturnType<typeof probeTarget>>;
 
 async function probeTarget(target: Target) {
   const base = { target: target.kind, place: target.place };
@@ -207,35 +186,16 @@ async function probeTarget(target: Target) {
   }
 }
 
-function targetText({ place, isOk, code, summary }: TargetRow): string {
-  return isOk ? `${paint('good', '✓')} ${plain(place)}: ${summary}` : `${paint('bad', '✗')} ${code}: ${plain(summary)}`;
-}
-
-/** A problem of a page, as a line. */
-function problemText({ slug, message }: DefinitionProblem): string {
-  return `${paint('middling', '!')} page ${slug}: ${plain(message)}`;
-}
-
-function referenceText({ place, message, isPast, line }: PlacedReference): string {
-  return `${isPast ? paint('middling', '!') : paint('bad', '✗')} ${plain(place)}${line === undefined ? '' : ` (line ${line})`}: ${plain(message)}`;
-}
-
 /** Without its settings, which are secrets. */
 function channelRow({ id, kind, pages, components, monitors }: Channel): Readonly<Record<string, unknown>> {
   return { id, kind, pages: pages ?? null, components: components ?? null, monitors: monitors ?? null };
 }
 
 function channelText({ id, kind, pages, components, monitors }: Channel): string {
-  const ties = [
-    ...(pages === undefined ? [] : [`pages ${pages.join(', ')}`]),
-    ...(components === undefined ? [] : [`components ${components.join(', ')}`]),
-    ...(monitors === undefined ? [] : [`monitors ${monitors.join(', ')}`]),
-  ];
-  return `${paint('good', '✓')} channel ${plain(id)} (${kind}): ${plain(ties.length === 0 ? 'every page' : ties.join('; '))}`;
-}
-
-function offText({ id, kind, reason }: ChannelOff): string {
-  return `${paint('middling', '!')} channel ${plain(id)}${kind === null ? '' : ` (${plain(kind)})`} is off: ${plain(reason)}`;
+  const ties = Object.entries({ pages, components, monitors }).flatMap(([what, names]) =>
+    names === undefined ? [] : [`${what} ${names.join(', ')}`],
+  );
+  return marked('good', `channel ${id} (${kind}): ${ties.length === 0 ? 'every page' : ties.join('; ')}`);
 }
 
 /** In minutes, or in hours if there are many. */
@@ -249,7 +209,7 @@ function rowsText(rows: readonly ProbeRow[]): string {
   const lines = table(
     ['', 'upstream', 'kind', 'monitors', 'fresh within', ''],
     rows.map((row) => [
-      row.isOk ? paint('good', '✓') : paint('bad', '✗'),
+      mark(row.isOk ? 'good' : 'bad'),
       row.upstream,
       row.kind,
       row.monitorsTotal === null ? '–' : String(row.monitorsTotal),
@@ -258,13 +218,13 @@ function rowsText(rows: readonly ProbeRow[]): string {
     ]),
   );
   const warnings = rows.flatMap((row) =>
-    row.warnings.map((warning) => paragraph(`${paint('middling', '!')} ${row.upstream}: ${plain(warning)}`, '  ')),
+    row.warnings.map((warning) => marked('middling', `${row.upstream}: ${warning}`)),
   );
   return [lines, ...warnings].join('\n');
 }
 
 /** Runs checks once and prints the results; nothing is stored. Fails if something is down or couldn't be checked. */
-export async function checksRun(names: readonly string[], options: CommonOptions): Promise<number> {
+export async function checksRun(names: readonly string[], options: Options): Promise<number> {
   const config = requireConfig(options.config);
   await using base = await openToRead(config);
   const all = checksHere(base, await listChecks(base));
@@ -276,8 +236,7 @@ export async function checksRun(names: readonly string[], options: CommonOptions
   progress.end();
   const isOk = finished.every(({ verdict }) => verdict.state === 'operational' || verdict.state === 'degraded');
   const text = finished.length === 0 ? 'There is no active check to make here.' : drawTable(finished);
-  print(options, { ok: isOk, place: checkPlace(base), checks: finished.map(toResult) }, text);
-  return isOk ? EXIT_DONE : EXIT_FAILED;
+  return print(options, { ok: isOk, place: checkPlace(base), checks: finished.map(toResult) }, text, isOk);
 }
 
 /** Finds a check by its id, name, or `<upstream id>/<id>`. @throws UsageError if there is none */
@@ -298,9 +257,9 @@ function toResult({ upstream, check, verdict }: Finished): object {
 }
 
 const MARKS = {
-  operational: paint('good', '✓'),
-  degraded: paint('middling', '!'),
-  major_outage: paint('bad', '✗'),
+  operational: mark('good'),
+  degraded: mark('middling'),
+  major_outage: mark('bad'),
   unknown: '?',
 } as const;
 

@@ -44,10 +44,12 @@ import { IdSchema, SlugSchema, TimezoneSchema } from '../../schema/scalars.ts';
 import { openSqliteReader } from '../../store/sqlite/sqlite.ts';
 import { createHttp } from '../../sync/http/http.ts';
 import { parseJson } from '../../sync/http/json.ts';
-import { print } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { type Options, print } from '../common.ts';
+import { UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paragraph } from '../terminal/table.ts';
+
+type ImportOptions = Options<'checks' | 'issues' | 'statusPage' | 'update', 'out' | 'upstream' | 'page' | 'timezone'>;
 
 /** Imports from a page's address, or from documents of its API. */
 export async function importStatuspage(places: readonly string[], options: ImportOptions): Promise<number> {
@@ -56,13 +58,11 @@ export async function importStatuspage(places: readonly string[], options: Impor
     places.map(async (place) =>
       isAddress(place)
         ? withAddress(place, options, readStatuspage)
-        : { documents: [{ name: sourceName(place), value: readJson(place) }], notes: [] },
+        : { documents: [{ name: basename(place), value: readJson(place) }], notes: [] },
     ),
   );
-  const site = statuspageSite(
-    read.flatMap(({ documents }) => documents),
-    context,
-  );
+  const documents = read.flatMap((one) => one.documents);
+  const site = statuspageSite(documents, context);
   const notes = [...read.flatMap((one) => one.notes), ...site.notes];
   return writeImport({ ...site, notes }, context, options);
 }
@@ -148,8 +148,8 @@ export async function importGatus(places: readonly string[], options: ImportOpti
 
 async function gatusPart(place: string, options: ImportOptions): Promise<GatusPart> {
   if (isAddress(place)) return withAddress(place, options, (ask) => gatusFromApi(ask, place.replace(/\/+$/, '')));
-  if (isDatabase(place)) return withDatabase(place, 'Gatus', (select) => gatusFromDatabase(select, sourceName(place)));
-  return gatusConfig(sourceName(place), readYaml(place));
+  if (isDatabase(place)) return withDatabase(place, 'Gatus', (select) => gatusFromDatabase(select, basename(place)));
+  return gatusConfig(basename(place), readYaml(place));
 }
 
 /** Imports aren't urgent, and the other server is busy with its own visitors. */
@@ -167,11 +167,7 @@ function isAddress(place: string): boolean {
  * Gives `use` a function to request paths below an address; shows each request on the terminal, and closes the
  * connections afterwards.
  */
-async function withAddress<T>(
-  place: string,
-  { json }: { readonly json?: boolean },
-  use: (ask: Ask) => Promise<T>,
-): Promise<T> {
+async function withAddress<T>(place: string, { json }: Options, use: (ask: Ask) => Promise<T>): Promise<T> {
   const url = URL.parse(place);
   if (url === null || url.username !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(`${place} is not a valid address. Pass it without user name, query or fragment.`);
@@ -216,12 +212,16 @@ function readBytes(place: string): Buffer {
     if (size > FILE_BYTES_MAX) throw new UsageError(`${place} is larger than ${FILE_BYTES_MAX / 1024 / 1024} MB.`);
     return readFileSync(place);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `Can’t read ${place}: ${fileReason(error)}. Pass an existing file, or an address that starts with https://.`,
-    );
+    throw unreadable(place, error);
   }
 }
+
+/** The error for what can't be read, unless it is one for the user already. */
+function unreadable(place: string, error: unknown, remedy = FILE_REMEDY): UsageError {
+  return error instanceof UsageError ? error : new UsageError(`Can’t read ${place}: ${fileReason(error)}. ${remedy}`);
+}
+
+const FILE_REMEDY = 'Pass an existing file, or an address that starts with https://.';
 
 /** Reads a JSON file. @throws UsageError */
 function readJson(place: string): unknown {
@@ -240,15 +240,8 @@ function listFiles(folder: string, isWanted: (path: string) => boolean): SourceF
       .toSorted()
       .map((path) => ({ path, text: readBytes(join(folder, path)).toString('utf8') }));
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `Can’t read ${folder}: ${fileReason(error)}. Pass the folder of the repository, as \`git clone\` made it.`,
-    );
+    throw unreadable(folder, error, 'Pass the folder of the repository, as `git clone` made it.');
   }
-}
-
-function sourceName(place: string): string {
-  return basename(place);
 }
 
 /** Reads a YAML file. @throws UsageError */
@@ -275,53 +268,27 @@ function isDatabase(place: string): boolean {
       closeSync(file);
     }
   } catch (error) {
-    throw new UsageError(
-      `Can’t read ${place}: ${fileReason(error)}. Pass an existing file, or an address that starts with https://.`,
-    );
+    throw unreadable(place, error);
   }
 }
 
 /** Reads the database of another program without changing it. @throws UsageError if it isn't that program's database */
 async function withDatabase<T>(place: string, program: string, use: (select: Select) => Promise<T>): Promise<T> {
-  const refuse = (error: unknown): UsageError => {
+  const refuse = (error: unknown): never => {
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
-    return new UsageError(
+    throw new UsageError(
       `Can’t read ${place} as a database of ${program}: ${reason}. If it is in use, stop ${program} before you copy it.`,
     );
   };
-  let database: ReturnType<typeof openSqliteReader>;
+  const database = await Promise.try(openSqliteReader, place).catch(refuse);
   try {
-    database = openSqliteReader(place);
-  } catch (error) {
-    throw refuse(error);
-  }
-  try {
-    return await use((sql, parameters = []) =>
-      database.all(sql, parameters).catch((error: unknown) => {
-        throw refuse(error);
-      }),
-    );
+    return await use((sql, parameters = []) => database.all(sql, parameters).catch(refuse));
   } finally {
     await database.close();
   }
 }
 
 // Writes the result of an import: new posts, the page as a fragment of configuration, and a line for each difference.
-
-interface ImportOptions {
-  readonly out: string;
-  readonly upstream: string;
-  readonly page: string;
-  readonly timezone: string;
-  readonly update?: boolean;
-  /** Upptime: file with issues. Default: they are requested from GitHub. */
-  readonly issues?: string;
-  /** Uptime Kuma: slug of the page. Default: the only one. */
-  readonly statusPage?: string;
-  /** Monitoring tools: Pharos takes over their checks. */
-  readonly checks?: boolean;
-  readonly json?: boolean;
-}
 
 /** Checks the options. @throws UsageError */
 function parseContext({ page, timezone, upstream, checks }: ImportOptions): ImportContext {
@@ -336,12 +303,6 @@ function checked<T>(option: string, schema: z.ZodType<T>, value: unknown): T {
   throw new UsageError(`${option} ${quoted(value)}: ${parsed.faults[0].message}.`);
 }
 
-interface Written {
-  readonly file: string;
-  /** `kept`: the file exists with other contents, which stay. */
-  readonly outcome: 'new' | 'unchanged' | 'updated' | 'kept';
-}
-
 /**
  * Writes the files of an import into a folder. Existing files with other contents stay, because they may have been
  * edited since, unless `--update` is given.
@@ -354,43 +315,37 @@ function writeImport(site: ImportedSite, context: ImportContext, options: Import
     folder: `./${relative(process.cwd(), folder)}`,
   });
   mkdirSync(folder, { recursive: true });
-  const write = (name: string, text: string): Written => writeOne(join(folder, name), text, options.update === true);
+  const write = (name: string, text: string) => writeOne(join(folder, name), text, options.update === true);
   const posts = files.posts.map(({ name, text }) => write(name, text));
   const page = write(`${toSlug(context.page)}.pages.yaml`, files.fragment);
   const isWhole = files.notes.every(({ kind }) => kind === 'changed');
-  print(
-    options,
-    { ok: true, posts, page, notes: files.notes },
-    [
-      ...describeWritten([...posts, page]),
-      ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
-      '',
-      ...summary(posts, page),
-    ].join('\n'),
-  );
-  return isWhole || posts.length > 0 ? EXIT_DONE : EXIT_FAILED;
+  const lines = [
+    ...[...posts, page].flatMap(describeWritten),
+    ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
+    '',
+    `${counted(posts.length, 'posts')}: ${countOutcomes(posts)}.`,
+    `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
+  ];
+  return print(options, { ok: true, posts, page, notes: files.notes }, lines.join('\n'), isWhole || posts.length > 0);
 }
 
-function writeOne(file: string, text: string, isUpdating: boolean): Written {
-  if (!existsSync(file)) {
-    writeFileSync(file, text, { flag: 'wx' });
-    return { file, outcome: 'new' };
-  }
-  if (readFileSync(file, 'utf8') === text) return { file, outcome: 'unchanged' };
-  if (!isUpdating) return { file, outcome: 'kept' };
-  writeFileSync(file, text);
-  return { file, outcome: 'updated' };
+type Written = ReturnType<typeof writeOne>;
+
+function writeOne(file: string, text: string, isUpdating: boolean) {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  if (before === text) return { file, outcome: 'unchanged' } as const;
+  // The file exists with other contents, which stay.
+  if (before !== null && !isUpdating) return { file, outcome: 'kept' } as const;
+  writeFileSync(file, text, before === null ? { flag: 'wx' } : {});
+  return { file, outcome: before === null ? 'new' : 'updated' } as const;
 }
 
-function describeWritten(written: readonly Written[]): string[] {
-  return written
-    .filter(({ outcome }) => outcome !== 'unchanged')
-    .map(({ file, outcome }) => {
-      const path = relative(process.cwd(), file);
-      return outcome === 'kept'
-        ? `= ${path} exists with different text and was kept; --update overwrites it`
-        : `+ ${path}`;
-    });
+function describeWritten({ file, outcome }: Written): string[] {
+  if (outcome === 'unchanged') return [];
+  const path = relative(process.cwd(), file);
+  return [
+    outcome === 'kept' ? `= ${path} exists with different text and was kept; --update overwrites it` : `+ ${path}`,
+  ];
 }
 
 function noteLine({ kind, place, message }: ImportNote): string {
@@ -402,16 +357,12 @@ function plainLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 
-function summary(posts: readonly Written[], page: Written): string[] {
+function countOutcomes(posts: readonly Written[]): string {
   const count = (outcome: Written['outcome']): number => posts.filter((one) => one.outcome === outcome).length;
-  const counts = [
+  return [
     `${count('new')} new`,
     `${count('unchanged')} unchanged`,
     ...(count('updated') === 0 ? [] : [`${count('updated')} updated`]),
     ...(count('kept') === 0 ? [] : [`${count('kept')} left unchanged`]),
-  ];
-  return [
-    `${counted(posts.length, 'posts')}: ${counts.join(', ')}.`,
-    `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
-  ];
+  ].join(', ');
 }

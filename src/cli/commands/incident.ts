@@ -5,10 +5,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { now } from '../../app/clock.ts';
-import { newSuffix, pageNamed, subscriberParts, writingPage } from '../../app/operators/writing.ts';
+import { newSuffix, subscriberParts, writingPage } from '../../app/operators/writing.ts';
 import type { Config } from '../../config/load.ts';
 import { isStatusError, StatusError } from '../../errors.ts';
 import type { IncidentAnswer } from '../../incidents/answers.ts';
@@ -16,30 +15,24 @@ import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import { authorPage } from '../../incidents/writer.ts';
 import { toIso } from '../../model/time.ts';
-import { type CommonOptions, openQuietly, print, slugsOf, unknownName } from '../common.ts';
+import { commandActor, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
 import { askServer, findServer, type OperatedServer } from '../server-client.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 
-interface ApiOptions extends CommonOptions {
-  readonly folder?: string;
-  readonly page?: readonly string[];
-  readonly monitor?: readonly string[];
+/** Options of the commands that write posts. */
+export interface PostOptions {
+  readonly config?: string;
+  readonly json?: boolean;
   readonly url?: string;
-}
-
-interface DeclareOptions extends ApiOptions {
-  readonly component?: readonly string[];
+  readonly folder?: string;
+  readonly page?: string[];
+  readonly monitor?: string[];
+  readonly component?: string[];
+  readonly body?: string;
   readonly status?: string;
   readonly impact?: string;
   readonly started?: string;
-  readonly body?: string;
   readonly draft?: boolean;
-}
-
-export interface UpdateOptions extends ApiOptions {
-  readonly component?: readonly string[];
-  readonly status?: string;
-  readonly body?: string;
 }
 
 /** Where an incident goes: to the API of one page, or into a folder of posts. */
@@ -48,7 +41,7 @@ type Place =
   | { readonly kind: 'folder' };
 
 /** Uses the API if there is an operator token and one page is given, unless a folder or a monitor is given. */
-export function choosePlace({ folder, page = [], monitor, url }: ApiOptions, config: Config | null): Place {
+export function choosePlace({ folder, page = [], monitor, url }: PostOptions, config: Config | null): Place {
   const [only] = page;
   const isApi = folder === undefined && monitor === undefined && page.length === 1 && only !== undefined;
   const server = isApi ? findServer(config, url) : null;
@@ -58,46 +51,26 @@ export function choosePlace({ folder, page = [], monitor, url }: ApiOptions, con
 }
 
 /** `pharos incident new` over the API. */
-export function declareIncident(
-  place: Place & { kind: 'api' },
-  name: string,
-  options: DeclareOptions,
-): Promise<number> {
-  if (options.started !== undefined) throw new UsageError('--started works only with --folder.');
-  return send(place, options, {
-    id: 'createIncident',
-    params: {},
-    incident: {
-      name,
-      ...(options.status === undefined ? {} : { status: options.status }),
-      ...(options.body === undefined ? {} : { body: options.body }),
-      ...(options.impact === undefined ? {} : { impact_override: options.impact }),
-      ...(options.draft === true ? { published: false } : {}),
-      ...parseComponents(place.page, options.component),
-    },
-  });
+export function declareIncident(place: Place & { kind: 'api' }, name: string, options: PostOptions): Promise<number> {
+  const { started, status, body, impact, draft, component } = options;
+  if (started !== undefined) throw new UsageError('--started works only with --folder.');
+  const published = draft === true ? { published: false } : {};
+  const components = parseComponents(place.page, component);
+  return send(place, options, null, { name, status, body, impact_override: impact, ...published, ...components });
 }
 
 /** `pharos incident update ID` and, with the status resolved, `pharos incident resolve ID`. */
-export async function sendUpdate(id: string, options: UpdateOptions, config: Config | null): Promise<number> {
-  if (options.status === undefined && options.body === undefined && options.component === undefined)
+export async function sendUpdate(id: string, options: PostOptions, config: Config | null): Promise<number> {
+  const { status, body, component } = options;
+  if (status === undefined && body === undefined && component === undefined)
     throw new UsageError('Nothing to update. Set --status, --body or --component.');
   const place = choosePlace(options, config);
   if (place.kind === 'folder') throw new UsageError('Set --page, or --folder for posts kept as files.');
-  const { status, body, component } = options;
-  return send(place, options, {
-    id: 'updateIncident',
-    params: { incident: id },
-    incident: {
-      ...(status === undefined ? {} : { status }),
-      ...(body === undefined ? {} : { body }),
-      ...parseComponents(place.page, component),
-    },
-  });
+  return send(place, options, id, { status, body, ...parseComponents(place.page, component) });
 }
 
 /** Appends an update to a post in a file. */
-export function appendUpdate(folder: string, id: string, { status, body = '' }: UpdateOptions): number {
+export function appendUpdate(folder: string, id: string, { status, body = '' }: PostOptions): number {
   const file = join(folder, `${id.replace(/\.md$/, '')}.md`);
   if (/[/\\]/.test(id) || !existsSync(file)) throw new UsageError(`There is no post ${id}.md in ${folder}.`);
   const text = readFileSync(file, 'utf8').trimEnd();
@@ -107,51 +80,48 @@ export function appendUpdate(folder: string, id: string, { status, body = '' }: 
   return EXIT_DONE;
 }
 
-interface Request {
-  readonly id: 'createIncident' | 'updateIncident';
-  readonly params: Readonly<Record<string, string>>;
-  readonly incident: Readonly<Record<string, unknown>>;
-}
-
 const WAIT_MS = 30_000;
 
+/** @param known  id of the incident to update; null: a new one */
 async function send(
   { server, config, page }: Place & { kind: 'api' },
-  options: ApiOptions,
-  request: Request,
+  options: PostOptions,
+  known: string | null,
+  incident: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const known = request.params['incident'];
-  const path = `v1/pages/${page}/incidents${known === undefined ? '' : `/${encodeURIComponent(known)}`}`;
-  const method = request.id === 'createIncident' ? 'POST' : 'PATCH';
+  const path = `v1/pages/${page}/incidents${known === null ? '' : `/${encodeURIComponent(known)}`}`;
+  const method = known === null ? 'POST' : 'PATCH';
   const headers = { 'idempotency-key': randomUUID() };
   try {
-    const body = { incident: request.incident };
-    const answer = await askServer(server, { method, path, body, headers, waitMs: WAIT_MS });
+    const answer = await askServer(server, { method, path, body: { incident }, headers, waitMs: WAIT_MS });
     if (answer.status >= 300) throw toRefusal(server.base, answer);
-    return tell(options, answer.body as IncidentAnswer, 'published');
+    const made = answer.body as IncidentAnswer;
+    return tell(options, made, made.shortlink);
   } catch (error) {
     // With --url, the server's store is elsewhere.
     const isDown = isStatusError(error) && error.context['isRefused'] === true && options.url === undefined;
     if (!isDown || config === null) throw error;
-    return tell(options, await writeLocally({ config, page }, request), 'stored');
+    const made = await writeLocally(config, page, known, incident);
+    return tell(options, made, 'No server is running. Stored; it will be published at the next start or build.');
   }
 }
 
 /** Runs the same operation on the store if no server is running. */
 async function writeLocally(
-  { config, page }: { readonly config: Config; readonly page: string },
-  { id, params, incident }: Request,
+  config: Config,
+  page: string,
+  known: string | null,
+  incident: Readonly<Record<string, unknown>>,
 ): Promise<IncidentAnswer> {
-  const operation = OPERATIONS.find((known) => known.id === id);
+  const id = known === null ? 'createIncident' : 'updateIncident';
+  const operation = OPERATIONS.find((one) => one.id === id);
   if (operation === undefined) throw new TypeError(`there is no operation ${id}`);
   await using pharos = await openQuietly(config);
-  const found = await pageNamed(pharos, page);
-  if (found === null) throw unknownName('page', page, slugsOf(await pharos.readSite(now())));
+  const found = await requirePage(pharos, page);
   try {
-    const actor = `command:${userInfo().username}`;
     return (await operation.run({
-      author: { actor, client: null, now: now(), page: authorPage(found), request: null },
-      params,
+      author: { actor: commandActor(), client: null, now: now(), page: authorPage(found), request: null },
+      params: known === null ? {} : { incident: known },
       query: new URLSearchParams(),
       pages: [found],
       subscribers: subscriberParts(pharos),
@@ -172,13 +142,8 @@ async function writeLocally(
   }
 }
 
-function tell(options: ApiOptions, incident: IncidentAnswer, how: 'published' | 'stored'): number {
-  const words =
-    how === 'published'
-      ? incident.shortlink
-      : 'No server is running. Stored; it will be published at the next start or build.';
-  print(options, incident, `${incident.id}  ${incident.status}  ${incident.name}\n${words}`);
-  return EXIT_DONE;
+function tell(options: PostOptions, incident: IncidentAnswer, words: string): number {
+  return print(options, incident, `${incident.id}  ${incident.status}  ${incident.name}\n${words}`);
 }
 
 function toRefusal(base: string, { status, body }: { readonly status: number; readonly body: unknown }): Error {

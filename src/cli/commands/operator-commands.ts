@@ -216,7 +216,7 @@ const SENDING: Specs = {
     takes: [['<channel>', 'id of the channel; pharos check lists them']],
     options: [CONFIG, JSON_FLAG],
     examples: ['pharos notify test ops', 'pharos notify test ops --json'],
-    load: async () => (await import('./try-channel.ts')).notifyTest,
+    load: async () => (await import('./sending.ts')).notifyTest,
   },
   exports: {
     does: 'list exports that are queued, sent, rejected or parked',
@@ -228,14 +228,14 @@ const SENDING: Specs = {
       JSON_FLAG,
     ],
     examples: ['pharos exports --dry-run', 'pharos exports --send'],
-    load: async () => (await import('./exports.ts')).exportsCommand,
+    load: async () => (await import('./sending.ts')).exportsCommand,
   },
   'keys revoke': {
     does: 'revoke a key; a read-only key may revoke only itself',
     takes: [['<id>', 'id of the key']],
     options: [required('-u, --upstream <id>', 'the uptime service it belongs to'), CONFIG],
     examples: ['pharos keys revoke 42 --upstream svc'],
-    load: async () => (await import('./try-channel.ts')).keysRevoke,
+    load: async () => (await import('./sending.ts')).keysRevoke,
   },
 };
 

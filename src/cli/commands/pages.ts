@@ -1,6 +1,5 @@
 /** `pharos pages`: lists pages, and moves the data of a removed page to another. */
 
-import { userInfo } from 'node:os';
 import { now, sleep } from '../../app/clock.ts';
 import { sitePageLog } from '../../app/transparency/log-keys.ts';
 import { StatusError } from '../../errors.ts';
@@ -13,12 +12,21 @@ import { rollbackTo } from '../../publish/releases/rollback.ts';
 import { counted } from '../../schema/counted.ts';
 import type { Database } from '../../store/database.ts';
 import { adoptPage, readPages, type StoredPage } from '../../store/pages.ts';
-import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
-import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
+import {
+  noteCommand,
+  type Options,
+  openQuietly,
+  openToRead,
+  print,
+  requireConfig,
+  slugsOf,
+  unknownName,
+} from '../common.ts';
+import { UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
 
 /** `pharos pages list`: all current and former pages, with their stored data. */
-export async function pagesList(options: CommonOptions): Promise<number> {
+export async function pagesList(options: Options): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database } = pharos.store;
   const counts = await keptCounts(database);
@@ -38,12 +46,11 @@ export async function pagesList(options: CommonOptions): Promise<number> {
     kept(one),
   ]);
   const text = rows.length === 0 ? 'No pages yet.' : table(['key', 'shown at', 'defined by', 'kept'], rows);
-  print(options, { pages }, text);
-  return EXIT_DONE;
+  return print(options, { pages }, text);
 }
 
 /** `pharos pages adopt OLD NEW`. */
-export async function pagesAdopt(old: string, slug: string, options: CommonOptions): Promise<number> {
+export async function pagesAdopt(old: string, slug: string, options: Options): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
   const { database } = pharos.store;
   const pages = await readPages(database, 'all');
@@ -53,15 +60,10 @@ export async function pagesAdopt(old: string, slug: string, options: CommonOptio
   if (outcome === 'unknown') throw unknownName('page', slug, current);
   if (outcome === 'in use')
     throw new UsageError(`${former} is shown now. Remove its page from the configuration or its upstream first.`);
-  const { audit } = pharos;
-  audit.note({ actor: `command:${userInfo().username}`, action: 'page-adopt', subject: slug, outcome: former });
+  noteCommand(pharos, 'page-adopt', slug, former);
   const words = kept((await keptCounts(database)).get(former) ?? NOTHING);
-  print(
-    options,
-    { page: slug, key: former },
-    `The page ${slug} is ${former} now, with ${words}. What it had until now is hidden; \`pharos pages list\` names it.`,
-  );
-  return EXIT_DONE;
+  const text = `The page ${slug} is ${former} now, with ${words}. What it had until now is hidden; \`pharos pages list\` names it.`;
+  return print(options, { page: slug, key: former }, text);
 }
 
 /** Finds a former page by its key, or by the slug that it had last. */
@@ -70,13 +72,9 @@ function findFormer(pages: readonly StoredPage[], name: string): PageKey {
   const found =
     pages.find(({ key }) => key === name) ??
     hidden.findLast(({ key, slug }) => [slug, readPageKey(key).slug].includes(name));
-  if (found === undefined)
-    throw unknownName(
-      'hidden page',
-      name,
-      hidden.map(({ key }) => key),
-    );
-  return found.key;
+  if (found !== undefined) return found.key;
+  const keys = hidden.map(({ key }) => key);
+  throw unknownName('hidden page', name, keys);
 }
 
 /** Kinds of data that can be stored for a page. */
@@ -107,36 +105,25 @@ function kept(counts: Kept): string {
   return KEPT.map((kind) => counted(counts[kind], kind)).join(', ');
 }
 
-interface RollbackOptions extends CommonOptions {
-  readonly hold?: boolean;
-  readonly release?: boolean;
-}
-
 /** Serves an earlier release of a page until its next publish, or ends a hold. */
-export async function rollback(slug: string, release: number | undefined, options: RollbackOptions): Promise<number> {
+export async function rollback(
+  slug: string,
+  release: number | undefined,
+  options: Options<'hold' | 'release'>,
+): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
-  const slugs = [...slugsOf(await pharos.readSite(now())), ...publishedSlugs(pharos.folders)];
-  if (!slugs.includes(slug))
-    throw unknownName(
-      'page',
-      slug,
-      [...new Set(slugs)].filter((name) => name !== SITE_SLUG),
-    );
+  const slugs = new Set([...slugsOf(await pharos.readSite(now())), ...publishedSlugs(pharos.folders)]);
+  const known = [...slugs].filter((name) => name !== SITE_SLUG);
+  if (!slugs.has(slug)) throw unknownName('page', slug, known);
   const isHeld = options.hold ?? false;
-  const note = (action: string, outcome: string): void =>
-    pharos.audit.note({ actor: `command:${userInfo().username}`, action, subject: slug, outcome });
   if (options.release ?? false) {
     const wasHeld = letGo({ disk: DISK, folders: pharos.folders }, slug);
     if (!wasHeld)
       throw new StatusError({ code: 'NOT_FOUND', message: `The page ${slug} is not on hold.`, context: { slug } });
-    note('release hold', 'published again as usual');
-    print(
-      options,
-      { slug, held: false },
-      `${slug} will be published with its next change. To publish it now, run pharos rebuild --page ${slug}.`,
-    );
-    return EXIT_DONE;
+    noteCommand(pharos, 'release hold', slug, 'published again as usual');
+    const text = `${slug} will be published with its next change. To publish it now, run pharos rebuild --page ${slug}.`;
+    return print(options, { slug, held: false }, text);
   }
   const {
     number,
@@ -146,12 +133,11 @@ export async function rollback(slug: string, release: number | undefined, option
     { database: pharos.store.database, folders: pharos.folders, log: sitePageLog(pharos), now, sleep },
     { slug, release: release ?? null, isHeld },
   );
-  note('rollback', `release ${restores}${isHeld ? ', held' : ''}`);
+  noteCommand(pharos, 'rollback', slug, `release ${restores}${isHeld ? ', held' : ''}`);
   const at = new Date(asOf).toISOString();
-  print(
+  return print(
     options,
     { slug, release: restores, asOf: at, held: isHeld },
     `Release ${restores} of ${slug}, as of ${at}, is served until ${isHeld ? `you end the hold: pharos rollback ${slug} --release` : 'the page changes, or for up to 15 minutes'}.`,
   );
-  return EXIT_DONE;
 }

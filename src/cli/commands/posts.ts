@@ -16,47 +16,16 @@ import { makeFolder } from '../../store/make-folder.ts';
 import { type PlacedComponent, readPlaced } from '../../store/written/components.ts';
 import { readWritten } from '../../store/written/posts.ts';
 import { type NewFile, newPostFile, parseWritten, writtenFile } from '../../sync/connectors/markdown/written.ts';
-import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { loadConfig, type Options, openToRead, print, requireConfig } from '../common.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { oneOf } from './command-options.ts';
-import { appendUpdate, choosePlace, declareIncident, sendUpdate, type UpdateOptions } from './incident.ts';
+import { appendUpdate, choosePlace, declareIncident, type PostOptions, sendUpdate } from './incident.ts';
 
 /** A resolved incident needs an end, which its author adds with the last update. */
 const OPEN_STATUSES = ['investigating', 'identified', 'monitoring'] as const;
 
-interface PostOptions {
-  readonly config?: string;
-  readonly folder?: string;
-  readonly monitor?: string[];
-  readonly component?: string[];
-  readonly page?: string[];
-  readonly body?: string;
-}
-
-interface IncidentOptions extends PostOptions {
-  readonly status?: string;
-  readonly impact?: string;
-  readonly started?: string;
-  readonly draft?: boolean;
-  readonly url?: string;
-  readonly json?: boolean;
-}
-
-interface MaintenanceOptions extends PostOptions {
-  readonly starts: string;
-  readonly ends?: string;
-  readonly for?: string;
-  readonly repeat?: string;
-  readonly timezone?: string;
-}
-
-interface AnnouncementOptions extends PostOptions {
-  readonly level?: string;
-  readonly until?: string;
-}
-
 /** `pharos incident new TITLE`: through the server, in the store, or as a file. */
-export async function incidentNew(title: string, options: IncidentOptions): Promise<number> {
+export async function incidentNew(title: string, options: PostOptions): Promise<number> {
   const place = choosePlace(options, loadConfig(options.config));
   if (place.kind === 'api') return declareIncident(place, title, options);
   if (options.draft === true || options.component?.some((component) => component.includes('=')) === true)
@@ -69,7 +38,7 @@ export async function incidentNew(title: string, options: IncidentOptions): Prom
 }
 
 /** `pharos incident update ID`. */
-export async function incidentUpdate(id: string, options: UpdateOptions): Promise<number> {
+export async function incidentUpdate(id: string, options: PostOptions): Promise<number> {
   const { folder } = options;
   if (folder === undefined) return sendUpdate(id, options, loadConfig(options.config));
   if (options.status !== undefined) oneOf('--status', options.status, INCIDENT_STATUSES);
@@ -79,12 +48,15 @@ export async function incidentUpdate(id: string, options: UpdateOptions): Promis
 }
 
 /** `pharos incident resolve ID`. */
-export async function incidentResolve(id: string, options: UpdateOptions): Promise<number> {
+export async function incidentResolve(id: string, options: PostOptions): Promise<number> {
   return incidentUpdate(id, { ...options, status: 'resolved' });
 }
 
 /** `pharos maintenance new TITLE --starts … --ends …`: a file for a window, which may repeat. */
-export async function maintenanceNew(title: string, options: MaintenanceOptions): Promise<number> {
+export async function maintenanceNew(
+  title: string,
+  options: PostOptions & { starts: string; ends?: string; for?: string; repeat?: string; timezone?: string },
+): Promise<number> {
   const startsAt = instant('--starts', options.starts);
   const endsAt =
     options.ends === undefined ? toEpochMs(startsAt + duration('--for', options.for)) : instant('--ends', options.ends);
@@ -95,7 +67,10 @@ export async function maintenanceNew(title: string, options: MaintenanceOptions)
 }
 
 /** `pharos announcement new TITLE`: a file for a notice on pages. */
-export async function announcementNew(title: string, options: AnnouncementOptions): Promise<number> {
+export async function announcementNew(
+  title: string,
+  options: PostOptions & { level?: string; until?: string },
+): Promise<number> {
   const level = oneOf<AnnouncementLevel>('--level', options.level ?? 'info', ANNOUNCEMENT_LEVELS);
   const to = options.until === undefined ? undefined : toIso(instant('--until', options.until));
   const { page: pages, body } = options;
@@ -153,7 +128,7 @@ function duration(option: string, text: string | undefined): number {
 // `pharos posts export`: writes the posts of the store as files for a markdown upstream.
 
 /** Writes every post. Existing files are never overwritten. */
-export async function postsExport(options: CommonOptions & { readonly out: string }): Promise<number> {
+export async function postsExport(options: Options<never, 'out'>): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
   const folder = resolve(options.out);
@@ -176,38 +151,32 @@ export async function postsExport(options: CommonOptions & { readonly out: strin
     }
   }
   const lines = [...files, ...skipped.map(({ id, reason }) => `skipped ${id}: it ${reason}`)];
-  print(options, { files, skipped }, lines.length === 0 ? 'There are no posts to export.' : lines.join('\n'));
-  return skipped.length === 0 ? EXIT_DONE : EXIT_FAILED;
+  const text = lines.length === 0 ? 'There are no posts to export.' : lines.join('\n');
+  return print(options, { files, skipped }, text, skipped.length === 0);
 }
 
 // `pharos components export`: prints components made over the API as configuration.
 
-export async function componentsExport(options: CommonOptions): Promise<number> {
+export async function componentsExport(options: Options): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const made = await readPlaced(pharos.store.database);
-  const pages = [...Map.groupBy(made, ({ slug }) => slug)].map(([slug, those]) => ({
-    slug,
-    ...toConfiguration(those),
-  }));
+  const pages = [...Map.groupBy(made, ({ slug }) => slug)].map(([slug, all]) => ({ slug, ...toConfiguration(all) }));
   const text =
     pages.length === 0
       ? '# No components were made over the API.'
       : `# Add these to their pages in the configuration: to groups and components that are there already.\n${stringify({ pages }).trimEnd()}`;
-  print(options, { pages }, text);
-  return EXIT_DONE;
+  return print(options, { pages }, text);
 }
 
 function toConfiguration(made: readonly PlacedComponent[]): object {
-  const groups = made
-    .filter(({ kind }) => kind === 'group')
-    .map(({ id, name, names }) => ({ id, name, ...(names === undefined ? {} : { names }) }));
-  const components = made
-    .filter(({ kind }) => kind === 'component')
-    .map(({ id, name, names, description, groupId }) => ({
-      ...{ id, type: 'static', name },
-      ...(names === undefined ? {} : { names }),
-      ...(description === null ? {} : { description }),
-      ...(groupId === null ? {} : { group_id: groupId }),
-    }));
-  return { ...(groups.length === 0 ? {} : { groups }), ...(components.length === 0 ? {} : { components }) };
+  const { group: groups, component: components } = Object.groupBy(made, ({ kind }) => kind);
+  // JSON and YAML leave out what is undefined.
+  return {
+    groups: groups?.map(({ id, name, names }) => ({ id, name, names })),
+    components: components?.map(({ id, name, names, description, groupId }) => ({
+      ...{ id, type: 'static', name, names },
+      description: description ?? undefined,
+      group_id: groupId ?? undefined,
+    })),
+  };
 }

@@ -16,12 +16,12 @@ import { WRITTEN_ID } from '../../model/observation.ts';
 import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { counted } from '../../schema/counted.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
-import { type CommonOptions, openToRead, print, requireConfig } from '../common.ts';
+import { type Options, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress } from '../terminal/report-text.ts';
 import { untilStopped } from '../terminal/signals.ts';
-import { paint, paragraph, plain } from '../terminal/table.ts';
+import { marked, paint } from '../terminal/table.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** The copy isn't updated, but must not become stale. */
@@ -31,7 +31,7 @@ const NEVER = '0 0 1 1 *';
  * Serves what would be published, including drafts, on this machine until stopped. It works on a copy: nothing is
  * published, sent or requested, and the running server is unaffected.
  */
-export async function preview(options: CommonOptions & { readonly port?: number }): Promise<number> {
+export async function preview(options: Options<'port'>): Promise<number> {
   const config = requireConfig(options.config);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
   using progress = createProgress(options.quiet ?? false);
@@ -126,13 +126,11 @@ function foldersFingerprint(paths: readonly string[]): string {
   return facts.join('\n');
 }
 
-interface DiffOptions extends CommonOptions {
-  /** List every file by path. */
-  readonly files?: boolean;
-}
-
-/** Shows what the next publish would change, from the configuration file and stored data. Contacts nothing and publishes nothing. */
-export async function diff(options: DiffOptions): Promise<number> {
+/**
+ * Shows what the next publish would change, from the configuration file and stored data; with `files`, every file by
+ * path. Contacts nothing and publishes nothing.
+ */
+export async function diff(options: Options<'files'>): Promise<number> {
   const config = requireConfig(options.config);
   using progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);
@@ -147,8 +145,7 @@ export async function diff(options: DiffOptions): Promise<number> {
     await pharos.readSite(now()),
   );
   progress.end();
-  print(options, plan, planText(plan, options.files === true));
-  return EXIT_DONE;
+  return print(options, plan, planText(plan, options.files === true));
 }
 
 const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn: 'bad' } as const;
@@ -156,13 +153,13 @@ const TONES = { new: 'good', changed: 'middling', unchanged: 'faint', withdrawn:
 function planText({ pages, problems }: Plan, hasFiles: boolean): string {
   const parts = pages.flatMap((page) => [
     planHeading(page),
-    ...factLines(page),
+    ...page.facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`),
     ...(hasFiles ? changedFiles(page) : []),
   ]);
   const shown = new Set(pages.filter(({ kind }) => kind !== 'withdrawn').map(({ slug }) => slug));
   const problemLines = problems.map(({ slug, message }) => {
-    const [sign, words] = shown.has(slug) ? [paint('middling', '!'), ''] : [paint('bad', '✗'), ' is not published'];
-    return paragraph(`${sign} ${slug}${words}: ${plain(message)}`, '  ');
+    if (shown.has(slug)) return marked('middling', `${slug}: ${message}`);
+    return marked('bad', `${slug} is not published: ${message}`);
   });
   const isSame = pages.every(({ kind }) => kind === 'unchanged');
   return [...parts, ...problemLines, ...(isSame ? ['No changes to publish.'] : [])].join('\n');
@@ -171,10 +168,6 @@ function planText({ pages, problems }: Plan, hasFiles: boolean): string {
 function planHeading({ slug, kind, added, changed, removed }: PagePlan): string {
   const counts = [`${added.length} new`, `${changed.length} changed`, `${removed.length} removed`];
   return `${paint(TONES[kind], kind)} ${slug}${kind === 'unchanged' ? '' : `: files ${counts.join(', ')}`}`;
-}
-
-function factLines({ facts }: PagePlan): string[] {
-  return facts.map(({ name, from, to }) => `  ${name}: ${from ?? 'none'} → ${to ?? 'none'}`);
 }
 
 function changedFiles({ added, changed, removed }: PagePlan): string[] {

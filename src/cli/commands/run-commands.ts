@@ -43,7 +43,7 @@ const SERVERS: Readonly<Record<string, CommandSpec>> = {
     does: 'tell the running server to sync and publish now, and wait for its report',
     options: [CONFIG, ['--page <slug>', 'publish only this page'], SERVER_URL, JSON_FLAG, QUIET],
     examples: ['pharos rebuild', 'pharos rebuild --page example --json'],
-    load: async () => (await import('./rebuild.ts')).rebuild,
+    load: async () => (await import('./build.ts')).rebuild,
   },
   sandbox: {
     does: 'run local test upstreams and print a configuration for them',

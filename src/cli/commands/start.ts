@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import pLimit from 'p-limit';
 import type { StoreParts } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
 import { compose, type Pharos } from '../../app/compose.ts';
@@ -17,132 +16,112 @@ import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { CONNECTORS } from '../../sync/connectors/index.ts';
 import { JITTER_MAX_MS, startSchedules } from '../../sync/schedule.ts';
-import { type CommonOptions, loadConfig } from '../common.ts';
-import { createReload, onHangUp } from '../reload.ts';
+import { loadConfig, type Options } from '../common.ts';
 import { EXIT_DONE } from '../terminal/exit.ts';
-import { drain, untilStopped } from '../terminal/signals.ts';
+import { untilStopped } from '../terminal/signals.ts';
 import { wrapText } from '../terminal/table.ts';
-import { deliverAll } from './exports.ts';
-import { web } from './serve.ts';
+import { deliverAll } from './sending.ts';
+import { untilServed, web } from './serve.ts';
 
-interface StartOptions extends CommonOptions {
-  readonly port?: number;
-  readonly host?: string;
-  /** `sync`: serves no visitors. `web`: only serves what other nodes rendered. Default: `all`. */
-  readonly role?: 'all' | 'sync' | 'web';
-  /** Continue although subscribers' addresses were encrypted with another key. */
-  readonly newKey?: boolean;
-}
+type StartOptions = Options<'port' | 'host' | 'role' | 'newKey'>;
 
 /** Syncs on schedule, publishes what changed and serves, until stopped. */
 export async function start(options: StartOptions): Promise<number> {
   const configured = loadConfig(options.config);
   if (options.role === 'web') return web(configured, options);
-  if (configured !== null) return run(configured, { ...options, sandbox: null });
+  if (configured !== null) return run(configured, options, null);
   // Loaded on demand, because a configured server doesn't need it.
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox(0, now);
   try {
-    return await run(sandboxConfig(sandbox), { ...options, sandbox });
+    return await run(sandboxConfig(sandbox), options, sandbox);
   } finally {
     await sandbox.stop();
   }
 }
 
-async function run(config: Config, options: StartOptions & { readonly sandbox: Sandbox | null }): Promise<number> {
+async function run(config: Config, options: StartOptions, sandbox: Sandbox | null): Promise<number> {
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
   const writeReport = createReportLog(log);
   await using pharos = await compose(config, {
-    ...{ log, isPublishing: true, isLasting: true, onOlder: 'migrate', printsMail: options.sandbox !== null },
+    ...{ log, isPublishing: true, isLasting: true, onOlder: 'migrate', printsMail: sandbox !== null },
     isNewKey: options.newKey ?? false,
     onTaken: (names) => {
       makeUp(pharos, upstreamsIn(names));
-      if (names.some((name) => name === uploadTask(pharos.base.live.config()))) pharos.publishing.targets.takeOver();
-      if (names.some((name) => name === releasesTask(pharos.base.live.config())))
-        pharos.publishing.releaseUploads?.takeOver();
+      if (names.some((name) => name === uploadTask(live.config()))) publishing.targets.takeOver();
+      if (names.some((name) => name === releasesTask(live.config()))) publishing.releaseUploads?.takeOver();
     },
     onReport: (report) => {
       writeReport(report);
       writeReferences();
-      delivery.next();
-      witnessing.next();
-      pharos.publishing.targets.follow(report.id);
-      pharos.publishing.releaseUploads?.follow();
+      deliver();
+      witness();
+      publishing.targets.follow(report.id);
+      publishing.releaseUploads?.follow();
     },
   });
   const { base, publishing } = pharos;
   const { closing, live } = base;
-  const delivery = createDelivery(base, log);
   const writeReferences = createReferenceLog(base, log);
-  closing.defer(delivery.idle);
-  const witnessing = createWitnessing(base, log);
-  closing.defer(witnessing.idle);
+  // Both after each run, without delaying the next one.
+  const deliver = oneAtATime(
+    base,
+    () => deliverExports(base, log),
+    (error) => log.error(error, 'an export failed'),
+  );
+  const witness = oneAtATime(
+    base,
+    () => witnessAll(base),
+    (error) => log.error(error, 'watching other pages failed'),
+  );
   const door = await listen(pharos, { ...options, log, takesVisitors: options.role !== 'sync' });
   closing.defer(door.close);
   // The sandbox uses the address that we listen on; a configured address stays.
-  if (options.sandbox !== null) pharos.base.live.setSiteUrl(door.url);
-  process.stdout.write(`${welcome(door.url, options.sandbox)}\n`);
-  await pharos.publishing.elections.open();
-  pharos.publishing.targets.open();
+  if (sandbox !== null) live.setSiteUrl(door.url);
+  process.stdout.write(`${welcome(door.url, sandbox)}\n`);
+  await publishing.elections.open();
+  publishing.targets.open();
   let schedules = scheduleRuns(live.config(), publishing.engine);
   closing.defer(() => schedules.stop());
   // The engine logs failed runs.
-  const runAtOnce = () => pharos.publishing.engine.submit({ trigger: 'start' });
+  const runAtOnce = () => publishing.engine.submit({ trigger: 'start' });
   publishing.checks.open(runAtOnce().report);
-  const reloading = createReload({
-    pharos,
-    load: () => (options.sandbox === null ? loadConfig(options.config) : null),
+  return await untilServed(pharos, door, {
+    load: () => (sandbox === null ? loadConfig(options.config) : null),
     log,
     secrets,
     onReloaded: () => {
       schedules.stop();
       schedules = scheduleRuns(live.config(), publishing.engine);
-      void pharos.publishing.elections.open().then(() => {
+      void publishing.elections.open().then(() => {
         runAtOnce();
         publishing.checks.follow();
       });
     },
   });
-  closing.defer(reloading.stop);
-  closing.defer(onHangUp(reloading.reload));
-  const signal = await untilStopped();
-  await drain({ signal, door, log, drainSeconds: pharos.base.live.config().server.drainSeconds });
-  return EXIT_DONE;
 }
 
-/** After each run, sends what is due, without delaying the next run. One at a time. */
-function createDelivery(base: StoreParts, log: Log): { readonly next: () => void; readonly idle: () => Promise<void> } {
-  const inTurn = pLimit(1);
-  const send = async (): Promise<void> => {
-    for (const report of await deliverAll(base)) {
-      const { exportId, queued, sent, rejected, error } = report;
-      if (queued + sent + rejected > 0) log.info({ export: exportId, queued, sent, rejected }, 'exported');
-      if (error !== null) log.warn({ export: exportId }, error);
-    }
-  };
-  return {
-    next: () => {
-      if (base.live.config().exports.length === 0 || inTurn.activeCount > 0) return;
-      inTurn(send).catch((error: unknown) => log.error(error, 'an export failed'));
-    },
-    idle: () => inTurn(() => undefined),
+/** A function that starts the task, unless it is still running. Closing waits for it. */
+function oneAtATime({ closing }: StoreParts, task: () => Promise<void>, onError: (error: unknown) => void): () => void {
+  let running: Promise<void> | null = null;
+  closing.defer(() => running ?? undefined);
+  return () => {
+    running ??= task()
+      .catch(onError)
+      .finally(() => {
+        running = null;
+      });
   };
 }
 
-/** After a run, verifies other sites if that is due. One at a time. */
-function createWitnessing(
-  base: StoreParts,
-  log: Log,
-): { readonly next: () => void; readonly idle: () => Promise<void> } {
-  const inTurn = pLimit(1);
-  return {
-    next: () => {
-      if (inTurn.activeCount > 0) return;
-      inTurn(() => witnessAll(base)).catch((error: unknown) => log.error(error, 'watching other pages failed'));
-    },
-    idle: () => inTurn(() => undefined),
-  };
+/** Sends what is due of all exports. */
+async function deliverExports(base: StoreParts, log: Log): Promise<void> {
+  for (const report of await deliverAll(base)) {
+    const { exportId, queued, sent, rejected, error } = report;
+    if (queued + sent + rejected > 0) log.info({ export: exportId, queued, sent, rejected }, 'exported');
+    if (error !== null) log.warn({ export: exportId }, error);
+  }
 }
 
 /** Queries what the previous node missed: at once, and again after ticks that may come late. */

@@ -3,20 +3,19 @@ import { join, resolve } from 'node:path';
 import { now } from '../../app/clock.ts';
 import { createLog } from '../../app/log.ts';
 import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../app/open-store.ts';
-import type { Config } from '../../config/load.ts';
 import { isStatusError } from '../../errors.ts';
 import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { createAudit } from '../../store/audit.ts';
 import { copyTables } from '../../store/copy.ts';
 import { latestVersion, outdated } from '../../store/migrations.ts';
 import { copySqlite } from '../../store/sqlite/sqlite.ts';
-import { type CommonOptions, loadConfig, openToRead, print, requireConfig } from '../common.ts';
+import { type Options, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
 
 /** Upgrades the database after making a copy, like `pharos start`. */
-export async function storeMigrate(options: CommonOptions): Promise<number> {
+export async function storeMigrate(options: Options): Promise<number> {
   const config = requireConfig(options.config);
   const place = storePlace(config);
   const before = await versionBefore(place);
@@ -36,17 +35,13 @@ export async function storeMigrate(options: CommonOptions): Promise<number> {
   await database.close();
   progress.end();
   const after = latestVersion();
-  const text =
-    before === after
-      ? `The database already has version ${after}.`
-      : [
-          before === 0
-            ? `Created a new database with version ${after}.`
-            : `Upgraded the database from version ${before} to ${after}.`,
-          ...(copy === null ? [] : [`Copy from before the upgrade: ${copy}`]),
-        ].join('\n');
-  print(options, { before, after, copy }, text);
-  return EXIT_DONE;
+  const done =
+    before === 0
+      ? `Created a new database with version ${after}.`
+      : `Upgraded the database from version ${before} to ${after}.`;
+  const kept = copy === null ? '' : `\nCopy from before the upgrade: ${copy}`;
+  const text = before === after ? `The database already has version ${after}.` : done + kept;
+  return print(options, { before, after, copy }, text);
 }
 
 /** Replaces a damaged database like `pharos start`, because unattended builds run this first. */
@@ -59,15 +54,10 @@ async function versionBefore(place: StorePlace): Promise<number> {
   }
 }
 
-interface StoreCopyOptions extends CommonOptions {
-  /** The configuration with the database to copy into. */
-  readonly to: string;
-}
-
-/** Copies all data into the database of another configuration, and compares the counts. */
-export async function storeCopy(options: StoreCopyOptions): Promise<number> {
+/** Copies all data into the database of another configuration, `to`, and compares the counts. */
+export async function storeCopy(options: Options<never, 'to'>): Promise<number> {
   const from = requireConfig(options.config);
-  const to = targetConfig(options.to);
+  const to = requireConfig(options.to);
   const [source, target] = [storePlace(from), storePlace(to)];
   if (describePlace(source) === describePlace(target))
     throw new UsageError(`Both configurations name the same database, ${placeName(source)}. Nothing was copied.`);
@@ -93,17 +83,10 @@ export async function storeCopy(options: StoreCopyOptions): Promise<number> {
       copied.filter(({ rows }) => rows > 0).map((row) => [row.table, String(row.rows)]),
     );
     const sentence = `${total} rows copied from ${placeName(source)} to ${placeName(target)}; the counts match. Next: start Pharos with ${options.to}.`;
-    print(options, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
-    return EXIT_DONE;
+    return print(options, { rows: total, tables: copied }, `${lines}\n\n${sentence}`);
   } finally {
     await database.close();
   }
-}
-
-function targetConfig(file: string): Config {
-  const config = loadConfig(file);
-  if (config === null) throw new UsageError(`Found no configuration at ${resolve(file)}.`);
-  return config;
 }
 
 function describePlace(place: StorePlace): string {
@@ -118,7 +101,7 @@ function placeName(place: StorePlace): string {
 }
 
 /** Writes a consistent copy of the database, also while the server runs. */
-export async function backup(file: string, options: CommonOptions): Promise<number> {
+export async function backup(file: string, options: Options): Promise<number> {
   const config = requireConfig(options.config);
   if (config.store !== undefined) {
     throw new UsageError(
@@ -142,13 +125,8 @@ export async function backup(file: string, options: CommonOptions): Promise<numb
   return EXIT_DONE;
 }
 
-interface AuditOptions extends CommonOptions {
-  readonly limit: number;
-  readonly days: number;
-}
-
 /** Prints who triggered what, when, from where and with which result; sign-ins as totals. */
-export async function audit(options: AuditOptions): Promise<number> {
+export async function audit(options: Options<never, 'limit' | 'days'>): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openToRead(config);
   const kept = createAudit(pharos.store.database);
@@ -161,16 +139,10 @@ export async function audit(options: AuditOptions): Promise<number> {
     client ?? 'this machine',
     outcome ?? 'in progress',
   ]);
-  const counts = signIns.map(({ day, page, result, count }) => [
-    day,
-    page === '' ? '(no such page)' : page,
-    result,
-    String(count),
-  ]);
+  const counts = signIns.map(({ day, page, result, count }) => [day, page || '(no such page)', result, String(count)]);
   const text = [
     rows.length === 0 ? 'No entries yet.' : table(['when', 'who', 'what', 'from', 'result'], rows),
     ...(counts.length === 0 ? [] : ['', table(['day', 'page', 'sign-ins', 'count'], counts)]),
   ].join('\n');
-  print(options, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);
-  return EXIT_DONE;
+  return print(options, { entries: entries.map((entry) => ({ ...entry, at: toIso(entry.at) })), signIns }, text);
 }

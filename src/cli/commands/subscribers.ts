@@ -1,7 +1,6 @@
 /** Commands to manage subscribers, also while the server runs. */
 
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { systemRandom } from '../../access/digest.ts';
 import { buildServe } from '../../app/build-serve.ts';
 import type { StoreParts } from '../../app/build-store.ts';
@@ -21,106 +20,85 @@ import { createAddressSeal } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { counted } from '../../schema/counted.ts';
 import { keyOfSlug, pageNames } from '../../store/pages.ts';
-import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import {
+  noteCommand,
+  type Options,
+  openQuietly,
+  openToRead,
+  print,
+  requireConfig,
+  requirePage,
+  unknownName,
+} from '../common.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
 
-interface SubscriberOptions extends CommonOptions {
-  readonly page?: string;
-}
-
-interface SubscriberAddOptions extends SubscriberOptions {
-  readonly page: string;
-  readonly component?: readonly string[];
-  readonly confirmed?: boolean;
-}
-
 /** `pharos subscribers list`. */
-export async function subscribersList(options: SubscriberOptions): Promise<number> {
+export async function subscribersList(options: Options<'page'>): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database, seal } = listDeps(pharos);
   const listed = await listSubscribers(database, seal, await findKey(pharos, options.page));
   const nameOf = await pageNames(database);
-  const rows = listed.map(({ page, address, state, components, createdAt }) => [
-    nameOf(page),
-    address ?? '(encrypted with another key)',
-    state,
-    components.join(' ') || 'all',
-    toIso(createdAt),
-  ]);
-  const text = rows.length === 0 ? 'No subscribers.' : table(['page', 'email', 'state', 'components', 'since'], rows);
   const subscribers = listed.map(({ page, address, state, components, createdAt }) => ({
-    page: nameOf(page),
-    email: address,
-    state,
-    components,
+    ...{ page: nameOf(page), email: address, state, components },
     createdAt: toIso(createdAt),
   }));
-  print(options, { subscribers }, text);
-  return EXIT_DONE;
+  const rows = subscribers.map(({ page, email, state, components, createdAt }) => [
+    ...[page, email ?? '(encrypted with another key)', state],
+    ...[components.join(' ') || 'all', createdAt],
+  ]);
+  const text = rows.length === 0 ? 'No subscribers.' : table(['page', 'email', 'state', 'components', 'since'], rows);
+  return print(options, { subscribers }, text);
 }
 
 /** `pharos subscribers export`: CSV on standard output. */
-export async function subscribersExport(options: SubscriberOptions): Promise<number> {
+export async function subscribersExport(options: Options<'page'>): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const { database, seal } = listDeps(pharos);
-  process.stdout.write(
-    subscriberCsv(
-      await listSubscribers(database, seal, await findKey(pharos, options.page)),
-      await pageNames(database),
-    ),
-  );
+  const listed = await listSubscribers(database, seal, await findKey(pharos, options.page));
+  process.stdout.write(subscriberCsv(listed, await pageNames(database)));
   return EXIT_DONE;
 }
 
 /** `pharos subscribers add ADDRESS --page SLUG`. */
-export async function subscribersAdd(typed: string, options: SubscriberAddOptions): Promise<number> {
+export async function subscribersAdd(
+  typed: string,
+  options: Options<'component' | 'confirmed', 'page'>,
+): Promise<number> {
   const email = parseEmailAddress(typed);
   if (email === null) throw new UsageError(`${typed} is not an email address.`);
   await using pharos = await openQuietly(requireConfig(options.config));
   const page = await findPage(pharos, options.page);
   const { ids, unknown } = componentIds(page, options.component ?? []);
-  if (unknown.length > 0) {
-    const known = page.definition.components.map(({ id }) => id);
-    throw unknownName(`component of ${options.page}`, unknown[0] ?? '', known);
-  }
+  const known = page.definition.components.map(({ id }) => id);
+  if (unknown[0] !== undefined) throw unknownName(`component of ${options.page}`, unknown[0], known);
   const isConfirmed = options.confirmed === true;
-  const one = {
-    page: page.identity.key,
-    email,
-    components: ids,
-    gate: await gateVersion(pharos, options.page),
-    isConfirmed,
-  };
+  const gate = await gateVersion(pharos, options.page);
+  const one = { page: page.identity.key, email, components: ids, gate, isConfirmed };
   const added = await addSubscribers(listDeps(pharos), [one]);
   noteChange(pharos, 'subscriber-add', options.page, added);
-  print(
-    options,
-    { page: options.page, added, confirmed: isConfirmed },
-    added === 0
-      ? 'This address is already subscribed, or has been sent a confirmation link.'
-      : isConfirmed
-        ? 'Subscribed.'
-        : 'Added. The server sends a confirmation link, and nothing else until it is used.',
-  );
-  return EXIT_DONE;
+  const done = isConfirmed
+    ? 'Subscribed.'
+    : 'Added. The server sends a confirmation link, and nothing else until it is used.';
+  const text = added === 0 ? 'This address is already subscribed, or has been sent a confirmation link.' : done;
+  return print(options, { page: options.page, added, confirmed: isConfirmed }, text);
 }
 
 /** `pharos subscribers remove ADDRESS`. */
-export async function subscribersRemove(typed: string, options: SubscriberOptions): Promise<number> {
+export async function subscribersRemove(typed: string, options: Options<'page'>): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
   const removed = await removeAddress(listDeps(pharos), typed, await findKey(pharos, options.page));
   noteChange(pharos, 'subscriber-remove', options.page ?? null, removed);
-  print(
-    options,
-    { removed },
-    removed === 0 ? 'This address is not subscribed.' : `Unsubscribed from ${counted(removed, 'pages')} and deleted.`,
-  );
-  return removed === 0 ? EXIT_FAILED : EXIT_DONE;
+  const text =
+    removed === 0 ? 'This address is not subscribed.' : `Unsubscribed from ${counted(removed, 'pages')} and deleted.`;
+  return print(options, { removed }, text, removed > 0);
 }
 
 /** `pharos subscribers import FILE --page SLUG`. */
-export async function subscribersImport(file: string, options: SubscriberAddOptions): Promise<number> {
+export async function subscribersImport(
+  file: string,
+  options: Options<'component' | 'confirmed', 'page'>,
+): Promise<number> {
   const { rows, problems } = readSubscriberList(readList(file));
   await using pharos = await openQuietly(requireConfig(options.config));
   const page = await findPage(pharos, options.page);
@@ -143,8 +121,8 @@ export async function subscribersImport(file: string, options: SubscriberAddOpti
     `${added} added${isConfirmed ? '' : ' and sent a confirmation link'}; ${known} already existed.`,
     ...allProblems.map((problem) => `skipped or changed: ${problem}`),
   ].join('\n');
-  print(options, { page: options.page, added, known, confirmed: isConfirmed, problems: allProblems }, text);
-  return added + known === 0 && allProblems.length > 0 ? EXIT_FAILED : EXIT_DONE;
+  const result = { page: options.page, added, known, confirmed: isConfirmed, problems: allProblems };
+  return print(options, result, text, added + known > 0 || allProblems.length === 0);
 }
 
 function listDeps(pharos: StoreParts) {
@@ -158,9 +136,7 @@ async function findKey({ store }: StoreParts, slug: string | undefined): Promise
 }
 
 async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage> {
-  const state = await pharos.readSite(now());
-  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
-  if (page === undefined) throw unknownName('page', slug, slugsOf(state));
+  const page = await requirePage(pharos, slug);
   if (!page.settings.subscriptions)
     throw new UsageError(`Subscriptions are off for the page ${slug}. Set subscriptions: true in the configuration.`);
   return page;
@@ -174,17 +150,12 @@ async function gateVersion(pharos: StoreParts, slug: string): Promise<string> {
 }
 
 /** Finds components by id or name. */
-function componentIds(
-  { definition }: ResolvedPage,
-  wanted: readonly string[],
-): { readonly ids: readonly string[]; readonly unknown: readonly string[] } {
-  const found = wanted.map((name) => ({
-    name,
-    id: definition.components.find((one) => one.id === name || one.name?.toLowerCase() === name.toLowerCase())?.id,
-  }));
+function componentIds({ definition }: ResolvedPage, wanted: readonly string[]) {
+  const idOf = (name: string): string | undefined =>
+    definition.components.find((one) => one.id === name || one.name?.toLowerCase() === name.toLowerCase())?.id;
   return {
-    ids: [...new Set(found.flatMap(({ id }) => id ?? []))],
-    unknown: found.flatMap(({ name, id }) => (id === undefined ? [name] : [])),
+    ids: [...new Set(wanted.flatMap((name) => idOf(name) ?? []))],
+    unknown: wanted.filter((name) => idOf(name) === undefined),
   };
 }
 
@@ -197,6 +168,6 @@ function readList(file: string): string {
 }
 
 /** Records how many, never who. */
-function noteChange({ audit }: StoreParts, action: string, page: string | null, count: number): void {
-  if (count > 0) audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${count}` });
+function noteChange(pharos: StoreParts, action: string, page: string | null, count: number): void {
+  if (count > 0) noteCommand(pharos, action, page, `${count}`);
 }

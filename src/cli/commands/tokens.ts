@@ -1,37 +1,27 @@
 /** Creates, lists and revokes API tokens in the store, also while the server runs. */
 
-import { userInfo } from 'node:os';
 import { newToken, systemRandom } from '../../access/digest.ts';
 import { createBadgeTokens } from '../../access/gate/badge-tokens.ts';
 import { now } from '../../app/clock.ts';
-import type { AuditTrail } from '../../app/operators/audit-trail.ts';
-import { newSuffix, pageNamed } from '../../app/operators/writing.ts';
+import { newSuffix } from '../../app/operators/writing.ts';
 import { hasOperators } from '../../config/rules.ts';
 import { readPageKey } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
-import { didYouMean } from '../../schema/nearest.ts';
+import { counted } from '../../schema/counted.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../server/operators/operator.ts';
 import { keyOfSlug, pageNames } from '../../store/pages.ts';
 import { API_SCOPES, type ApiToken, createApiTokens } from '../../store/written/tokens.ts';
-import { type CommonOptions, openQuietly, openToRead, print, requireConfig, slugsOf, unknownName } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
+import { noteCommand, type Options, openQuietly, openToRead, print, requireConfig, requirePage } from '../common.ts';
+import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
+import { oneOf } from './command-options.ts';
 
-interface TokenCreateOptions extends CommonOptions {
-  readonly scope: readonly string[];
-  readonly page: string;
-  readonly name?: string;
-  readonly expires?: string;
-}
+type TokenCreateOptions = Options<'name' | 'expires', 'page' | 'scope'>;
 
 /** `pharos tokens create`: shown once, stored as a hash. */
 export async function tokensCreate(options: TokenCreateOptions): Promise<number> {
-  const scopes = API_SCOPES.filter((scope) => options.scope.includes(scope));
-  const unknown = options.scope.find((scope) => !API_SCOPES.some((known) => known === scope));
-  if (unknown !== undefined)
-    throw new UsageError(
-      `--scope expects one of ${API_SCOPES.join(', ')}; got "${unknown}".${didYouMean(unknown, API_SCOPES)}`,
-    );
+  const wanted = options.scope.map((scope) => oneOf('--scope', scope, API_SCOPES));
+  const scopes = API_SCOPES.filter((scope) => wanted.includes(scope));
   const config = requireConfig(options.config);
   if (!hasOperators(config))
     throw new UsageError(
@@ -39,8 +29,7 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
     );
   await using pharos = await openQuietly(config);
   const at = now();
-  const page = await pageNamed(pharos, options.page);
-  if (page === null) throw unknownName('page', options.page, slugsOf(await pharos.readSite(at)));
+  const page = await requirePage(pharos, options.page);
   const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
   const made: ApiToken = {
     id: newSuffix() + newSuffix(),
@@ -52,46 +41,40 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
     revokedAt: null,
   };
   await createApiTokens(pharos.store.database).create(made, tokenHash(token));
-  noteToken(pharos.audit, 'token-create', { ...made, page: options.page });
+  noteCommand(pharos, 'token-create', options.page, `${made.name}/${made.id}`);
   const until = made.expiresAt === null ? 'It does not expire' : `It expires at ${toIso(made.expiresAt)}`;
-  print(
+  return print(
     options,
     { ...shown(made, options.page), token },
     `${token}\n\nThis is the only time it is shown. ${until}. To revoke it, run \`pharos tokens revoke ${made.id}\`.`,
   );
-  return EXIT_DONE;
 }
 
 /** `pharos tokens list`. */
-export async function tokensList(options: CommonOptions): Promise<number> {
+export async function tokensList(options: Options): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const at = now();
   const tokens = await createApiTokens(pharos.store.database).list();
-  const chooseName = await pageNames(pharos.store.database);
+  const pageOf = await pageNames(pharos.store.database);
   const rows = tokens.map((token) => [
-    token.id,
-    token.name,
-    chooseName(token.page),
-    token.scopes.join(' '),
+    ...[token.id, token.name, pageOf(token.page), token.scopes.join(' ')],
     describeState(token, at),
   ]);
   const text = rows.length === 0 ? 'No tokens.' : table(['id', 'name', 'page', 'scopes', 'state'], rows);
-  print(options, { tokens: tokens.map((token) => shown(token, chooseName(token.page))) }, text);
-  return EXIT_DONE;
+  return print(options, { tokens: tokens.map((token) => shown(token, pageOf(token.page))) }, text);
 }
 
 /** `pharos tokens revoke ID`. */
-export async function tokensRevoke(id: string, options: CommonOptions): Promise<number> {
+export async function tokensRevoke(id: string, options: Options): Promise<number> {
   await using pharos = await openQuietly(requireConfig(options.config));
   const tokens = createApiTokens(pharos.store.database);
   const token = (await tokens.list()).find((known) => known.id === id);
   const isRevoked = token !== undefined && (await tokens.revoke(id, now()));
-  if (isRevoked) noteToken(pharos.audit, 'token-revoke', { ...token, page: readPageKey(token.page).slug });
+  if (isRevoked) noteCommand(pharos, 'token-revoke', readPageKey(token.page).slug, `${token.name}/${id}`);
   const text = isRevoked
     ? `Token ${id} revoked.`
     : `There is no active token ${id}. To list tokens, run \`pharos tokens list\`.`;
-  print(options, { id, revoked: isRevoked }, text);
-  return isRevoked ? EXIT_DONE : EXIT_FAILED;
+  return print(options, { id, revoked: isRevoked }, text, isRevoked);
 }
 
 function shown(token: ApiToken, page: string) {
@@ -126,43 +109,25 @@ function parseExpiry(text: string, at: EpochMs): EpochMs {
   return toEpochMs(instant);
 }
 
-function noteToken(
-  audit: AuditTrail,
-  action: string,
-  { id, name, page }: { id: string; name: string; page: string },
-): void {
-  audit.note({ actor: `command:${userInfo().username}`, action, subject: page, outcome: `${name}/${id}` });
-}
-
-interface BadgeTokenOptions {
-  readonly config?: string;
-  /** True: all tokens of the page. A string: this token, or the one with this id. */
-  readonly revoke?: boolean | string;
-  readonly list?: boolean;
-}
-
 /** Creates, lists or revokes tokens for the badges of a private page. */
-export async function badgesToken(slug: string, options: BadgeTokenOptions): Promise<number> {
+export async function badgesToken(slug: string, options: Options<'list' | 'revoke'>): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await (options.list === true ? openToRead(config) : openQuietly(config));
-  const tokens = createBadgeTokens(pharos.store.database);
+  const { database } = pharos.store;
+  const tokens = createBadgeTokens(database);
   if (options.list === true) {
-    const rows = (await tokens.list(await keyOfSlug(pharos.store.database, slug))).map((token) => [
-      token.id,
-      new Date(token.createdAt).toISOString(),
-    ]);
+    const listed = await tokens.list(await keyOfSlug(database, slug));
+    const rows = listed.map(({ id, createdAt }) => [id, new Date(createdAt).toISOString()]);
     process.stdout.write(`${rows.length === 0 ? `${slug} has no tokens.` : table(['id', 'created'], rows)}\n`);
     return EXIT_DONE;
   }
-  if (options.revoke !== undefined && options.revoke !== false) {
-    const key = await keyOfSlug(pharos.store.database, slug);
-    const count = await tokens.revoke(key, options.revoke === true ? undefined : options.revoke);
-    process.stdout.write(`${count} ${count === 1 ? 'token' : 'tokens'} of ${slug} revoked.\n`);
+  const { revoke = false } = options;
+  if (revoke !== false) {
+    const count = await tokens.revoke(await keyOfSlug(database, slug), revoke === true ? undefined : revoke);
+    process.stdout.write(`${counted(count, 'tokens')} of ${slug} revoked.\n`);
     return EXIT_DONE;
   }
-  const state = await pharos.readSite(now());
-  const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
-  if (page === undefined) throw unknownName('page', slug, slugsOf(state));
+  const page = await requirePage(pharos, slug);
   if (page.definition.access === 'public') throw new UsageError(`${slug} is public, so its badges need no token.`);
   const { id, token } = await tokens.create(page.identity.key, now());
   process.stdout.write(`${page.settings.url}badges/status.svg?token=${token}\n`);

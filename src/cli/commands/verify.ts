@@ -9,19 +9,13 @@ import { openSite } from '../../app/transparency/witness.ts';
 import { messageOf } from '../../errors.ts';
 import { proxySettings } from '../../network/proxy.ts';
 import { type SeenHead, SeenHeadSchema, type Verdict, verifyPage } from '../../transparency/verify.ts';
-import { print } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
-
-interface VerifyOptions {
-  /** File with the heads seen so far. Default: a file of this user. */
-  readonly since?: string;
-  readonly json?: boolean;
-}
+import { type Options, print } from '../common.ts';
+import { UsageError } from '../terminal/exit.ts';
 
 const SeenSchema = z.record(z.string(), SeenHeadSchema);
 
 /** @returns 1 if something differs */
-export async function verify(address: string, options: VerifyOptions): Promise<number> {
+export async function verify(address: string, options: Options<'since'>): Promise<number> {
   const page = toPage(address);
   const file =
     options.since ?? join(process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local/state'), 'pharos/verify.json');
@@ -35,14 +29,13 @@ export async function verify(address: string, options: VerifyOptions): Promise<n
       siteKeys: await site.keys(page),
       now: now(),
     });
+    const agrees = verdict.faults.length === 0;
     // A head that contradicts the stored one never replaces it.
-    if (verdict.faults.length === 0 && verdict.head !== null) remember(file, { ...seen, [page]: verdict.head });
-    print(
-      options,
-      { url: page, agrees: verdict.faults.length === 0, ...verdict },
-      verdictText(page, verdict, seen[page]),
-    );
-    return verdict.faults.length === 0 ? EXIT_DONE : EXIT_FAILED;
+    if (agrees && verdict.head !== null) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, `${JSON.stringify({ ...seen, [page]: verdict.head }, null, 2)}\n`, { mode: 0o600 });
+    }
+    return print(options, { url: page, agrees, ...verdict }, verdictText(page, verdict, seen[page]), agrees);
   } finally {
     await site.close();
   }
@@ -78,30 +71,27 @@ function readSeen(file: string): Readonly<Record<string, SeenHead>> {
   }
 }
 
-function remember(file: string, seen: Readonly<Record<string, SeenHead>>): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(seen, null, 2)}\n`, { mode: 0o600 });
-}
-
 function verdictText(
   page: string,
   { faults, notes, head, filesChecked, daysChecked, corrections }: Verdict,
   seen: SeenHead | undefined,
 ): string {
   const facts = [
-    head === null ? null : `log      ${head.size} entries, head ${shortRoot(head.root)}, ${head.at}`,
-    head === null ? null : `key      ${head.key.split('+').slice(0, 2).join('+')}`,
-    head === null
-      ? null
-      : `since    ${seen === undefined ? 'first visit; the next one compares with this head' : `${seen.size} entries at ${seen.at}`}`,
-    filesChecked === 0 ? null : `files    ${filesChecked} as signed`,
-    daysChecked === 0 ? null : `days     ${daysChecked} as committed`,
+    ...(head === null
+      ? []
+      : [
+          `log      ${head.size} entries, head ${shortRoot(head.root)}, ${head.at}`,
+          `key      ${head.key.split('+').slice(0, 2).join('+')}`,
+          `since    ${seen === undefined ? 'first visit; the next one compares with this head' : `${seen.size} entries at ${seen.at}`}`,
+        ]),
+    ...(filesChecked === 0 ? [] : [`files    ${filesChecked} as signed`]),
+    ...(daysChecked === 0 ? [] : [`days     ${daysChecked} as committed`]),
     ...corrections.map(
       ({ at, component, day, was, now: by, why }) =>
         `corrected at ${at}: ${component} on ${day}, ${was} → ${by} (${why.replaceAll('_', ' ')})`,
     ),
   ];
-  const lines = faults.length === 0 ? facts.filter((fact) => fact !== null) : faults.map((fault) => `✗ ${fault}`);
+  const lines = faults.length === 0 ? facts : faults.map((fault) => `✗ ${fault}`);
   const verdict = faults.length === 0 ? '✓ The page matches its log.' : '✗ The page does not match its log.';
   return [page, ...lines.map((line) => `  ${line}`), ...notes.map((note) => `  note: ${note}`), verdict].join('\n');
 }

@@ -8,51 +8,49 @@ import type { EpochMs } from '../../model/time.ts';
 import { createDispatcher, createFetch } from '../../network/dispatcher.ts';
 import type { ProxySettings } from '../../network/proxy.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
-import { type Finding, fault, ok, skipped, warning } from './finding.ts';
+import { clockFinding, type Finding, fault, ok, SKEW_WARN_MS, skipped } from './finding.ts';
 
 const PATIENCE_MS = 5_000;
 const LIMITS = { connectMs: PATIENCE_MS, headersMs: PATIENCE_MS, idleMs: PATIENCE_MS, connectionsMax: 4 };
 /** Clock tolerance for tokens, as in a sign-in. */
 const SKEW_MAX_MS = 30_000;
-/** Responses have their time in whole seconds, and take a moment. */
-const SKEW_WARN_MS = 5_000;
 const REDIRECTS_MAX = 5;
 /** Error codes of a provider that accepts the redirect address but would have to ask a user. */
 const WOULD_ASK = ['login_required', 'interaction_required', 'consent_required', 'account_selection_required'];
 
-interface ProbeDeps {
-  readonly now: () => EpochMs;
-  readonly proxy: ProxySettings;
-  /** Pages with a custom domain have a redirect address there. */
-  readonly pages: readonly ResolvedPage[];
-}
-
 type Fetch = ReturnType<typeof createFetch>;
 
-/** Checks what would prevent signing in by `access.oidc` and `operators.oidc`; empty if neither is set. */
-export async function providerFindings({ access, operators, site }: Config, deps: ProbeDeps): Promise<Finding[]> {
-  const own = deps.pages.filter(({ definition }) => definition.access === 'oidc' && definition.customDomain !== null);
+/**
+ * Checks what would prevent signing in by `access.oidc` and `operators.oidc`; empty if neither is set.
+ *
+ * @param pages  those with a custom domain have a redirect address there
+ */
+export async function providerFindings(
+  { access, operators, site }: Config,
+  { now, proxy, pages }: { now: () => EpochMs; proxy: ProxySettings; pages: readonly ResolvedPage[] },
+): Promise<Finding[]> {
+  const own = pages.filter(({ definition }) => definition.access === 'oidc' && definition.customDomain !== null);
   const roots = [site.url, ...own.map(({ settings }) => new URL(settings.url).origin)];
-  const both = [
-    ...(access.oidc === undefined ? [] : [{ key: 'access.oidc', client: access.oidc, roots }]),
-    ...(operators.oidc === undefined ? [] : [{ key: 'operators.oidc', client: operators.oidc, roots: [site.url] }]),
-  ];
-  const way = createDispatcher({ ...LIMITS, proxy: deps.proxy });
+  const way = createDispatcher({ ...LIMITS, proxy });
+  const inspect = async (key: string, client: OidcClient | undefined, roots: readonly string[]) =>
+    client === undefined ? [] : await inspectProvider({ key, client, fetch: createFetch(way) }, roots, now);
   try {
-    const found = await Promise.all(both.map((one) => inspectProvider(one, createFetch(way), deps.now)));
-    return found.flat();
+    const both = [inspect('access.oidc', access.oidc, roots), inspect('operators.oidc', operators.oidc, [site.url])];
+    return (await Promise.all(both)).flat();
   } finally {
     await way.close();
   }
 }
 
 interface Asked {
+  /** Of the configuration. */
   readonly key: string;
   readonly client: OidcClient;
-  readonly roots: readonly string[];
+  readonly fetch: Fetch;
 }
 
-async function inspectProvider({ key, client, roots }: Asked, fetch: Fetch, now: () => EpochMs): Promise<Finding[]> {
+async function inspectProvider(asked: Asked, roots: readonly string[], now: () => EpochMs): Promise<Finding[]> {
+  const { key, client, fetch } = asked;
   let skewMs: number | null = null;
   const timed: Fetch = async (url, init) => {
     const began = now();
@@ -70,8 +68,8 @@ async function inspectProvider({ key, client, roots }: Asked, fetch: Fetch, now:
       (await hasKeys(keys, fetch))
         ? ok(name, `answers, and ${detail}`)
         : fault(name, 'publishes no keys that can be read, so nobody can sign in', 'Check jwks_uri at the provider.'),
-      clockFinding(key, skewMs),
-      ...(await Promise.all(roots.map((root) => redirectFinding({ key, client, root }, provider, fetch)))),
+      skewFinding(key, skewMs),
+      ...(await Promise.all(roots.map((root) => redirectFinding(asked, callbackAt(root), provider)))),
       await secretFinding(key, provider, callbackAt(roots[0] ?? '')),
     ];
   } catch (error) {
@@ -82,34 +80,29 @@ async function inspectProvider({ key, client, roots }: Asked, fetch: Fetch, now:
 
 async function hasKeys(url: string, fetch: Fetch): Promise<boolean> {
   try {
-    const { keys } = (await (await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })).json()) as {
-      keys?: unknown;
-    };
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const { keys } = (await answer.json()) as { keys?: unknown };
     return Array.isArray(keys) && keys.length > 0;
   } catch {
     return false;
   }
 }
 
-function clockFinding(key: string, skewMs: number | null): Finding {
-  const name = `clock against ${key}`;
-  if (skewMs === null) return skipped(name, 'it doesn’t send the time');
-  const seconds = Math.round(Math.abs(skewMs) / 1_000);
-  if (Math.abs(skewMs) <= SKEW_WARN_MS) return ok(name, 'in sync');
-  const words = `its clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} ours`;
+function skewFinding(key: string, skewMs: number | null): Finding {
   const remedy = 'Let NTP set this machine’s clock (timedatectl set-ntp true).';
-  return Math.abs(skewMs) <= SKEW_MAX_MS
-    ? warning(name, words, remedy)
-    : fault(name, `${words}, so its tokens are refused and nobody can sign in`, remedy);
+  // Responses have their time in whole seconds, and take a moment.
+  const isInSync = skewMs !== null && Math.abs(skewMs) <= SKEW_WARN_MS;
+  const found = clockFinding(key, isInSync ? 0 : skewMs, remedy);
+  if (skewMs === null || Math.abs(skewMs) <= SKEW_MAX_MS) return found;
+  return fault(found.name, `${found.message}, so its tokens are refused and nobody can sign in`, remedy);
 }
 
 /** Requests a sign-in without user interaction. Providers only answer to redirect addresses that they know. */
 async function redirectFinding(
-  { key, client, root }: Omit<Asked, 'roots'> & { readonly root: string },
+  { key, client, fetch }: Asked,
+  redirectUri: string,
   provider: Provider,
-  fetch: Fetch,
 ): Promise<Finding> {
-  const redirectUri = callbackAt(root);
   const name = `${key} redirect address`;
   const remedy = `Register ${redirectUri} at the provider, exactly like this, and check client_id.`;
   try {
@@ -142,11 +135,8 @@ async function secretFinding(key: string, provider: Provider, redirectUri: strin
   const word = await tryCode(provider, redirectUri);
   if (word === 'invalid_grant') return ok(name, 'accepted');
   if (word === null || word === '') return skipped(name, 'can’t be tested without signing in');
-  return fault(
-    name,
-    `the provider answers ${wordIn(word)}`,
-    'Check client_id and client_secret, and whether it expired.',
-  );
+  const remedy = 'Check client_id and client_secret, and whether it expired.';
+  return fault(name, `the provider answers ${wordIn(word)}`, remedy);
 }
 
 function wordIn(text: string): string {

@@ -1,6 +1,7 @@
 /** Checks this machine: versions, the data folder, disk space and the database. */
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   accessSync,
   constants,
@@ -44,19 +45,16 @@ export function versionFindings(): Finding[] {
   const floor = packageJson.engines.node.replace(/[^\d.]/g, '');
   const node = process.versions.node;
   const sqlite = sqliteVersion();
+  const nodeFault = isAtLeast(node, floor) ? null : `${node}; ${floor} or newer is needed`;
+  const sqliteFault = sqlite.isSafe ? null : `${sqlite.version} can corrupt databases`;
   return [
-    isAtLeast(node, floor)
-      ? ok('Node.js', node)
-      : fault('Node.js', `${node}; ${floor} or newer is needed`, NODE_REMEDY),
-    sqlite.isSafe
-      ? ok('SQLite', sqlite.version)
-      : fault('SQLite', `${sqlite.version} can corrupt databases`, NODE_REMEDY),
+    nodeFault === null ? ok('Node.js', node) : fault('Node.js', nodeFault, NODE_REMEDY),
+    sqliteFault === null ? ok('SQLite', sqlite.version) : fault('SQLite', sqliteFault, NODE_REMEDY),
     ...Object.entries(PACKAGE_FLOORS).map(([name, least]) => {
       const version = installedVersion(name);
       if (version === null) return fault(name, 'is not installed', PACKAGE_REMEDY);
-      return isAtLeast(version, least)
-        ? ok(name, version)
-        : fault(name, `${version} has known vulnerabilities; ${least} or newer is needed`, PACKAGE_REMEDY);
+      if (isAtLeast(version, least)) return ok(name, version);
+      return fault(name, `${version} has known vulnerabilities; ${least} or newer is needed`, PACKAGE_REMEDY);
     }),
   ];
 }
@@ -75,14 +73,9 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
     probe = mkdtempSync(join(data, '.doctor-'));
   } catch (error) {
     if (isFull(error)) return [fullDisk(data)];
-    const user = process.getuid?.();
-    return [
-      fault(
-        name,
-        `${data} is not writable: ${fileReason(error)}`,
-        `Give the user that runs Pharos${user === undefined ? '' : ` (uid ${user})`} write access to the folder (chown -R), or set another path in data.`,
-      ),
-    ];
+    const user = process.getuid === undefined ? '' : ` (uid ${process.getuid()})`;
+    const remedy = `Give the user that runs Pharos${user} write access to the folder (chown -R), or set another path in data.`;
+    return [fault(name, `${data} is not writable: ${fileReason(error)}`, remedy)];
   }
   try {
     writeFileSync(join(probe, 'a'), 'a');
@@ -90,17 +83,14 @@ export async function folderFindings(data: string, hasDatabase: boolean): Promis
     symlinkSync('a', join(probe, 'c'));
     symlinkSync('b', join(probe, 'd'));
     renameSync(join(probe, 'd'), join(probe, 'c'));
-    const database = hasDatabase ? databaseFindings(data) : [];
+    const database = hasDatabase ? [databaseFinding(data)] : [];
     return [ok(name, `${data} is writable and supports links`), spaceFinding(data), ...database];
   } catch (error) {
     if (isFull(error)) return [fullDisk(data)];
-    return [
-      fault(
-        name,
-        `${data} does not support hard or symbolic links: ${messageOf(error)}`,
-        'Move data to a file system that does (ext4, XFS, Btrfs, ZFS, APFS). Network shares and FAT often do not.',
-      ),
-    ];
+    const words = `${data} does not support hard or symbolic links: ${messageOf(error)}`;
+    const remedy =
+      'Move data to a file system that does (ext4, XFS, Btrfs, ZFS, APFS). Network shares and FAT often do not.';
+    return [fault(name, words, remedy)];
   } finally {
     rmSync(probe, { recursive: true, force: true });
   }
@@ -118,39 +108,31 @@ function fullDisk(data: string): Finding {
 }
 
 function spaceFinding(data: string): Finding {
+  const name = 'disk space';
   const { bavail, bsize, ffree, files } = statfsSync(data);
   const free = bavail * bsize;
   const words = free < 1e9 ? `${Math.floor(free / 1e6)} MB free` : `${(free / 1e9).toFixed(1)} GB free`;
-  const remedy = FULL_REMEDY;
   if (files > 0 && ffree < 10_000)
-    return warning('disk space', `${words}, but the file system has room for only ${ffree} more files`, remedy);
-  if (free < SPACE_LEAST_BYTES) return fault('disk space', words, remedy);
-  return free < SPACE_WARN_BYTES ? warning('disk space', words, remedy) : ok('disk space', words);
+    return warning(name, `${words}, but the file system has room for only ${ffree} more files`, FULL_REMEDY);
+  if (free < SPACE_LEAST_BYTES) return fault(name, words, FULL_REMEDY);
+  return free < SPACE_WARN_BYTES ? warning(name, words, FULL_REMEDY) : ok(name, words);
 }
 
-function databaseFindings(data: string): Finding[] {
+function databaseFinding(data: string): Finding {
+  const name = 'database';
   const file = join(data, 'pharos.db');
-  if (!existsSync(file)) return [ok('database', 'none yet; created on first start')];
+  if (!existsSync(file)) return ok(name, 'none yet; created on first start');
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch {
-    return [
-      fault(
-        'database',
-        `${file} is not writable for this user`,
-        'Always run Pharos as the same user, or chown the file.',
-      ),
-    ];
+    const remedy = 'Always run Pharos as the same user, or chown the file.';
+    return fault(name, `${file} is not writable for this user`, remedy);
   }
   const wrong = faultOfSqlite(file);
-  if (wrong === null) return [ok('database', 'ok')];
-  return [
-    fault(
-      'database',
-      `${file} is damaged: ${wrong}`,
-      'Restore a backup over it while Pharos is stopped. Without a backup, start Pharos: it moves the file aside, keeps the published pages and queries the upstreams again.',
-    ),
-  ];
+  if (wrong === null) return ok(name, 'ok');
+  const remedy =
+    'Restore a backup over it while Pharos is stopped. Without a backup, start Pharos: it moves the file aside, keeps the published pages and queries the upstreams again.';
+  return fault(name, `${file} is damaged: ${wrong}`, remedy);
 }
 
 /** Packages needn't export their `package.json`, so it is looked up by its path. */
@@ -181,13 +163,10 @@ const OWN_FILES = ['pharos.db', 'pharos.db-wal', 'secret.key'];
 export function permissionFinding(data: string): Finding {
   const name = 'permissions';
   const open = [...OWN_FILES.map((file) => join(data, file)).filter(isOpen), ...openGated(releaseFolders(data))];
-  const [first] = open;
+  const [first, ...rest] = open;
   if (first === undefined) return ok(name, 'only this user can read the database and private pages');
-  return warning(
-    name,
-    `other users of this machine can read ${first}${open.length === 1 ? '' : ` and ${open.length - 1} more`}`,
-    'Start Pharos to fix it, or run chmod -R go= on it.',
-  );
+  const words = `other users of this machine can read ${first}${rest.length === 0 ? '' : ` and ${rest.length} more`}`;
+  return warning(name, words, 'Start Pharos to fix it, or run chmod -R go= on it.');
 }
 
 function isOpen(path: string): boolean {
@@ -211,12 +190,10 @@ readdirSync(folder);`;
  */
 export async function requireAnswer(folder: string, limitMs = LIMIT_MS): Promise<void> {
   const child = spawn(process.execPath, ['-e', TOUCH, folder], { stdio: 'ignore' });
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  child.on('exit', () => resolve(true));
-  child.on('error', () => resolve(true));
-  const timer = setTimeout(() => resolve(false), limitMs);
-  const hasAnswered = await promise;
-  clearTimeout(timer);
+  const hasAnswered = await once(child, 'exit', { signal: AbortSignal.timeout(limitMs) }).then(
+    () => true,
+    (error: unknown) => (error as Error).name !== 'AbortError',
+  );
   if (hasAnswered) return;
   child.kill('SIGKILL');
   // A process that hangs in the kernel survives even SIGKILL, so it isn't awaited.

@@ -2,6 +2,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { connect, type PeerCertificate } from 'node:tls';
 import { redact } from '../../app/log.ts';
 import type { Config } from '../../config/load.ts';
@@ -9,8 +10,8 @@ import { messageOf } from '../../errors.ts';
 import { verifySmtp } from '../../mail/mailer.ts';
 import { DAY_MS, type EpochMs } from '../../model/time.ts';
 import { proxySettings, proxyText } from '../../network/proxy.ts';
-import { type PostgresFacts, probePostgres } from '../../store/postgres/migrate.ts';
-import { type Finding, fault, ok, skipped, warning } from './finding.ts';
+import { probePostgres } from '../../store/postgres/migrate.ts';
+import { type Finding, fault, ok, SKEW_WARN_MS, skipped, warning } from './finding.ts';
 
 const PATIENCE_MS = 4_000;
 const CERTIFICATE_WARN_DAYS = 14;
@@ -18,13 +19,8 @@ const CERTIFICATE_WARN_DAYS = 14;
 /** The addresses of a host name, or the resolver's error code. */
 async function resolveHost(host: string): Promise<readonly string[] | string> {
   try {
-    const found = await Promise.race([
-      lookup(host, { all: true }),
-      new Promise<never>((_, reject) =>
-        setTimeout(() => reject(Object.assign(new Error(), { code: 'ETIMEOUT' })), PATIENCE_MS).unref(),
-      ),
-    ]);
-    return found.map(({ address }) => address);
+    const found = await Promise.race([lookup(host, { all: true }), wait(PATIENCE_MS, null, { ref: false })]);
+    return found?.map(({ address }) => address) ?? 'ETIMEOUT';
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code ?? messageOf(error));
   }
@@ -49,11 +45,8 @@ export async function smtpFinding({ access, secrets }: Config, isNeeded: boolean
   const { smtp, from } = access;
   if (smtp === undefined || from === undefined) {
     if (!isNeeded) return skipped(name, 'not configured, and no page needs one');
-    return fault(
-      name,
-      'a page uses email sign-in, but no mail server is configured',
-      'Set access.smtp and access.from.',
-    );
+    const words = 'a page uses email sign-in, but no mail server is configured';
+    return fault(name, words, 'Set access.smtp and access.from.');
   }
   try {
     await verifySmtp(smtp.reveal());
@@ -73,13 +66,9 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
   const name = 'certificate';
   const url = new URL(siteUrl);
   if (url.protocol !== 'https:') {
-    return isLoopback(url.hostname)
-      ? skipped(name, 'the site is only reachable on this machine')
-      : warning(
-          name,
-          'site.url is plain http, so passwords and sessions are not encrypted',
-          'Put a proxy with TLS in front and use https:// in site.url (docs/deploy.md).',
-        );
+    if (isLoopback(url.hostname)) return skipped(name, 'the site is only reachable on this machine');
+    const remedy = 'Put a proxy with TLS in front and use https:// in site.url (docs/deploy.md).';
+    return warning(name, 'site.url is plain http, so passwords and sessions are not encrypted', remedy);
   }
   const seen = await fetchCertificate(url);
   if (typeof seen === 'string') return skipped(name, `${url.host} cannot be reached from here: ${seen}`);
@@ -94,12 +83,10 @@ export async function certificateFinding(siteUrl: string, now: EpochMs): Promise
     : ok(name, `valid for ${days} days`);
 }
 
-interface SeenCertificate {
-  readonly certificate: PeerCertificate;
-  readonly authorizationError: string | null;
-}
-
-function fetchCertificate(url: URL): Promise<SeenCertificate | string> {
+/** The certificate, and why browsers would reject it; text says why there is none. */
+function fetchCertificate(
+  url: URL,
+): Promise<{ certificate: PeerCertificate; authorizationError: string | null } | string> {
   return new Promise((resolve) => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const socket = connect({
@@ -109,7 +96,7 @@ function fetchCertificate(url: URL): Promise<SeenCertificate | string> {
       rejectUnauthorized: false,
       ...(isIP(host) === 0 ? { servername: host } : {}),
     });
-    const done = (result: SeenCertificate | string): void => {
+    const done = (result: Parameters<typeof resolve>[0]): void => {
       socket.destroy();
       resolve(result);
     };
@@ -139,34 +126,26 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
 }
 
-/** Leases depend on the clocks of nodes, which should differ by far less than the length of a lease. */
-const SKEW_WARN_MS = 5_000;
-
 export async function databaseServerFindings(url: string, now: () => EpochMs) {
-  let facts: PostgresFacts;
   const askedAt = now();
   try {
-    facts = await probePostgres(url);
+    const { version, isCurrent, clockMs } = await probePostgres(url);
+    const words = isCurrent ? '' : '; the next start upgrades its tables';
+    // The server read its clock between request and response.
+    const skewMs = Math.max(askedAt - clockMs, clockMs - now(), 0);
+    return { findings: [ok('database', `PostgreSQL ${version}${words}`), clockFinding(skewMs)], isCurrent };
   } catch (error) {
     const remedy = 'See docs/postgres.md for the setup. Published pages are still served.';
     return { findings: [fault('database', messageOf(error), remedy)], isCurrent: false };
   }
-  const words = facts.isCurrent ? '' : '; the next start upgrades its tables';
-  // The server read its clock between request and response.
-  const skewMs = Math.max(askedAt - facts.clockMs, facts.clockMs - now(), 0);
-  return {
-    findings: [ok('database', `PostgreSQL ${facts.version}${words}`), clockFinding(skewMs)],
-    isCurrent: facts.isCurrent,
-  };
 }
 
+/** Leases depend on the clocks of nodes, which should differ by far less than the length of a lease. */
 function clockFinding(skewMs: number): Finding {
   const name = 'clock difference from the database';
   const seconds = Math.round(skewMs / 1_000);
   if (skewMs <= SKEW_WARN_MS) return ok(name, seconds === 0 ? 'in sync' : `${seconds} s apart`);
-  return warning(
-    name,
-    `${seconds} s apart`,
-    'Let NTP set the clocks of this machine and of the server (timedatectl set-ntp true): nodes rely on them to divide the work.',
-  );
+  const remedy =
+    'Let NTP set the clocks of this machine and of the server (timedatectl set-ntp true): nodes rely on them to divide the work.';
+  return warning(name, `${seconds} s apart`, remedy);
 }

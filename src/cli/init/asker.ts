@@ -33,9 +33,7 @@ export function createTerminalAsker(
     const reader = createInterface({ input, output });
     const opened = { reader, lines: reader[Symbol.asyncIterator](), isOver: false };
     // Lines entered before are still read.
-    reader.once('close', () => {
-      opened.isOver = true;
-    });
+    reader.once('close', () => Object.assign(opened, { isOver: true }));
     return opened;
   };
   let opened: ReturnType<typeof open> | null = null;

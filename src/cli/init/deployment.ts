@@ -1,20 +1,16 @@
 /** Files that accompany a first configuration: deployment files, and a folder for posts. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+import { basename, dirname, join, posix, resolve } from 'node:path';
 import { didYouMean } from '../../schema/nearest.ts';
 import { isLoopback } from '../doctor/network.ts';
 import { UsageError } from '../terminal/exit.ts';
 import type { Asker } from './asker.ts';
 
-/** Ways to run Pharos with a template. */
-const DEPLOYMENTS = ['none', 'github-pages', 'compose', 'systemd'] as const;
-export type Deployment = (typeof DEPLOYMENTS)[number];
-
 /** `deploy/` of the package or the checkout; its files are templates and tested unchanged. */
 const TEMPLATES = join(import.meta.dirname, '../../../deploy');
 
-export interface DeploymentOptions {
+interface DeploymentOptions {
   /** Path of the configuration. */
   readonly file: string;
   readonly deployment: Deployment;
@@ -28,6 +24,50 @@ export interface DeploymentOptions {
   readonly siteUrl: string;
 }
 
+/** A way to run Pharos. */
+interface Way {
+  /** The texts of its files by path. */
+  readonly files: (options: DeploymentOptions) => Readonly<Record<string, string>>;
+  /** The remaining steps, one line each. */
+  readonly steps: (options: DeploymentOptions) => readonly string[];
+  /** Whether the folder of the configuration needs the package, and a .gitignore. */
+  readonly isInFolder: boolean;
+}
+
+const WAYS = {
+  none: { files: () => ({}), steps: () => [], isInFolder: false },
+  'github-pages': {
+    files: (options) => ({ '.github/workflows/pharos.yml': workflow(options) }),
+    steps: ({ file, siteUrl, variables }) => [
+      ...(isLoopback(new URL(siteUrl).hostname)
+        ? [`In ${basename(file)}, set site.url to the address of your Pages, such as https://example.github.io/status.`]
+        : []),
+      'In the settings of the repository, choose "GitHub Actions" as the source of Pages.',
+      ...(variables.length === 0 ? [] : [`Add these secrets for Actions: ${variables.join(', ')}`]),
+      'Commit everything, including the package and package-lock.json, and push.',
+    ],
+    isInFolder: true,
+  },
+  compose: {
+    files: (options) => ({
+      'compose.yaml': compose(options),
+      Containerfile: template('init.Containerfile'),
+      '.dockerignore': '*\n!package.json\n!package-lock.json\n!*.tgz\n',
+    }),
+    steps: () => ['Put the variables into .env, then: docker compose up -d --build'],
+    isInFolder: true,
+  },
+  systemd: {
+    files: () => ({ 'pharos.service': template('pharos.service') }),
+    steps: ({ file }) => [
+      `Set "data: /var/lib/pharos" in ${basename(file)} and copy it to /etc/pharos/pharos.yaml; the comments in pharos.service say the rest.`,
+    ],
+    isInFolder: false,
+  },
+} satisfies Record<string, Way>;
+export type Deployment = keyof typeof WAYS;
+const NAMES = Object.keys(WAYS);
+
 /** A file to write. */
 interface PlannedFile {
   readonly path: string;
@@ -36,23 +76,16 @@ interface PlannedFile {
 
 /** Plans the files besides the configuration. Nothing is written yet. */
 export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[] {
-  const { file, deployment, posts, variables } = options;
+  const { file, deployment, posts } = options;
   const folder = dirname(file);
-  const config = basename(file);
-  const planned: PlannedFile[] = [];
-  const add = (path: string, text: string): void => void planned.push({ path: resolve(folder, path), text });
-  // Git doesn't keep empty folders.
-  if (posts !== null && !existsSync(resolve(folder, posts))) add(join(posts, '.gitkeep'), '');
-  if (deployment === 'github-pages') add('.github/workflows/pharos.yml', workflow(config, variables));
-  if (deployment === 'compose') {
-    add('compose.yaml', compose(config, options));
-    add('Containerfile', template('init.Containerfile'));
-    add('.dockerignore', '*\n!package.json\n!package-lock.json\n!*.tgz\n');
-  }
-  if (deployment === 'systemd') add('pharos.service', template('pharos.service'));
-  if (deployment !== 'none' && deployment !== 'systemd' && !existsSync(join(folder, '.gitignore')))
-    add('.gitignore', `${IGNORED.join('\n')}\n`);
-  return planned;
+  const way: Way = WAYS[deployment];
+  const texts = {
+    // Git doesn't keep empty folders.
+    ...(posts !== null && !existsSync(resolve(folder, posts)) ? { [join(posts, '.gitkeep')]: '' } : {}),
+    ...way.files(options),
+    ...(way.isInFolder && !existsSync(join(folder, '.gitignore')) ? { '.gitignore': `${IGNORED.join('\n')}\n` } : {}),
+  };
+  return Object.entries(texts).map(([path, text]) => ({ path: resolve(folder, path), text }));
 }
 
 /** A sentence with the files that already exist; null: none. */
@@ -78,32 +111,15 @@ export function writeFiles(files: readonly PlannedFile[]): void {
 }
 
 /** The remaining steps, one line each. */
-export function deploymentSteps({ file, deployment, variables, siteUrl }: DeploymentOptions): readonly string[] {
-  const package_ = existsSync(join(dirname(file), 'package.json'))
-    ? []
-    : ['Add the package here: npm install ./pharos-<version>.tgz'];
-  if (deployment === 'github-pages')
-    return [
-      ...package_,
-      ...ignoreStep(dirname(file)),
-      ...(isLoopback(new URL(siteUrl).hostname)
-        ? [`In ${basename(file)}, set site.url to the address of your Pages, such as https://example.github.io/status.`]
-        : []),
-      'In the settings of the repository, choose "GitHub Actions" as the source of Pages.',
-      ...(variables.length === 0 ? [] : [`Add these secrets for Actions: ${variables.join(', ')}`]),
-      'Commit everything, including the package and package-lock.json, and push.',
-    ];
-  if (deployment === 'compose')
-    return [
-      ...package_,
-      ...ignoreStep(dirname(file)),
-      'Put the variables into .env, then: docker compose up -d --build',
-    ];
-  if (deployment === 'systemd')
-    return [
-      `Set "data: /var/lib/pharos" in ${basename(file)} and copy it to /etc/pharos/pharos.yaml; the comments in pharos.service say the rest.`,
-    ];
-  return [];
+export function deploymentSteps(options: DeploymentOptions): readonly string[] {
+  const folder = dirname(options.file);
+  const way: Way = WAYS[options.deployment];
+  const needsPackage = way.isInFolder && !existsSync(join(folder, 'package.json'));
+  return [
+    ...(needsPackage ? ['Add the package here: npm install ./pharos-<version>.tgz'] : []),
+    ...(way.isInFolder ? ignoreStep(folder) : []),
+    ...way.steps(options),
+  ];
 }
 
 /** Must never be committed: history with private pages, the secret key, variables. */
@@ -118,17 +134,12 @@ function ignoreStep(folder: string): readonly string[] {
   return missing.length === 0 ? [] : [`Add to .gitignore, so that they are never committed: ${missing.join(' ')}`];
 }
 
-/** The files as shown to the user. */
-export function shownPaths(files: readonly PlannedFile[], folder: string): readonly string[] {
-  return files.map(({ path }) => relative(folder, path));
-}
-
 function template(name: string): string {
   return readFileSync(join(TEMPLATES, name), 'utf8');
 }
 
 /** Replaces the example's variables in the workflow with those of this configuration. */
-function workflow(config: string, variables: readonly string[]): string {
+function workflow({ file, variables }: DeploymentOptions): string {
   const lines = variables.map((name) => `          ${name}: \${{ secrets.${name} }}\n`).join('');
   const env = / {8}env:\n(?: {10}\w+: \$\{\{ secrets\.\w+ \}\}\n)+/g;
   return (
@@ -136,22 +147,19 @@ function workflow(config: string, variables: readonly string[]): string {
       // Without variables, a step that begins with `env:` begins with the key after it.
       .replaceAll(/ {6}- env:\n(?: {10}\w+: .*\n)+ {8}/g, lines === '' ? '      - ' : `      - env:\n${lines}        `)
       .replaceAll(env, lines === '' ? '' : `        env:\n${lines}`)
-      .replaceAll('--config pharos.yaml', `--config ${config}`)
+      .replaceAll('--config pharos.yaml', `--config ${basename(file)}`)
   );
 }
 
 /** Only names of variables: Compose reads their values from .env or the shell. */
-function compose(config: string, { variables, posts, source }: DeploymentOptions): string {
+function compose({ file, variables, posts, source }: DeploymentOptions): string {
   const environment = variables.length === 0 ? '' : `    environment: [${variables.join(', ')}]\n`;
-  const mounted = [posts, source]
-    .flatMap((path) => (path === null ? [] : `      - ${JSON.stringify(mount(path))}\n`))
-    .join('');
+  const paths = [posts, source].filter((path) => path !== null);
+  const mounted = paths.map((path) => `      - ${JSON.stringify(mount(path))}\n`).join('');
+  const config = '      - ./pharos.yaml:/srv/pharos.yaml:ro\n';
   return template('init.compose.yaml')
     .replace('    environment: []\n', () => environment)
-    .replace(
-      '      - ./pharos.yaml:/srv/pharos.yaml:ro\n',
-      () => `      - ./${config}:/srv/pharos.yaml:ro\n${mounted}`,
-    );
+    .replace(config, () => config.replace('./pharos.yaml', () => `./${basename(file)}`) + mounted);
 }
 
 /** Mounts a path of the configuration at the place where the container expects it. */
@@ -175,8 +183,8 @@ export async function chooseDeployment(
   const faultOf = (name: string): string | null =>
     isDeployment(name)
       ? faultOfTaken(plannedFiles({ file, deployment: name, posts: null, source: null, variables: [], siteUrl: '' }))
-      : `Unknown template "${name}". Use one of: ${DEPLOYMENTS.join(', ')}.${didYouMean(name, new Set(DEPLOYMENTS))}`;
-  const words = `How do you want to run it? Pharos creates the files for that (${DEPLOYMENTS.join(', ')})`;
+      : `Unknown template "${name}". Use one of: ${NAMES.join(', ')}.${didYouMean(name, NAMES)}`;
+  const words = `How do you want to run it? Pharos creates the files for that (${NAMES.join(', ')})`;
   const answer = given ?? (await asker?.ask(words, 'none', faultOf)) ?? 'none';
   const fault = faultOf(answer);
   if (fault !== null || !isDeployment(answer)) throw new UsageError(`--deploy: ${fault}`);
@@ -184,5 +192,5 @@ export async function chooseDeployment(
 }
 
 function isDeployment(name: string): name is Deployment {
-  return DEPLOYMENTS.some((one) => one === name);
+  return Object.hasOwn(WAYS, name);
 }

@@ -52,35 +52,23 @@ export async function gather(given: Given, gathering: Gathering): Promise<Answer
   const upstream = found === null ? null : await gatherUpstream(found, given, gathering);
   // In later rounds, only the questions about the upstream are asked again.
   if (before !== null) return { ...before, upstream };
-  const siteName = await answer(gathering, 'Name of the site', {
-    option: '--name',
-    given: given.name,
-    suggestion: 'Status',
+  const siteName = await answer(gathering, {
+    ...{ words: 'Name of the site', option: '--name', given: given.name, suggestion: 'Status' },
     check: (text) => faultOfSite('name', text),
   });
-  const siteUrl = await answer(gathering, 'Public address', {
-    option: '--url',
-    given: given.url,
-    suggestion: LOCAL_SITE,
+  const siteUrl = await answer(gathering, {
+    ...{ words: 'Public address', option: '--url', given: given.url, suggestion: LOCAL_SITE },
     check: (text) => faultOfSite('url', text),
   });
-  const posts =
-    found?.example.kind === 'markdown'
-      ? NONE
-      : await answer(gathering, `Folder for incidents that you write by hand (${NONE}: no folder)`, {
-          option: '--posts',
-          given: given.posts,
-          suggestion: isSilent ? NONE : POSTS_FOLDER,
-          check: (text) => faultOfPosts(text, folder),
-        });
-  return {
-    siteName,
-    siteUrl,
-    home: null,
-    posts: posts === NONE ? null : posts,
-    upstream,
-    tokenVariable: given.token === false ? null : 'PHAROS_TOKEN',
-  };
+  const words = `Folder for incidents that you write by hand (${NONE}: no folder)`;
+  const suggestion = isSilent ? NONE : POSTS_FOLDER;
+  const check = (text: string): string | null => faultOfPosts(text, folder);
+  const hasPosts = found?.example.kind === 'markdown';
+  const posts = hasPosts
+    ? NONE
+    : await answer(gathering, { words, option: '--posts', given: given.posts, suggestion, check });
+  const tokenVariable = given.token === false ? null : 'PHAROS_TOKEN';
+  return { siteName, siteUrl, home: null, posts: posts === NONE ? null : posts, upstream, tokenVariable };
 }
 
 const CHOICES: readonly Choice[] = [
@@ -98,6 +86,7 @@ async function chooseKind(given: Given, { asker, isSilent }: Gathering): Promise
 }
 
 interface Question {
+  readonly words: string;
   /** The option that answers it. */
   readonly option: string;
   readonly given: string | undefined;
@@ -107,11 +96,8 @@ interface Question {
 }
 
 /** In a second round, wrong options can be changed like any other answer. */
-async function answer(
-  { asker, before }: Gathering,
-  words: string,
-  { option, given, suggestion, check }: Question,
-): Promise<string> {
+async function answer({ asker, before }: Gathering, question: Question): Promise<string> {
+  const { words, option, given, suggestion, check } = question;
   if (given === undefined || before !== null) return asker.ask(words, suggestion, check);
   const fault = check(given);
   if (fault !== null) throw new UsageError(`${option} ${given}: ${fault}`);
@@ -134,20 +120,15 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
   for (const question of questions) {
     const { key, words, suggestion = null } = question;
     const variable = exampleVariable(introduction, question);
-    const isOptional = suggestion === '';
-    const text = await answer(gathering, words, {
-      option: `--set ${key}=`,
-      given: given.set.get(key),
+    const check = (answered: string): string | null => {
+      if (answered === '' && suggestion === '') return null;
+      if (variable !== null) return faultOfVariable(answered);
+      const upstream = { ...plain(introduction), ...answeredOption(introduction, key, answered) };
+      return faultOfUpstream(key.replace('.', '[0].'), upstream);
+    };
+    const text = await answer(gathering, {
+      ...{ words, option: `--set ${key}=`, given: given.set.get(key), check },
       suggestion: same?.options.get(key) ?? suggestion ?? variable,
-      check: (answered) => {
-        if (answered === '' && isOptional) return null;
-        return variable === null
-          ? faultOfUpstream(key.replace('.', '[0].'), {
-              ...plain(introduction),
-              ...answeredOption(introduction, key, answered),
-            })
-          : faultOfVariable(answered);
-      },
     });
     options.set(key, text);
   }

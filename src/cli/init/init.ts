@@ -20,11 +20,9 @@ import { type Asker, createSilentAsker, createTerminalAsker } from './asker.ts';
 import {
   chooseDeployment,
   type Deployment,
-  type DeploymentOptions,
   deploymentSteps,
   plannedFiles,
   requireFree,
-  shownPaths,
   writeFiles,
 } from './deployment.ts';
 import { type Answers, listVariables, postsFolder, writeDraft } from './draft.ts';
@@ -48,6 +46,7 @@ const SCHEMA = fileURLToPath(new URL('../../../docs/pharos.schema.json', import.
 export async function init(given: InitOptions): Promise<number> {
   const options = withCheck(given);
   const file = resolve(options.out);
+  const folder = dirname(file);
   requireFree([{ path: file }]);
   const isAsking = options.yes !== true && process.stdin.isTTY === true;
   const asker = isAsking ? createTerminalAsker() : createSilentAsker();
@@ -56,17 +55,23 @@ export async function init(given: InitOptions): Promise<number> {
     const choosing = { file, asker: isAsking ? asker : null };
     // If files of the template already exist, fails before asking anything.
     const wanted = options.deploy === undefined ? null : await chooseDeployment(options.deploy, choosing);
-    const { answers, probed, isTold } = await gatherAndTry(answered, { asker, isAsking, folder: dirname(file) });
+    const { answers, probed, isTold } = await gatherAndTry(answered, asker, isAsking, folder);
     const plan = toPlan(answers, file, wanted ?? (await chooseDeployment(undefined, choosing)));
-    const text = writeDraft(answers, relative(dirname(file), SCHEMA) || SCHEMA, chooseSchedule(plan.deployment));
-    const files = [{ path: file, text }, ...plannedFiles(plan)];
+    // With a workflow, GitHub decides when Pharos runs, and data stays valid until the next run.
+    const schedule = plan.deployment === 'github-pages' ? '*/10 * * * *' : undefined;
+    const text = writeDraft(answers, relative(folder, SCHEMA) || SCHEMA, schedule);
+    const others = plannedFiles(plan);
+    const files = [{ path: file, text }, ...others];
     requireFree(files);
-    if (plan.posts !== null) mkdirSync(resolve(dirname(file), plan.posts), { recursive: true });
+    if (plan.posts !== null) mkdirSync(resolve(folder, plan.posts), { recursive: true });
     writeFiles(files);
-    const written = `Created ${file}.${files.length === 1 ? '' : ` Also: ${shownPaths(files.slice(1), dirname(file)).join(', ')}.`}`;
-    process.stdout.write(
-      `${wrapText([written, ...(isTold ? [] : [probed.words]), ...nextSteps(answers, deploymentSteps(plan))].join('\n'))}\n`,
-    );
+    const also = others.map(({ path }) => relative(folder, path)).join(', ');
+    const lines = [
+      `Created ${file}.${others.length === 0 ? '' : ` Also: ${also}.`}`,
+      ...(isTold ? [] : [probed.words]),
+      ...nextSteps(answers, deploymentSteps(plan)),
+    ];
+    process.stdout.write(`${wrapText(lines.join('\n'))}\n`);
     return probed.isOk ? EXIT_DONE : EXIT_FAILED;
   } finally {
     asker.close();
@@ -88,35 +93,21 @@ function withCheck({ check, ...options }: InitOptions): InitOptions {
   };
 }
 
-/** With a workflow, GitHub decides when Pharos runs, and data stays valid until the next run. */
-function chooseSchedule(deployment: Deployment): string | undefined {
-  return deployment === 'github-pages' ? '*/10 * * * *' : undefined;
-}
-
-interface Asking {
-  readonly asker: Asker;
-  readonly isAsking: boolean;
-  /** The folder of the configuration. */
-  readonly folder: string;
-}
-
-/** While the upstream doesn't respond as expected, answers can be changed. The previous ones are suggested. */
-async function gatherAndTry(
-  first: Given,
-  { asker, isAsking, folder }: Asking,
-): Promise<{ readonly answers: Answers; readonly probed: Probed; readonly isTold: boolean }> {
+/**
+ * While the upstream doesn't respond as expected, answers can be changed. The previous ones are suggested.
+ *
+ * @param folder  of the configuration
+ */
+async function gatherAndTry(first: Given, asker: Asker, isAsking: boolean, folder: string) {
   let given = first;
   for (let before: Answers | null = null; ; ) {
     const answers = await gather(given, { asker, isSilent: !isAsking, before, folder });
     const probed = await tryAnswers(answers, folder, isAsking);
     const withHome = { ...answers, home: probed.home };
     if (probed.isOk || !isAsking) return { answers: withHome, probed, isTold: false };
-    const isFine = (answer: string): string | null =>
-      /^(keep|change|other)$/.test(answer) ? null : 'Answer keep, change or other.';
-    const next = await asker.ask(
-      `${probed.words}\nKeep these answers, change them, or choose another tool? (keep, change, other)`,
-      'change',
-      isFine,
+    const words = `${probed.words}\nKeep these answers, change them, or choose another tool? (keep, change, other)`;
+    const next = await asker.ask(words, 'change', (answer) =>
+      /^(keep|change|other)$/.test(answer) ? null : 'Answer keep, change or other.',
     );
     if (next === 'keep') return { answers: withHome, probed, isTold: true };
     before = next === 'change' ? answers : null;
@@ -135,26 +126,24 @@ async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): 
   }
 }
 
-function toPlan(answers: Answers, file: string, deployment: Deployment): DeploymentOptions {
+function toPlan(answers: Answers, file: string, deployment: Deployment) {
   const { upstream, siteUrl } = answers;
   const folder = postsFolder(answers);
   const option = upstream === null ? undefined : connectorOf(upstream.introduction.example.kind).fileOption;
   const source = option === undefined ? null : (upstream?.options.get(option) ?? null);
-  return {
-    file,
-    deployment,
-    posts: folder,
-    source: source === folder ? null : source,
-    variables: listVariables(answers),
-    siteUrl,
-  };
+  const variables = listVariables(answers);
+  return { file, deployment, posts: folder, source: source === folder ? null : source, variables, siteUrl };
 }
 
 /** Parses the configuration with placeholders for missing secrets. */
 function parseAnswers(answers: Answers, folder: string): Config {
-  const missing = listVariables(answers).filter((name) => (process.env[name] ?? '') === '');
-  const stand = Object.fromEntries(missing.map((name) => [name, 'not-known-yet']));
+  const stand = Object.fromEntries(missingVariables(answers).map((name) => [name, 'not-known-yet']));
   return parseConfig({ text: writeDraft(answers, ''), file: null, folder }, CONNECTORS, { ...process.env, ...stand });
+}
+
+/** Variables of the configuration that aren't set here. */
+function missingVariables(answers: Answers): readonly string[] {
+  return listVariables(answers).filter((name) => (process.env[name] ?? '') === '');
 }
 
 function parsePair(text: string): readonly [string, string] {
@@ -164,12 +153,10 @@ function parsePair(text: string): readonly [string, string] {
 }
 
 function nextSteps(answers: Answers, steps: readonly string[]): readonly string[] {
-  const missing = listVariables(answers).filter((name) => (process.env[name] ?? '') === '');
-  const exports = missing.map((name) =>
-    name === answers.tokenVariable
-      ? `  export ${name}='${randomBytes(32).toString('base64url')}'`
-      : `  export ${name}='…'`,
-  );
+  const exports = missingVariables(answers).map((name) => {
+    const value = name === answers.tokenVariable ? randomBytes(32).toString('base64url') : '…';
+    return `  export ${name}='${value}'`;
+  });
   const { siteUrl } = answers;
   // Where to see the page until a proxy or DNS name points to it.
   const here = isLoopback(new URL(siteUrl).hostname) ? '' : `, on this machine ${LOCAL_SITE}/`;
@@ -200,9 +187,7 @@ interface Probed {
 export async function tryUpstream(config: Config, answers: Answers, folder: string): Promise<Probed> {
   const { upstream } = answers;
   if (upstream === null) return { isOk: true, words: 'No upstream yet: add one under upstreams.', home: ONLY_PAGE };
-  const missing = listVariables({ ...answers, tokenVariable: null }).filter(
-    (name) => name !== '' && (process.env[name] ?? '') === '',
-  );
+  const missing = missingVariables({ ...answers, tokenVariable: null });
   if (missing.length > 0) {
     const definesPages = connectorOf(upstream.introduction.example.kind).definesPages === true;
     const words = `${upstream.id} was not tried, because ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set here.`;

@@ -1,6 +1,6 @@
 /** Completion scripts for shells. */
 
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 
 export const NAME_SOURCES = ['upstreams', 'pages', 'channels', 'kinds'] as const;
 export type NameSource = (typeof NAME_SOURCES)[number];
@@ -44,17 +44,25 @@ function valueCases(entries: readonly Entry[], use: (values: CompletionValues) =
   return entries
     .flatMap((entry) =>
       entry.options.flatMap((option) => {
-        const { takes } = option;
-        if (!hasValues(takes)) return [];
+        if (!hasValues(option.takes)) return [];
         const flags = flagsOf(option).map((flag) => `'${commandPath(entry)}:${flag}'`);
-        return [`    ${flags.join('|')}) ${use(takes)}; return ;;`];
+        return [`    ${flags.join('|')}) ${use(option.takes)}; return ;;`];
       }),
     )
     .join('\n');
 }
 
 const commandPath = ({ path }: Entry): string => path.join(' ');
-const flagsOf = ({ long, short }: OptionEntry): string[] => (short === null ? [long] : [short, long]);
+const flagsOf = ({ name, short }: OptionEntry): string[] => (short === undefined ? [name] : [short, name]);
+/** Branches for `case`: follows the words of the line down to the command. */
+const stepCases = (entries: readonly Entry[]): string =>
+  entries
+    .flatMap((entry) =>
+      entry.commands.map(
+        ({ name }) => `      '${commandPath(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
+      ),
+    )
+    .join('\n');
 /** A pattern for `case`; without options, one that never matches. */
 const flagsTaking = (entries: readonly Entry[], takes: 'file' | 'text'): string => {
   const options = entries.flatMap((entry) => entry.options.filter((option) => option.takes === takes));
@@ -65,11 +73,6 @@ const BASH_LINE = '"${COMP_WORDS[@]}"';
 const ZSH_LINE = '"${words[@]}"';
 
 function bashScript(entries: readonly Entry[]): string {
-  const steps = entries.flatMap((entry) =>
-    entry.commands.map(
-      ({ name }) => `      '${commandPath(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
-    ),
-  );
   const candidates = entries.map((entry) => {
     const words = [...entry.commands.map(({ name }) => name), ...entry.options.flatMap(flagsOf)];
     const { argument } = entry;
@@ -89,7 +92,7 @@ _pharos() {
   if [[ $current == '=' ]]; then current=''; elif [[ $before == '=' ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "$place:\${COMP_WORDS[index]}" in
-${steps.join('\n')}
+${stepCases(entries)}
     esac
   done
   case "$place:$before" in
@@ -110,17 +113,12 @@ complete -F _pharos pharos
 
 function zshScript(entries: readonly Entry[]): string {
   const described = ({ name, description }: Named): string => `'${escaped(`${name}:${description}`)}'`;
-  const steps = entries.flatMap((entry) =>
-    entry.commands.map(
-      ({ name }) => `      '${commandPath(entry)}:${name}') place='${[...entry.path, name].join(' ')}' ;;`,
-    ),
-  );
   const candidates = entries.map((entry) => {
-    const options = entry.options.map(({ long, description }) => described({ name: long, description }));
     const { argument } = entry;
     const words = hasValues(argument) ? [shellWords(argument, ZSH_LINE)] : [];
     const files = argument === 'file' ? '; _files' : '';
-    return `    '${commandPath(entry)}') candidates=(${[...entry.commands.map(described), ...options, ...words].join(' ')})${files} ;;`;
+    const all = [...[...entry.commands, ...entry.options].map(described), ...words];
+    return `    '${commandPath(entry)}') candidates=(${all.join(' ')})${files} ;;`;
   });
   return `#compdef pharos
 # Completion of pharos for zsh: source <(pharos completion zsh)
@@ -129,7 +127,7 @@ _pharos() {
   local -a candidates
   for ((index = 2; index < CURRENT; index++)); do
     case "$place:\${words[index]}" in
-${steps.join('\n')}
+${stepCases(entries)}
     esac
   done
   case "$place:\${words[CURRENT-1]}" in
@@ -154,22 +152,17 @@ function fishScript(entries: readonly Entry[]): string {
     const commands = entry.commands.map(
       ({ name, description }) => `complete -c pharos ${condition} -f -a ${name} -d '${escapedForFish(description)}'`,
     );
-    const options = entry.options.map(({ long, short, description, takes }) => {
-      const flags = [`-l ${long.slice(2)}`, ...(short === null ? [] : [`-s ${short.slice(1)}`])].join(' ');
-      const value =
-        takes === 'nothing'
-          ? '-f'
-          : takes === 'file'
-            ? '-r -F'
-            : takes === 'text'
-              ? '-x'
-              : `-x -a '${fishWords(takes)}'`;
+    const options = entry.options.map(({ name, short, description, takes }) => {
+      const flags = [`-l ${name.slice(2)}`, ...(short === undefined ? [] : [`-s ${short.slice(1)}`])].join(' ');
+      const value = hasValues(takes) ? `-x -a '${fishWords(takes)}'` : FISH_VALUES[takes];
       return `complete -c pharos ${condition} ${flags} ${value} -d '${escapedForFish(description)}'`;
     });
     return [...commands, ...options, ...fishArgument(entry.argument, condition)];
   });
   return `# Completion of pharos for fish: pharos completion fish | source\ncomplete -c pharos -f\n${lines.join('\n')}\n`;
 }
+
+const FISH_VALUES = { nothing: '-f', file: '-r -F', text: '-x' } as const;
 
 function fishArgument(argument: Taken, condition: string): string[] {
   if (argument === 'file') return [`complete -c pharos ${condition} -F`];
@@ -216,55 +209,42 @@ interface Named {
   readonly description: string;
 }
 
-interface OptionEntry {
-  readonly long: string;
-  readonly short: string | null;
-  readonly description: string;
+/** Its name is the long flag. */
+interface OptionEntry extends Named {
+  readonly short?: string | undefined;
   readonly takes: Taken;
 }
 
-type Taken = 'nothing' | 'file' | 'text' | CompletionValues;
+type Taken = keyof typeof FISH_VALUES | CompletionValues;
 
 /** A command and those below it. */
 function listEntries(command: Command, path: readonly string[]): readonly Entry[] {
+  // Commands and options listed in the help.
+  const children = command.createHelp().visibleCommands(command);
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const [first] = command.registeredArguments;
   const own: Entry = {
     path,
-    commands: visible(command).map((child) => ({ name: child.name(), description: child.description() })),
+    commands: children.map((child) => ({ name: child.name(), description: child.description() })),
     options: [
-      ...command.options
-        .filter(({ hidden }) => !hidden)
-        .map(
-          (option): OptionEntry => ({
-            long: option.long ?? '',
-            short: option.short ?? null,
-            description: option.description,
-            takes: takenBy(option, path),
-          }),
-        ),
-      { long: '--help', short: '-h', description: 'display help', takes: 'nothing' },
+      ...options.map(({ long = '', short, description, flags, argChoices }) => {
+        const values = argChoices ?? COMPLETION_VALUES[`${path.join(' ')} ${long}`] ?? COMPLETION_VALUES[long];
+        return { name: long, short, description, takes: takenBy(flags, values) };
+      }),
+      { name: '--help', short: '-h', description: 'display help', takes: 'nothing' },
     ],
-    argument: firstArgument(command, path),
+    argument:
+      first === undefined
+        ? 'nothing'
+        : takenBy(`<${first.name()}>`, first.argChoices ?? COMPLETION_VALUES[`${path.join(' ')} <${first.name()}>`]),
   };
-  return [own, ...visible(command).flatMap((child) => listEntries(child, [...path, child.name()]))];
+  return [own, ...children.flatMap((child) => listEntries(child, [...path, child.name()]))];
 }
 
-/** Commands listed in the help. */
-function visible(command: Command): Command[] {
-  return command.createHelp().visibleCommands(command);
-}
-
-function takenBy({ flags, long, argChoices }: Option, path: readonly string[]): Taken {
+/** What follows an option, or stands for an argument. @param flags  as declared: `-o, --out <folder>` */
+function takenBy(flags: string, values: CompletionValues | undefined): Taken {
   if (!/[<[]/.test(flags)) return 'nothing';
-  if (FILE.test(flags)) return 'file';
-  return argChoices ?? COMPLETION_VALUES[`${path.join(' ')} ${long}`] ?? COMPLETION_VALUES[String(long)] ?? 'text';
-}
-
-function firstArgument(command: Command, path: readonly string[]): Taken {
-  const [first] = command.registeredArguments;
-  if (first === undefined) return 'nothing';
-  const name = `<${first.name()}>`;
-  if (FILE.test(name)) return 'file';
-  return first.argChoices ?? COMPLETION_VALUES[`${path.join(' ')} ${name}`] ?? 'text';
+  return FILE.test(flags) ? 'file' : (values ?? 'text');
 }
 
 /** Names of options and arguments that are paths. */

@@ -71,3 +71,20 @@ function createLine(stream: ProgressStream, environment: Environment): Progress 
 
   return { doing: show, did: show, end, [Symbol.dispose]: end };
 }
+
+/** Awaits all tasks; `tell` gets how many are done, at the beginning and after each. */
+export async function allDone<T>(
+  tasks: readonly Promise<T>[],
+  tell: (done: number, total: number) => void,
+): Promise<T[]> {
+  let done = 0;
+  if (tasks.length > 0) tell(done, tasks.length);
+  return Promise.all(
+    tasks.map(async (task) => {
+      const result = await task;
+      done += 1;
+      tell(done, tasks.length);
+      return result;
+    }),
+  );
+}

@@ -145,14 +145,25 @@ export function terminalColumns(
   return stream.columns || COLUMNS_DEFAULT;
 }
 
-/** The meaning of a colour. */
-type Tone = 'good' | 'middling' | 'bad' | 'faint';
-
 const STYLES = { good: 'green', middling: 'yellow', bad: 'red', faint: 'dim' } as const;
+/** The meaning of a colour. */
+type Tone = keyof typeof STYLES;
 
 /** Colours a text if standard output supports it; respects NO_COLOR and FORCE_COLOR. */
 export function paint(tone: Tone, text: string): string {
   return styleText(STYLES[tone], stripVTControlCharacters(text), { stream: process.stdout });
+}
+
+const MARKS = { good: '✓', middling: '!', bad: '✗', faint: '–' } as const;
+
+/** The coloured mark at the beginning of a result. */
+export function mark(tone: Tone): string {
+  return paint(tone, MARKS[tone]);
+}
+
+/** A result as a paragraph that begins with its mark. The text may be foreign. */
+export function marked(tone: Tone, text: string): string {
+  return paragraph(`${mark(tone)} ${plain(text)}`, '  ');
 }
 
 /** Makes foreign text safe for one line of a terminal: without escape sequences and control characters. */
