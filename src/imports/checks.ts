@@ -68,10 +68,7 @@ function withoutVariables(url: unknown): unknown {
 }
 
 /** Replaces clear-text secrets with environment variables. */
-function withoutSecrets(
-  fields: Readonly<Record<string, unknown>>,
-  prefix: string,
-): { readonly fields: object; readonly variables: readonly string[] } {
+function withoutSecrets(fields: Readonly<Record<string, unknown>>, prefix: string) {
   const variables: string[] = [];
   const hide = (value: string, name: string): string => {
     if (value.includes('${')) return value;
@@ -85,21 +82,10 @@ function withoutSecrets(
   };
   const hidden = {
     ...fields,
-    ...(headers === undefined
-      ? {}
-      : {
-          headers: headers.map(({ key, value }) => ({
-            key,
-            value: SECRET_HEADER.test(key) ? hide(value, key) : value,
-          })),
-        }),
-    ...(auth === undefined
-      ? {}
-      : {
-          auth: Object.fromEntries(
-            Object.entries(auth).map(([key, value]) => [key, key === 'user' ? value : hide(value, key)]),
-          ),
-        }),
+    headers: headers?.map(({ key, value }) => ({ key, value: SECRET_HEADER.test(key) ? hide(value, key) : value })),
+    auth:
+      auth &&
+      Object.fromEntries(Object.entries(auth).map(([key, value]) => [key, key === 'user' ? value : hide(value, key)])),
   };
   return { fields: hidden, variables };
 }
@@ -111,11 +97,6 @@ function written(ms: number): string {
   return `${ms / unit}${letter}`;
 }
 
-interface StatusAssertion {
-  readonly comparator: string;
-  readonly target: number;
-}
-
 /** The maximum per check. */
 const ASSERTIONS_MAX = 10;
 
@@ -123,7 +104,7 @@ const ASSERTIONS_MAX = 10;
  * Assertions, all of which must hold, that accept exactly these ranges of status codes. Null: not possible. Empty: 2xx,
  * the default.
  */
-export function statusAssertions(ranges: readonly (readonly [from: number, to: number])[]): StatusAssertion[] | null {
+export function statusAssertions(ranges: readonly (readonly [from: number, to: number])[]) {
   const wanted = new Set(
     ranges.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)),
   );

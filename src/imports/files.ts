@@ -18,17 +18,8 @@ import {
   toLine,
 } from './site.ts';
 
-interface ImportFiles {
-  readonly posts: readonly { readonly name: string; readonly text: string }[];
-  /** YAML with `upstreams` and `pages`. */
-  readonly fragment: string;
-  /** The same as data. */
-  readonly config: object;
-  readonly notes: readonly ImportNote[];
-}
-
 /** Makes the files of an import. Posts that the markdown upstream couldn't read are reported and left out. */
-export function importFiles(site: ImportedSite, options: FragmentOptions): ImportFiles {
+export function importFiles(site: ImportedSite, options: FragmentOptions) {
   const notes: ImportNote[] = [];
   const names = new Set<string>();
   const posts = site.posts
@@ -43,23 +34,19 @@ export function importFiles(site: ImportedSite, options: FragmentOptions): Impor
       for (const { place, message } of problems) drop(notes, place, message);
       return [];
     });
-  const redirects = listRedirects(
-    site,
-    posts.map(({ post }) => post),
-    { ...options, notes },
-  );
+  const kept = posts.map(({ post }) => post);
+  const redirects = listRedirects(site, kept, options.upstreamId, notes);
   const open = posts.filter(({ post }) => isOpen(post)).map(({ name }) => name);
-  if (open.length > 0)
-    change(
-      notes,
-      open.join(', '),
-      'still open at the source; import again with --update once it is over, or resolve it in the file',
-    );
-  const fragment = buildFragment({ ...site, posts: posts.map(({ post }) => post) }, redirects, options);
+  const openWords = 'still open at the source; import again with --update once it is over, or resolve it in the file';
+  if (open.length > 0) change(notes, open.join(', '), openWords);
+  const config = buildConfig({ ...site, posts: kept }, redirects, options, notes);
+  const head = '# Created by pharos import. Copy its entries into pharos.yaml, and add lists to those that exist.\n';
   return {
     posts: posts.map(({ name, text }) => ({ name, text })),
-    ...fragment,
-    notes: [...site.notes, ...notes, ...fragment.notes],
+    config,
+    /** The configuration as YAML. */
+    fragment: head + stringify(config, { lineWidth: 0 }),
+    notes: [...site.notes, ...notes],
   };
 }
 
@@ -82,7 +69,8 @@ function isOpen({ post, updates }: Required<ImportedPost>): boolean {
 function listRedirects(
   site: ImportedSite,
   posts: readonly Required<ImportedPost>[],
-  { upstreamId, notes }: { readonly upstreamId: string; readonly notes: ImportNote[] },
+  upstreamId: string,
+  notes: ImportNote[],
 ): Record<string, string> {
   const ofPosts = posts.flatMap(({ name, post, addresses }) =>
     addresses.map((address) => [address, postAddress(upstreamId, name, post.type)] as const),
@@ -116,63 +104,49 @@ interface FragmentOptions extends ImportContext {
   readonly folder: string;
 }
 
-interface Fragment {
-  /** YAML with `upstreams` and `pages`. */
-  readonly fragment: string;
-  /** The same as data. */
-  readonly config: object;
-  readonly notes: readonly ImportNote[];
-}
-
 /** The limits of the configuration's schema. */
 const NAME_MAX = 256;
 const DESCRIPTION_MAX = 1_024;
 
-/** Makes the fragment, with notes on what changed. */
-function buildFragment(
+/** Makes the fragment as data. */
+function buildConfig(
   { title, description, settings, groups, components, upstream, posts: shown }: ImportedSite,
   redirects: Readonly<Record<string, string>>,
   { page, upstreamId, folder, now }: FragmentOptions,
-): Fragment {
-  const notes: ImportNote[] = [];
+  notes: ImportNote[],
+): object {
   /** Cuts a text to one line of the allowed length; null if nothing is left. */
-  const cut = (text: string | null, max: number, place: string): string | null => {
-    const line = toLine(text ?? '', max);
-    if (line !== null && line.length < lineLength(text ?? '')) change(notes, place, `was cut to ${max} characters`);
+  const cut = (text: string | null, max: number, place: string): string | undefined => {
+    const line = toLine(text ?? '', max) ?? undefined;
+    if (line !== undefined && line.length < lineLength(text ?? ''))
+      change(notes, place, `was cut to ${max} characters`);
     return line;
   };
   const posts = { id: upstreamId, kind: 'markdown', path: folder };
+  const toGroup = ({ id, name, defaultOpen }: ImportedSite['groups'][number]) => {
+    return { id, name: cut(name, NAME_MAX, `group ${id}`) ?? id, default_open: defaultOpen };
+  };
+  // YAML leaves out what is undefined.
   const definition = {
     slug: page,
-    ...given('title', cut(title, NAME_MAX, 'the title')),
-    ...given('description', cut(description, DESCRIPTION_MAX, 'the description')),
+    title: cut(title, NAME_MAX, 'the title'),
+    description: cut(description, DESCRIPTION_MAX, 'the description'),
     ...settings,
-    ...(groups.length === 0
-      ? {}
-      : {
-          groups: groups.map(({ id, name, defaultOpen }) => ({
-            id,
-            name: cut(name, NAME_MAX, `group ${id}`) ?? id,
-            ...(defaultOpen === undefined ? {} : { default_open: defaultOpen }),
-          })),
-        }),
-    components: components.map(({ id, name, description: words = null, groupId = null, monitor = null }) => ({
+    groups: groups.length === 0 ? undefined : groups.map(toGroup),
+    components: components.map(({ id, name, description: words = null, groupId, monitor = null }) => ({
       id,
       ...(monitor === null ? { type: 'static' } : { monitor }),
       name: cut(name, NAME_MAX, `component ${id}`) ?? id,
-      ...given('description', cut(words, DESCRIPTION_MAX, `the description of component ${id}`)),
-      ...(groupId === null ? {} : { group_id: groupId }),
+      description: cut(words, DESCRIPTION_MAX, `the description of component ${id}`),
+      group_id: groupId ?? undefined,
     })),
-    ...(Object.keys(redirects).length === 0 ? {} : { redirects }),
+    redirects: Object.keys(redirects).length === 0 ? undefined : redirects,
   };
-  const retentionDays = neededRetention(shown, now);
-  const config = {
-    ...(retentionDays === null ? {} : { retentionDays }),
+  return {
+    retentionDays: neededRetention(shown, now),
     upstreams: [...(upstream === null ? [] : [upstream]), posts],
     pages: [definition],
   };
-  const head = '# Created by pharos import. Copy its entries into pharos.yaml, and add lists to those that exist.\n';
-  return { config, notes, fragment: head + stringify(config, { lineWidth: 0 }) };
 }
 
 /** The default retention. */
@@ -180,19 +154,15 @@ const RETENTION_DAYS = 400;
 /** How many more years the oldest post should stay on the page. */
 const YEARS_AHEAD = 5;
 
-/** The retention needed to show the oldest post, in whole years so that it is the same tomorrow. Null: the default is enough. */
-function neededRetention(posts: readonly ImportedPost[], now: EpochMs): number | null {
+/** The retention needed to show the oldest post, in whole years so that it is the same tomorrow. Undefined: the default. */
+function neededRetention(posts: readonly ImportedPost[], now: EpochMs): number | undefined {
   const oldest = Math.min(...posts.flatMap(({ post }) => postBegin(post) ?? []));
   const days = (now - oldest) / DAY_MS;
-  if (!(days > RETENTION_DAYS / 2)) return null;
+  if (!(days > RETENTION_DAYS / 2)) return undefined;
   return (Math.ceil(days / 366) + YEARS_AHEAD) * 366;
 }
 
 function postBegin(post: ImportedPost['post']): number | null {
   const text = post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : null;
   return text === null ? null : Date.parse(text);
-}
-
-function given(key: string, value: string | null): Readonly<Record<string, string>> {
-  return value === null ? {} : { [key]: value };
 }

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { isStatusError } from '../errors.ts';
 import { toSlug } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
+import { check, faultText } from '../schema/issue-words.ts';
 import type { PostSchema } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenFile } from '../sync/connectors/markdown/written.ts';
 
@@ -79,21 +80,50 @@ export function change(notes: ImportNote[], place: string, message: string): voi
   notes.push({ kind: 'changed', place, message });
 }
 
+/** Parses an item of the source; null if it can't be read, which is noted. */
+export function readItem<T>(schema: z.ZodType<T>, item: unknown, place: string, notes: ImportNote[]): T | null {
+  const parsed = check(schema, item);
+  if (parsed.success) return parsed.data;
+  drop(notes, place, faultText(parsed.faults[0]));
+  return null;
+}
+
+/** The entry of a table for a foreign word; undefined if there is none. */
+export function entryFor<T>(table: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
+/** What a post is about: components of the page, by their ids, and the page itself. */
+export function aboutPage({ page }: ImportContext, ids: Iterable<string>) {
+  return { components: [...ids].map((id) => `${page}/${id}`), pages: [page] };
+}
+
 /** Requests the JSON at a path. @throws a StatusError */
 export type Ask = (path: string) => Promise<unknown>;
 
-/** The same for optional answers: null on failure, and `tell` gets the error. */
-export async function askOptional(
-  ask: Ask,
-  path: string,
-  tell: (error: Error) => void = () => undefined,
-): Promise<unknown> {
+/** The same for optional answers: null on failure, which is noted. */
+export async function askOptional(ask: Ask, path: string, notes: ImportNote[], place = path): Promise<unknown> {
   try {
     return await ask(path);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    tell(error);
+    drop(notes, place, error.message);
     return null;
+  }
+}
+
+/** The same for an answer of this shape. @returns a text why there is none; `otherwise` if it has another shape */
+export async function askShaped<T extends object>(
+  ask: Ask,
+  path: string,
+  schema: z.ZodType<T>,
+  otherwise: string,
+): Promise<T | string> {
+  try {
+    return schema.safeParse(await ask(path)).data ?? otherwise;
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return error.message;
   }
 }
 
@@ -171,14 +201,36 @@ export function createIds(kind: string): (name: string, key: string) => string {
   return (name, key) => {
     const plain = toSlug(name);
     const tail = toSlug(key).slice(0, 12);
-    const candidates = [plain, [plain === '' ? kind : plain, tail].filter(Boolean).join('-')];
-    let id = candidates.find((one) => one !== '' && !taken.has(one));
-    for (let number = 2; id === undefined; number += 1) {
-      const next = `${candidates[1]}-${number}`;
-      if (!taken.has(next)) id = next;
-    }
+    const base = [plain === '' ? kind : plain, tail].filter(Boolean).join('-');
+    let id = plain === '' || taken.has(plain) ? base : plain;
+    for (let number = 2; taken.has(id); number += 1) id = `${base}-${number}`;
     taken.add(id);
     return id;
+  };
+}
+
+/** A group or a component by its key at the source. */
+interface Keyed {
+  readonly key: string;
+  readonly name: string;
+}
+
+/** Groups and components with ids from their names, and the ids of components by their keys. */
+export function layOut(
+  groups: readonly (Keyed & Omit<ImportedGroup, 'id'>)[],
+  components: readonly (Keyed &
+    Omit<ImportedComponent, 'id' | 'groupId'> & { readonly group?: string | null | undefined })[],
+) {
+  const groupId = createIds('group');
+  const componentId = createIds('component');
+  const placed = groups.map((group) => ({ ...group, id: groupId(group.name, group.key) }));
+  const given = components.map((component) => ({ ...component, id: componentId(component.name, component.key) }));
+  return {
+    groups: placed.map(({ key: _, ...group }): ImportedGroup => group),
+    components: given.map(({ key: _, group, ...component }): ImportedComponent => {
+      return { ...component, groupId: placed.find(({ key }) => key === group)?.id ?? null };
+    }),
+    ids: new Map(given.map(({ key, id }) => [key, id])),
   };
 }
 

@@ -12,15 +12,15 @@ import { check, faultText } from '../../schema/issue-words.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import {
+  aboutPage,
   change,
-  createIds,
   drop,
+  entryFor,
   type ImportContext,
-  type ImportedComponent,
-  type ImportedGroup,
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
+  layOut,
   quoted,
   type SourceFile,
   toTitle,
@@ -106,6 +106,7 @@ const SEVERITIES = {
   disrupted: { impact: 'minor', state: 'degraded' },
   notice: { impact: 'none', state: 'none' },
 } as const;
+type Severity = (typeof SEVERITIES)[keyof typeof SEVERITIES];
 
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
@@ -121,22 +122,22 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
     .flatMap((file) => readIssue(file, notes));
   const matters = issues.map(({ matter }) => matter);
   notes.push(...unreadKeys('front matter of issues', matters, z.array(IssueSchema), unread.cstateIssue));
-  const page = buildLayout(config, issues, notes);
-  const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids: page.ids }, notes));
+  const { groups, components, ids } = readLayout(config, issues, notes);
+  const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids }, notes));
   change(
     notes,
     'index.json, index.svg',
     'JSON and badges have different addresses and formats in Pharos: api/v2/summary.json, badges/',
   );
-  const systems = [...page.ids].flatMap(([name, id]) => [
+  const systems = [...ids].flatMap(([name, id]) => [
     [`/affected/${urlized(name)}/`, `/components/${id}/`] as const,
     [`/affected/${urlized(name)}/index.xml`, `/components/${id}/feed.rss`] as const,
   ]);
   return {
     title: config.title ?? null,
     description: config.params?.description ?? null,
-    groups: page.groups,
-    components: page.components,
+    groups,
+    components,
     upstream: null,
     posts,
     redirects: {
@@ -149,20 +150,11 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   };
 }
 
-interface Layout {
-  readonly groups: readonly ImportedGroup[];
-  readonly components: readonly ImportedComponent[];
-  /** Component ids by the name of the system. */
-  readonly ids: ReadonlyMap<string, string>;
-}
-
-function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: ImportNote[]): Layout {
-  const groupId = createIds('group');
-  const componentId = createIds('component');
+/** The keys of categories and systems are their names. */
+function readLayout({ params }: Config, issues: readonly ReadIssue[], notes: ImportNote[]) {
   const categories = params?.categories ?? [];
   const systems = params?.systems ?? [];
   const titled = categories.filter(({ untitled }) => untitled !== true);
-  const groups = titled.map(({ name, closed }) => ({ id: groupId(name, name), name, defaultOpen: closed !== true }));
   for (const { name, description } of titled)
     if (description != null) drop(notes, `category ${quoted(name)}`, 'Pharos has no descriptions of groups');
   for (const { name, link } of systems)
@@ -180,27 +172,18 @@ function buildLayout({ params }: Config, issues: readonly ReadIssue[], notes: Im
     ...categories.flatMap(({ name }) => systems.filter(({ category }) => category === name)),
     ...systems.filter(({ category }) => !categories.some(({ name }) => name === category)),
   ];
-  const listed =
-    systems.length > 0 ? inOrder : unlisted.map((name) => ({ name, description: null, category: null, link: null }));
-  const components = listed.map(({ name, description, category }) => ({
-    id: componentId(name, name),
-    name,
-    description,
-    groupId: groups.find((group) => group.name === category)?.id ?? null,
-  }));
-  return { groups, components, ids: new Map(components.map(({ name, id }) => [name, id])) };
+  return layOut(
+    titled.map(({ name, closed }) => ({ key: name, name, defaultOpen: closed !== true })),
+    systems.length > 0
+      ? inOrder.map(({ name, description, category }) => ({ key: name, name, description, group: category }))
+      : unlisted.map((name) => ({ key: name, name })),
+  );
 }
 
-interface ReadIssue {
-  readonly path: string;
-  readonly issue: Issue;
-  /** The raw front matter, with its keys spelled as in the schema. */
-  readonly matter: unknown;
-  readonly body: string;
-}
+type ReadIssue = ReturnType<typeof readIssue>[number];
 
-/** Reads the issue in a file; empty if it is another kind of page. */
-function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[] {
+/** Reads the issue in a file, and its raw front matter; empty if it is another kind of page. */
+function readIssue({ path, text }: SourceFile, notes: ImportNote[]) {
   if (/(?:^|\/)_index\.\w+$/.test(path)) return [];
   const isPlaced = path.split('/').includes('issues');
   const plain = text.replace(/^\uFEFF/, '');
@@ -214,41 +197,38 @@ function readIssue({ path, text }: SourceFile, notes: ImportNote[]): ReadIssue[]
   return [{ path, issue: parsed.data, matter, body: plain.slice(fence?.[0].length ?? 0) }];
 }
 
-/** Keys are case-insensitive in Hugo. */
+/** The front matter with its keys spelled as in the schema: they are case-insensitive in Hugo. */
 function withKnownKeys(matter: unknown): unknown {
   if (typeof matter !== 'object' || matter === null || Array.isArray(matter)) return matter;
   const names = new Map(Object.keys(IssueSchema.shape).map((key) => [key.toLowerCase(), key]));
   return Object.fromEntries(Object.entries(matter).map(([key, value]) => [names.get(key.toLowerCase()) ?? key, value]));
 }
 
-interface PostContext extends ImportContext {
-  readonly ids: ReadonlyMap<string, string>;
-}
-
-function toPost({ path, issue, body }: ReadIssue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
+/** @param context  with the ids of components by the names of systems */
+function toPost(
+  { path, issue, body }: ReadIssue,
+  context: ImportContext & { readonly ids: ReadonlyMap<string, string> },
+  notes: ImportNote[],
+): ImportedPost[] {
   const title = toTitle(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
   const startedAt = readInstant(issue.date, context.zone);
   if (title === null || startedAt === null)
     return drop(notes, path, title === null ? 'it has no title' : `its date ${quoted(issue.date)} is invalid`);
   const { opening, updates } = readBody(body, context.zone, (message) => change(notes, path, message));
   const isOver = issue.resolved === true || issue.informational === true;
-  const endedAt = isOver ? readEnd(issue, { path, startedAt, updates, zone: context.zone }, notes) : null;
+  const end = readEnd(issue, startedAt, updates, context.zone);
+  const endedAt = isOver ? end.at : null;
+  if (isOver && end.change !== null) change(notes, path, end.change);
   const components = (issue.affected ?? []).flatMap((name) => context.ids.get(name) ?? []);
-  const known = Object.hasOwn(SEVERITIES, issue.severity ?? '')
-    ? SEVERITIES[issue.severity as keyof typeof SEVERITIES]
-    : null;
-  if (known === null && issue.severity != null)
+  const known = entryFor<Severity>(SEVERITIES, issue.severity);
+  if (known === undefined && issue.severity != null)
     change(
       notes,
       path,
       `its severity ${quoted(issue.severity)} is not one of ${Object.keys(SEVERITIES).join(', ')}; notice is used instead`,
     );
-  const about = {
-    title,
-    ...(issue.draft === true ? { draft: true } : {}),
-    components: components.map((id) => `${context.page}/${id}`),
-    pages: [context.page],
-  };
+  const draft = issue.draft === true ? true : undefined;
+  const about = { title, draft, ...aboutPage(context, components) };
   const isPostmortem = endedAt !== null && statusIn(opening) === 'postmortem';
   const shared = { name: fileStem(path), opening: isPostmortem ? '' : opening, addresses: listAddresses(path, issue) };
   if (startedAt > context.now && endedAt !== null && issue.informational !== true) {
@@ -257,49 +237,37 @@ function toPost({ path, issue, body }: ReadIssue, context: PostContext, notes: I
     return [{ ...shared, post: { type: 'maintenance', ...about, ...starts }, updates: planned }];
   }
   const { impact, state } = issue.informational === true ? SEVERITIES.notice : (known ?? SEVERITIES.notice);
-  const times = { started: toIso(startedAt), ...(endedAt === null ? {} : { ended: toIso(endedAt) }) };
+  const times = { started: toIso(startedAt), ended: endedAt === null ? undefined : toIso(endedAt) };
+  // Whether it is resolved comes from the front matter.
+  const kept = isOver ? updates : updates.map((one) => (isOverStatus(one.status) ? { ...one, status: null } : one));
   return [
     {
       ...shared,
       post: { type: 'incident', ...about, impact, state: components.length === 0 ? 'none' : state, ...times },
-      // Whether it is resolved comes from the front matter.
-      updates: isPostmortem
-        ? [...updates, { at: endedAt, status: 'postmortem', body: opening }]
-        : isOver
-          ? updates
-          : updates.map((one) => (isOverStatus(one.status) ? { ...one, status: null } : one)),
+      updates: isPostmortem ? [...kept, { at: endedAt, status: 'postmortem', body: opening }] : kept,
     },
   ];
 }
 
+/** The end of an issue that is over, and how it differs from what the issue says. */
 function readEnd(
   { informational, resolvedWhen }: Issue,
-  {
-    path,
-    startedAt,
-    updates,
-    zone,
-  }: {
-    readonly path: string;
-    readonly startedAt: EpochMs;
-    readonly updates: readonly PostUpdate[];
-    readonly zone: string;
-  },
-  notes: ImportNote[],
-): EpochMs {
+  startedAt: EpochMs,
+  updates: readonly PostUpdate[],
+  zone: string,
+): { readonly at: EpochMs; readonly change: string | null } {
   // Informational issues are never open.
-  if (informational === true) return startedAt;
+  if (informational === true) return { at: startedAt, change: null };
   const resolvedAt = readInstant(resolvedWhen, zone);
-  const last = updates.map(({ at }) => at).reduce(later, startedAt);
   if (resolvedAt === null) {
+    const at = updates.map((update) => update.at).reduce(later, startedAt);
     const words = resolvedWhen == null ? 'has no resolvedWhen' : `has an invalid resolvedWhen, ${quoted(resolvedWhen)}`;
-    change(notes, path, `is resolved but ${words}; its last update, ${toIso(last)}, is used as the end`);
-    return last;
+    return { at, change: `is resolved but ${words}; its last update, ${toIso(at)}, is used as the end` };
   }
-  if (resolvedAt < startedAt) change(notes, path, 'ended before it began; its start is used as the end');
-  else if (updates.some(({ at }) => at < startedAt || at > resolvedAt))
-    change(notes, path, 'has updates from before its start or after its end; they keep their times');
-  return later(startedAt, resolvedAt);
+  const isOutside = updates.some(({ at }) => at < startedAt || at > resolvedAt);
+  const outside = isOutside ? 'has updates from before its start or after its end; they keep their times' : null;
+  const early = 'ended before it began; its start is used as the end';
+  return { at: later(startedAt, resolvedAt), change: resolvedAt < startedAt ? early : outside };
 }
 
 /**
@@ -350,19 +318,14 @@ const WORDS: Readonly<Record<string, IncidentStatus>> = {
 /** The status at the beginning of a text. */
 function statusIn(text: string): IncidentStatus | null {
   const [, , word = ''] = LEAD.exec(text) ?? [];
-  const key = word.trim().toLowerCase();
-  return Object.hasOwn(WORDS, key) ? (WORDS[key] ?? null) : null;
+  return entryFor(WORDS, word.trim().toLowerCase()) ?? null;
 }
 
 /**
  * Splits a body into updates, oldest first: each is the text before a `track`, back to the previous `track` or a
  * horizontal rule. Text without a time is the opening.
  */
-function readBody(
-  body: string,
-  zone: string,
-  tell: (message: string) => void,
-): { readonly opening: string; readonly updates: PostUpdate[] } {
+function readBody(body: string, zone: string, tell: (message: string) => void) {
   const opening: string[] = [];
   const updates: PostUpdate[] = [];
   let waiting: string[] = [];
@@ -407,10 +370,8 @@ function readBody(
 /** Oldest first. Updates with the same time keep their order, or are reversed if the file has the newest first, as usual. */
 function inOrder(updates: readonly PostUpdate[]): PostUpdate[] {
   const [first, last] = [updates[0], updates.at(-1)];
-  const isNewestFirst =
-    first !== undefined &&
-    last !== undefined &&
-    (first.at > last.at || (first.at === last.at && isOverStatus(first.status)));
+  if (first === undefined || last === undefined) return [];
+  const isNewestFirst = first.at > last.at || (first.at === last.at && isOverStatus(first.status));
   return (isNewestFirst ? updates.toReversed() : updates).toSorted((a, b) => a.at - b.at);
 }
 

@@ -73,13 +73,8 @@ const DocumentSchema = ConfigSchema.extend({
 
 /** Makes a key from group and name like Gatus. */
 function gatusKey(group: string, name: string): string {
-  const [first, last] = [group, name].map((text) =>
-    text
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[/_., #+&]/g, '-'),
-  );
-  return `${first}_${last}`;
+  const parts = [group, name].map((text) => text.trim().toLowerCase());
+  return parts.map((text) => text.replaceAll(/[/_., #+&]/g, '-')).join('_');
 }
 
 /** Reads a configuration, a parsed YAML file. */
@@ -102,19 +97,11 @@ export function gatusConfig(name: string, value: unknown): GatusPart {
     return [{ key, name: endpoint.name, group: endpoint.group ?? '', events: [], config }];
   });
   if (suites.length > 0) drop(notes, `${suites.length} suites`, 'the gatus upstream doesn’t read suites');
-  if (remote != null)
-    drop(
-      notes,
-      'remote',
-      'endpoints of remote instances are not in this configuration; import from the address instead',
-    );
+  const remoteWords = 'endpoints of remote instances are not in this configuration; import from the address instead';
+  if (remote != null) drop(notes, 'remote', remoteWords);
   return {
-    ...empty,
+    ...{ ...empty, endpoints: read, announcements, maintenance: windows, notes },
     title: ui?.header ?? ui?.title ?? null,
     description: ui?.['dashboard-subheading'] ?? ui?.description ?? null,
-    endpoints: read,
-    announcements,
-    maintenance: windows,
-    notes,
   };
 }

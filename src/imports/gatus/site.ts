@@ -13,14 +13,16 @@ import { ListSchema, NameSchema, parseInstant, TextSchema } from '../../sync/con
 import { type CheckList, createCheckList } from '../checks.ts';
 import {
   type Ask,
+  aboutPage,
   askOptional,
   change,
-  createIds,
   drop,
+  entryFor,
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
+  layOut,
   quoted,
   type Select,
   toTitle,
@@ -48,15 +50,8 @@ const WindowSchema = z.object({
   every: z.array(z.enum(Object.keys(WEEKDAYS) as [string, ...string[]])).nullish(),
 });
 
-interface RepeatedWindow {
-  readonly starts: string;
-  readonly ends: string;
-  readonly repeat: string;
-  readonly timezone: string;
-}
-
 /** The first window of this year and its rule; null if it is disabled; a text says why it can't be read. */
-function repeatedWindow(value: unknown, now: EpochMs): RepeatedWindow | string | null {
+function repeatedWindow(value: unknown, now: EpochMs) {
   if ((value as { enabled?: unknown } | null)?.enabled === false) return null;
   const parsed = check(WindowSchema, value);
   if (!parsed.success) return faultText(parsed.faults[0]);
@@ -99,38 +94,27 @@ const TYPES = {
 /** Merges all parts. Never throws. */
 export function gatusSite(parts: readonly GatusPart[], context: ImportContext): ImportedSite {
   const notes = parts.flatMap((part) => part.notes);
-  const endpoints = [
-    ...Map.groupBy(
-      parts.flatMap((part) => part.endpoints),
-      ({ key }) => key,
-    ).values(),
-  ].map((same) => ({
-    key: same[0]?.key ?? '',
-    name: same[0]?.name ?? '',
-    group: same[0]?.group ?? '',
-    events: same.flatMap(({ events }) => events).toSorted((a, b) => a.at - b.at),
-    config: same.find(({ config }) => config !== undefined)?.config,
-  }));
+  const byKey = new Map<string, GatusEndpoint>();
+  for (const endpoint of parts.flatMap((part) => part.endpoints)) {
+    const { events, config, ...first } = byKey.get(endpoint.key) ?? { ...endpoint, events: [] };
+    const all = [...events, ...endpoint.events].toSorted((a, b) => a.at - b.at);
+    byKey.set(endpoint.key, { ...first, events: all, config: config ?? endpoint.config });
+  }
+  const endpoints = [...byKey.values()];
   const checks = context.makesChecks === true ? createCheckList(notes) : null;
-  const groupIds = createIds('group');
-  const groups = [...new Set(endpoints.map(({ group }) => group))]
-    .filter((name) => name !== '')
-    .map((name) => ({ id: groupIds(name, name), name }));
-  const ids = createIds('component');
-  const components = endpoints.map(({ key, name, group, config }) => ({
-    id: ids(name, key),
-    name,
-    groupId: groups.find((one) => one.name === group)?.id ?? null,
-    monitor: checks === null ? `${UPSTREAM_ID}/${key}` : addCheck(checks, { name, config }),
-  }));
-  const idByKey = new Map(endpoints.map(({ key }, index) => [key, components[index]?.id ?? '']));
-  const placed = { ...context, idByKey };
+  const names = new Set(endpoints.map(({ group }) => group).filter((name) => name !== ''));
+  const { groups, components, ids } = layOut(
+    [...names].map((name) => ({ key: name, name })),
+    endpoints.map(({ key, name, group, config }) => {
+      const monitor = checks === null ? `${UPSTREAM_ID}/${key}` : addCheck(checks, name, config);
+      return { key, name, group, monitor };
+    }),
+  );
+  const announcements = parts.flatMap((part) => part.announcements);
   const posts = [
-    ...parts
-      .flatMap((part) => part.announcements)
-      .flatMap((item, index) => toAnnouncement(item, index, context, notes)),
-    ...parts.flatMap((part) => part.maintenance).flatMap((item) => toMaintenance(item, placed, notes)),
-    ...endpoints.flatMap((endpoint) => listOutages(endpoint, placed, notes)),
+    ...announcements.flatMap((item, index) => toAnnouncement(item, index, context, notes)),
+    ...parts.flatMap((part) => part.maintenance).flatMap((item) => toMaintenance(item, context, ids, notes)),
+    ...endpoints.flatMap((endpoint) => listOutages(endpoint, context, ids, notes)),
   ];
   const url = parts.find((part) => part.url !== null)?.url ?? null;
   if (url === null && checks === null)
@@ -143,12 +127,12 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
     upstream:
       checks === null ? { id: UPSTREAM_ID, kind: 'gatus', url: url ?? 'https://gatus.example.com' } : checks.upstream(),
     posts: [...new Map(posts.map((post) => [post.name, post])).values()],
-    redirects: Object.fromEntries([...idByKey].map(([key, id]) => [`/endpoints/${key}/`, `/components/${id}/`])),
+    redirects: Object.fromEntries([...ids].map(([key, id]) => [`/endpoints/${key}/`, `/components/${id}/`])),
     notes,
   };
 }
 
-function addCheck(checks: CheckList, { name, config }: Pick<GatusEndpoint, 'name' | 'config'>): string | null {
+function addCheck(checks: CheckList, name: string, config: GatusEndpoint['config']): string | null {
   const draft = config === undefined ? 'only its configuration says how it is checked' : gatusCheck(config);
   return checks.add(`endpoint ${quoted(name)}`, name, draft);
 }
@@ -166,8 +150,8 @@ function toAnnouncement(item: unknown, index: number, { page }: ImportContext, n
   const at = parsed.success ? goInstant(parsed.data.timestamp) : null;
   if (!parsed.success || at === null) return drop(notes, `announcement ${index + 1}`, 'it has no message or no time');
   const { type, message, archived } = parsed.data;
-  const known = Object.hasOwn(TYPES, type ?? 'none') ? TYPES[(type ?? 'none') as keyof typeof TYPES] : null;
-  if (known === null)
+  const known = entryFor<(typeof TYPES)[keyof typeof TYPES]>(TYPES, type ?? 'none');
+  if (known === undefined)
     change(notes, `announcement of ${toIso(at)}`, `its type ${quoted(type ?? '')} is unknown; none is used instead`);
   const { level, impact } = known ?? TYPES.none;
   const title = toTitle(message.split('\n').find((line) => line.trim() !== '') ?? '') ?? 'Announcement';
@@ -184,42 +168,28 @@ function fileStamp(at: EpochMs): string {
   return toIso(at).slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase();
 }
 
-interface PlacedContext extends ImportContext {
-  readonly idByKey: ReadonlyMap<string, string>;
-}
-
+/** @param ids  of components by the keys of endpoints */
 function toMaintenance(
   { key, value }: GatusPart['maintenance'][number],
-  { page, now, idByKey }: PlacedContext,
+  context: ImportContext,
+  ids: ReadonlyMap<string, string>,
   notes: ImportNote[],
 ): ImportedPost[] {
   const place = key === null ? 'maintenance' : `maintenance of ${key}`;
-  const window = repeatedWindow(value, now);
+  const window = repeatedWindow(value, context.now);
   if (window === null) return [];
   if (typeof window === 'string') return drop(notes, place, window);
   change(notes, place, `it has no first date; ${window.starts} is used`);
-  const ids = key === null ? [...idByKey.values()] : [idByKey.get(key) ?? ''].filter(Boolean);
-  return [
-    {
-      name: [
-        'gatus-maintenance',
-        ...(key === null ? [] : [toSlug(key)]),
-        toSlug(`${window.repeat} ${window.starts.slice(11, 16)}`),
-      ].join('-'),
-      post: {
-        type: 'maintenance',
-        title: 'Maintenance',
-        ...window,
-        components: ids.map((id) => `${page}/${id}`),
-        pages: [page],
-      },
-    },
-  ];
+  const about = aboutPage(context, key === null ? ids.values() : [ids.get(key)].filter((id) => id !== undefined));
+  const when = toSlug(`${window.repeat} ${window.starts.slice(11, 16)}`);
+  const name = ['gatus-maintenance', ...(key === null ? [] : [toSlug(key)]), when].join('-');
+  return [{ name, post: { type: 'maintenance', title: 'Maintenance', ...window, ...about } }];
 }
 
 function listOutages(
   { key, name, events }: GatusEndpoint,
-  { page, idByKey }: PlacedContext,
+  context: ImportContext,
+  ids: ReadonlyMap<string, string>,
   notes: ImportNote[],
 ): ImportedPost[] {
   const posts: ImportedPost[] = [];
@@ -236,8 +206,7 @@ function listOutages(
         state: 'major_outage',
         started: toIso(downAt),
         ended: toIso(at),
-        components: [`${page}/${idByKey.get(key) ?? key}`],
-        pages: [page],
+        ...aboutPage(context, [ids.get(key) ?? key]),
       },
     });
     downAt = null;
@@ -273,11 +242,11 @@ export async function gatusFromApi(ask: Ask, url: string): Promise<GatusPart> {
   const endpoints: GatusEndpoint[] = [];
   for (const { key, name, group } of answer.data ?? []) {
     const path = `/api/v1/endpoints/${encodeURIComponent(key)}/statuses?page=1&pageSize=1`;
-    const status = await askOptional(ask, path, (error) => drop(notes, `events of ${key}`, error.message));
+    const status = await askOptional(ask, path, notes, `events of ${key}`);
     const events = EventsSchema.safeParse(status).data?.events ?? [];
     endpoints.push({ key, name, group: group ?? '', events: readEvents(events) });
   }
-  const config = await askOptional(ask, '/api/v1/config', (error) => drop(notes, 'announcements', error.message));
+  const config = await askOptional(ask, '/api/v1/config', notes, 'announcements');
   const announcements = ConfigSchema.safeParse(config).data?.announcements ?? [];
   return { ...NO_TITLE, name: url, url, endpoints, announcements, notes };
 }
@@ -288,32 +257,21 @@ export async function gatusFromDatabase(select: Select, name: string): Promise<G
     'SELECT endpoint_id, endpoint_key, endpoint_name, endpoint_group FROM endpoints ORDER BY endpoint_id',
   );
   const events = await select(
-    'SELECT endpoint_id, event_type, event_timestamp FROM endpoint_events ORDER BY endpoint_event_id',
+    'SELECT endpoint_id, event_type AS type, event_timestamp AS timestamp FROM endpoint_events ORDER BY endpoint_event_id',
   );
   const byEndpoint = Map.groupBy(events, (event) => event['endpoint_id']);
-  return {
-    ...NO_TITLE,
-    name,
-    url: null,
-    endpoints: rows.map((row) => ({
-      key: String(row['endpoint_key']),
-      name: String(row['endpoint_name']),
-      group: String(row['endpoint_group']),
-      events: readEvents(
-        (byEndpoint.get(row['endpoint_id']) ?? []).map((event) => ({
-          type: String(event['event_type']),
-          timestamp: String(event['event_timestamp']),
-        })),
-      ),
-    })),
-    announcements: [],
-    notes: [],
-  };
+  const endpoints = rows.map((row) => ({
+    key: String(row['endpoint_key']),
+    name: String(row['endpoint_name']),
+    group: String(row['endpoint_group']),
+    events: readEvents(byEndpoint.get(row['endpoint_id']) ?? []),
+  }));
+  return { ...NO_TITLE, name, url: null, endpoints, announcements: [], notes: [] };
 }
 
-function readEvents(events: readonly { readonly type: string; readonly timestamp: string }[]): GatusEndpoint['events'] {
+function readEvents(events: readonly { readonly type?: unknown; readonly timestamp?: unknown }[]) {
   return events.flatMap(({ type, timestamp }) => {
-    const at = goInstant(timestamp);
-    return at === null ? [] : [{ type, at }];
+    const at = goInstant(String(timestamp));
+    return at === null ? [] : [{ type: String(type), at }];
   });
 }

@@ -13,17 +13,19 @@ import { STATE_WORDS } from '../../sync/connectors/statuspage/project.ts';
 import { IdSchema, InstantSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
 import {
   type Ask,
+  aboutPage,
   askOptional,
+  askShaped,
   change,
-  createIds,
   drop,
+  entryFor,
   type ImportContext,
-  type ImportedComponent,
-  type ImportedGroup,
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
+  layOut,
   quoted,
+  readItem,
   toTitle,
   unreadKeys,
 } from '../site.ts';
@@ -102,8 +104,7 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   const lists = documents.flatMap((document) => readLists(document, notes));
   const page = lists.map((list) => list.page).find((one) => one != null);
   const given = lists.flatMap((list) => list.components);
-  const components = uniqueComponents(given);
-  const layout = buildLayout(components, notes);
+  const { groups, components, ids } = readLayout(uniqueComponents(given), notes);
   const raw = lists.flatMap((list) => list.events.map(({ item }) => item));
   notes.push(
     ...unreadKeys('components', given, z.array(ComponentSchema), unread.statuspageComponent),
@@ -111,22 +112,19 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   );
   const events = new Map<string, Event>();
   for (const { place, item } of lists.flatMap((list) => list.events)) {
-    const parsed = check(EventSchema, item);
-    if (!parsed.success) {
-      drop(notes, `${place}${idText(item)}`, faultText(parsed.faults[0]));
-      continue;
-    }
-    const known = events.get(parsed.data.id);
-    const isRicher = (known?.incident_updates?.length ?? -1) < (parsed.data.incident_updates?.length ?? 0);
-    if (isRicher) events.set(parsed.data.id, parsed.data);
+    const event = readItem(EventSchema, item, `${place}${idText(item)}`, notes);
+    if (event === null) continue;
+    const known = events.get(event.id);
+    const isRicher = (known?.incident_updates?.length ?? -1) < (event.incident_updates?.length ?? 0);
+    if (isRicher) events.set(event.id, event);
   }
-  const posts = [...events.values()].flatMap((event) => toPost(event, { ...context, ids: layout.ids }, notes));
+  const posts = [...events.values()].flatMap((event) => toPost(event, context, ids, notes));
   drop(notes, 'subscribers, metrics', 'the public API doesn’t provide them; visitors have to subscribe again');
   return {
     title: page?.name ?? null,
     description: page?.page_description ?? null,
-    groups: layout.groups,
-    components: layout.components,
+    groups,
+    components,
     upstream: null,
     posts,
     redirects: {},
@@ -134,13 +132,14 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   };
 }
 
-interface Lists {
+function readLists(
+  { name, value }: NamedDocument,
+  notes: ImportNote[],
+): {
   readonly page: z.output<typeof DocumentSchema>['page'];
   readonly components: readonly unknown[];
   readonly events: readonly { readonly place: string; readonly item: unknown }[];
-}
-
-function readLists({ name, value }: NamedDocument, notes: ImportNote[]): Lists[] {
+}[] {
   // A list of incidents or components, or a list of such lists.
   if (Array.isArray(value)) {
     const isNested = value.some((item) => Array.isArray(item) || isDocument(item));
@@ -181,61 +180,39 @@ function uniqueComponents(items: readonly unknown[]): Component[] {
   return [...new Map(read.map((one) => [one.id, one])).values()];
 }
 
-interface Layout {
-  readonly groups: readonly ImportedGroup[];
-  readonly components: readonly ImportedComponent[];
-  /** Our ids by their ids. */
-  readonly ids: ReadonlyMap<string, string>;
-}
-
-function buildLayout(all: readonly Component[], notes: ImportNote[]): Layout {
-  const groupIds = createIds('group');
-  const componentIds = createIds('component');
+function readLayout(all: readonly Component[], notes: ImportNote[]) {
   const sorted = all.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
-  const groups = sorted
-    .filter(({ group }) => group === true)
-    .map(({ id, name }) => ({ code: id, id: groupIds(name, id), name }));
-  for (const { name, description } of sorted.filter(({ group }) => group === true))
+  const groups = sorted.filter(({ group }) => group === true);
+  for (const { name, description } of groups)
     if (description !== null) drop(notes, `group ${quoted(name)}`, 'Pharos has no descriptions of groups');
   for (const { name } of sorted.filter((one) => one.only_show_if_degraded === true))
     change(notes, `component ${quoted(name)}`, 'was shown only while degraded; Pharos always shows it');
-  const single = sorted.filter(({ group }) => group !== true);
-  const components = single.map(({ id, name, description, group_id: groupId }) => ({
-    code: id,
-    id: componentIds(name, id),
-    name,
-    description,
-    groupId: groups.find(({ code }) => code === groupId)?.id ?? null,
-  }));
-  return {
-    groups: groups.map(({ id, name }) => ({ id, name })),
-    components: components.map(({ code: _, ...component }) => component),
-    ids: new Map(components.map(({ code, id }) => [code, id])),
-  };
+  return layOut(
+    groups.map(({ id, name }) => ({ key: id, name })),
+    sorted
+      .filter(({ group }) => group !== true)
+      .map(({ id, name, description, group_id: group }) => ({ key: id, name, description, group })),
+  );
 }
 
-interface EventContext extends ImportContext {
-  readonly ids: ReadonlyMap<string, string>;
-}
-
-function toPost(event: Event, context: EventContext, notes: ImportNote[]): ImportedPost[] {
+/** @param ids  our ids of components by their ids */
+function toPost(
+  event: Event,
+  context: ImportContext,
+  ids: ReadonlyMap<string, string>,
+  notes: ImportNote[],
+): ImportedPost[] {
   const place = `incident ${event.id}`;
   const title = toTitle(event.name) ?? event.id;
   const isMaintenance = MAINTENANCE_STATUSES.some((word) => word === event.status) || event.scheduled_for != null;
-  const { updates, impacts, codes } = readUpdates(event, isMaintenance ? MAINTENANCE_STATUSES : INCIDENT_STATUSES, {
-    ...context,
-    tell: (message) => change(notes, place, message),
-    lose: (message) => drop(notes, place, message),
-  });
+  const words = isMaintenance ? MAINTENANCE_STATUSES : INCIDENT_STATUSES;
+  const { updates, changed } = readUpdates(event, words, place, notes);
   const named = new Map((event.components ?? []).map(({ id, name }) => [id, name ?? id]));
-  for (const code of codes) if (!named.has(code)) named.set(code, code);
-  const missing = [...named].filter(([code]) => !context.ids.has(code)).map(([, name]) => quoted(name));
+  for (const { code } of changed) named.getOrInsert(code, code);
+  const missing = [...named].filter(([code]) => !ids.has(code)).map(([, name]) => quoted(name));
   if (missing.length > 0) drop(notes, place, `it is about ${missing.join(', ')}, which the page no longer has`);
-  const about = {
-    title,
-    components: [...named.keys()].flatMap((code) => context.ids.get(code) ?? []).map((id) => `${context.page}/${id}`),
-    pages: [context.page],
-  };
+  const affected = [...named.keys()].flatMap((code) => ids.get(code) ?? []);
+  const about = { title, ...aboutPage(context, affected) };
   const shared = { name: `statuspage-${event.id}`, addresses: [`/incidents/${event.id}/`] };
   if (isMaintenance) {
     const window = eventWindow(event);
@@ -253,27 +230,14 @@ function toPost(event: Event, context: EventContext, notes: ImportNote[]): Impor
   const endedAt = isOverStatus(status ?? null)
     ? (event.resolved_at ?? closing ?? updates.at(-1)?.at ?? startedAt)
     : null;
-  return [
-    {
-      ...shared,
-      post: {
-        type: 'incident',
-        ...about,
-        impact: impact ?? 'minor',
-        state: 'none',
-        started: toIso(startedAt),
-        ...(endedAt === null ? {} : { ended: toIso(later(startedAt, endedAt)) }),
-        ...(impacts.length === 0 ? {} : { impacts }),
-      },
-      updates,
-    },
-  ];
+  const started = toIso(startedAt);
+  const ended = endedAt === null ? undefined : toIso(later(startedAt, endedAt));
+  const impacts = listImpacts(changed, context.page, ids);
+  const state = { impact: impact ?? 'minor', state: 'none' } as const;
+  return [{ ...shared, post: { type: 'incident', ...about, ...state, started, ended, impacts }, updates }];
 }
 
-function eventWindow({ status, scheduled_for: from, scheduled_until: until, resolved_at: over }: Event): {
-  readonly starts: string;
-  readonly ends: string;
-} | null {
+function eventWindow({ status, scheduled_for: from, scheduled_until: until, resolved_at: over }: Event) {
   if (from == null) return null;
   const isOver = status === 'completed' || (typeof status === 'string' && isOverStatus(status));
   const ends = isOver && over != null && over > from && (until == null || over < until) ? over : until;
@@ -305,62 +269,63 @@ type Declared = NonNullable<IncidentPost['impacts']>[number]['components'][strin
 /** States of components, and their names in posts. */
 const STATES: Readonly<Record<string, Declared>> = STATE_WORDS;
 
-interface UpdatesContext {
-  /** Slug of the page. */
-  readonly page: string;
-  /** Our ids by their ids. */
-  readonly ids: ReadonlyMap<string, string>;
-  readonly tell: (message: string) => void;
-  readonly lose: (message: string) => void;
+/** The state that an update declares of a component, by its id there. */
+interface Change {
+  readonly at: EpochMs;
+  /** Place of the update in the list, which begins with the newest. */
+  readonly index: number;
+  readonly code: string;
+  /** Undefined: it isn't known. */
+  readonly state: Declared | undefined;
 }
 
 /** Reads the updates of an incident or a maintenance. */
-function readUpdates(event: Event, words: readonly PostUpdate['status'][], context: UpdatesContext) {
-  const { tell, lose, ids, page } = context;
-  const codes = new Set<string>();
-  const states: { at: EpochMs; components: Record<string, Declared> }[] = [];
-  const updates = (event.incident_updates ?? []).flatMap((item): PostUpdate[] => {
+function readUpdates(event: Event, words: readonly PostUpdate['status'][], place: string, notes: ImportNote[]) {
+  const changed: Change[] = [];
+  const updates = (event.incident_updates ?? []).flatMap((item, index): PostUpdate[] => {
     const parsed = check(UpdateSchema, item);
-    if (!parsed.success) {
-      lose(`an update is unreadable: ${faultText(parsed.faults[0])}`);
-      return [];
-    }
+    if (!parsed.success) return drop(notes, place, `an update is unreadable: ${faultText(parsed.faults[0])}`);
     const { status, body, created_at: createdAt, display_at: displayAt, affected_components: affected } = parsed.data;
     const at = displayAt ?? createdAt;
     const known = words.find((word) => word === status) ?? null;
-    if (known === null) tell(`an update has the unknown status ${wordText(status)}; it was imported without a status`);
-    const components: Record<string, Declared> = {};
+    if (known === null)
+      change(notes, place, `an update has the unknown status ${wordText(status)}; it was imported without a status`);
     for (const { code, new_status: word } of affected ?? []) {
-      codes.add(code);
-      const id = ids.get(code);
-      const state = typeof word === 'string' && Object.hasOwn(STATES, word) ? STATES[word] : undefined;
+      const state = entryFor(STATES, word);
+      changed.push({ at, index, code, state });
       if (state === undefined)
-        tell(`an update sets a component to the unknown state ${wordText(word)}; that state was left out`);
-      else if (id !== undefined) components[`${page}/${id}`] = state;
+        change(
+          notes,
+          place,
+          `an update sets a component to the unknown state ${wordText(word)}; that state was left out`,
+        );
     }
-    if (Object.keys(components).length > 0) states.push({ at, components });
     return [{ at, status: known, body: toMarkdown(body ?? '') }];
   });
   if (event.postmortem_body !== null && !updates.some((one) => one.status === 'postmortem')) {
     const at = event.postmortem_published_at ?? event.resolved_at;
-    if (at == null) lose('its postmortem has no time');
+    if (at == null) drop(notes, place, 'its postmortem has no time');
     else updates.push({ at, status: 'postmortem', body: toMarkdown(event.postmortem_body) });
   }
-  const byTime = Map.groupBy(states, ({ at }) => at);
-  return {
-    // Statuspage lists the newest first.
-    updates: updates.toReversed().toSorted((a, b) => a.at - b.at),
-    impacts: [...byTime]
-      .toSorted(([a], [b]) => a - b)
-      .map(([at, same]) => ({
-        at: toIso(at),
-        components: Object.assign({}, ...same.toReversed().map(({ components }) => components)) as Record<
-          string,
-          Declared
-        >,
-      })),
-    codes,
-  };
+  return { updates: updates.toReversed().toSorted((a, b) => a.at - b.at), changed };
+}
+
+/** The states of components at each time, oldest first; undefined: none. */
+function listImpacts(
+  changed: readonly Change[],
+  page: string,
+  ids: ReadonlyMap<string, string>,
+): IncidentPost['impacts'] {
+  const inOrder = changed.toSorted((a, b) => a.at - b.at || b.index - a.index);
+  const states = inOrder.flatMap(({ at, code, state }) => {
+    const id = ids.get(code);
+    return id === undefined || state === undefined ? [] : [{ at, change: [`${page}/${id}`, state] as const }];
+  });
+  if (states.length === 0) return undefined;
+  return [...Map.groupBy(states, ({ at }) => at)].map(([at, same]) => ({
+    at: toIso(at),
+    components: Object.fromEntries(same.map((one) => one.change)),
+  }));
 }
 
 /** A foreign word for a message. */
@@ -378,10 +343,8 @@ const EMPTY_PAGES_MAX = 8;
 /** A hundred years. */
 const PAGES_MAX = 400;
 
-const ListsSchema = z.object({
-  incidents: z.array(z.object({ id: z.string() }).catch({ id: '' })).optional(),
-  scheduled_maintenances: z.array(z.object({ id: z.string() }).catch({ id: '' })).optional(),
-});
+const IdsSchema = z.array(z.object({ id: z.string() }).catch({ id: '' })).optional();
+const ListsSchema = z.object({ incidents: IdsSchema, scheduled_maintenances: IdsSchema });
 const HistorySchema = z.object({
   months: z.array(z.object({ incidents: z.array(z.object({ code: z.string().regex(/^[\w-]{1,100}$/) })).nullish() })),
 });
@@ -395,8 +358,7 @@ export async function readStatuspage(ask: Ask) {
   for (const name of ['summary', 'components', 'incidents', 'scheduled-maintenances']) {
     const path = `/api/v2/${name}.json`;
     // Every page has the summary; some lack one of the others.
-    const value =
-      name === 'summary' ? await ask(path) : await askOptional(ask, path, (error) => drop(notes, path, error.message));
+    const value = name === 'summary' ? await ask(path) : await askOptional(ask, path, notes);
     if (value === null) continue;
     documents.push({ name: path, value });
     const { incidents = [], scheduled_maintenances: maintenances = [] } = ListsSchema.safeParse(value).data ?? {};
@@ -408,7 +370,7 @@ export async function readStatuspage(ask: Ask) {
     if (known.has(code)) continue;
     known.add(code);
     const path = `/incidents/${code}.json`;
-    const value = await askOptional(ask, path, (error) => drop(notes, `incident ${code}`, error.message));
+    const value = await askOptional(ask, path, notes, `incident ${code}`);
     if (value !== null) documents.push({ name: path, value });
   }
   return { documents, notes };
@@ -419,20 +381,16 @@ async function archivedCodes(ask: Ask, notes: ImportNote[]): Promise<readonly st
   let empty = 0;
   for (let page = 1; page <= PAGES_MAX && empty < EMPTY_PAGES_MAX; page += 1) {
     const path = `/history.json?page=${page}`;
-    let fault = 'it is not a Statuspage archive';
-    const answer = await askOptional(ask, path, (error) => {
-      fault = error.message;
-    });
-    const { data } = HistorySchema.safeParse(answer);
-    if (data === undefined) {
+    const answer = await askShaped(ask, path, HistorySchema, 'it is not a Statuspage archive');
+    if (typeof answer === 'string') {
       drop(
         notes,
         page === 1 ? 'history' : path,
-        `the lists end at the ${LISTED_MAX} newest items, and older ones are not available: ${fault}. With a key for the manage API, save its incidents to a file and import that`,
+        `the lists end at the ${LISTED_MAX} newest items, and older ones are not available: ${answer}. With a key for the manage API, save its incidents to a file and import that`,
       );
       return [...codes];
     }
-    const found = data.months.flatMap(({ incidents }) => incidents ?? []);
+    const found = answer.months.flatMap(({ incidents }) => incidents ?? []);
     empty = found.length === 0 ? empty + 1 : 0;
     for (const { code } of found) codes.add(code);
   }

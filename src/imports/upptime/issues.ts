@@ -2,19 +2,20 @@
 
 import { z } from 'zod';
 import type { EpochMs } from '../../model/time.ts';
-import { check, faultText } from '../../schema/issue-words.ts';
 import { InstantSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { type Ask, drop, type ImportNote } from '../site.ts';
+import { type Ask, drop, type ImportNote, readItem } from '../site.ts';
 
-const WhenSchema = InstantSchema.nullish().catch(null);
-const LabelsSchema = z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]));
-
-/** An issue in GitHub's API. */
-const RestIssueSchema = z.object({
+const SharedFields = {
   number: z.int(),
   title: NameSchema,
   body: TextSchema,
-  labels: LabelsSchema,
+  labels: z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)])),
+};
+const WhenSchema = InstantSchema.nullish().catch(null);
+
+/** An issue in GitHub's API. */
+const RestIssueSchema = z.object({
+  ...SharedFields,
   created_at: InstantSchema,
   closed_at: WhenSchema,
   pull_request: z.unknown().optional(),
@@ -23,30 +24,13 @@ const RestCommentSchema = z.object({ issue_url: z.string(), body: TextSchema, cr
 
 /** An issue with its comments, as written by `gh issue list --json`. */
 const GhIssueSchema = z.object({
-  number: z.int(),
-  title: NameSchema,
-  body: TextSchema,
-  labels: LabelsSchema,
+  ...SharedFields,
   createdAt: InstantSchema,
   closedAt: WhenSchema,
   comments: z.array(z.object({ body: TextSchema, createdAt: InstantSchema })),
 });
 
-interface Comment {
-  readonly at: EpochMs;
-  readonly body: string;
-}
-
-export interface Issue {
-  readonly number: number;
-  readonly title: string;
-  readonly body: string;
-  readonly labels: readonly string[];
-  readonly openedAt: EpochMs;
-  readonly closedAt: EpochMs | null;
-  /** Oldest first. */
-  readonly comments: readonly Comment[];
-}
+export type Issue = ReturnType<typeof toIssue>;
 
 export interface UpptimeIssues {
   readonly issues: readonly Issue[];
@@ -60,17 +44,9 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
   const byIssue = Map.groupBy(read, ({ issue_url: url }) => Number(/\/issues\/(\d+)$/.exec(url)?.[1] ?? 0));
   const issues = readAll(RestIssueSchema, items, 'issue', notes)
     .filter((one) => one.pull_request == null)
-    .map(({ number, title, body, labels, created_at: openedAt, closed_at: closedAt }): Issue => {
-      const texts = (byIssue.get(number) ?? []).map((one) => ({ at: one.created_at, body: one.body ?? '' }));
-      return {
-        number,
-        title,
-        body: body ?? '',
-        labels,
-        openedAt,
-        closedAt: closedAt ?? null,
-        comments: inOrder(texts),
-      };
+    .map((issue) => {
+      const texts = (byIssue.get(issue.number) ?? []).map((one) => ({ at: one.created_at, body: one.body ?? '' }));
+      return toIssue(issue, issue.created_at, issue.closed_at, texts);
     });
   return { issues, notes };
 }
@@ -79,31 +55,31 @@ export function issuesFromApi(items: readonly unknown[], comments: readonly unkn
 export function issuesFromFile(value: unknown): UpptimeIssues {
   const notes: ImportNote[] = [];
   if (!Array.isArray(value)) return { issues: drop(notes, 'issues', 'the file is not a list of issues'), notes };
-  const issues = readAll(GhIssueSchema, value, 'issue', notes).map(
-    ({ number, title, body, labels, createdAt, closedAt, comments }): Issue => ({
-      number,
-      title,
-      body: body ?? '',
-      labels,
-      openedAt: createdAt,
-      closedAt: closedAt ?? null,
-      comments: inOrder(comments.map((one) => ({ at: one.createdAt, body: one.body ?? '' }))),
-    }),
-  );
+  const issues = readAll(GhIssueSchema, value, 'issue', notes).map((issue) => {
+    const texts = issue.comments.map((one) => ({ at: one.createdAt, body: one.body ?? '' }));
+    return toIssue(issue, issue.createdAt, issue.closedAt, texts);
+  });
   return { issues, notes };
 }
 
-function inOrder(comments: readonly Comment[]): Comment[] {
-  return comments.toSorted((a, b) => a.at - b.at);
+function toIssue(
+  { number, title, body, labels }: z.output<z.ZodObject<typeof SharedFields>>,
+  openedAt: EpochMs,
+  closedAt: EpochMs | null | undefined,
+  comments: readonly { readonly at: EpochMs; readonly body: string }[],
+) {
+  return {
+    ...{ number, title, body: body ?? '', labels, openedAt, closedAt: closedAt ?? null },
+    /** Oldest first. */
+    comments: comments.toSorted((a, b) => a.at - b.at),
+  };
 }
 
 function readAll<T>(schema: z.ZodType<T>, items: readonly unknown[], what: string, notes: ImportNote[]): T[] {
   return items.flatMap((item, index) => {
-    const parsed = check(schema, item);
-    if (parsed.success) return [parsed.data];
     const { number } = (item ?? {}) as { number?: unknown };
     const name = typeof number === 'number' ? number : `number ${index + 1} in the list`;
-    return drop(notes, `${what} ${name}`, faultText(parsed.faults[0]));
+    return readItem(schema, item, `${what} ${name}`, notes) ?? [];
   });
 }
 

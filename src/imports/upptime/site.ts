@@ -7,17 +7,17 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import { toSlug } from '../../model/slugs.ts';
-import { type EpochMs, later, MINUTE_MS, toIso } from '../../model/time.ts';
+import { later, MINUTE_MS, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import type { PostUpdate } from '../../sync/connectors/markdown/schema.ts';
 import { parseInstant } from '../../sync/connectors/wire.ts';
 import { type CheckDraft, type CheckList, createCheckList, statusAssertions } from '../checks.ts';
 import {
+  aboutPage,
   change,
   createIds,
   drop,
   type ImportContext,
-  type ImportedComponent,
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
@@ -100,14 +100,11 @@ export function upptimeSite(
   const config = upptimeConfig(files, notes, context.makesChecks);
   const checks = context.makesChecks === true ? createCheckList(notes) : null;
   const website = config?.['status-website'];
-  const sites = listSites(files, config, { notes, checks });
-  const bySlug = new Map(sites.map((site) => [site.slug, site]));
-  const posts = issues
-    .toSorted((a, b) => a.number - b.number)
-    .flatMap((issue) => toPost(issue, { ...context, bySlug }, notes));
-  const others = issues
-    .filter((issue) => !isIncident(issue) && !isMaintenance(issue))
-    .map(({ number }) => `#${number}`);
+  const sites = listSites(files, config, checks, notes);
+  const ids = new Map(sites.map(({ slug, id }) => [slug, id]));
+  const posts = issues.toSorted((a, b) => a.number - b.number).flatMap((issue) => toPost(issue, context, ids, notes));
+  const unlabelled = issues.filter((issue) => !isIncident(issue) && !isMaintenance(issue));
+  const others = unlabelled.map(({ number }) => `#${number}`);
   if (others.length > 0)
     drop(
       notes,
@@ -120,37 +117,31 @@ export function upptimeSite(
     description: toTitle(website?.introMessage ?? ''),
     settings: pageSettings(website),
     groups: [],
-    components: sites.map(({ component }) => component),
+    components: sites.map(({ slug: _, ...component }) => component),
     upstream: checks?.upstream() ?? null,
     posts,
-    redirects: Object.fromEntries(
-      sites.map(({ slug, component }) => [`/history/${slug}/`, `/components/${component.id}/`]),
-    ),
+    redirects: Object.fromEntries([...ids].map(([slug, id]) => [`/history/${slug}/`, `/components/${id}/`])),
     notes,
   };
 }
 
-interface Site {
-  /** Its slug in Upptime. */
-  readonly slug: string;
-  readonly component: ImportedComponent;
-}
-
+/** The sites as components, with their slugs in Upptime. */
 function listSites(
   files: readonly SourceFile[],
   config: UpptimeConfig | null,
-  { notes, checks }: { readonly notes: ImportNote[]; readonly checks: CheckList | null },
-): Site[] {
+  checks: CheckList | null,
+  notes: ImportNote[],
+) {
   if (config === null) drop(notes, '.upptimerc.yml', 'it is unreadable, so components come from history/summary.json');
   const summary = readSummary(files);
   const names = config?.sites ?? summary.map(({ name, slug }) => ({ name, slug }));
-  const ids = createIds('component');
   const { uptime: schedule } = (config?.workflowSchedule ?? {}) as { readonly uptime?: unknown };
+  const ids = createIds('component');
   return names.map(({ name, slug: given, ...site }) => {
     const slug = given ?? summary.find((one) => one.name === name)?.slug ?? toUpptimeSlug(name);
     const draft = config === null ? 'only .upptimerc.yml says how it is checked' : upptimeCheck(site, schedule);
     const monitor = checks?.add(`site ${quoted(name)}`, name, draft) ?? null;
-    return { slug, component: { id: ids(slug, name), name, monitor } };
+    return { slug, id: ids(slug, name), name, monitor };
   });
 }
 
@@ -173,10 +164,7 @@ function readSummary(files: readonly SourceFile[]): z.output<typeof SummarySchem
 }
 
 function tellFigures(files: readonly SourceFile[], notes: ImportNote[]): void {
-  const days = readSummary(files).reduce(
-    (sum, { dailyMinutesDown }) => sum + Object.keys(dailyMinutesDown ?? {}).length,
-    0,
-  );
+  const days = readSummary(files).flatMap(({ dailyMinutesDown }) => Object.keys(dailyMinutesDown ?? {})).length;
   if (days > 0)
     drop(notes, 'history/summary.json', `${days} days with minutes of downtime; in Pharos, incidents colour the days`);
   drop(notes, 'response times', 'they start over with the upstream that monitors the sites from now on');
@@ -190,16 +178,16 @@ function isMaintenance({ labels }: Issue): boolean {
   return labels.includes('maintenance');
 }
 
-interface PostContext extends ImportContext {
-  readonly bySlug: ReadonlyMap<string, Site>;
-}
-
-function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): ImportedPost[] {
+/** @param ids  of components by the slugs of sites */
+function toPost(
+  issue: Issue,
+  context: ImportContext,
+  ids: ReadonlyMap<string, string>,
+  notes: ImportNote[],
+): ImportedPost[] {
   const place = `issue #${issue.number}`;
-  const shared = {
-    name: `upptime-${issue.number}`,
-    addresses: [`/incident/${issue.number}/`],
-  };
+  const shared = { name: `upptime-${issue.number}`, addresses: [`/incident/${issue.number}/`] };
+  const about = (slugs: readonly string[]) => aboutPage(context, new Set(slugs.flatMap((slug) => ids.get(slug) ?? [])));
   const title = toTitle(issue.title) ?? `#${issue.number}`;
   if (isMaintenance(issue)) {
     const plan = readPlan(issue);
@@ -209,27 +197,21 @@ function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): Import
         place,
         'maintenance without start and end in a comment <!-- start: … end: … -->, or with an end before its start',
       );
-    const slugs = [...plan.slugs, ...issue.labels.filter((label) => context.bySlug.has(label))];
-    for (const slug of plan.slugs.filter((one) => !context.bySlug.has(one)))
+    for (const slug of plan.slugs.filter((one) => !ids.has(one)))
       drop(notes, place, `it is about the site ${quoted(slug)}, which is not in the configuration`);
+    const window = { starts: toIso(plan.from), ends: toIso(plan.to) };
     return [
       {
         ...shared,
-        post: {
-          type: 'maintenance',
-          title,
-          starts: toIso(plan.from),
-          ends: toIso(plan.to),
-          ...aboutSites(slugs, context),
-        },
+        post: { type: 'maintenance', title, ...window, ...about([...plan.slugs, ...issue.labels]) },
         opening: issue.body.replace(PLAN, '').trim(),
         updates: issue.comments.map(({ at, body }) => ({ at, status: null, body })),
       },
     ];
   }
   if (!isIncident(issue)) return [];
-  const slugs = issue.labels.filter((label) => context.bySlug.has(label));
-  if (slugs.length === 0)
+  const isAboutSites = issue.labels.some((label) => ids.has(label));
+  if (!isAboutSites)
     change(notes, place, 'none of its labels is a site in the configuration; it is about the whole page');
   const endedAt = issue.closedAt === null ? null : later(issue.openedAt, issue.closedAt);
   const state = /\bis down\b/.test(title) ? 'major_outage' : /\bdegraded\b/.test(title) ? 'degraded' : 'none';
@@ -240,10 +222,10 @@ function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): Import
         type: 'incident',
         title,
         impact: state === 'major_outage' ? 'major' : 'minor',
-        state: slugs.length === 0 ? 'none' : state,
+        state: isAboutSites ? state : 'none',
         started: toIso(issue.openedAt),
-        ...(endedAt === null ? {} : { ended: toIso(endedAt) }),
-        ...aboutSites(slugs, context),
+        ended: endedAt === null ? undefined : toIso(endedAt),
+        ...about(issue.labels),
       },
       opening: issue.body.trim(),
       updates: issue.comments.map(
@@ -257,24 +239,10 @@ function toPost(issue: Issue, context: PostContext, notes: ImportNote[]): Import
   ];
 }
 
-function aboutSites(
-  slugs: readonly string[],
-  { page, bySlug }: PostContext,
-): { readonly components: string[]; readonly pages: string[] } {
-  const ids = slugs.flatMap((slug) => bySlug.get(slug)?.component.id ?? []);
-  return { components: [...new Set(ids)].map((id) => `${page}/${id}`), pages: [page] };
-}
-
 const PLAN = /<!--([\s\S]*?)-->/;
 
-interface Plan {
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-  readonly slugs: readonly string[];
-}
-
-/** Reads the comment in a maintenance issue. */
-function readPlan({ body }: Issue): Plan | null {
+/** Reads the comment in a maintenance issue; null if it says no window. */
+function readPlan({ body }: Issue) {
   const [, inside = ''] = PLAN.exec(body) ?? [];
   const fields = new Map(
     inside.split(/\r?\n/).flatMap((line) => {

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { itemKey } from '../../sync/connectors/items.ts';
 import { IdSchema, ListSchema, NameSchema, TextSchema } from '../../sync/connectors/wire.ts';
-import { type Ask, askOptional, change, drop, type ImportNote, quoted, type Select, unreadKeys } from '../site.ts';
+import { type Ask, askShaped, change, drop, type ImportNote, quoted, type Select, unreadKeys } from '../site.ts';
 import unread from '../unread-keys.json' with { type: 'json' };
-import type { KumaGroup, KumaPage } from './site.ts';
+import type { KumaPage } from './site.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -44,12 +44,8 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
   if (Number(others[0]?.['count']) > 0)
     drop(notes, `${Number(others[0]?.['count'])} maintenances`, 'they are on no status page');
   const named = await select('SELECT maintenance_id, monitor_id FROM monitor_maintenance ORDER BY id');
-  if (typeof page['password'] === 'string' && page['password'] !== '')
-    change(
-      notes,
-      'password',
-      'the page has a password at the source; in Pharos it is public until you set pages[].password',
-    );
+  const passwordWords = 'the page has a password at the source; in Pharos it is public until you set pages[].password';
+  if (typeof page['password'] === 'string' && page['password'] !== '') change(notes, 'password', passwordWords);
   return {
     slug: String(page['slug']),
     title: String(page['title']),
@@ -57,24 +53,21 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     url: null,
     ...(page['search_engine_index'] === 0 ? { settings: { allow_index: false } } : {}),
     groups: readGroups(placed),
-    incidents: incidents.map((row) => ({
-      ...row,
-      createdDate: row['created_date'],
-      lastUpdatedDate: row['last_updated_date'],
-    })),
+    incidents: incidents.map(inCamelCase),
     maintenances: maintenances.map((row) => ({
-      ...row,
-      startDate: row['start_date'],
-      endDate: row['end_date'],
-      startTime: row['start_time'],
-      endTime: row['end_time'],
-      intervalDay: row['interval_day'],
+      ...inCamelCase(row),
       weekdays: listIn(row['weekdays']),
       daysOfMonth: listIn(row['days_of_month']),
       monitors: named.filter((one) => one['maintenance_id'] === row['id']).map((one) => one['monitor_id']),
     })),
     notes,
   };
+}
+
+/** A row with the API's names of fields. */
+function inCamelCase(row: Row): Row {
+  const renamed = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [renamed(name), value]));
 }
 
 /** Whether a column differs from its default. */
@@ -89,7 +82,7 @@ const RowSchema = z.object({
   description: TextSchema,
   password: TextSchema,
 });
-function readGroups(rows: readonly Row[]): KumaGroup[] {
+function readGroups(rows: readonly Row[]): KumaPage['groups'] {
   return [...Map.groupBy(rows, (row) => Number(row['group_id']))].map(([id, members]) => ({
     id: String(id),
     name: String(members[0]?.['group_name']),
@@ -134,28 +127,16 @@ export async function kumaFromApi(
   const parsed = PublicPageSchema.safeParse(answer);
   if (!parsed.success) throw new NoKumaPageError(`${path} is not a status page of Uptime Kuma`);
   const { config, publicGroupList, incidents, incident, maintenanceList } = parsed.data;
-  const notes: ImportNote[] = unreadKeys(
-    'status page',
-    Object.fromEntries(
-      Object.entries((answer as { config: object }).config).filter(([, value]) => isSet(value) && value !== false),
-    ),
-    RowSchema,
-    unread.uptimeKuma,
-  );
+  const raw = Object.entries((answer as { config: object }).config);
+  const used = Object.fromEntries(raw.filter(([, value]) => isSet(value) && value !== false));
+  const notes: ImportNote[] = unreadKeys('status page', used, RowSchema, unread.uptimeKuma);
   const pinned = [...(incidents ?? []), ...(incident == null ? [] : [incident])];
   const past = await readHistory(ask, path, notes);
   const all = new Map([...past, ...pinned].map((row) => [itemKey(row), row]));
-  if (maintenanceList.length > 0)
-    change(
-      notes,
-      'maintenance',
-      'the public page shows only current maintenance, without its monitors; the database has everything',
-    );
+  const partial = 'the public page shows only current maintenance, without its monitors; the database has everything';
+  if (maintenanceList.length > 0) change(notes, 'maintenance', partial);
   return {
-    slug,
-    title: config.title,
-    description: config.description,
-    url,
+    ...{ ...config, slug, url },
     groups: publicGroupList.map(({ id, name, monitorList }) => ({ id, name, monitors: monitorList })),
     incidents: [...all.values()],
     maintenances: maintenanceList.map(asRow),
@@ -167,18 +148,15 @@ async function readHistory(ask: Ask, path: string, notes: ImportNote[]): Promise
   const items: unknown[] = [];
   let cursor = '';
   for (let page = 1; page <= PAGES_MAX; page += 1) {
-    let fault = 'the response is not from Uptime Kuma';
-    const answer = await askOptional(ask, `${path}/incident-history${cursor}`, (error) => {
-      fault = error.message;
-    });
-    const { data } = HistorySchema.safeParse(answer);
-    if (data === undefined) {
-      drop(notes, 'incidents of the past', `this version doesn’t list them (${fault}); import its database instead`);
+    const otherwise = 'the response is not from Uptime Kuma';
+    const answer = await askShaped(ask, `${path}/incident-history${cursor}`, HistorySchema, otherwise);
+    if (typeof answer === 'string') {
+      drop(notes, 'incidents of the past', `this version doesn’t list them (${answer}); import its database instead`);
       return items;
     }
-    items.push(...data.incidents);
-    if (!data.hasMore || data.nextCursor == null) return items;
-    cursor = `?cursor=${encodeURIComponent(data.nextCursor)}`;
+    items.push(...answer.incidents);
+    if (!answer.hasMore || answer.nextCursor == null) return items;
+    cursor = `?cursor=${encodeURIComponent(answer.nextCursor)}`;
   }
   return items;
 }
@@ -195,12 +173,6 @@ function asRow(item: unknown): unknown {
     const part = (value: unknown): string => (typeof value === 'number' ? String(value).padStart(2, '0') : '');
     return typeof time?.hours === 'number' ? `${part(time.hours)}:${part(time.minutes ?? 0)}` : null;
   });
-  return {
-    ...(typeof item === 'object' ? item : {}),
-    timezone,
-    startDate: dateRange?.[0],
-    endDate: dateRange?.[1],
-    startTime,
-    endTime,
-  };
+  const [startDate, endDate] = dateRange ?? [];
+  return { ...(typeof item === 'object' ? item : {}), timezone, startDate, endDate, startTime, endTime };
 }

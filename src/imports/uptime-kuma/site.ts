@@ -7,19 +7,21 @@ import { z } from 'zod';
 import { isTimezone } from '../../model/scalars.ts';
 import { toSlug } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, later, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
-import { check, faultText } from '../../schema/issue-words.ts';
 import { IMPACTS } from '../../sync/connectors/uptime-kuma/project.ts';
 import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
 import { FlagSchema, IdSchema, NameSchema, parseInstant, TextSchema } from '../../sync/connectors/wire.ts';
 import { createCheckList } from '../checks.ts';
 import {
+  aboutPage,
   change,
   drop,
+  entryFor,
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
   type ImportNote,
   quoted,
+  readItem,
   toTitle,
 } from '../site.ts';
 import { kumaCheck } from './checks.ts';
@@ -35,17 +37,11 @@ export interface KumaPage {
   /** Address of Uptime Kuma; null: unknown. */
   readonly url: string | null;
   readonly settings?: ImportedSite['settings'];
-  readonly groups: readonly KumaGroup[];
+  readonly groups: readonly { readonly id: string; readonly name: string; readonly monitors: readonly KumaMonitor[] }[];
   /** Rows of incidents, with the API's field names. */
   readonly incidents: readonly unknown[];
   readonly maintenances: readonly unknown[];
   readonly notes: readonly ImportNote[];
-}
-
-export interface KumaGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly monitors: readonly KumaMonitor[];
 }
 
 interface KumaMonitor {
@@ -68,17 +64,15 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
   const shown = new Map<string, KumaMonitor & { readonly groupId: string }>();
   for (const { id: groupId, name: group, monitors } of page.groups)
     for (const { id, name, row = {} } of monitors)
-      if (shown.has(id))
-        drop(
-          notes,
-          `monitor ${quoted(name)} in ${quoted(group)}`,
-          'it is in another group too; in Pharos a component has one group',
-        );
-      else shown.set(id, { id, name, groupId, row });
-  const placed = { ...context, shown: new Set(shown.keys()) };
+      if (!shown.has(id)) shown.set(id, { id, name, groupId, row });
+      else {
+        const place = `monitor ${quoted(name)} in ${quoted(group)}`;
+        drop(notes, place, 'it is in another group too; in Pharos a component has one group');
+      }
+  const isShown = (id: string): boolean => shown.has(id);
   const posts = [
     ...page.incidents.flatMap((row, index) => toIncident(row, index, context, notes)),
-    ...page.maintenances.flatMap((row, index) => toMaintenance(row, index, placed, notes)),
+    ...page.maintenances.flatMap((row, index) => toMaintenance(row, index, { ...context, isShown }, notes)),
   ];
   const checks = context.makesChecks === true ? createCheckList(notes) : null;
   const addCheck = ({ name, row = {} }: KumaMonitor): string | null =>
@@ -111,11 +105,11 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
 }
 
 function toIncident(row: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
-  const parsed = check(RowSchema, row);
-  if (!parsed.success) return drop(notes, `incident ${rowId(row, index)}`, faultText(parsed.faults[0]));
-  const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = parsed.data;
+  const incident = readItem(RowSchema, row, `incident ${rowId(row, index)}`, notes);
+  if (incident === null) return [];
+  const { id, title, content, style, createdDate, pin, active, lastUpdatedDate } = incident;
   const place = `incident ${id}`;
-  const impact = typeof style === 'string' && Object.hasOwn(IMPACTS, style) ? IMPACTS[style] : undefined;
+  const impact = entryFor(IMPACTS, style);
   if (impact === undefined) change(notes, place, `its style ${quoted(style)} is unknown; minor is used instead`);
   const isOver = active === false || pin === false;
   const changedAt = parseInstant(lastUpdatedDate ?? '', 'UTC');
@@ -132,7 +126,7 @@ function toIncident(row: unknown, index: number, { page }: ImportContext, notes:
         impact: impact ?? 'minor',
         state: 'none',
         started: toIso(createdDate),
-        ...(endedAt === null ? {} : { ended: toIso(endedAt) }),
+        ended: endedAt === null ? undefined : toIso(endedAt),
         pages: [page],
       },
       opening: content ?? '',
@@ -143,26 +137,20 @@ function toIncident(row: unknown, index: number, { page }: ImportContext, notes:
 function toMaintenance(
   row: unknown,
   index: number,
-  { page, zone, now, shown }: ImportContext & { readonly shown: ReadonlySet<string> },
+  context: ImportContext & { readonly isShown: (monitor: string) => boolean },
   notes: ImportNote[],
 ): ImportedPost[] {
-  const parsed = check(MaintenanceSchema, row);
-  if (!parsed.success) return drop(notes, `maintenance ${rowId(row, index)}`, faultText(parsed.faults[0]));
-  const maintenance = parsed.data;
+  const maintenance = readItem(MaintenanceSchema, row, `maintenance ${rowId(row, index)}`, notes);
+  if (maintenance === null) return [];
   const { id, title, description, active, monitors } = maintenance;
   const place = `maintenance ${id}, ${quoted(title)}`;
   if (active === false) return drop(notes, place, 'it is switched off at the source');
-  const windows = listWindows(maintenance, { zone, now });
+  const windows = listWindows(maintenance, context);
   if (typeof windows === 'string') return drop(notes, place, windows);
   for (const message of windows.changes) change(notes, place, message);
-  const components = (monitors ?? []).filter((one) => shown.has(one)).map((one) => `${page}/${idOfMonitor(one)}`);
-  return [
-    {
-      name: `kuma-maintenance-${id}`,
-      post: { type: 'maintenance', title: toTitle(title) ?? `#${id}`, ...windows.post, components, pages: [page] },
-      opening: description ?? '',
-    },
-  ];
+  const about = aboutPage(context, (monitors ?? []).filter(context.isShown).map(idOfMonitor));
+  const post = { type: 'maintenance', title: toTitle(title) ?? `#${id}`, ...windows.post, ...about } as const;
+  return [{ name: `kuma-maintenance-${id}`, post, opening: description ?? '' }];
 }
 
 function rowId(row: unknown, index: number): string {
@@ -197,24 +185,10 @@ const MaintenanceSchema = z.object({
 });
 type KumaMaintenance = z.output<typeof MaintenanceSchema>;
 
-interface KumaWindows {
-  readonly post: {
-    readonly starts: string;
-    readonly ends: string;
-    readonly repeat?: string;
-    readonly timezone?: string;
-  };
-  /** Notes on differences. */
-  readonly changes: readonly string[];
-}
-
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
-/** The windows, or the reason why there are none. */
-function listWindows(
-  maintenance: KumaMaintenance,
-  { zone, now }: { readonly zone: string; readonly now: EpochMs },
-): KumaWindows | string {
+/** The windows as fields of a post, with notes on differences; or the reason why there are none. */
+function listWindows(maintenance: KumaMaintenance, { zone, now }: ImportContext) {
   const { strategy, timezone, startDate, endDate } = maintenance;
   const isServers = timezone == null || !isTimezone(timezone);
   const clock = isServers ? zone : timezone;
@@ -232,7 +206,7 @@ function listWindows(
     return 'it repeats by a cron expression; enter it as a rule with `pharos maintenance new --repeat`';
   const rule = toRule(maintenance);
   if (rule === null) return `it repeats in an unsupported way: ${strategy}`;
-  const first = firstDay(maintenance, { clock, from: from ?? now });
+  const first = firstDay(maintenance, clock, from ?? now);
   if (first === null) return 'its times of day are unreadable';
   const last = to === null ? '' : `;UNTIL=${wallTime(to, clock)}`;
   const lost = maintenance.daysOfMonth.filter((day) => typeof day === 'string' && day !== 'lastDay1');
@@ -264,10 +238,7 @@ function toRule({ strategy, intervalDay, weekdays, daysOfMonth }: KumaMaintenanc
 }
 
 /** The window on the day of `from`. An end that isn't after the start is on the next day. */
-function firstDay(
-  { startTime, endTime }: KumaMaintenance,
-  { clock, from }: { readonly clock: string; readonly from: EpochMs },
-): { readonly from: EpochMs; readonly to: EpochMs } | null {
+function firstDay({ startTime, endTime }: KumaMaintenance, clock: string, from: EpochMs) {
   const [begin, end] = [startTime, endTime].map(parseMinutes);
   if (begin == null || end == null) return null;
   const day = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(clock).toPlainDate();
