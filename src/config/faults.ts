@@ -5,7 +5,6 @@ import {
   type Document,
   isCollection,
   isMap,
-  isPair,
   LineCounter,
   parseDocument,
   visit,
@@ -18,32 +17,24 @@ import { faultMessage, valueAt } from '../schema/issue-words.ts';
 export const EMPTY = 'the file is empty. Start with `pharos init`, or copy pharos.example.yaml';
 
 /** A parsed YAML file. */
-interface ParsedFile {
-  readonly text: string;
-  readonly tree: Document.Parsed;
-  readonly lines: LineCounter;
-}
+type ParsedFile = ReturnType<typeof parseFile>;
 
 /** @throws CONFIG_INVALID if it isn't valid YAML */
-export function parseFile(source: { readonly text: string; readonly file: string | null }): ParsedFile {
+export function parseFile({ text, file }: { readonly text: string; readonly file: string | null }) {
   const lines = new LineCounter();
-  const tree = parseDocument(source.text, { lineCounter: lines, prettyErrors: false });
-  const alias = tree.errors.length === 0 ? unknownAlias(tree) : null;
-  if (tree.errors.length === 0 && alias === null) return { text: source.text, tree, lines };
-  const issueAt = ([start, end]: readonly [number, number, ...unknown[]], message: string): ConfigIssue => {
-    const { line, col } = lines.linePos(start);
-    const excerpt = drawExcerpt(hideValues(source.text), { line, column: col, length: end - start });
-    return { path: `line ${line}`, message, excerpt };
-  };
-  const issues = [
-    ...tree.errors.map((error) => issueAt(yamlPlace(error, tree), yamlWords(error))),
-    ...(alias === null
-      ? []
-      : [issueAt(alias.range ?? [0, 1], 'there is no anchor for this alias. If it is text, put it in quotes')]),
-  ];
+  const tree = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const faults = tree.errors.map((error) => ({ range: yamlPlace(error, tree), message: yamlWords(error) }));
+  const alias = faults.length === 0 ? unknownAlias(tree) : null;
+  const noAnchor = 'there is no anchor for this alias. If it is text, put it in quotes';
+  if (alias !== null) faults.push({ range: alias.range ?? [0, 1], message: noAnchor });
+  if (faults.length === 0) return { text, tree, lines };
+  const issues = faults.map(({ range: [start, end], message }) => {
+    const place = lines.linePos(start);
+    return { path: `line ${place.line}`, message, excerpt: drawExcerpt(hideValues(text), place, end - start) };
+  });
   throw new StatusError({
     code: 'CONFIG_INVALID',
-    message: `${source.file ?? 'the configuration'} is not valid YAML:\n${issues.map(({ path, message, excerpt }) => `  ${path}: ${message}\n${excerpt}`).join('\n')}`,
+    message: `${file ?? 'the configuration'} is not valid YAML:\n${issues.map(({ path, message, excerpt }) => `  ${path}: ${message}\n${excerpt}`).join('\n')}`,
     issues,
   });
 }
@@ -71,11 +62,10 @@ export function toConfigIssue(
 }
 
 function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
-    '',
-  );
+  return path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
 }
 
 type Range = readonly [start: number, end: number, ...rest: readonly number[]];
@@ -101,15 +91,13 @@ export function withPlace(
 ): ConfigIssue {
   const keys = toKeys(path);
   const range = (key === undefined ? null : keyRangeAt(tree, keys, key)) ?? rangeAt(tree, keys);
-  if (range !== null) {
-    const { line, col } = lines.linePos(range[0]);
-    const isScalar = key !== undefined || typeof tree.getIn(keys) !== 'object';
-    const excerpt = drawExcerpt(masked, { line, column: col, length: isScalar ? range[1] - range[0] : 1 });
-    return { path, message: `${message} (line ${line})`, excerpt };
-  }
-  const near = nearestRange(tree, keys);
+  const near = range ?? nearestRange(tree, keys);
   if (near === null) return { path, message };
-  return { path, message: `${message} (line ${lines.linePos(near[0]).line})` };
+  const place = lines.linePos(near[0]);
+  const placed = { path, message: `${message} (line ${place.line})` };
+  if (range === null) return placed;
+  const isScalar = key !== undefined || typeof tree.getIn(keys) !== 'object';
+  return { ...placed, excerpt: drawExcerpt(masked, place, isScalar ? range[1] - range[0] : 1) };
 }
 
 /** The line of a value, or of the nearest parent that exists. Null if there is none. */
@@ -137,46 +125,27 @@ function keyRange(tree: Document.Parsed, keys: readonly (string | number)[]): Ra
 }
 
 function keyRangeAt(tree: Document.Parsed, parent: readonly (string | number)[], key: string): Range | null {
-  const map = (parent.length === 0 ? tree.contents : tree.getIn(parent, true)) as
-    | { readonly items?: readonly unknown[] }
-    | null
-    | undefined;
-  for (const item of map?.items ?? []) {
-    if (!isPair(item)) continue;
-    const found = item.key as { readonly value?: unknown; readonly range?: Range | null };
-    if (String(found.value) === key) return found.range ?? null;
-  }
-  return null;
+  const map = parent.length === 0 ? tree.contents : tree.getIn(parent, true);
+  const keys = isMap(map) ? map.items.map((pair) => pair.key as { value?: unknown; range?: Range | null }) : [];
+  return keys.find(({ value }) => String(value) === key)?.range ?? null;
 }
 
 /** `a[0].b` → `['a', 0, 'b']`. */
 function toKeys(path: string): (string | number)[] {
-  return path === ''
-    ? []
-    : path
-        .split(/[.[\]]+/)
-        .filter((part) => part !== '')
-        .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const parts = path.split(/[.[\]]+/).filter((part) => part !== '');
+  return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
 /** Longer lines are cut around the error. */
 const WIDTH_MAX = 68;
 const BEFORE_FAULT = 40;
 
-interface Place {
-  /** From 1. */
-  readonly line: number;
-  /** From 1, in characters. */
-  readonly column: number;
-  readonly length: number;
-}
-
-/** The line of `text` at `place`, as `3 | - { id: edge, kind: nosuch }`, and a line of carets below. */
-function drawExcerpt(text: string, { line, column, length }: Place): string {
+/** The line of `text` at a place, as `3 | - { id: edge, kind: nosuch }`, and a line of carets below. Both count from 1. */
+function drawExcerpt(text: string, { line, col }: { line: number; col: number }, length: number): string {
   const whole = (text.split('\n')[line - 1] ?? '').replace(/\p{Cc}/gu, ' ');
-  const from = whole.length <= WIDTH_MAX ? 0 : wordStart(whole, column - 1 - BEFORE_FAULT, column - 1);
+  const from = whole.length <= WIDTH_MAX ? 0 : wordStart(whole, col - 1 - BEFORE_FAULT, col - 1);
   const shown = whole.slice(from, from + WIDTH_MAX).trimEnd();
-  const start = column - 1 - from;
+  const start = col - 1 - from;
   const carets = '^'.repeat(Math.max(1, Math.min(length, shown.length - start)));
   const number = String(line);
   return `    ${number} | ${shown}\n    ${' '.repeat(number.length)} | ${' '.repeat(start)}${carets}`;
@@ -213,7 +182,7 @@ function yamlWords(error: YAMLParseError): string {
 }
 
 /** Offsets of the error. */
-function yamlPlace(error: YAMLParseError, tree: Document.Parsed): readonly [start: number, end: number] {
+function yamlPlace(error: YAMLParseError, tree: Document.Parsed): Range {
   const open = unclosed(error);
   const [at, end] = error.pos;
   if (open === null) return error.pos;

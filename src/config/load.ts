@@ -74,59 +74,46 @@ export function parseConfig(
   const { value, issues, secrets, secretPaths } = interpolate(raw, environment, source.folder);
   if (document.tree.contents === null) throw invalid(source, [{ path: '', message: EMPTY }]);
   const result = createConfigSchema(connectors).safeParse(value, { error: issueWords() });
+  const refuse = (faults: readonly ConfigIssue[]): StatusError => {
+    const masked = withoutSecrets(document, secretPaths);
+    const placed = faults.map((issue) => withPlace(document, masked, issue));
+    return invalid(source, placed);
+  };
   if (!result.success || issues.length > 0) {
     const unresolved = new Set(issues.map((issue) => issue.path));
     const faults = (result.error?.issues ?? [])
       .flatMap(leafIssues)
       .map((issue) => toConfigIssue(issue, raw, secretPaths))
       .filter((issue) => !unresolved.has(issue.path));
-    const masked = withoutSecrets(document, secretPaths);
-    throw invalid(
-      source,
-      [...issues, ...faults].map((issue) => withPlace(document, masked, issue)),
-    );
+    throw refuse([...issues, ...faults]);
   }
   const config = result.data;
+  const { folder } = source;
   const faults: ConfigIssue[] = [];
-  const looks = readLooks(config, source.folder, faults);
-  const publicFiles = readPublicFiles(config, source.folder, faults);
-  if (faults.length > 0)
-    throw invalid(
-      source,
-      faults.map((issue) => withPlace(document, withoutSecrets(document, secretPaths), issue)),
-    );
+  const looks = readLooks(config, folder, faults);
+  const publicFiles = readPublicFiles(config, folder, faults);
+  if (faults.length > 0) throw refuse(faults);
+  const fileOptions = new Map(connectors.map(({ kind, fileOption }) => [kind, fileOption]));
   return Object.freeze({
     ...config,
-    site: {
-      ...config.site,
-      ...(config.site.components === undefined ? {} : { components: resolve(source.folder, config.site.components) }),
-    },
+    site: withPath(config.site, 'components', folder),
     looks,
     publicFiles,
-    data: resolve(source.folder, config.data),
-    output: {
-      ...config.output,
-      ...(config.output.folder === undefined ? {} : { folder: resolve(source.folder, config.output.folder) }),
-    },
+    data: resolve(folder, config.data),
+    output: withPath(config.output, 'folder', folder),
     upstreams: config.upstreams.map((upstream) => ({
       ...upstream,
-      options: withPath(
-        upstream.options,
-        connectors.find(({ kind }) => kind === upstream.kind)?.fileOption,
-        source.folder,
-      ),
+      options: withPath(upstream.options as object, fileOptions.get(upstream.kind), folder),
     })),
     file: source.file,
     secrets,
   });
 }
 
-/** File paths of upstreams are relative to the configuration, not to the working directory. */
-function withPath(options: unknown, option: string | undefined, folder: string): unknown {
-  if (option === undefined) return options;
-  const known = options as Readonly<Record<string, unknown>>;
-  const path = known[option];
-  return typeof path === 'string' ? { ...known, [option]: resolve(folder, path) } : options;
+/** Resolves an option that is a path: it is relative to the configuration, not to the working directory. */
+function withPath<T extends object>(options: T, option: string | undefined, folder: string): T {
+  const path = option === undefined ? undefined : (options as Readonly<Record<string, unknown>>)[option];
+  return option !== undefined && typeof path === 'string' ? { ...options, [option]: resolve(folder, path) } : options;
 }
 
 function invalid(source: ConfigSource, issues: readonly ConfigIssue[]): StatusError {

@@ -39,6 +39,7 @@ export function readLooks({ site, pages }: ConfigFile, folder: string, issues: C
   };
 }
 
+/** Where paths are relative to, and what is wrong with them. */
 interface Reading {
   readonly folder: string;
   readonly issues: ConfigIssue[];
@@ -55,25 +56,21 @@ function readLook({ preset, accent_color, logo, stylesheet }: Wanted, place: str
   };
 }
 
-function readStylesheet(path: string, place: string, { folder, issues }: Reading): string | null {
-  const text = read(path, place, { folder, issues })?.toString('utf8') ?? null;
+function readStylesheet(path: string, place: string, reading: Reading): string | null {
+  const text = read(path, place, reading)?.toString('utf8') ?? null;
   const fault = text === null ? null : stylesheetFault(text);
   if (fault === null) return text;
-  issues.push({ path: place, message: `${path}, line ${fault.line}: ${fault.message}` });
+  reading.issues.push({ path: place, message: `${path}, line ${fault.line}: ${fault.message}` });
   return null;
 }
 
-function readLogo(
-  logo: NonNullable<Wanted['logo']>,
-  place: string,
-  reading: Reading,
-): Required<OwnLook>['logo'] | null {
+function readLogo(logo: NonNullable<Wanted['logo']>, place: string, reading: Reading) {
   if (typeof logo === 'string') {
-    const light = readPicture(logo, { name: 'logo', place }, reading);
+    const light = readPicture(logo, 'logo', place, reading);
     return light === null ? null : { light };
   }
-  const light = readPicture(logo.light, { name: 'logo', place: `${place}.light` }, reading);
-  const dark = readPicture(logo.dark, { name: 'logo-dark', place: `${place}.dark` }, reading);
+  const light = readPicture(logo.light, 'logo', `${place}.light`, reading);
+  const dark = readPicture(logo.dark, 'logo-dark', `${place}.dark`, reading);
   return light === null || dark === null ? null : { light, dark };
 }
 
@@ -82,11 +79,7 @@ const LOGO_HEIGHT = 36;
 const LOGO_WIDTH_MAX = 240;
 const LOGO_BYTES_MAX = 128 * 1024;
 
-function readPicture(
-  path: string,
-  { name, place }: { readonly name: string; readonly place: string },
-  reading: Reading,
-): LogoFile | null {
+function readPicture(path: string, name: string, place: string, reading: Reading): LogoFile | null {
   const bytes = read(path, place, reading);
   if (bytes === null) return null;
   const picture = bytes.length > LOGO_BYTES_MAX ? `it is larger than ${LOGO_BYTES_MAX / 1024} KiB` : pictureSize(bytes);
@@ -116,16 +109,12 @@ function read(path: string, place: string, { folder, issues }: Reading): Buffer 
 
 // The type and size of a logo. It comes from the operator, so it is served unchanged.
 
-interface LogoPicture {
-  readonly type: 'svg' | 'png';
-  readonly width: number;
-  readonly height: number;
-}
+type PictureSize = { readonly type: 'svg' | 'png'; readonly width: number; readonly height: number };
 
 const PNG_BEGIN = Buffer.from('89504e470d0a1a0a', 'hex');
 
 /** Returns a message if the picture can't be used. */
-function pictureSize(bytes: Buffer): LogoPicture | string {
+function pictureSize(bytes: Buffer): PictureSize | string {
   if (bytes.subarray(0, 8).equals(PNG_BEGIN) && bytes.length >= 24)
     return sized('png', bytes.readUInt32BE(16), bytes.readUInt32BE(20));
   const text = bytes.toString('utf8');
@@ -143,7 +132,7 @@ function pictureSize(bytes: Buffer): LogoPicture | string {
   return sized('svg', side('width'), side('height'));
 }
 
-function sized(type: LogoPicture['type'], width: number, height: number): LogoPicture | string {
+function sized(type: 'svg' | 'png', width: number, height: number): PictureSize | string {
   if (!(width > 0 && height > 0)) return 'its size is unknown; add a viewBox to the SVG';
   return { type, width, height };
 }

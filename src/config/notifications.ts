@@ -10,6 +10,7 @@ import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
 import { HeaderNameSchema, HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
 import { Secret, SecretSchema } from '../schema/secret.ts';
+import { failed } from './schema.ts';
 
 /** The URL of a webhook is a secret: anyone who knows it can post there. */
 const WebhookUrlSchema = HttpUrlSchema.transform((url) => new Secret(url));
@@ -32,15 +33,11 @@ const HeadersSchema = z
       .transform((list) => Object.fromEntries(list.map(({ key, value }) => [key, value]))),
   ])
   .default({});
-const SigningSecretsSchema = z
-  .array(
-    SecretSchema.refine(
-      (secret) => isSigningSecret(secret.reveal()),
-      'expected whsec_ and 24 to 64 bytes in base64: echo "whsec_$(openssl rand -base64 32)"',
-    ),
-  )
-  .min(1)
-  .max(2);
+const SigningSecretSchema = SecretSchema.refine(
+  (secret) => isSigningSecret(secret.reveal()),
+  'expected whsec_ and 24 to 64 bytes in base64: echo "whsec_$(openssl rand -base64 32)"',
+);
+const SigningSecretsSchema = z.array(SigningSecretSchema).min(1).max(2);
 
 const gateway = {
   phone_number: PhoneNumberSchema.describe('In international format: +4930123456.'),
@@ -170,15 +167,13 @@ export const NotificationSchema: z.ZodType<NotificationEntry> = z.looseObject({}
     context.addIssue({ code: 'custom', path: ['kind'], message });
     return z.NEVER;
   }
-  const channel = z
-    .strictObject({ ...head, kind: z.string(), ...settings.shape })
-    .safeParse(input, { error: issueWords() });
+  const ChannelSchema = z.strictObject({ ...head, kind: z.string(), ...settings.shape });
+  const channel = ChannelSchema.safeParse(input, { error: issueWords() });
   if (!channel.success) return failed(channel.error, input, context);
   const { id, pages, components, monitors, locale, allow_private_hosts, kind: _, ...own } = channel.data;
-  const parsed = { id, pages, components, monitors, locale, allow_private_hosts, kind, settings: own } as Channel;
   for (const [path, message] of openAddresses(own, allow_private_hosts))
     context.addIssue({ code: 'custom', path: [path], message });
-  return parsed;
+  return { id, pages, components, monitors, locale, allow_private_hosts, kind, settings: own } as Channel;
 });
 
 /** References to things that the rest of the file doesn't define, by their path below `notifications`. */
@@ -189,19 +184,15 @@ export function notificationFaults(
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
   return entries.flatMap((entry, index) => {
     if (entry === undefined) return [];
-    const named = [
-      ...(entry.monitors ?? []).map((monitor) => ['monitors', monitor.split('/')[0] ?? ''] as const),
-      ...(isChannel(entry) ? [] : [['from', entry.from] as const]),
-    ];
-    const unknown = named
-      .filter(([, id]) => !upstreams.has(id))
-      .map(([key, id]) => ({
-        path: [index, key],
-        message: `there is no upstream ${id}.${didYouMean(id, upstreams)}`,
-      }));
-    if (!isChannel(entry) || entry.kind !== 'email' || hasMailServer) return unknown;
+    const unknown = (key: string, id: string) =>
+      upstreams.has(id)
+        ? []
+        : [{ path: [index, key], message: `there is no upstream ${id}.${didYouMean(id, upstreams)}` }];
+    const faults = (entry.monitors ?? []).flatMap((monitor) => unknown('monitors', monitor.split('/')[0] ?? ''));
+    if (!isChannel(entry)) return [...faults, ...unknown('from', entry.from)];
+    if (entry.kind !== 'email' || hasMailServer) return faults;
     const message = 'an email channel needs a mail server: set access.smtp and access.from';
-    return [...unknown, { path: [index, 'kind'], message }];
+    return [...faults, { path: [index, 'kind'], message }];
   });
 }
 
@@ -221,11 +212,6 @@ export function openAddresses(
     if (url === null || url.protocol === 'https:' || allowed.includes(hostOf(url))) return [];
     return [[name, `expected an https address; to send without TLS, add its host to allow_private_hosts`] as const];
   });
-}
-
-function failed(error: z.ZodError, input: unknown, context: z.core.ParsePayload<unknown>): never {
-  for (const issue of error.issues) context.issues.push({ ...issue, input } as (typeof context.issues)[number]);
-  return z.NEVER;
 }
 
 function isHost(text: string): boolean {

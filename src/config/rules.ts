@@ -38,31 +38,30 @@ function listIds(upstreams: ConfigFile['upstreams']): ReadonlySet<string> {
   return new Set(upstreams.flatMap((upstream) => upstream?.id ?? []));
 }
 
-function checkDuplicates({ upstreams, intake, pages, notifications }: ConfigFile, tell: Tell): void {
-  const check = <T>(
-    items: readonly T[],
-    keyOf: (item: T) => string | null | undefined,
-    [list, field, what = field]: readonly [list: readonly (string | number)[], field: string, what?: string],
+function checkDuplicates({ upstreams, intake, pages, notifications, operators }: ConfigFile, tell: Tell): void {
+  const check = <Field extends string>(
+    path: readonly (string | number)[],
+    items: readonly { readonly [key in Field]?: string | null | undefined }[],
+    field: Field,
+    what: string = field,
   ): void => {
-    for (const [index, name] of repeated(items, keyOf))
-      tell([...list, index, field], `the ${what} ${name} is used twice`);
+    for (const [index, name] of repeated(items, (item) => item[field]))
+      tell([...path, index, field], `the ${what} ${name} is used twice`);
   };
-  check(upstreams, ({ id }) => id, [['upstreams'], 'id']);
-  check(intake, ({ id }) => id, [['intake'], 'id']);
-  check(notifications, ({ id }) => id, [['notifications'], 'id']);
-  check(pages, ({ slug }) => slug, [['pages'], 'slug']);
-  check(pages, ({ custom_domain }) => custom_domain, [['pages'], 'custom_domain', 'host']);
+  check(['upstreams'], upstreams, 'id');
+  check(['intake'], intake, 'id');
+  check(['notifications'], notifications, 'id');
+  check(['pages'], pages, 'slug');
+  check(['pages'], pages, 'custom_domain', 'host');
   for (const [index, { components = [], groups = [] }] of pages.entries()) {
-    check(components, ({ id }) => id, [['pages', index, 'components'], 'id']);
-    check(groups, ({ id }) => id, [['pages', index, 'groups'], 'id']);
+    check(['pages', index, 'components'], components, 'id');
+    check(['pages', index, 'groups'], groups, 'id');
   }
+  check(['operators', 'tokens'], operators.tokens, 'name');
 }
 
 /** Index and key of each item with the same key as an earlier one. */
-function repeated<T>(
-  items: readonly T[],
-  keyOf: (item: T) => string | null | undefined,
-): readonly (readonly [number, string])[] {
+function repeated<T>(items: readonly T[], keyOf: (item: T) => string | null | undefined) {
   const seen = new Set<string>();
   return items.flatMap((item, index) => {
     const key = item === undefined ? null : keyOf(item);
@@ -93,26 +92,20 @@ function checkOperators({ operators: { oidc, roles, tokens, token } }: ConfigFil
   if (hasRoles && oidc === undefined)
     tell(['operators', 'roles'], 'nobody can have them without operators.oidc; set it');
   if (oidc !== undefined && !hasRoles) tell(['operators', 'oidc'], 'nobody could do anything; set operators.roles');
-  for (const [index, name] of repeated(tokens, (one) => one.name))
-    tell(['operators', 'tokens', index, 'name'], `the name ${name} is used twice`);
   const secrets = [token, ...tokens.map((one) => one.token)];
   for (const [index] of repeated(secrets, (secret) => (secret instanceof Secret ? secret.reveal() : null)))
     tell(['operators', 'tokens', index - 1, 'token'], 'another token of operators is the same; make one for each');
-  for (const [index, { role, pages }] of tokens.entries())
-    if ((role === 'writer') !== (pages !== undefined))
-      tell(
-        ['operators', 'tokens', index, 'pages'],
-        role === 'writer' ? 'missing; a writer writes on some pages' : 'only a writer has pages',
-      );
+  for (const [index, { role, pages }] of tokens.entries()) {
+    const path = ['operators', 'tokens', index, 'pages'];
+    if (role === 'writer' && pages === undefined) tell(path, 'missing; a writer writes on some pages');
+    if (role !== 'writer' && pages !== undefined) tell(path, 'only a writer has pages');
+  }
 }
 
 function checkWriting({ upstreams, intake, operators }: ConfigFile, tell: Tell): void {
   const reserved = upstreams.findIndex((upstream) => upstream?.id === WRITTEN_ID);
-  if (reserved !== -1)
-    tell(
-      ['upstreams', reserved, 'id'],
-      `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`,
-    );
+  const words = `the id ${WRITTEN_ID} is reserved for what operators write; choose another one`;
+  if (reserved !== -1) tell(['upstreams', reserved, 'id'], words);
   if (intake.length > 0 && !hasOperators({ operators }))
     tell(
       ['intake'],
@@ -130,7 +123,9 @@ function checkPlaces({ output, data, releases }: ConfigFile, tell: Tell): void {
       tell(path, 'nothing can be stored below /proc and /sys. Choose another folder');
   if (output.folder !== undefined && isSameOrWithin(output.folder, data))
     tell(['output', 'folder'], 'this is inside the data folder, which holds private pages. Choose another folder');
-  if (releases !== undefined && output.s3 !== undefined && isSameBucket(releases.s3, output.s3))
+  // The prefix doesn't matter: access rules usually apply to the whole bucket.
+  const [kept, shown] = [releases?.s3, output.s3];
+  if (kept !== undefined && kept.endpoint === shown?.endpoint && kept.bucket === shown.bucket)
     tell(
       ['releases', 's3', 'bucket'],
       'this is the bucket of output.s3, which everybody reads. Releases hold private pages: use another bucket',
@@ -148,16 +143,6 @@ function checkReferences({ upstreams, pages }: ConfigFile, tell: Tell): void {
     for (const [index, { monitor }] of components.entries())
       check(monitor, ['pages', page, 'components', index, 'monitor']);
   }
-}
-
-/** The prefix doesn't matter: access rules usually apply to the whole bucket. */
-function isSameBucket(one: S3Place, other: S3Place): boolean {
-  return one.endpoint === other.endpoint && one.bucket === other.bucket;
-}
-
-interface S3Place {
-  readonly endpoint: string;
-  readonly bucket: string;
 }
 
 /** Whether two folders, as written in the file, are the same or one contains the other. */

@@ -414,6 +414,12 @@ export interface ConnectorOptions {
   readonly fileOption?: string;
 }
 
+/** Passes the issues of an inner parse on. */
+export function failed(error: z.ZodError, input: unknown, context: z.core.ParsePayload<unknown>): never {
+  for (const issue of error.issues) context.issues.push({ ...issue, input } as (typeof context.issues)[number]);
+  return z.NEVER;
+}
+
 export function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
@@ -423,25 +429,14 @@ export function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodTy
     ...UPSTREAM_COMMON,
   });
   return HeadSchema.transform((input, context): UpstreamConfig => {
-    const { id, kind, schedule, limits, ca, hook, ...rest } = input;
+    const { id, kind, schedule = null, limits = null, ca = null, hook = null, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;
     const options = connector.optionsSchema.safeParse(rest, {
       error: issueWords(['kind', ...Object.keys(UPSTREAM_COMMON)]),
     });
-    if (!options.success) {
-      for (const issue of options.error.issues)
-        context.issues.push({ ...issue, input: rest } as (typeof context.issues)[number]);
-      return z.NEVER;
-    }
-    return {
-      id,
-      kind,
-      schedule: schedule ?? null,
-      limits: limits ?? null,
-      ca: ca ?? null,
-      hook: hook ?? null,
-      options: options.data,
-    };
+    return options.success
+      ? { id, kind, schedule, limits, ca, hook, options: options.data }
+      : failed(options.error, rest, context);
   });
 }
