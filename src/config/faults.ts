@@ -190,7 +190,8 @@ function yamlPlace(error: YAMLParseError, tree: Document.Parsed): Range {
   visit(tree, {
     Node: (_key, node) => {
       const [from = at, to = from] = node.range ?? [];
-      const isIt = open === 'quote' ? isQuoted(node) : isCollection(node) && isMap(node) === (open === '{');
+      const isQuoted = (node as { readonly type?: string }).type?.startsWith('QUOTE') === true;
+      const isIt = open === 'quote' ? isQuoted : isCollection(node) && isMap(node) === (open === '{');
       if (isIt && from < at && to >= at) start = from;
     },
   });
@@ -214,8 +215,4 @@ function unclosed({ message }: YAMLParseError): Open | null {
   if (/^Missing closing ["']quote/.test(message)) return 'quote';
   const [, collection] = /^Flow (map|sequence)\b.* end with a /.exec(message) ?? [];
   return collection === undefined ? null : collection === 'map' ? '{' : '[';
-}
-
-function isQuoted(node: unknown): boolean {
-  return (node as { readonly type?: string }).type?.startsWith('QUOTE') === true;
 }

@@ -3,7 +3,17 @@
 import emailAddresses from 'email-addresses';
 import { z } from 'zod';
 import { PayrollOptionsSchema } from '../exports/options.ts';
-import { HttpUrlSchema, IdSchema, LinkSchema, LocaleSchema, SlugSchema, TimezoneSchema } from '../schema/scalars.ts';
+import {
+  HttpUrlSchema,
+  IdSchema,
+  LinkSchema,
+  LocaleSchema,
+  OffSchema,
+  OptionalTextSchema,
+  SlugsSchema,
+  TimezoneSchema,
+  TitleSchema,
+} from '../schema/scalars.ts';
 import { Secret, SecretSchema, TOKEN_LENGTH_MIN } from '../schema/secret.ts';
 import { HostPortSchema, PlaceSchema } from '../sync/connectors/check.ts';
 import { IntakeSchema } from './intake.ts';
@@ -25,12 +35,11 @@ import {
 /** The address of a Postgres database. It contains a password, so it becomes a secret right away. */
 const StoreUrlSchema = z
   .string()
-  .refine(isPostgresUrl, 'expected postgres://user:password@host:5432/database')
+  .refine(
+    (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'expected postgres://user:password@host:5432/database',
+  )
   .transform((url) => new Secret(url));
-
-function isPostgresUrl(text: string): boolean {
-  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
-}
 
 /** Roles of operators. */
 const ROLES = ['admin', 'writer', 'reader'] as const;
@@ -51,12 +60,7 @@ const SecuritySchema = z.strictObject({
 const SiteSchema = z
   .strictObject({
     url: HttpUrlSchema.describe('Public URL of the site; may include a path. All absolute links use it.'),
-    name: z
-      .string()
-      .min(1)
-      .max(256)
-      .default('Status')
-      .describe('Site name, shown in titles and on the index of pages.'),
+    name: TitleSchema.default('Status').describe('Site name, shown in titles and on the index of pages.'),
     home: z
       .string()
       .optional()
@@ -68,16 +72,10 @@ const SiteSchema = z
     ),
     security: SecuritySchema.optional().describe('Publishes /.well-known/security.txt (RFC 9116). Default: none.'),
     ...LOOK,
-    public: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
-    components: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Folder of .astro files that replace parts of the pages; docs/components.md.'),
+    public: OptionalTextSchema.describe('Folder of files to serve as they are at the root of the site; docs/theme.md.'),
+    components: OptionalTextSchema.describe(
+      'Folder of .astro files that replace parts of the pages; docs/components.md.',
+    ),
   })
   .refine(({ locale, locales }) => locale === undefined || locales === undefined, {
     path: ['locale'],
@@ -167,8 +165,6 @@ const ChecksSchema = z
   })
   .prefault({});
 
-const PagesSchema = z.array(SlugSchema).min(1);
-
 const OperatorsSchema = z
   .strictObject({
     token: SecretSchema.optional().describe(
@@ -198,7 +194,7 @@ const OperatorsSchema = z
             `expected at least ${TOKEN_LENGTH_MIN} characters: openssl rand -base64 32`,
           ),
           role: z.enum(ROLES).describe('What whoever has it may do.'),
-          pages: PagesSchema.optional().describe('Slugs of the pages that a writer writes on.'),
+          pages: SlugsSchema.optional().describe('Slugs of the pages that a writer writes on.'),
         }),
       )
       .default([])
@@ -252,10 +248,9 @@ export function createFileSchema(connectors: readonly ConnectorOptions[]) {
     checks: ChecksSchema,
     exports: z.array(PayrollOptionsSchema).default([]).describe('Data to send to other systems. Default: none.'),
     pages: z.array(PageSchema).default([]).describe('Default: one public page with every monitor.'),
-    subscriptions: z
-      .boolean()
-      .default(false)
-      .describe('Whether visitors can subscribe to pages by email; needs access.smtp and access.from.'),
+    subscriptions: OffSchema.describe(
+      'Whether visitors can subscribe to pages by email; needs access.smtp and access.from.',
+    ),
     notifications: z
       .array(NotificationSchema)
       .default([])

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { HeaderNameSchema, IdSchema, SlugSchema, when } from '../schema/scalars.ts';
-import { SecretSchema } from '../schema/secret.ts';
+import { SecretsSchema } from '../schema/secret.ts';
 
 const PathSchema = z
   .string()
@@ -136,7 +136,7 @@ export const IntakeSchema = z
     header: HeaderNameSchema.default('authorization').describe(
       'Header that carries the secret; in authorization, as Bearer.',
     ),
-    secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
+    secrets: SecretsSchema.describe('One secret, or two during rotation.'),
     signature: SignatureSchema.optional().describe(
       'For senders that sign the body (HMAC-SHA-256, hexadecimal). Default: as in the preset.',
     ),

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { HOST_NAME } from '../model/scalars.ts';
 import { issueWords } from '../schema/issue-words.ts';
 import { didYouMean } from '../schema/nearest.ts';
-import { HeaderNameSchema, HttpUrlSchema, IdSchema, LocaleSchema, SlugSchema } from '../schema/scalars.ts';
+import { HeaderNameSchema, HttpUrlSchema, IdSchema, LocaleSchema, SlugsSchema } from '../schema/scalars.ts';
 import { Secret, SecretSchema } from '../schema/secret.ts';
 import { failed } from './schema.ts';
 
@@ -105,7 +105,7 @@ export const CHANNEL_KINDS = Object.keys(CHANNEL_SETTINGS) as readonly ChannelKi
 const ADDRESS_SETTINGS = ['webhook_url', 'endpoint', 'gateway', 'server_url'] as const;
 
 const ties = {
-  pages: z.array(SlugSchema).min(1).optional().describe('Slugs of its pages. Default: all.'),
+  pages: SlugsSchema.optional().describe('Slugs of its pages. Default: all.'),
   components: z
     .array(z.string().regex(/^[A-Za-z0-9-]+\/[^/]+$/, 'expected <page slug>/<component id>'))
     .min(1)

@@ -2,6 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import { OffSchema, OptionalTextSchema } from '../schema/scalars.ts';
 import { SecretSchema } from '../schema/secret.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
@@ -110,14 +111,11 @@ export const ReleasesSchema = z
 /** Kept current by `pharos start` and written by `pharos build`. */
 export const OutputSchema = z
   .strictObject({
-    folder: z.string().min(1).optional().describe('Folder to write the public site to.'),
+    folder: OptionalTextSchema.describe('Folder to write the public site to.'),
     s3: S3Schema.optional().describe(
       'Bucket to write the public site to: Amazon S3, Cloudflare R2, MinIO, Backblaze B2 …',
     ),
-    sealed: z
-      .boolean()
-      .default(false)
-      .describe('Also publish each password page as one encrypted file (docs/gates.md).'),
+    sealed: OffSchema.describe('Also publish each password page as one encrypted file (docs/gates.md).'),
   })
   .prefault({});
 

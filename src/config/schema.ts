@@ -19,12 +19,17 @@ import {
   IdSchema,
   LinkSchema,
   LocaleSchema,
+  OffSchema,
+  OptionalFlagSchema,
+  OptionalTextSchema,
   RangeSchema,
   SlugSchema,
+  SlugsSchema,
   TimezoneSchema,
+  TitleSchema,
   when,
 } from '../schema/scalars.ts';
-import { SecretSchema } from '../schema/secret.ts';
+import { SecretSchema, SecretsSchema } from '../schema/secret.ts';
 import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CATALOGUES, hasWords } from '../views/words/index.ts';
@@ -53,31 +58,22 @@ const LimitsSchema = z.strictObject({
   perHour: LimitSchema.describe('Maximum requests in any 3,600 seconds; null for no limit.'),
 });
 
-const NamesSchema = z
-  .record(LocaleSchema, z.string().min(1).max(256))
-  .optional()
-  .describe('Its name in other languages: { de: … }.');
+const NamesSchema = z.record(LocaleSchema, TitleSchema).optional().describe('Its name in other languages: { de: … }.');
 
 const GroupSchema = z.strictObject({
   id: IdSchema.describe('Components refer to it in group_id.'),
-  name: z.string().min(1).max(256).describe('Heading of the group.'),
+  name: TitleSchema.describe('Heading of the group.'),
   names: NamesSchema,
   order: z
     .number()
     .optional()
     .describe('Position among groups and ungrouped components. Default: the position of its first component.'),
-  default_open: z
-    .boolean()
-    .optional()
-    .describe(
-      'Whether the group starts expanded. Default: true on pages with up to 25 components, where a group with a problem is always expanded; false on longer pages.',
-    ),
-  counts: z
-    .boolean()
-    .optional()
-    .describe(
-      'Whether its problems affect the state of the page. Default: true for your own components, false for those on a vendor’s page.',
-    ),
+  default_open: OptionalFlagSchema.describe(
+    'Whether the group starts expanded. Default: true on pages with up to 25 components, where a group with a problem is always expanded; false on longer pages.',
+  ),
+  counts: OptionalFlagSchema.describe(
+    'Whether its problems affect the state of the page. Default: true for your own components, false for those on a vendor’s page.',
+  ),
 });
 
 const ComponentSchema = z
@@ -92,10 +88,7 @@ const ComponentSchema = z
     name: z.string().max(256).optional().describe("Default: the monitor's name."),
     names: NamesSchema,
     description: z.string().max(1024).optional().describe('Text below the name.'),
-    show_details: z
-      .boolean()
-      .default(false)
-      .describe('Publish the monitor’s description and outage messages from the upstream.'),
+    show_details: OffSchema.describe('Publish the monitor’s description and outage messages from the upstream.'),
     group_id: z.string().optional().describe('Id of its group.'),
     order: z.number().optional().describe('Position on the page. Default: as listed.'),
     group_order: z.number().optional().describe('Position inside its group.'),
@@ -125,13 +118,9 @@ export const LOOK = {
     .describe(
       'SVG or PNG that replaces the icon and the title in the header; { light: …, dark: … } for one per theme.',
     ),
-  stylesheet: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Your own style sheet, added after the built-in one; up to 16 KiB, and it can’t load anything from other hosts.',
-    ),
+  stylesheet: OptionalTextSchema.describe(
+    'Your own style sheet, added after the built-in one; up to 16 KiB, and it can’t load anything from other hosts.',
+  ),
 };
 
 const ALLOW = {
@@ -153,7 +142,7 @@ export const AllowSchema = z
   .describe('Who is let in: whoever is on one of the lists.');
 /** The same, for some pages only. */
 export const AllowOnPagesSchema = z
-  .strictObject({ ...ALLOW, pages: z.array(SlugSchema).min(1).describe('Slugs of the pages.') })
+  .strictObject({ ...ALLOW, pages: SlugsSchema.describe('Slugs of the pages.') })
   .refine(namesAnybody, NOBODY_ALLOWED);
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -214,7 +203,7 @@ export const PageSchema = z
       .describe(
         'Upstream page to build on: svc, or svc/other-slug if the slugs differ. This page is never more public than that page, and is withheld while that page is missing.',
       ),
-    title: z.string().min(1).max(256).optional().describe('Heading. Default: the slug.'),
+    title: TitleSchema.optional().describe('Heading. Default: the slug.'),
     description: z
       .string()
       .max(1024)
@@ -226,7 +215,7 @@ export const PageSchema = z
       .record(
         LocaleSchema,
         z.strictObject({
-          title: z.string().min(1).max(256).optional().describe('Heading in that language.'),
+          title: TitleSchema.optional().describe('Heading in that language.'),
           description: z.string().max(1024).optional().describe('Text below the heading in that language.'),
         }),
       )
@@ -269,7 +258,7 @@ export const PageSchema = z
       .describe(
         'With allow_ips beside another way in. all (default): visitors need an allowed address and must sign in. any: one of them is enough.',
       ),
-    published: z.boolean().optional().describe('false hides the page from everyone.'),
+    published: OptionalFlagSchema.describe('false hides the page from everyone.'),
     theme: z.enum(THEMES).optional().describe('Colour scheme; system follows the visitor’s setting.'),
     groups: z.array(GroupSchema).optional().describe('Groups of components.'),
     components: z.array(ComponentSchema).optional().describe('Default: every monitor of every upstream.'),
@@ -278,7 +267,7 @@ export const PageSchema = z
     locales: LocalesSchema.optional().describe(
       'Languages of the page, the default first; the others are at /<slug>/<language>/. Default: those of the site.',
     ),
-    show_targets: z.boolean().default(false).describe('Publish the addresses that monitors check.'),
+    show_targets: OffSchema.describe('Publish the addresses that monitors check.'),
     blip_floor_seconds: z.number().min(0).default(60).describe('Outages shorter than this don’t colour a day.'),
     uptime_decimals: z.int().min(0).max(4).default(2).describe('Decimal places of uptime percentages.'),
     ...LOOK,
@@ -287,14 +276,10 @@ export const PageSchema = z
       .default({})
       .describe('CSS variables of the theme; see docs/theme.md.')
       .meta({ propertyNames: { enum: THEME_VARIABLES } }),
-    allow_index: z
-      .boolean()
-      .optional()
-      .describe('false asks search engines not to index the page. Default: as in the upstream, else true.'),
-    show_uptime: z
-      .boolean()
-      .optional()
-      .describe('false hides uptime percentages. Default: as in the upstream, else true.'),
+    allow_index: OptionalFlagSchema.describe(
+      'false asks search engines not to index the page. Default: as in the upstream, else true.',
+    ),
+    show_uptime: OptionalFlagSchema.describe('false hides uptime percentages. Default: as in the upstream, else true.'),
     incidents: z
       .strictObject({
         after: AfterSchema.optional().describe(
@@ -307,7 +292,7 @@ export const PageSchema = z
       .array(
         z.strictObject({
           name: z.string().min(1).max(60).describe('Name shown to operators.'),
-          title: z.string().min(1).max(256).describe('Title of the incident or maintenance.'),
+          title: TitleSchema.describe('Title of the incident or maintenance.'),
           body: z.string().max(10_000).default('').describe('First update, in Markdown.'),
           kind: z.enum(['incident', 'maintenance']).default('incident').describe('Form that it fills in.'),
           status: z.enum(INCIDENT_STATUSES).default('investigating').describe('Status that an incident begins with.'),
@@ -319,14 +304,12 @@ export const PageSchema = z
       )
       .optional()
       .describe('Templates for frequent incidents, offered by the form at /-/ops/write and the API.'),
-    publish_private_history: z
-      .boolean()
-      .optional()
-      .describe('Whether the page, now public, shows posts written while it was private. Default: false.'),
-    subscriptions: z
-      .boolean()
-      .optional()
-      .describe('Whether visitors can subscribe to this page by email. Default: the value for all pages.'),
+    publish_private_history: OptionalFlagSchema.describe(
+      'Whether the page, now public, shows posts written while it was private. Default: false.',
+    ),
+    subscriptions: OptionalFlagSchema.describe(
+      'Whether visitors can subscribe to this page by email. Default: the value for all pages.',
+    ),
     badge: BadgeOptionsSchema.optional().describe('Options for all badges of the page.'),
     badges: NamedBadgesSchema.default([]).describe('Custom badges in addition to the standard ones.'),
     redirects: z
@@ -380,7 +363,7 @@ export type IncidentTemplate = NonNullable<PageConfig['incident_templates']>[num
 
 const HookSchema = z.strictObject({
   header: HeaderNameSchema.default('x-webhook-secret').describe('Header that carries the secret.'),
-  secrets: z.array(SecretSchema).min(1).max(2).describe('One secret, or two during rotation.'),
+  secrets: SecretsSchema.describe('One secret, or two during rotation.'),
 });
 
 /** Keys of every upstream besides `kind`. */

@@ -28,7 +28,9 @@ export function importFiles(site: ImportedSite, options: FragmentOptions) {
     .flatMap((post) => {
       if (names.has(post.name)) return drop(notes, post.name, 'two items have this id; the first was imported');
       names.add(post.name);
-      const file = writtenFile(post.name, { ...post, post: silent(post.post) });
+      // Subscribers have already been notified elsewhere.
+      const silent = post.post.type === 'announcement' ? {} : { deliver_notifications: false };
+      const file = writtenFile(post.name, { ...post, post: { ...post.post, ...silent } });
       const problems = projectPosts([file], { upstreamId: options.upstreamId, zone: 'UTC', now: options.now }).problems;
       if (problems.length === 0) return [{ post, ...file }];
       for (const { place, message } of problems) drop(notes, place, message);
@@ -55,11 +57,6 @@ const NOTHING_WRITTEN = { opening: '', updates: [], addresses: [] };
 /** Turns a foreign id into a safe file name. */
 function fileName(name: string): string {
   return /^[a-z0-9][a-z0-9_-]{0,150}$/.test(name) ? name : `${toSlug(name)}-${hash('sha256', name, 'hex').slice(0, 8)}`;
-}
-
-/** Subscribers have already been notified elsewhere. */
-function silent(post: ImportedPost['post']): ImportedPost['post'] {
-  return post.type === 'incident' || post.type === 'maintenance' ? { ...post, deliver_notifications: false } : post;
 }
 
 function isOpen({ post, updates }: Required<ImportedPost>): boolean {
@@ -156,13 +153,11 @@ const YEARS_AHEAD = 5;
 
 /** The retention needed to show the oldest post, in whole years so that it is the same tomorrow. Undefined: the default. */
 function neededRetention(posts: readonly ImportedPost[], now: EpochMs): number | undefined {
-  const oldest = Math.min(...posts.flatMap(({ post }) => postBegin(post) ?? []));
+  const begins = posts.flatMap(({ post }) =>
+    post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : [],
+  );
+  const oldest = Math.min(...begins.map((text) => Date.parse(text)));
   const days = (now - oldest) / DAY_MS;
   if (!(days > RETENTION_DAYS / 2)) return undefined;
   return (Math.ceil(days / 366) + YEARS_AHEAD) * 366;
-}
-
-function postBegin(post: ImportedPost['post']): number | null {
-  const text = post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : null;
-  return text === null ? null : Date.parse(text);
 }

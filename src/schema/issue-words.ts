@@ -15,15 +15,18 @@ type Checked<T> =
   | { readonly success: false; readonly faults: readonly [Fault, ...Fault[]] };
 
 /** `safeParse` with faults that can be shown to people. Faults quote nothing of `value`. */
-export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
+export function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  quoted?: unknown,
+): Checked<z.output<Schema>> {
   const parsed = schema.safeParse(value, { error: issueWords() });
-  return parsed.success ? parsed : { success: false, faults: listFaults(parsed.error) };
+  return parsed.success ? parsed : { success: false, faults: listFaults(parsed.error, quoted) };
 }
 
 /** The same for what the reader wrote: faults quote the value found. */
 export function checkOwn<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
-  const parsed = schema.safeParse(value, { error: issueWords() });
-  return parsed.success ? parsed : { success: false, faults: listFaults(parsed.error, value) };
+  return check(schema, value, value);
 }
 
 /** The faults of a parse that was given `issueWords()`. @param value  what was parsed, if faults may quote it */
@@ -38,7 +41,7 @@ export function listFaults({ issues }: z.ZodError, value?: unknown): readonly [F
 /** What an issue says. @param found  the value to quote; undefined: none */
 export function faultMessage({ code, message }: z.core.$ZodIssue, found: unknown): string {
   const quotes = found !== undefined && code !== 'unrecognized_keys' && /^(expected|unknown)/.test(message);
-  return trimmed(quotes ? withReceived(message, receivedText(found)) : message);
+  return (quotes ? withReceived(message, receivedText(found)) : message).replace(/\.$/, '');
 }
 
 /** `expected one of a, b. Did you mean a?` → `expected one of a, b; got "c". Did you mean a?` */
@@ -47,10 +50,6 @@ function withReceived(message: string, received: string): string {
   if (unknown !== null) return message.replace(unknown[0], `unknown ${unknown[1]} ${received}.`);
   const [expectation, suggestion] = message.split(/\.(?= Did you mean|$)/, 2);
   return `${expectation}; got ${received}.${suggestion ?? ''}`;
-}
-
-function trimmed(message: string): string {
-  return message.replace(/\.$/, '');
 }
 
 /** What stands at a path of a value; undefined: nothing. */
@@ -106,18 +105,14 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
   return (issue) => {
     switch (issue.code) {
       case 'invalid_type':
-        return issue.input === undefined ? `missing; ${expectedType(issue)}` : expectedType(issue);
+        return `${issue.input === undefined ? 'missing; ' : ''}expected ${TYPES[issue.expected] ?? issue.expected}`;
       case 'invalid_value':
-        return issue.input === undefined
-          ? `missing; expected ${listValues(issue.values)}`
-          : `expected ${listValues(issue.values)}.${suggestNearest(issue.input, issue.values)}`;
-      case 'unrecognized_keys':
-        return issue.keys
-          .map(
-            (key) =>
-              `unknown key ${printable(key)}.${key === 'language' ? ' It is called locale.' : didYouMean(key, [...unknownKeys(issue), ...otherKeys])}`,
-          )
-          .join(' ');
+        return expectedValue(issue.input, issue.values);
+      case 'unrecognized_keys': {
+        const known = [...(issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []), ...otherKeys];
+        const hint = (key: string) => (key === 'language' ? ' It is called locale.' : didYouMean(key, known));
+        return issue.keys.map((key) => `unknown key ${printable(key)}.${hint(key)}`).join(' ');
+      }
       case 'too_small':
         return `expected ${issue.inclusive === false ? 'more than' : 'at least'} ${bound(issue.minimum, issue.origin)}`;
       case 'too_big':
@@ -130,10 +125,7 @@ export function issueWords(otherKeys: readonly string[] = []): IssueWords {
           input?: unknown;
         };
         if (discriminator === undefined || options === undefined) return undefined;
-        const found = (input as Readonly<Record<string, unknown>> | null)?.[discriminator];
-        return found === undefined
-          ? `missing; expected ${listValues(options)}`
-          : `expected ${listValues(options)}.${suggestNearest(found, options)}`;
+        return expectedValue((input as Readonly<Record<string, unknown>> | null)?.[discriminator], options);
       }
       case 'invalid_format':
         return `expected ${FORMATS[issue.format] ?? (issue.pattern === undefined ? `a valid ${issue.format}` : `text that matches ${issue.pattern}`)}`;
@@ -169,17 +161,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: 'a date such as 2026-11-21',
 };
 
-function expectedType({ expected }: { readonly expected: string }): string {
-  return `expected ${TYPES[expected] ?? expected}`;
-}
-
-function listValues(values: readonly unknown[]): string {
-  return values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`;
-}
-
-/** Only of a string: an object of an upstream may throw where it is turned into one. */
-function suggestNearest(found: unknown, values: readonly unknown[]): string {
-  return typeof found === 'string' ? didYouMean(found, values.map(String)) : '';
+function expectedValue(found: unknown, values: readonly unknown[]): string {
+  const words = values.map(String);
+  const list = words.length === 1 ? words[0] : `one of ${words.join(', ')}`;
+  if (found === undefined) return `missing; expected ${list}`;
+  // Only of a string: an object of an upstream may throw where it is turned into one.
+  return `expected ${list}.${typeof found === 'string' ? didYouMean(found, words) : ''}`;
 }
 
 const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
@@ -190,10 +177,6 @@ const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
 function bound(limit: number | bigint, origin: string): string {
   const [one, many] = UNITS[origin] ?? ['', ''];
   return `${limit}${Number(limit) === 1 ? one : many}`;
-}
-
-function unknownKeys({ inst }: z.core.$ZodRawIssue): readonly string[] {
-  return inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
 }
 
 function printable(text: string): string {

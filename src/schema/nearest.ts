@@ -1,22 +1,17 @@
 /** The name that was probably meant by one that nothing has. */
 
-/** One in three characters may be wrong, and one of a short name. */
-function distanceMax(name: string): number {
-  return Math.max(1, Math.floor(name.length / 3));
-}
-
 /**
  * The candidate that takes the fewest changes to get to from `name`, of equally near ones the first; else one that is `name`
  * with a word before it. Null: none is near.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | null {
   const known = [...candidates];
-  let best: { readonly candidate: string; readonly distance: number } | null = null;
-  for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance <= distanceMax(name) && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
-      best = { candidate, distance };
-  }
+  // One in three characters may be wrong, and one of a short name.
+  const distanceMax = Math.max(1, Math.floor(name.length / 3));
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ distance }) => distance <= distanceMax)
+    .toSorted((one, other) => one.distance - other.distance);
   return best?.candidate ?? known.find((candidate) => candidate.endsWith(`_${name}`)) ?? null;
 }
 

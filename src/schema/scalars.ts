@@ -36,6 +36,12 @@ export const LocaleSchema = z
   .string()
   .max(LOCALE_LENGTH_MAX)
   .refine(isLocale, 'expected a language tag such as en or pt-BR');
+export const TitleSchema = z.string().min(1).max(256);
+export const OptionalTextSchema = z.string().min(1).optional();
+export const OptionalFlagSchema = z.boolean().optional();
+/** A switch that is off by default. */
+export const OffSchema = z.boolean().default(false);
+export const SlugsSchema = z.array(SlugSchema).min(1);
 export const HexColourSchema = z.string().regex(HEX_COLOUR, 'expected a colour as #rrggbb');
 
 /** What a JSON Schema asks for where some keys are there and match; `otherwise` where one is not. Editors explain it by the key. */

@@ -33,5 +33,8 @@ export const SecretSchema = z
   .min(1)
   .transform((value) => new Secret(value));
 
+/** One secret, or two during rotation. */
+export const SecretsSchema = z.array(SecretSchema).min(1).max(2);
+
 /** Characters of a token that nobody guesses, however many tries they have. */
 export const TOKEN_LENGTH_MIN = 22;

@@ -26,10 +26,7 @@ const PUBLISH_PATIENCE_MS = 3_000;
 const SUFFIX_CHARS = 5;
 
 /** The page as it is defined now; null: there is none. */
-async function pageNamed(
-  { readSite }: Pick<StoreParts, 'readSite'>,
-  slug: string,
-): Promise<ResolvedPage | null> {
+async function pageNamed({ readSite }: Pick<StoreParts, 'readSite'>, slug: string): Promise<ResolvedPage | null> {
   const { pages } = (await readSite(now())).resolved;
   return pages.find(({ definition }) => definition.slug === slug) ?? null;
 }

@@ -86,11 +86,15 @@ export async function check(options: Options<'offline'>): Promise<number> {
     ...providers.flatMap(findingLines),
   ];
   const file = config.file ?? 'The configuration';
+  // Without their settings, which are secrets.
+  const channelRows = channels.map(({ id, kind, pages = null, components = null, monitors = null }) => {
+    return { id, kind, pages, components, monitors };
+  });
   const status = print(
     options,
     {
       ...{ ok: isReachable && isRight, config: config.file, upstreams, targets, problems, references },
-      ...{ channels: channels.map(channelRow), channelsOff, providers },
+      ...{ channels: channelRows, channelsOff, providers },
     },
     `${file} ${isRight ? 'is valid' : 'refers to something that does not exist'}\n\n${lines.join('\n')}`,
     isRight,
@@ -145,10 +149,10 @@ function refusal(reason: string) {
 }
 
 function filesText(read: ReadNow): string[] {
-  const refused = refusedFiles(read).map((row) => marked('bad', `${row.upstream}: ${row.code}: ${row.summary}`));
   const warned = [...read.learned].flatMap(([upstream, learned]) =>
     unreadable(learned).map((text) => marked('middling', `${upstream}: ${text}`)),
   );
+  const refused = refusedFiles(read).map((row) => marked('bad', `${row.upstream}: ${row.code}: ${row.summary}`));
   return [...refused, ...warned];
 }
 
@@ -186,11 +190,6 @@ async function probeTarget(target: Target) {
   }
 }
 
-/** Without its settings, which are secrets. */
-function channelRow({ id, kind, pages, components, monitors }: Channel): Readonly<Record<string, unknown>> {
-  return { id, kind, pages: pages ?? null, components: components ?? null, monitors: monitors ?? null };
-}
-
 function channelText({ id, kind, pages, components, monitors }: Channel): string {
   const ties = Object.entries({ pages, components, monitors }).flatMap(([what, names]) =>
     names === undefined ? [] : [`${what} ${names.join(', ')}`],
@@ -199,7 +198,8 @@ function channelText({ id, kind, pages, components, monitors }: Channel): string
 }
 
 /** In minutes, or in hours if there are many. */
-function durationWords(ms: number): string {
+function durationWords(ms: number | null): string {
+  if (ms === null) return '–';
   const minutes = Math.ceil(ms / MINUTE_MS);
   return minutes <= 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
@@ -213,7 +213,7 @@ function rowsText(rows: readonly ProbeRow[]): string {
       row.upstream,
       row.kind,
       row.monitorsTotal === null ? '–' : String(row.monitorsTotal),
-      row.detailAgeMaxMs === null ? '–' : durationWords(row.detailAgeMaxMs),
+      durationWords(row.detailAgeMaxMs),
       plain(row.isOk ? row.summary : `${row.code}: ${row.summary}`),
     ]),
   );

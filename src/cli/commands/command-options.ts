@@ -33,11 +33,9 @@ export function addCommands(
 ): void {
   for (const [path, { does, takes = [], options, examples, isHidden = false, load }] of Object.entries(specs)) {
     const [first = '', second] = path.split(' ');
-    let parent = program;
-    if (second !== undefined)
-      parent =
-        program.commands.find((one) => one.name() === first) ??
-        program.command(first).description(parents[first] ?? '');
+    const before = program.commands.find((one) => one.name() === first);
+    const parent =
+      second === undefined ? program : (before ?? program.command(first).description(parents[first] ?? ''));
     const command = parent.command(second ?? first, { hidden: isHidden }).description(does);
     for (const taken of takes)
       if (!Array.isArray(taken)) command.addArgument(taken as Argument);
@@ -58,6 +56,8 @@ export function addCommands(
 
 export const CONFIG = ['-c, --config <file>', 'configuration file (default: ./pharos.yaml)'] as const;
 export const JSON_FLAG = ['--json', 'print the result as one JSON object'] as const;
+/** What most commands take. */
+export const USUAL = [CONFIG, JSON_FLAG] as const;
 export const QUIET = ['-q, --quiet', 'only log warnings and errors'] as const;
 export const PORT = ['-p, --port <number>', 'port to listen on; 0 picks a free one', toPort] as const;
 export const HOST = ['--host <address>', 'address to listen on'] as const;

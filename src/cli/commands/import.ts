@@ -31,8 +31,7 @@ import {
   type SourceFile,
 } from '../../imports/site.ts';
 import { readStatuspage, statuspageSite } from '../../imports/statuspage/site.ts';
-import { issuesFromFile, readIssues } from '../../imports/upptime/issues.ts';
-import { upptimeConfig, upptimeSite } from '../../imports/upptime/site.ts';
+import { issuesFromFile, readIssues, upptimeConfig, upptimeSite } from '../../imports/upptime/site.ts';
 import { kumaFromApi, kumaFromDatabase, NoKumaPageError } from '../../imports/uptime-kuma/read.ts';
 import { kumaSite } from '../../imports/uptime-kuma/site.ts';
 import { toSlug } from '../../model/slugs.ts';

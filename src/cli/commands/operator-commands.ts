@@ -1,7 +1,16 @@
 /** Commands for writing posts, and for looking after stored data. */
 
 import { Option } from 'commander';
-import { CONFIG, type CommandSpec, collect, JSON_FLAG, required, SERVER_URL, toCount } from './command-options.ts';
+import {
+  CONFIG,
+  type CommandSpec,
+  collect,
+  JSON_FLAG,
+  required,
+  SERVER_URL,
+  toCount,
+  USUAL,
+} from './command-options.ts';
 
 type Specs = Readonly<Record<string, CommandSpec>>;
 
@@ -23,8 +32,7 @@ const CHANGED = [
   ['--folder <folder>', 'posts folder, if the incident is a file'],
   ['--body <text>', 'text of the update, in Markdown'],
   SERVER_URL,
-  CONFIG,
-  JSON_FLAG,
+  ...USUAL,
 ] as const;
 
 /** Through the running server, or in the store if there is none; as a file if a folder or a monitor is given. */
@@ -88,13 +96,13 @@ const POSTS: Specs = {
   },
   'posts export': {
     does: 'export all posts as Markdown files for a markdown upstream',
-    options: [required('-o, --out <folder>', 'folder to write to; existing files are kept'), CONFIG, JSON_FLAG],
+    options: [required('-o, --out <folder>', 'folder to write to; existing files are kept'), ...USUAL],
     examples: ['pharos posts export --out posts'],
     load: async () => (await import('./posts.ts')).postsExport,
   },
   'components export': {
     does: 'print components and groups made over the API as configuration',
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos components export'],
     load: async () => (await import('./posts.ts')).componentsExport,
   },
@@ -109,8 +117,7 @@ const TOKENS: Specs = {
       required('--page <slug>', 'page the token is for'),
       ['--name <name>', 'name in the audit log (default: the page)'],
       ['--expires <when>', 'duration such as 90d or 12h, or a time with UTC offset (default: never)'],
-      CONFIG,
-      JSON_FLAG,
+      ...USUAL,
     ],
     examples: [
       'pharos tokens create --scope incidents --page example --expires 90d',
@@ -120,14 +127,14 @@ const TOKENS: Specs = {
   },
   'tokens list': {
     does: 'list tokens with page, scopes and validity',
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos tokens list'],
     load: async () => (await import('./tokens.ts')).tokensList,
   },
   'tokens revoke': {
     does: 'revoke a token immediately',
     takes: [['<id>', 'token id, as listed']],
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos tokens revoke k3f9a0bq2c'],
     load: async () => (await import('./tokens.ts')).tokensRevoke,
   },
@@ -151,8 +158,7 @@ const STORE: Specs = {
     options: [
       ['-n, --limit <count>', 'number of entries', toCount, 50],
       ['--days <count>', 'days of sign-ins to count', toCount, 7],
-      CONFIG,
-      JSON_FLAG,
+      ...USUAL,
     ],
     examples: ['pharos audit', 'pharos audit --limit 200 --days 30 --json'],
     load: async () => (await import('./store.ts')).audit,
@@ -166,13 +172,13 @@ const STORE: Specs = {
   },
   'store migrate': {
     does: 'upgrade the database to the version of this Pharos, after making a copy of it',
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos store migrate'],
     load: async () => (await import('./store.ts')).storeMigrate,
   },
   'store copy': {
     does: 'copy everything into the empty database of another configuration and verify the counts',
-    options: [required('--to <file>', 'configuration with the database to copy into'), CONFIG, JSON_FLAG],
+    options: [required('--to <file>', 'configuration with the database to copy into'), ...USUAL],
     examples: ['pharos store copy --to postgres.yaml'],
     load: async () => (await import('./store.ts')).storeCopy,
   },
@@ -185,15 +191,14 @@ const STORE: Specs = {
     options: [
       ['--hold', 'keep serving it until you end the hold with --release'],
       new Option('--release', 'end a hold').conflicts('hold'),
-      CONFIG,
-      JSON_FLAG,
+      ...USUAL,
     ],
     examples: ['pharos rollback acme', 'pharos rollback acme 41 --hold', 'pharos rollback acme --release'],
     load: async () => (await import('./pages.ts')).rollback,
   },
   'pages list': {
     does: 'list pages, removed ones too, with what is kept for each',
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos pages list'],
     load: async () => (await import('./pages.ts')).pagesList,
   },
@@ -203,7 +208,7 @@ const STORE: Specs = {
       ['<old>', 'key of the removed page, or the slug it had'],
       ['<page>', 'slug of the page that gets it'],
     ],
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos pages adopt acme~1 example'],
     load: async () => (await import('./pages.ts')).pagesAdopt,
   },
@@ -214,7 +219,7 @@ const SENDING: Specs = {
   'notify test': {
     does: 'send a test message to a channel and report the result',
     takes: [['<channel>', 'id of the channel; pharos check lists them']],
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos notify test ops', 'pharos notify test ops --json'],
     load: async () => (await import('./sending.ts')).notifyTest,
   },
@@ -224,8 +229,7 @@ const SENDING: Specs = {
       ['--send', 'queue and send everything that is due'],
       ['--retry', 'queue parked exports again'],
       ['--dry-run', 'show what would be queued; change nothing'],
-      CONFIG,
-      JSON_FLAG,
+      ...USUAL,
     ],
     examples: ['pharos exports --dry-run', 'pharos exports --send'],
     load: async () => (await import('./sending.ts')).exportsCommand,
@@ -247,7 +251,7 @@ const THE_PAGE = required('--page <slug>', 'the page');
 const SUBSCRIBERS: Specs = {
   'subscribers list': {
     does: 'list subscribers with page, state and components',
-    options: [ONLY_PAGE, CONFIG, JSON_FLAG],
+    options: [ONLY_PAGE, ...USUAL],
     examples: ['pharos subscribers list', 'pharos subscribers list --page acme --json'],
     load: async () => (await import('./subscribers.ts')).subscribersList,
   },
@@ -258,8 +262,7 @@ const SUBSCRIBERS: Specs = {
       THE_PAGE,
       ['--component <id>', 'only updates about this component; repeatable', collect],
       ['--confirmed', 'skip the confirmation link, because the owner has already agreed'],
-      CONFIG,
-      JSON_FLAG,
+      ...USUAL,
     ],
     examples: ['pharos subscribers add ops@example.com --page acme --component api'],
     load: async () => (await import('./subscribers.ts')).subscribersAdd,
@@ -267,7 +270,7 @@ const SUBSCRIBERS: Specs = {
   'subscribers remove': {
     does: 'delete an address, from all pages unless --page is set',
     takes: [ADDRESS],
-    options: [ONLY_PAGE, CONFIG, JSON_FLAG],
+    options: [ONLY_PAGE, ...USUAL],
     examples: ['pharos subscribers remove ops@example.com'],
     load: async () => (await import('./subscribers.ts')).subscribersRemove,
   },
@@ -283,8 +286,7 @@ const SUBSCRIBERS: Specs = {
     options: [
       THE_PAGE,
       ['--confirmed', 'skip the confirmation links, because the owners have already agreed'],
-      CONFIG,
-      JSON_FLAG,
+      ...USUAL,
     ],
     examples: ['pharos subscribers import statuspage.csv --page acme'],
     load: async () => (await import('./subscribers.ts')).subscribersImport,

@@ -38,7 +38,8 @@ export async function preview(options: Options<'port'>): Promise<number> {
   const data = mkdtempSync(join(tmpdir(), 'pharos-preview-'));
   try {
     progress.doing('copying the database');
-    await copyDatabase(config, data);
+    const place = storePlace(config);
+    if ((await schemaAt(place)) > 0) await copyStore(place, join(data, 'pharos.db'));
     await using pharos = await compose(previewConfig(config, data), {
       log,
       isPublishing: true,
@@ -62,11 +63,6 @@ export async function preview(options: Options<'port'>): Promise<number> {
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
-}
-
-async function copyDatabase(config: Config, to: string): Promise<void> {
-  const place = storePlace(config);
-  if ((await schemaAt(place)) > 0) await copyStore(place, join(to, 'pharos.db'));
 }
 
 /** The same site without upstreams, messages and operators. */
@@ -171,9 +167,7 @@ function planHeading({ slug, kind, added, changed, removed }: PagePlan): string 
 }
 
 function changedFiles({ added, changed, removed }: PagePlan): string[] {
-  return [
-    ...added.map((path) => `  ${paint('good', '+')} ${path}`),
-    ...changed.map((path) => `  ${paint('middling', '~')} ${path}`),
-    ...removed.map((path) => `  ${paint('bad', '-')} ${path}`),
-  ];
+  const listed = (mark: string, paths: readonly string[]) => paths.map((path) => `  ${mark} ${path}`);
+  const [plus, tilde, minus] = [paint('good', '+'), paint('middling', '~'), paint('bad', '-')];
+  return [...listed(plus, added), ...listed(tilde, changed), ...listed(minus, removed)];
 }

@@ -13,6 +13,7 @@ import {
   PORT,
   QUIET,
   SERVER_URL,
+  USUAL,
 } from './command-options.ts';
 
 /** Servers and their clients. */
@@ -76,14 +77,14 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
   },
   check: {
     does: 'check the configuration and query every upstream once',
-    options: [['--offline', 'contact no upstream and no target'], CONFIG, JSON_FLAG, QUIET],
+    options: [['--offline', 'contact no upstream and no target'], ...USUAL, QUIET],
     examples: ['pharos check', 'pharos check --config next.yaml --json'],
     load: async () => (await import('./check.ts')).check,
   },
   'checks run': {
     does: 'make checks once and print the results; the exit status is 1 when something is down',
     takes: [['[name...]', 'ids or names of checks (default: all that are active)']],
-    options: [CONFIG, JSON_FLAG],
+    options: USUAL,
     examples: ['pharos checks run', 'pharos checks run website --json'],
     load: async () => (await import('./check.ts')).checksRun,
   },
@@ -139,13 +140,13 @@ const SETUP: Readonly<Record<string, CommandSpec>> = {
   },
   doctor: {
     does: 'diagnose common problems with this machine, the configuration and the network',
-    options: [['--no-network', 'check only this machine'], CONFIG, JSON_FLAG, QUIET],
+    options: [['--no-network', 'check only this machine'], ...USUAL, QUIET],
     examples: ['pharos doctor', 'pharos doctor --no-network --json'],
     load: async () => (await import('../doctor/doctor.ts')).doctor,
   },
   diff: {
     does: 'show what the next publish would change, without syncing or publishing',
-    options: [['--files', 'list every file'], CONFIG, JSON_FLAG, QUIET],
+    options: [['--files', 'list every file'], ...USUAL, QUIET],
     examples: ['pharos diff', 'pharos diff --config next.yaml --files'],
     load: async () => (await import('./preview.ts')).diff,
   },

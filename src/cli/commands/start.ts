@@ -137,19 +137,12 @@ function makeUp({ base: { live, store }, publishing: { engine } }: Pharos, ids: 
   setTimeout(tryAsk, JITTER_MAX_MS + SECOND_MS).unref();
 }
 
+/** Upstreams with the same cron expression are queried together, so that one tick causes one run. */
 function scheduleRuns(config: Config, engine: Engine): ReturnType<typeof startSchedules> {
-  return startSchedules(
-    scheduledGroups(config),
-    // Not awaited, so that fast upstreams are queried on time even while a run waits for a slow one.
-    (upstreams) => void engine.submit({ trigger: 'schedule', upstreams }),
-  );
-}
-
-/** Upstreams by cron expression, so that one tick causes one run. */
-function scheduledGroups(config: Config): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   for (const [id, expression] of cronExpressions(config)) groups.getOrInsert(expression, []).push(id);
-  return groups;
+  // Not awaited, so that fast upstreams are queried on time even while a run waits for a slow one.
+  return startSchedules(groups, (upstreams) => void engine.submit({ trigger: 'schedule', upstreams }));
 }
 
 /** The sandbox's configuration. Its data starts anew every time, so old data is cleared. */

@@ -16,10 +16,8 @@ import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
 import { oneOf } from './command-options.ts';
 
-type TokenCreateOptions = Options<'name' | 'expires', 'page' | 'scope'>;
-
 /** `pharos tokens create`: shown once, stored as a hash. */
-export async function tokensCreate(options: TokenCreateOptions): Promise<number> {
+export async function tokensCreate(options: Options<'name' | 'expires', 'page' | 'scope'>): Promise<number> {
   const wanted = options.scope.map((scope) => oneOf('--scope', scope, API_SCOPES));
   const scopes = API_SCOPES.filter((scope) => wanted.includes(scope));
   const config = requireConfig(options.config);
@@ -27,13 +25,17 @@ export async function tokensCreate(options: TokenCreateOptions): Promise<number>
     throw new UsageError(
       'There are no operators, so the server does not accept API requests. Set operators.token in the configuration first.',
     );
+  // Its name in the audit log; names needn't be unique.
+  const { name = options.page } = options;
+  if (options.name !== undefined && !/^[\w.-]{1,64}$/.test(name))
+    throw new UsageError('--name expects up to 64 letters, digits, dots, - and _.');
   await using pharos = await openQuietly(config);
   const at = now();
   const page = await requirePage(pharos, options.page);
   const token = `${TOKEN_PREFIX}${newToken(systemRandom)}`;
   const made: ApiToken = {
     id: newSuffix() + newSuffix(),
-    name: chooseName(options),
+    name,
     scopes,
     page: page.identity.key,
     createdAt: at,
@@ -87,13 +89,6 @@ function describeState({ expiresAt, revokedAt }: ApiToken, at: EpochMs): string 
   if (revokedAt !== null) return 'revoked';
   if (expiresAt === null) return 'active';
   return expiresAt <= at ? 'expired' : `until ${toIso(expiresAt)}`;
-}
-
-/** Its name in the audit log; names needn't be unique. */
-function chooseName({ name, page }: TokenCreateOptions): string {
-  if (name === undefined) return page;
-  if (!/^[\w.-]{1,64}$/.test(name)) throw new UsageError('--name expects up to 64 letters, digits, dots, - and _.');
-  return name;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };

@@ -80,7 +80,7 @@ function verdictText(
     ...(head === null
       ? []
       : [
-          `log      ${head.size} entries, head ${shortRoot(head.root)}, ${head.at}`,
+          `log      ${head.size} entries, head ${Buffer.from(head.root, 'base64').toString('hex', 0, 6)}, ${head.at}`,
           `key      ${head.key.split('+').slice(0, 2).join('+')}`,
           `since    ${seen === undefined ? 'first visit; the next one compares with this head' : `${seen.size} entries at ${seen.at}`}`,
         ]),
@@ -94,9 +94,4 @@ function verdictText(
   const lines = faults.length === 0 ? facts : faults.map((fault) => `✗ ${fault}`);
   const verdict = faults.length === 0 ? '✓ The page matches its log.' : '✗ The page does not match its log.';
   return [page, ...lines.map((line) => `  ${line}`), ...notes.map((note) => `  note: ${note}`), verdict].join('\n');
-}
-
-/** Shortened as on the page. */
-function shortRoot(root: string): string {
-  return Buffer.from(root, 'base64').toString('hex').slice(0, 12);
 }

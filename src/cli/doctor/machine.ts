@@ -145,15 +145,9 @@ function installedVersion(name: string): string | null {
   return null;
 }
 
-/** Compares versions: `1.10.0` is newer than `1.9.3`. Anything after a `-` is ignored. */
+/** Compares versions of three parts: `1.10.0` is newer than `1.9.3`. Anything after a `-` is ignored. */
 function isAtLeast(version: string, least: string): boolean {
-  const numbers = (text: string): number[] => (text.split('-', 1)[0] ?? '').split('.').map(Number);
-  const wanted = numbers(least);
-  for (const [index, part] of numbers(version).entries()) {
-    const other = wanted[index] ?? 0;
-    if (part !== other) return part > other;
-  }
-  return true;
+  return version.replace(/-.*/, '').localeCompare(least, 'en', { numeric: true }) >= 0;
 }
 
 // Checks whether other users of this machine can read private files.
@@ -162,15 +156,14 @@ const OWN_FILES = ['pharos.db', 'pharos.db-wal', 'secret.key'];
 
 export function permissionFinding(data: string): Finding {
   const name = 'permissions';
-  const open = [...OWN_FILES.map((file) => join(data, file)).filter(isOpen), ...openGated(releaseFolders(data))];
+  const own = OWN_FILES.map((file) => join(data, file)).filter(
+    (path) => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
+  );
+  const open = [...own, ...openGated(releaseFolders(data))];
   const [first, ...rest] = open;
   if (first === undefined) return ok(name, 'only this user can read the database and private pages');
   const words = `other users of this machine can read ${first}${rest.length === 0 ? '' : ` and ${rest.length} more`}`;
   return warning(name, words, 'Start Pharos to fix it, or run chmod -R go= on it.');
-}
-
-function isOpen(path: string): boolean {
-  return ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
 }
 
 // Checks whether a folder responds at all. A network share whose server is gone blocks every access, and below `/proc`

@@ -85,12 +85,8 @@ const VARIABLE = /\$\{(\w+)\}/;
 /** The example's value of an option, as text. `headers.Authorization` is nested, and `checks.url` belongs to the first check. */
 export function exampleValue(example: Introduction['example'], key: string): string {
   const [outer = '', inner] = key.split('.');
-  const value = firstValue(example[outer]);
+  const value = [example[outer]].flat()[0];
   return String(inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]);
-}
-
-function firstValue(value: unknown): unknown {
-  return Array.isArray(value) ? value[0] : value;
 }
 
 /** Turns an answer into an option. A check is named after its host. */

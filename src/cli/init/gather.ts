@@ -122,7 +122,7 @@ async function gatherUpstream(introduction: Introduction, given: Given, gatherin
     const variable = exampleVariable(introduction, question);
     const check = (answered: string): string | null => {
       if (answered === '' && suggestion === '') return null;
-      if (variable !== null) return faultOfVariable(answered);
+      if (variable !== null) return VARIABLE.test(answered) ? null : VARIABLE_EXPECTED;
       const upstream = { ...plain(introduction), ...answeredOption(introduction, key, answered) };
       return faultOfUpstream(key.replace('.', '[0].'), upstream);
     };
@@ -147,11 +147,8 @@ function faultOfPosts(text: string, folder: string): string | null {
   return isFile && text !== NONE ? `${text} is a file. Give the name of a folder.` : null;
 }
 
-function faultOfVariable(text: string): string | null {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
-    ? null
-    : 'Give the name of an environment variable (letters, digits and _), not the secret itself.';
-}
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const VARIABLE_EXPECTED = 'Give the name of an environment variable (letters, digits and _), not the secret itself.';
 
 /** A valid configuration to check single values with. */
 const SITE = { url: 'https://status.example.com', name: 'Status' };
@@ -173,12 +170,9 @@ function faultAt(path: string, config: object): string | null {
   } catch (error) {
     if (!isStatusError(error)) throw error;
     const found = error.issues.find((issue) => issue.path === path || issue.path.startsWith(`${path}.`));
+    if (found === undefined) return null;
     // There is no file yet, so the line number is meaningless.
-    return found === undefined ? null : sentence(found.message.replace(/ \(line \d+\)$/, ''));
+    const words = found.message.replace(/ \(line \d+\)$/, '').replace(/(?<![.?])$/, '.');
+    return words.charAt(0).toUpperCase() + words.slice(1);
   }
-}
-
-function sentence(words: string): string {
-  const end = /[.?]$/.test(words) ? '' : '.';
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${end}`;
 }

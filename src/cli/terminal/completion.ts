@@ -39,6 +39,9 @@ function shellWords(values: CompletionValues, line: string): string {
   return typeof values === 'string' ? `$(pharos complete ${values} -- ${line} 2>/dev/null)` : values.join(' ');
 }
 
+/** The same in fish, which writes commands without a dollar sign. */
+const fishWords = (values: CompletionValues): string => shellWords(values, '(commandline -opc)').replace(/^\$/, '');
+
 /** Branches for `case`: matches the command and the option before the cursor, and offers the option's values. */
 function valueCases(entries: readonly Entry[], use: (values: CompletionValues) => string): string {
   return entries
@@ -112,7 +115,7 @@ complete -F _pharos pharos
 }
 
 function zshScript(entries: readonly Entry[]): string {
-  const described = ({ name, description }: Named): string => `'${escaped(`${name}:${description}`)}'`;
+  const described = ({ name, description }: Named): string => `'${`${name}:${description}`.replaceAll("'", `'\\''`)}'`;
   const candidates = entries.map((entry) => {
     const { argument } = entry;
     const words = hasValues(argument) ? [shellWords(argument, ZSH_LINE)] : [];
@@ -148,32 +151,24 @@ compdef _pharos pharos
 
 function fishScript(entries: readonly Entry[]): string {
   const lines = entries.flatMap((entry) => {
-    const condition = fishCondition(entry, entries);
-    const commands = entry.commands.map(
-      ({ name, description }) => `complete -c pharos ${condition} -f -a ${name} -d '${escapedForFish(description)}'`,
-    );
-    const options = entry.options.map(({ name, short, description, takes }) => {
-      const flags = [`-l ${name.slice(2)}`, ...(short === undefined ? [] : [`-s ${short.slice(1)}`])].join(' ');
+    const begin = `complete -c pharos ${fishCondition(entry, entries)}`;
+    const end = ({ description }: Named): string =>
+      `-d '${description.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+    const commands = entry.commands.map((command) => `${begin} -f -a ${command.name} ${end(command)}`);
+    const options = entry.options.map((option) => {
+      const { name, short, takes } = option;
+      const flags = `-l ${name.slice(2)}${short === undefined ? '' : ` -s ${short.slice(1)}`}`;
       const value = hasValues(takes) ? `-x -a '${fishWords(takes)}'` : FISH_VALUES[takes];
-      return `complete -c pharos ${condition} ${flags} ${value} -d '${escapedForFish(description)}'`;
+      return `${begin} ${flags} ${value} ${end(option)}`;
     });
-    return [...commands, ...options, ...fishArgument(entry.argument, condition)];
+    const { argument } = entry;
+    const words = hasValues(argument) ? [`${begin} -f -a '${fishWords(argument)}'`] : [];
+    return [...commands, ...options, ...(argument === 'file' ? [`${begin} -F`] : words)];
   });
   return `# Completion of pharos for fish: pharos completion fish | source\ncomplete -c pharos -f\n${lines.join('\n')}\n`;
 }
 
 const FISH_VALUES = { nothing: '-f', file: '-r -F', text: '-x' } as const;
-
-function fishArgument(argument: Taken, condition: string): string[] {
-  if (argument === 'file') return [`complete -c pharos ${condition} -F`];
-  return hasValues(argument) ? [`complete -c pharos ${condition} -f -a '${fishWords(argument)}'`] : [];
-}
-
-function fishWords(values: CompletionValues): string {
-  return typeof values === 'string'
-    ? `(pharos complete ${values} -- (commandline -opc) 2>/dev/null)`
-    : values.join(' ');
-}
 
 /** Fish finds words anywhere in the line, so `import` only counts if `subscribers` doesn't precede it. */
 function fishCondition({ path, commands }: Entry, entries: readonly Entry[]): string {
@@ -184,14 +179,6 @@ function fishCondition({ path, commands }: Entry, entries: readonly Entry[]): st
   const seen = [first, ...rest].map((word) => `__fish_seen_subcommand_from ${word}`);
   const not = excluded.length === 0 ? [] : [`not __fish_seen_subcommand_from ${excluded.join(' ')}`];
   return `-n '${[...seen, ...not].join('; and ')}'`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("'", `'\\''`);
-}
-
-function escapedForFish(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
 }
 
 /** A command as needed for completion. */

@@ -9,10 +9,7 @@ export const EXIT_USAGE = 2;
 
 /** An error in the command line itself. */
 export class UsageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
-  }
+  override readonly name = 'UsageError';
 }
 
 /**
@@ -32,14 +29,11 @@ function endUnlessClosed(error: NodeJS.ErrnoException): void {
 
 /** Prints an error to standard error and returns its exit status. */
 export function reportFailure(error: unknown, isJson: boolean): number {
-  const isUsage = error instanceof UsageError || (isStatusError(error) && error.code === 'CONFIG_INVALID');
-  if (isJson) {
-    const issues = isStatusError(error) ? error.issues : [];
-    process.stdout.write(
-      `${JSON.stringify({ ok: false, code: isStatusError(error) ? error.code : 'USAGE', message: messageOf(error), issues })}\n`,
-    );
-  }
-  process.stderr.write(`${wrapText(messageOf(error), terminalColumns(process.stderr))}\n`);
+  const { code, issues } = isStatusError(error) ? error : { code: 'USAGE', issues: [] };
+  const isUsage = error instanceof UsageError || code === 'CONFIG_INVALID';
+  const message = messageOf(error);
+  if (isJson) process.stdout.write(`${JSON.stringify({ ok: false, code, message, issues })}\n`);
+  process.stderr.write(`${wrapText(message, terminalColumns(process.stderr))}\n`);
   if (!isUsage && !isStatusError(error) && error instanceof Error && error.stack !== undefined)
     process.stderr.write(`${error.stack}\n`);
   return isUsage ? EXIT_USAGE : EXIT_FAILED;

@@ -35,13 +35,10 @@ export function createProgress(
   const nothing = () => undefined;
   const silent = { doing: nothing, did: nothing, end: nothing, [Symbol.dispose]: nothing };
   if (isQuiet) return silent;
-  if (canRedraw(stream, environment)) return createLine(stream, environment);
+  // Terminals that only append, and CI services that keep a log, get plain lines.
+  const canRedraw = stream.isTTY === true && environment['TERM'] !== 'dumb' && (environment['CI'] ?? '') === '';
+  if (canRedraw) return createLine(stream, environment);
   return { ...silent, did: (text) => void stream.write(`${plain(text)}\n`) };
-}
-
-/** Terminals that only append, and CI services that keep a log, get plain lines. */
-function canRedraw({ isTTY }: ProgressStream, { TERM, CI }: Environment): boolean {
-  return isTTY === true && TERM !== 'dumb' && (CI ?? '') === '';
 }
 
 function createLine(stream: ProgressStream, environment: Environment): Progress {

@@ -10,7 +10,7 @@ import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../model/time.ts';
 import { check, faultText } from '../../schema/issue-words.ts';
 import { TimezoneSchema } from '../../schema/scalars.ts';
 import { ListSchema, NameSchema, parseInstant, TextSchema } from '../../sync/connectors/wire.ts';
-import { type CheckList, createCheckList } from '../checks.ts';
+import { createCheckList } from '../checks.ts';
 import {
   type Ask,
   aboutPage,
@@ -27,8 +27,7 @@ import {
   type Select,
   toTitle,
 } from '../site.ts';
-import { gatusCheck } from './checks.ts';
-import { type GatusEndpoint, type GatusPart, parseLength } from './config.ts';
+import { type GatusEndpoint, type GatusPart, gatusCheck, parseLength } from './config.ts';
 
 // A maintenance of Gatus: a time of day and a duration, on all or some weekdays.
 
@@ -106,7 +105,8 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
   const { groups, components, ids } = layOut(
     [...names].map((name) => ({ key: name, name })),
     endpoints.map(({ key, name, group, config }) => {
-      const monitor = checks === null ? `${UPSTREAM_ID}/${key}` : addCheck(checks, name, config);
+      const draft = config === undefined ? 'only its configuration says how it is checked' : gatusCheck(config);
+      const monitor = checks === null ? `${UPSTREAM_ID}/${key}` : checks.add(`endpoint ${quoted(name)}`, name, draft);
       return { key, name, group, monitor };
     }),
   );
@@ -130,11 +130,6 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
     redirects: Object.fromEntries([...ids].map(([key, id]) => [`/endpoints/${key}/`, `/components/${id}/`])),
     notes,
   };
-}
-
-function addCheck(checks: CheckList, name: string, config: GatusEndpoint['config']): string | null {
-  const draft = config === undefined ? 'only its configuration says how it is checked' : gatusCheck(config);
-  return checks.add(`endpoint ${quoted(name)}`, name, draft);
 }
 
 /** `2026-08-18T10:00:00Z`, or Go's format in databases: `2026-08-18 10:00:00.123456789 +0000 UTC`. */

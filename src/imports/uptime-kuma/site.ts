@@ -24,32 +24,10 @@ import {
   readItem,
   toTitle,
 } from '../site.ts';
-import { kumaCheck } from './checks.ts';
+import { type KumaMonitor, type KumaPage, kumaCheck } from './read.ts';
 
 /** Id of the upstream that reads Uptime Kuma from now on. */
 const UPSTREAM_ID = 'kuma';
-
-/** The data of a page, whatever its source. */
-export interface KumaPage {
-  readonly slug: string;
-  readonly title: string;
-  readonly description: string | null;
-  /** Address of Uptime Kuma; null: unknown. */
-  readonly url: string | null;
-  readonly settings?: ImportedSite['settings'];
-  readonly groups: readonly { readonly id: string; readonly name: string; readonly monitors: readonly KumaMonitor[] }[];
-  /** Rows of incidents, with the API's field names. */
-  readonly incidents: readonly unknown[];
-  readonly maintenances: readonly unknown[];
-  readonly notes: readonly ImportNote[];
-}
-
-interface KumaMonitor {
-  readonly id: string;
-  readonly name: string;
-  /** Its row in the database, which says how it is checked. Absent: the source has none. */
-  readonly row?: Readonly<Record<string, unknown>>;
-}
 
 const WhenSchema = z.string().nullish().catch(null);
 const RowSchema = IncidentSchema.extend({

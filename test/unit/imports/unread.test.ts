@@ -5,8 +5,7 @@ import { importFiles } from '../../../src/imports/files.ts';
 import { gatusConfig } from '../../../src/imports/gatus/config.ts';
 import type { ImportNote } from '../../../src/imports/site.ts';
 import { statuspageSite } from '../../../src/imports/statuspage/site.ts';
-import { issuesFromApi } from '../../../src/imports/upptime/issues.ts';
-import { upptimeSite } from '../../../src/imports/upptime/site.ts';
+import { issuesFromApi, upptimeSite } from '../../../src/imports/upptime/site.ts';
 import { kumaFromApi, kumaFromDatabase } from '../../../src/imports/uptime-kuma/read.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 
