@@ -25,6 +25,6 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   start: { measures: ['bin', 'src/app', 'src/config', 'src/store'] },
   sync: { measures: ['src/sync', 'src/model', 'src/store'] },
   timeline: { measures: ['src/model'] },
-  visit: { measures: SERVING },
+  visit: { measures: [...SERVING, 'src/publish', 'src/store', 'src/sync', 'src/app/run'] },
   weight: { measures: ['src/views', 'src/components', 'src/layouts', 'src/pages'] },
 };

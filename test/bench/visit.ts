@@ -1,10 +1,13 @@
 /**
- * What runs for one request to a page behind a password by somebody who is signed in, and for an incident that an operator
- * declares over the API, from the request until the pages are published and answered.
+ * What runs for one request to a page behind a password by somebody who is signed in; for a monitor whose state changes, from the
+ * question to its upstream until the page is switched; and for an incident that an operator declares over the API, from the
+ * request until the pages are published and answered.
  */
 
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { compose } from '../../src/app/compose.ts';
 import { createLog } from '../../src/app/log.ts';
@@ -18,11 +21,13 @@ const TOKEN = 'a-token-of-the-benchmark-0123456789';
 
 export async function run(): Promise<void> {
   const folder = temporaryFolder();
+  const upstream = await startUpstream();
   const file = join(folder.path, 'pharos.yaml');
   const config = {
     site: { url: 'http://127.0.0.1:4321', name: 'Example' },
     data: join(folder.path, 'data'),
     operators: { token: '${BENCH_TOKEN}' },
+    upstreams: [{ id: 'watch', kind: 'gatus', url: upstream.url }],
     pages: [
       {
         slug: 'vault',
@@ -32,6 +37,7 @@ export async function run(): Promise<void> {
         components: [{ type: 'static', id: 'api', name: 'API' }],
       },
       { slug: 'acme', title: 'Acme', components: [{ type: 'static', id: 'api', name: 'API' }] },
+      { slug: 'shop', title: 'Shop', components: [{ type: 'monitor', monitor: 'watch/core_shop' }] },
     ],
   };
   writeFileSync(file, JSON.stringify(config));
@@ -44,6 +50,8 @@ export async function run(): Promise<void> {
   const pharos = await compose(loaded, { log, isPublishing: true, isLasting: true, printsMail: false });
   await pharos.publishing.engine.submit({ trigger: 'start' }).report;
   const door = await listen(pharos, { log, port: 0 });
+  /** What follows a publish is no part of the next one. */
+  const settle = async () => pharos.publishing.publisher?.settled();
   try {
     const vault = `${door.url}/vault/`;
     const signedIn = await ask(`${vault}login/`, {
@@ -57,6 +65,15 @@ export async function run(): Promise<void> {
     const gated = await repeatedTrace(tracer, () => expectStatus(200, ask(vault, { headers: { cookie } })));
     judgeTrace('a gated page', gated, { files: 30 });
 
+    const change = async () => {
+      upstream.turn();
+      const { publish } = await pharos.publishing.engine.run({ trigger: 'hook', upstreams: ['watch'], isUrgent: true });
+      const page = publish?.pages.find(({ slug }) => slug === 'shop');
+      if (page?.kind !== 'published') throw new Error(`the page was ${page?.kind ?? 'not'} published`);
+    };
+    const changed = await repeatedTrace(tracer, change, settle);
+    judgeTrace('a monitor changes, until the page is switched', changed, { files: 120, functions: 500 });
+
     const incident = { name: 'Errors', status: 'investigating', components: { api: 'major_outage' } };
     const declare = () =>
       expectStatus(
@@ -66,13 +83,35 @@ export async function run(): Promise<void> {
           headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
         }),
       );
-    judgeTrace('an incident declared', await repeatedTrace(tracer, declare), { files: 120, functions: 500 });
+    judgeTrace('an incident declared', await repeatedTrace(tracer, declare, settle));
   } finally {
     tracer.close();
     await door.close();
     await pharos[Symbol.asyncDispose]();
+    upstream.close();
     folder.remove();
   }
+}
+
+/** An upstream with one monitor, which is down after every second turn. */
+async function startUpstream() {
+  let success = true;
+  const server = createServer((_, response) => {
+    const results = [{ success, timestamp: new Date().toISOString(), duration: 1e6 }];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify([{ key: 'core_shop', name: 'shop', group: 'core', results }]));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    turn: () => {
+      success = !success;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 async function expectStatus(expected: number, asked: ReturnType<typeof ask>): Promise<void> {
