@@ -237,6 +237,8 @@ function findPresentColour(
   const interval = intervalOfDay(day, zone);
   const { state, hadBlip, msByState: ms } = dayCell(timeline, { day, interval }, { zone, now, blipFloorMs });
   const running = stateAt(timeline, now);
+  // A day that has been in one state so far keeps its colour for as long as that goes on.
+  if (now > interval.from && ms[running] === now - interval.from) return { state, hadBlip, changesAt: null };
   const goodMs = ms.operational + ms.maintenance;
   const elapsedMs = now - interval.from;
   const troubleMs = ms.major_outage + ms.partial_outage + ms.degraded;

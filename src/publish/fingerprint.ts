@@ -27,13 +27,16 @@ export function partsFingerprint(parts: object): string {
   });
 }
 
-/** As JSON. */
+/** A part that is shorter is written out: a digest costs as much as this many characters of a longer text. */
+const WRITTEN_MAX = 512;
+const written = new WeakMap<object, string>();
+
+/** As JSON, or its digest. */
 function digestPart(part: unknown): string {
   if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? '';
-  if (!('timeline' in part)) return fingerprintOf(part);
-  // The time line of a component is the same in every language, and most of the data.
-  return known.getOrInsertComputed(part, () => {
-    const { timeline, ...rest } = part;
-    return hash('sha256', JSON.stringify(rest) + fingerprintOf(timeline), 'hex');
+  return written.getOrInsertComputed(part, () => {
+    // The time line of a component is the same in every language, and most of the data.
+    const text = JSON.stringify('timeline' in part ? { ...part, timeline: fingerprintOf(part.timeline) } : part);
+    return text.length > WRITTEN_MAX ? hash('sha256', text, 'hex') : text;
   });
 }

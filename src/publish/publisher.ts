@@ -318,8 +318,15 @@ function candidates(memory: PublishedState, { resolved, now }: SiteState): reado
   if (!isLookedAt) return resolved.pages;
   const slugs = new Set(memory.pending);
   for (const [slug, { dueAt }] of memory.pages) if (dueAt <= now) slugs.add(slug);
-  return slugs.size === 0 ? [] : resolved.pages.filter(({ definition }) => slugs.has(definition.slug));
+  const bySlug = pagesBySlug.getOrInsertComputed(
+    resolved,
+    ({ pages }) => new Map(pages.map((page) => [page.definition.slug, page])),
+  );
+  return [...slugs].flatMap((slug) => bySlug.get(slug) ?? []);
 }
+
+/** Kept as long as the definitions, since looking through all pages for each change takes longer than finding the change. */
+const pagesBySlug = new WeakMap<ResolvedSite, ReadonlyMap<string, ResolvedPage>>();
 
 async function publishAll(parts: Parts, run: PublishRun, tasks: readonly PlannedTask[]): Promise<PageReport[]> {
   const { options, memory } = parts;

@@ -75,16 +75,14 @@ export async function withLogFiles(
 
 /** As `sha256sum` writes it. Files that lead elsewhere are left out: hosts answer them differently. */
 function listSums(files: readonly ReleaseFile[], previous: Manifest | null): string {
-  const sums: (readonly [path: string, line: string])[] = [];
+  const sums = new Map<string, string>();
   for (const { path, drawn } of files) {
     const { location, sha256 = '' } = drawn ?? previous?.files[path] ?? {};
-    if (location === undefined) sums.push([path, `${sha256}  ${path}\n`]);
+    if (location === undefined) sums.set(path, sha256);
   }
   // By code units, as elsewhere.
-  sums.sort(([a], [b]) => (a < b ? -1 : 1));
-  let text = '';
-  for (const [, line] of sums) text += line;
-  return text;
+  const paths = [...sums.keys()].sort();
+  return paths.map((path) => `${sums.get(path)}  ${path}\n`).join('');
 }
 
 /** The log of the last release; null: it had none, or it can't be read. */

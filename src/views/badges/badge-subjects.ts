@@ -27,7 +27,7 @@ import {
   uptimePeriods,
   windowOf,
 } from '../../model/index.ts';
-import { BAR_DAYS, barCells } from '../days/day-bar.ts';
+import { BAR_DAYS, barCells, cellLetters } from '../days/day-bar.ts';
 import { isOpen } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 import { upstreamResponseMs } from '../model/upstream-figures.ts';
@@ -71,16 +71,26 @@ function isAbout({ cells }: Combined, members: readonly ComponentDays[]): boolea
 }
 
 function joinDays(members: readonly ComponentDays[], dayCount: number): string {
-  const joined = members.map(({ component, cells }) => ({ cells, since: firstKnownAt(component.timeline) }));
-  const stateOn = (index: number): State =>
-    combinedState(
-      joined.flatMap(({ cells, since }) => {
-        const cell = cells[index];
-        // Nothing was known of it by then.
-        return cell === undefined || since === null || cell.interval.to <= since ? [] : cell.state;
-      }),
-    );
-  return Array.from({ length: dayCount }, (_, index) => LOOKS[stateOn(index)].letter).join('');
+  const joined = members.map(({ component, cells }) => ({
+    cells,
+    since: firstKnownAt(component.timeline) ?? Infinity,
+  }));
+  const [only] = joined;
+  // Of most subjects there is one, and its bar has the letters already.
+  if (only !== undefined && joined.length === 1) {
+    const silent = only.cells.filter(({ interval }) => interval.to <= only.since).length;
+    return LOOKS.unknown.letter.repeat(silent) + cellLetters(only.cells).slice(silent).toLowerCase();
+  }
+  let letters = '';
+  for (let index = 0; index < dayCount; index += 1) {
+    const states: State[] = [];
+    for (const { cells, since } of joined) {
+      const cell = cells[index];
+      if (cell !== undefined && cell.interval.to > since) states.push(cell.state);
+    }
+    letters += LOOKS[combinedState(states)].letter;
+  }
+  return letters;
 }
 
 /** Points of the response-time badge: one for half an hour. */

@@ -65,9 +65,13 @@ export function buildBriefBar(cells: readonly DayCell[]): DayBarView {
 
 const letters = new WeakMap<readonly DayCell[], string>();
 
-/** The same in every language of a page. */
-function cellLetters(cells: readonly DayCell[]): string {
-  return letters.getOrInsertComputed(cells, () => cells.map(cellLetter).join(''));
+/** A letter for each day, a capital where there was a blip. The same in every language of a page. */
+export function cellLetters(cells: readonly DayCell[]): string {
+  return letters.getOrInsertComputed(cells, () => {
+    let text = '';
+    for (const { state, hadBlip } of cells) text += hadBlip ? LOOKS[state].letter.toUpperCase() : LOOKS[state].letter;
+    return text;
+  });
 }
 
 /** What is packed of the days of one time line, which is the same in every language. */
@@ -90,11 +94,6 @@ export function buildDayBar(
     return spans === '' && shown.length === 0 ? NOTHING : { spans, incidents: shown };
   });
   return { letters, runs: dayRuns(letters, details) };
-}
-
-function cellLetter({ state, hadBlip }: DayCell): string {
-  const { letter } = LOOKS[state];
-  return hadBlip ? letter.toUpperCase() : letter;
 }
 
 const NO_INCIDENTS: DayDetail['incidents'] = [];

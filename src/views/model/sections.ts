@@ -34,27 +34,17 @@ export function inPageOrder({ groups, components }: Pick<PageDefinition, 'groups
   readonly groups: readonly GroupDefinition[];
   readonly components: readonly ComponentDefinition[];
 } {
-  const places = new Map(components.map((component, index) => [component, index]));
-  const placeOf = (component: ComponentDefinition): number => places.get(component) ?? 0;
-  const known = new Map(groups.map((group) => [group.id, group]));
-  const firsts = new Map<string, number>();
-  for (const component of components) {
-    const { groupId } = component;
-    if (groupId !== null && !firsts.has(groupId)) firsts.set(groupId, placeOf(component));
-  }
-  const groupRank = (group: GroupDefinition): readonly number[] => [
-    group.order,
-    firsts.get(group.id) ?? components.length,
-    groups.indexOf(group),
-  ];
-  const rankOf = (component: ComponentDefinition): readonly number[] => {
-    const group = known.get(component.groupId ?? '');
-    if (group === undefined) return [component.order, placeOf(component)];
-    return [...groupRank(group), component.groupOrder, component.order, placeOf(component)];
-  };
+  const firsts = new Map<string | null, number>();
+  for (const [index, { groupId }] of components.entries()) firsts.getOrInsert(groupId, index);
+  const groupRanks = new Map(
+    groups.map(({ id, order }, index) => [id, [order, firsts.get(id) ?? components.length, index]]),
+  );
   return {
-    groups: groups.toSorted((a, b) => compareAll(groupRank(a), groupRank(b))),
-    components: components.toSorted((a, b) => compareAll(rankOf(a), rankOf(b))),
+    groups: sortByRank(groups, ({ id }) => groupRanks.get(id) ?? []),
+    components: sortByRank(components, ({ groupId, order, groupOrder }, index) => {
+      const groupRank = groupRanks.get(groupId ?? '');
+      return groupRank === undefined ? [order, index] : [...groupRank, groupOrder, order, index];
+    }),
   };
 }
 
@@ -80,6 +70,14 @@ function qualify(
   return components.map((component) =>
     (counts.get(component.name.toLowerCase())?.length ?? 0) < 2 ? component : { ...component, name: rename(component) },
   );
+}
+
+/** Each rank is computed once: a comparison of lists is made several times for each of them. */
+function sortByRank<Item>(items: readonly Item[], rankOf: (item: Item, index: number) => readonly number[]): Item[] {
+  return items
+    .map((item, index) => ({ item, rank: rankOf(item, index) }))
+    .sort((a, b) => compareAll(a.rank, b.rank))
+    .map(({ item }) => item);
 }
 
 function compareAll(a: readonly number[], b: readonly number[]): number {
