@@ -37,23 +37,6 @@ interface BackgroundDeps {
   readonly onError: (error: unknown) => void;
 }
 
-export interface BackgroundWork {
-  /** Queues the site's own files, because a page that they list has news. */
-  readonly addSite: () => void;
-  /** Queues the deferred files of a page. */
-  readonly addDeferred: (task: PlannedTask) => void;
-  /** Queues the compressed variants that the served release of a page lacks. */
-  readonly addVariants: (slug: string) => void;
-  /** Queues a page whose old releases can be removed. */
-  readonly addOutdated: (slug: string) => void;
-  /** Pages with queued work. */
-  readonly waiting: () => ReadonlySet<string>;
-  /** Resolves when the queue is empty. */
-  readonly settled: () => Promise<void>;
-  /** Stops. Resolves when nothing is running; queued work is dropped. */
-  readonly close: () => Promise<void>;
-}
-
 /** Share of the time that the list of pages may take. News waits while it is drawn: a quarter of a second for 10,000 pages. */
 const SITE_SHARE = 0.1;
 /** Maximum number of files whose variants are in memory at once. */
@@ -93,7 +76,9 @@ interface Work {
   siteFrom: number;
 }
 
-export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
+export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
+
+export function createBackgroundWork(deps: BackgroundDeps) {
   const work: Work = {
     deps,
     closing: new AbortController(),
@@ -108,26 +93,32 @@ export function createBackgroundWork(deps: BackgroundDeps): BackgroundWork {
   };
   const { closing, deferred, uncompressed, outdated, drawing, removing, running } = work;
   return {
-    addSite: () => {
+    /** Queues the site's own files, because a page that they list has news. */
+    addSite: (): void => {
       if (work.isSiteWaiting) return;
       work.isSiteWaiting = true;
       begin(work, publishSite, work.siteFrom);
     },
-    addVariants: (slug) => addVariants(work, slug),
-    addOutdated: (slug) => {
+    /** Queues the compressed variants that the served release of a page lacks. */
+    addVariants: (slug: string): void => addVariants(work, slug),
+    /** Queues a page whose old releases can be removed. */
+    addOutdated: (slug: string): void => {
       outdated.add(slug);
       if (removing.pendingCount === 0) void removing(() => removeOutdated(work));
     },
-    addDeferred: (task) => {
+    /** Queues the deferred files of a page. */
+    addDeferred: (task: PlannedTask): void => {
       deferred.set(task.page.definition.slug, task);
       begin(work, drawDeferred);
     },
-    waiting: () => new Set([...deferred.keys(), ...uncompressed]),
-    // Files rendered in the background queue variants in turn.
-    settled: async () => {
+    /** Pages with queued work. */
+    waiting: (): ReadonlySet<string> => new Set([...deferred.keys(), ...uncompressed]),
+    /** Resolves when the queue is empty. Files rendered in the background queue variants in turn. */
+    settled: async (): Promise<void> => {
       while (running.size > 0) await Promise.all(running);
     },
-    close: async () => {
+    /** Stops. Resolves when nothing is running; queued work is dropped. */
+    close: async (): Promise<void> => {
       closing.abort();
       await drawing(() => undefined);
       await removing(() => undefined);

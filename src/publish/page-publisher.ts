@@ -8,13 +8,7 @@ import { type PageReleaseDeps, type PageTask, type PreparedPage, preparePage } f
 import type { PublishControl } from './publish-control.ts';
 import { heldRelease, prune } from './releases/clean.ts';
 import { currentNumber, releaseFolder, SITE_SLUG, servedRelease } from './releases/folders.ts';
-import {
-  createManifestCache,
-  type Manifest,
-  type ManifestCache,
-  type PageAtSlug,
-  releasePage,
-} from './releases/manifest.ts';
+import { createManifestCache, type Manifest, type PageAtSlug, releasePage } from './releases/manifest.ts';
 import type { Fence } from './releases/switch.ts';
 import { hideFromPublic, switchTo } from './releases/switch.ts';
 
@@ -48,19 +42,6 @@ export interface PagePublisherDeps extends PageReleaseDeps {
   readonly onSwitched: (slug: string) => void;
 }
 
-export interface PagePublisher {
-  readonly manifests: ManifestCache;
-  /**
-   * Prepares a release and switches to it.
-   * @throws PUBLISH_FAILED; the previous release stays online
-   */
-  readonly publish: (task: PlannedTask, withFence: WithFence, workers: WorkerPool | null) => Promise<PublishedPage>;
-  /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
-  readonly switchTo: (manifest: Manifest, onto: Onto, fence: Fence) => Promise<void>;
-  /** Removes releases and folders of a page that are no longer needed. */
-  readonly prune: (slug: string) => void;
-}
-
 /** What a release is based on. */
 interface Onto {
   /** The release that was served when it was rendered. */
@@ -69,10 +50,13 @@ interface Onto {
   readonly listed?: readonly PageAtSlug[];
 }
 
-export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
+export type PagePublisher = ReturnType<typeof createPagePublisher>;
+
+export function createPagePublisher(deps: PagePublisherDeps) {
   const { folders } = deps;
   const manifests = createManifestCache(folders);
 
+  /** Switches to a release that was written on top of release `onto`. @throws PUBLISH_FAILED */
   async function switchPage(manifest: Manifest, onto: Onto, fence: Fence): Promise<void> {
     const { slug, number, access } = manifest;
     const page = slug === SITE_SLUG ? null : releasePage(manifest);
@@ -103,8 +87,13 @@ export function createPagePublisher(deps: PagePublisherDeps): PagePublisher {
   return {
     manifests,
     switchTo: switchPage,
-    prune: (slug) => prune(deps, slug, (kept) => manifests.outline(slug, kept)),
-    publish: async (planned, withFence, workers) => {
+    /** Removes releases and folders of a page that are no longer needed. */
+    prune: (slug: string): void => prune(deps, slug, (kept) => manifests.outline(slug, kept)),
+    /**
+     * Prepares a release and switches to it.
+     * @throws PUBLISH_FAILED; the previous release stays online
+     */
+    publish: async (planned: PlannedTask, withFence: WithFence, workers: WorkerPool | null): Promise<PublishedPage> => {
       const { slug } = planned.page.definition;
       try {
         const served = servedRelease(folders, slug);

@@ -14,8 +14,7 @@ import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { heldRelease } from './releases/clean.ts';
-import type { Disk } from './releases/disk.ts';
-import { currentNumber, type ReleaseFolders } from './releases/folders.ts';
+import { currentNumber, type Place, type ReleaseFolders } from './releases/folders.ts';
 
 const instant = z.number().transform((at) => at as EpochMs);
 const NoteSchema = z.object({
@@ -97,10 +96,7 @@ export interface Noting {
 }
 
 /** Replaces the record. */
-export async function writePublishedNote(
-  { disk, folders }: { readonly disk: Disk; readonly folders: ReleaseFolders },
-  note: PublishedNote,
-): Promise<void> {
+export async function writePublishedNote({ disk, folders }: Place, note: PublishedNote): Promise<void> {
   const next = `${folders.published}.next`;
   disk.remove(next);
   const batch = disk.batch();

@@ -28,19 +28,12 @@ export interface SiteFilesInput {
 
 export type ListSiteFiles = (site: SiteFilesInput) => readonly FileEntry[];
 
-export interface SitePublisher {
-  /** Publishes the site's own files if what they show has changed, or if their heartbeat is due. Null: neither. */
-  readonly publish: (
-    state: SiteState,
-    fence: Fence,
-    findSummary: (page: ResolvedPage) => PageSummary | null,
-  ) => Promise<PageReport | null>;
-}
+export type SitePublisher = ReturnType<typeof createSitePublisher>;
 
 export function createSitePublisher(
   deps: PageReleaseDeps & { readonly listSiteFiles: ListSiteFiles },
   pages: PagePublisher,
-): SitePublisher {
+) {
   let lastKey: string | null = null;
   let dueAt = 0;
   const isServed = (): boolean => currentNumber(deps.folders, SITE_SLUG) !== null;
@@ -94,7 +87,8 @@ export function createSitePublisher(
   }
 
   return {
-    publish: (...init) => {
+    /** Publishes the site's own files if what they show has changed, or if their heartbeat is due. Null: neither. */
+    publish: (...init: Parameters<typeof publish>): Promise<PageReport | null> => {
       const mine = last.then(() => publish(...init));
       last = mine.catch(() => undefined);
       return mine;

@@ -4,13 +4,7 @@ import { type MonitorId, type PageDefinition, upstreamOf } from '../../model/obs
 import { type Subject, subjectNamed, subjects } from '../../store/store.ts';
 import type { ResolvedPage } from './definitions.ts';
 
-export interface PageIndex {
-  readonly page: (slug: string) => ResolvedPage | undefined;
-  /** Slugs of the pages that a monitor, a component or an event of theirs shows on. */
-  readonly showing: (subject: Subject) => readonly string[];
-  /** Slugs of the pages whose data, or whose definition, comes from an upstream. */
-  readonly drawingOn: (upstreamId: string) => readonly string[];
-}
+export type PageIndex = ReturnType<typeof indexPages>;
 
 /** The subjects of a page, by which its incidents and maintenances are found. */
 export function pageSubjects({ definition, identity }: ResolvedPage): readonly Subject[] {
@@ -39,7 +33,7 @@ export function shownMonitors({ components }: ResolvedPage['definition']): reado
  * Monitors are by far the most names of a large site, and most of them are on one page: all of a page share one list. Components are
  * found by their page, so that they need no names of their own.
  */
-export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
+export function indexPages(pages: readonly ResolvedPage[]) {
   const bySlug = new Map(pages.map((page) => [page.definition.slug, page]));
   const byName = new Map<string, string[]>();
   const byMonitor = new Map<string, readonly string[]>();
@@ -63,14 +57,15 @@ export function indexPages(pages: readonly ResolvedPage[]): PageIndex {
       bySlug.get(slug)?.definition.components.some(({ id }) => id === component),
     );
   return {
-    page: (slug) => bySlug.get(slug),
-    showing: (subject) => {
+    /** Slugs of the pages that a monitor, a component or an event of theirs shows on. */
+    showing: (subject: Subject): readonly string[] => {
       const { kind, name } = subjectNamed(subject);
       if (kind === 'monitor') return byMonitor.get(name) ?? [];
       if (kind === 'page') return [...(bySlug.has(name) ? [name] : []), ...(byName.get(name) ?? [])];
       const end = name.lastIndexOf('/');
       return end < 0 ? [] : having(name.slice(0, end), name.slice(end + 1));
     },
-    drawingOn: (upstreamId) => byUpstream.get(upstreamId) ?? [],
+    /** Slugs of the pages whose data, or whose definition, comes from an upstream. */
+    drawingOn: (upstreamId: string): readonly string[] => byUpstream.get(upstreamId) ?? [],
   };
 }

@@ -30,18 +30,6 @@ import type { KnownMonitor } from './inputs.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { refusedIcons, type SiteState, type SiteStateInputs, sourceFreshness, withIcon } from './site-state.ts';
 
-export interface SiteMemory {
-  /**
-   * Reads what changed; the first call reads everything. The returned `now` is never before the data that was read, whichever
-   * clock wrote it.
-   */
-  readonly refresh: (inputs: SiteStateInputs, now: EpochMs) => Promise<SiteState>;
-  /** Returns the pages that changed since the last call; all of them at first. */
-  readonly takeTouched: () => ReadonlySet<string>;
-  /** Whether any page changed. */
-  readonly hasTouched: () => boolean;
-}
-
 /** What definitions are merged again for. */
 interface Outdated {
   readonly changes: Changes;
@@ -92,18 +80,25 @@ interface Memory {
   touched: Set<string>;
 }
 
+export type SiteMemory = ReturnType<typeof createSiteMemory>;
+
 /** Creates an empty memory. */
-export function createSiteMemory(store: Store, { since = null, onSettled }: SiteMemoryOptions = {}): SiteMemory {
+export function createSiteMemory(store: Store, { since = null, onSettled }: SiteMemoryOptions = {}) {
   const memory: Memory = {
     ...{ store, since, onSettled, mine: null, isUnsettled: false, monitors: new Map(), staleness: new Map() },
     ...{ revision: since ?? 0, known: null, hasOtherMonitors: false, touched: new Set<string>() },
   };
   const inTurn = pLimit(1);
   return {
-    // One call at a time, because each continues from the last.
-    refresh: (inputs, now) => inTurn(() => look(memory, inputs, now)),
-    hasTouched: () => memory.touched.size > 0,
-    takeTouched: () => {
+    /**
+     * Reads what changed; the first call reads everything. The returned `now` is never before the data that was read, whichever
+     * clock wrote it. One call at a time, because each continues from the last.
+     */
+    refresh: (inputs: SiteStateInputs, now: EpochMs): Promise<SiteState> => inTurn(() => look(memory, inputs, now)),
+    /** Whether any page changed. */
+    hasTouched: (): boolean => memory.touched.size > 0,
+    /** Returns the pages that changed since the last call; all of them at first. */
+    takeTouched: (): ReadonlySet<string> => {
       const taken = memory.touched;
       memory.touched = new Set();
       return taken;

@@ -32,15 +32,7 @@ export interface WantedIcon {
   readonly isTrusted: boolean;
 }
 
-export interface IconKeeper {
-  /** Known icons by page and address, whichever process fetched them; the same object as long as nothing changed. */
-  readonly known: () => Promise<Icons>;
-  /**
-   * Fetches icons that are due. Never throws.
-   * @returns whether there were any
-   */
-  readonly refresh: (wanted: readonly WantedIcon[], at: EpochMs) => Promise<boolean>;
-}
+export type IconKeeper = ReturnType<typeof createIconKeeper>;
 
 interface IconKeeperDeps {
   readonly database: Database;
@@ -55,11 +47,12 @@ interface KnownIcon {
   readonly refusal: string | null;
 }
 
-export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDeps): IconKeeper {
+export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDeps) {
   let version = '';
   let memory: ReadonlyMap<string, KnownIcon> = new Map();
   let icons: Icons = new Map();
 
+  /** Icons by page and address, whichever process fetched them; the same object as long as nothing changed. */
   async function known(): Promise<Icons> {
     const [row] = await database.all('SELECT COUNT(*) AS icons, MAX(asked_at) AS latest FROM icon');
     const current = `${row?.['icons']} ${row?.['latest']}`;
@@ -104,7 +97,11 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
 
   return {
     known,
-    refresh: async (wanted, at) => {
+    /**
+     * Fetches icons that are due. Never throws.
+     * @returns whether there were any
+     */
+    refresh: async (wanted: readonly WantedIcon[], at: EpochMs): Promise<boolean> => {
       try {
         return await askDue(wanted, at);
       } catch (error) {

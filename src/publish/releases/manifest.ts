@@ -157,25 +157,6 @@ function parse(bytes: Uint8Array): Manifest {
 }
 export type ReleaseAccess = Manifest['access'];
 
-const recordTexts = new WeakMap<FileRecord, string>();
-
-/** The manifest as JSON. Most of it are records of the release before, whose text is kept. */
-export function manifestText(manifest: Manifest): string {
-  const records: string[] = [];
-  for (const path in manifest.files) {
-    const record = manifest.files[path] as FileRecord;
-    // A record is of one path, in whatever manifest.
-    records.push(recordTexts.getOrInsertComputed(record, () => `${JSON.stringify(path)}:${JSON.stringify(record)}`));
-  }
-  // Joined once: it has up to megabytes.
-  const [head, tail] = JSON.stringify({ ...manifest, files: {} }).split(/(?<="files":\{)(?=\})/, 2);
-  const last = records.length - 1;
-  if (last < 0) return `${head}${tail}`;
-  records[last] = `${records[last]}${tail}`;
-  records[0] = `${head}${records[0]}`;
-  return records.join();
-}
-
 /** The page that a release is of. */
 export function releasePage({ slug, page }: Pick<Manifest, 'slug' | 'page'>): PageKey {
   return (page as PageKey | undefined) ?? toPageKey(slug, 1);
@@ -264,8 +245,6 @@ export function outlineOf({ completes, folders }: Manifest): ReleaseOutline {
 
 /** About 400 bytes each. */
 const RECORDS_MAX = 25_000;
-
-export type ManifestCache = ReturnType<typeof createManifestCache>;
 
 /** About 30 bytes each. */
 const OUTLINED_FOLDERS_MAX = 100_000;

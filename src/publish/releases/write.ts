@@ -4,14 +4,13 @@ import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
-import type { Batch, Disk } from './disk.ts';
-import { filesFolder, namesIn, poolFolder, type ReleaseFolders, releaseFolder, releaseNumbers } from './folders.ts';
+import type { Batch } from './disk.ts';
+import { filesFolder, namesIn, type Place, poolFolder, releaseFolder, releaseNumbers } from './folders.ts';
 import {
   type FileRecord,
   filePlaces,
   isWorthCompressing,
   type Manifest,
-  manifestText,
   type ReleaseAccess,
   variantSuffix,
 } from './manifest.ts';
@@ -68,17 +67,13 @@ export class DamagedReleaseError extends Error {
 }
 
 /** Where a release is written, and where its number comes from. */
-interface ReleasePlace {
-  readonly disk: Disk;
-  readonly folders: ReleaseFolders;
+interface ReleasePlace extends Place {
   /** A number above `above` that nobody else gets, on whatever node. */
   readonly nextNumber: (slug: string, above: number) => Promise<number>;
 }
 
-interface Writing {
-  readonly disk: Disk;
+interface Writing extends Place {
   readonly batch: Batch;
-  readonly folders: ReleaseFolders;
   readonly input: ReleaseInput;
   readonly previous: Manifest | null;
   /** Resolves a path of the last release. Only called for paths that it has. */
@@ -157,7 +152,8 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
   const { batch, folders, input, previous, number } = writing;
   const home = releaseFolder(folders, input.slug, number);
   const tree = buildTree(input.files);
-  const previousCounts = previous === null ? null : childCounts(previous);
+  const pathsBefore = previous === null ? [] : [...Object.keys(previous.files), ...Object.keys(previous.folders)];
+  const childrenBefore = Map.groupBy(pathsBefore, parentFolder);
   const records = new Map<string, FileRecord>();
   const ids: Record<string, string> = {};
   let folderCount = 0;
@@ -173,7 +169,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       lastId !== undefined &&
       node.files.every((file) => file.drawn === null) &&
       node.children.every((child) => ids[child] !== undefined && ids[child] === previous?.folders[child]) &&
-      previousCounts?.get(path) === node.files.length + node.children.length;
+      childrenBefore.get(path)?.length === node.files.length + node.children.length;
     if (isShared) {
       ids[path] = lastId;
       for (const file of node.files) if (file.drawn === null) records.set(file.path, keptRecord(previous, file));
@@ -208,10 +204,10 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     ...(restores === null ? {} : { restores }),
     files: Object.fromEntries(input.files.map(({ path }) => [path, records.get(path) as FileRecord])),
     folders: ids,
-    dataSha256: digestBytes(data),
+    dataSha256: hash('sha256', data, 'hex'),
   };
   batch.write(join(home, 'data.json'), data);
-  batch.write(join(home, 'manifest.json'), Buffer.from(manifestText(manifest)));
+  batch.write(join(home, 'manifest.json'), Buffer.from(JSON.stringify(manifest)));
   return manifest;
 }
 
@@ -231,16 +227,6 @@ function buildTree(files: readonly ReleaseFile[]): ReadonlyMap<string, Folder> {
   }
   for (const file of files) folderAt(parentFolder(file.path)).files.push(file);
   return tree;
-}
-
-/** How many files and folders each folder of a release holds. */
-function childCounts(manifest: Manifest): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const path of [...Object.keys(manifest.files), ...Object.keys(manifest.folders)]) {
-    const folder = parentFolder(path);
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  return counts;
 }
 
 function parentFolder(path: string): string {
@@ -329,20 +315,16 @@ function verify({ folders, input, previous, number }: Writing, manifest: Manifes
     const file = placeOf(path);
     if (drawn === null) {
       if (fileSize(file) !== record?.bytes) throw new DamagedReleaseError(path, null);
-    } else if (digestBytes(readFileSync(file)) !== record?.sha256) {
+    } else if (hash('sha256', readFileSync(file), 'hex') !== record?.sha256) {
       throw new Error(`${path} does not match its manifest`);
     }
   }
   const data = readFileSync(join(releaseFolder(folders, input.slug, number), 'data.json'));
-  if (digestBytes(data) !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
+  if (hash('sha256', data, 'hex') !== manifest.dataSha256) throw new Error('data.json does not match its manifest');
 }
 
 function fileSize(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
-}
-
-function digestBytes(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex');
 }
 
 // Checks that a rendered file looks like its content type. A broken file is never published.
