@@ -16,54 +16,10 @@ import { latestVersion } from '../store/migrations.ts';
 import { CONNECTORS } from '../sync/connectors/index.ts';
 import { EXIT_DONE, EXIT_FAILED, UsageError } from './terminal/exit.ts';
 
-/** Values of options, by the names that commander gives them. The tables of commands say what they mean. */
-interface OptionValues {
-  readonly config: string;
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly checks: boolean;
-  readonly component: readonly string[];
-  readonly confirmed: boolean;
-  readonly days: number;
-  readonly dryRun: boolean;
-  readonly expires: string;
-  readonly files: boolean;
-  readonly hold: boolean;
-  readonly host: string;
-  readonly issues: string;
-  readonly limit: number;
-  readonly list: boolean;
-  readonly name: string;
-  /** False: contact nothing outside this machine. */
-  readonly network: boolean;
-  readonly newKey: boolean;
-  readonly offline: boolean;
-  readonly out: string;
-  readonly page: string;
-  readonly port: number;
-  readonly release: boolean;
-  readonly retry: boolean;
-  /** True: all tokens of the page. A string: this token, or the one with this id. */
-  readonly revoke: boolean | string;
-  readonly role: 'all' | 'sync' | 'web';
-  readonly scope: readonly string[];
-  readonly sealed: boolean;
-  readonly send: boolean;
-  readonly since: string;
-  readonly statusPage: string;
-  readonly timezone: string;
-  readonly to: string;
-  readonly update: boolean;
-  readonly upstream: string;
-  readonly url: string;
-}
-type OptionName = keyof OptionValues;
-
-/** The options of a command: those of most commands, its own, and those that always have a value. */
-export type Options<Own extends OptionName = never, Always extends OptionName = never> = Partial<
-  Pick<OptionValues, 'config' | 'json' | 'quiet' | Own>
-> &
-  Pick<OptionValues, Always>;
+/** The options of a command: texts and switches that may be missing, besides those that most commands have. */
+export type Options<Text extends string = never, Switch extends string = never> = {
+  readonly [name in Text | 'config']?: string;
+} & { readonly [name in Switch | 'json' | 'quiet']?: boolean };
 
 /** Loads the configuration of a command; null if none was given and there is no pharos.yaml here. */
 export function loadConfig(named: string | undefined): Config | null {

@@ -10,6 +10,8 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SECRET_KEY =
   /^(password|apiKey|api_key|integration_key|token|bot_token|tokens|secret|secrets|client_secret|webhook_url|secretAccessKey|accessKeyId|sessionToken|smtp|authorization|x-api-key|x-svc-key|cookie)$/i;
 
+const PLAIN_SECRET =
+  'secrets must not be in this file. Use ${NAME} and set that environment variable, or use ${file:/path}';
 /** Addresses that contain a password. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['store.url']);
 
@@ -35,6 +37,11 @@ export function interpolate(
   const secrets = new Set<string>();
   const secretPaths = new Set<string>();
 
+  function refuse(path: string, message: string): '' {
+    issues.push({ path, message });
+    return '';
+  }
+
   function resolve(reference: string, path: string): string {
     if (reference.startsWith('file:')) {
       const name = reference.slice('file:'.length);
@@ -42,35 +49,18 @@ export function interpolate(
       try {
         return readFileSync(file, 'utf8').trimEnd();
       } catch (error) {
-        issues.push({ path, message: `can’t read ${file}: ${fileReason(error)}` });
-        return '';
+        return refuse(path, `can’t read ${file}: ${fileReason(error)}`);
       }
     }
-    if (!VARIABLE_NAME.test(reference)) {
-      issues.push({ path, message: `\${${reference}} is neither \${NAME} nor \${file:/path}` });
-      return '';
-    }
-    const value = environment[reference];
-    if (value === undefined || value === '') {
-      issues.push({
-        path,
-        message: `environment variable ${reference} is not set. Set it, or read the value from a file with \${file:/path}`,
-      });
-      return '';
-    }
-    return value;
+    if (!VARIABLE_NAME.test(reference)) return refuse(path, `\${${reference}} is neither \${NAME} nor \${file:/path}`);
+    const words = `environment variable ${reference} is not set. Set it, or read the value from a file with \${file:/path}`;
+    return environment[reference] || refuse(path, words);
   }
 
   function walk(value: unknown, path: string, isSecret: boolean, isInHeaders = false): unknown {
     if (isSecret && (value === null || typeof value !== 'object')) secretPaths.add(path);
     if (typeof value === 'string') {
-      if (isSecret && value !== '' && !value.includes('${')) {
-        issues.push({
-          path,
-          message:
-            'secrets must not be in this file. Use ${NAME} and set that environment variable, or use ${file:/path}',
-        });
-      }
+      if (isSecret && value !== '' && !value.includes('${')) refuse(path, PLAIN_SECRET);
       return value.replace(REFERENCE, (_, reference: string) => {
         const resolved = resolve(reference, path);
         if ((isSecret || isInHeaders) && resolved !== '') secrets.add(resolved);

@@ -39,11 +39,9 @@ export function findConfig(named: string | undefined, folder: string): ConfigSou
     return { text: isUtf8(bytes) ? bytes.toString('utf8') : refuseEncoding(file, bytes), file, folder: dirname(file) };
   } catch (error) {
     if (isStatusError(error)) throw error;
-    throw new StatusError({
-      code: 'CONFIG_INVALID',
-      message: `Can’t read the configuration ${file}: ${fileReason(error)}. Set its path with --config.`,
-      issues: [{ path: '', message: `cannot be read: ${fileReason(error)}` }],
-    });
+    const message = `Can’t read the configuration ${file}: ${fileReason(error)}. Set its path with --config.`;
+    const issues = [{ path: '', message: `cannot be read: ${fileReason(error)}` }];
+    throw new StatusError({ code: 'CONFIG_INVALID', message, issues });
   }
 }
 
@@ -52,11 +50,7 @@ function refuseEncoding(file: string, bytes: Buffer): never {
   const lines = bytes.toString('latin1').split('\n');
   const line = lines.findIndex((text) => !isUtf8(Buffer.from(text, 'latin1'))) + 1;
   const message = 'this line is not UTF-8. Save the file in UTF-8, not in Latin-1 or UTF-16';
-  throw new StatusError({
-    code: 'CONFIG_INVALID',
-    message: `${file} has an error:\n  line ${line}: ${message}`,
-    issues: [{ path: `line ${line}`, message }],
-  });
+  throw invalid(file, [{ path: `line ${line}`, message }]);
 }
 
 /**
@@ -72,12 +66,12 @@ export function parseConfig(
   const document = parseFile(source);
   const raw: unknown = document.tree.toJS({ maxAliasCount: 100 }) ?? {};
   const { value, issues, secrets, secretPaths } = interpolate(raw, environment, source.folder);
-  if (document.tree.contents === null) throw invalid(source, [{ path: '', message: EMPTY }]);
+  if (document.tree.contents === null) throw invalid(source.file, [{ path: '', message: EMPTY }]);
   const result = createConfigSchema(connectors).safeParse(value, { error: issueWords() });
   const refuse = (faults: readonly ConfigIssue[]): StatusError => {
     const masked = withoutSecrets(document, secretPaths);
     const placed = faults.map((issue) => withPlace(document, masked, issue));
-    return invalid(source, placed);
+    return invalid(source.file, placed);
   };
   if (!result.success || issues.length > 0) {
     const unresolved = new Set(issues.map((issue) => issue.path));
@@ -116,8 +110,8 @@ function withPath<T extends object>(options: T, option: string | undefined, fold
   return option !== undefined && typeof path === 'string' ? { ...options, [option]: resolve(folder, path) } : options;
 }
 
-function invalid(source: ConfigSource, issues: readonly ConfigIssue[]): StatusError {
-  const where = source.file ?? 'the configuration';
+function invalid(file: string | null, issues: readonly ConfigIssue[]): StatusError {
+  const where = file ?? 'the configuration';
   const list = issues.map(({ path, message, excerpt }) =>
     [`  ${path === '' ? '(document)' : path}: ${message}`, ...(excerpt === undefined ? [] : [excerpt])].join('\n'),
   );

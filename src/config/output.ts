@@ -12,13 +12,9 @@ export const CaSchema = z
   .refine(areCertificates, 'expected certificates in PEM; read them from a file with "${file:./ca.pem}"');
 
 function areCertificates(text: string): boolean {
-  const found = text.match(CERTIFICATE) ?? [];
-  return found.length > 0 && found.every(isCertificate);
-}
-
-function isCertificate(pem: string): boolean {
   try {
-    return new X509Certificate(pem).raw.length > 0;
+    const found = text.match(CERTIFICATE) ?? [];
+    return found.length > 0 && found.every((pem) => new X509Certificate(pem).raw.length > 0);
   } catch {
     return false;
   }

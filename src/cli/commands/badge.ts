@@ -1,5 +1,6 @@
 import { BADGE_SCHEMES, BADGE_STYLES, renderBadge } from '../../badges/index.ts';
 import { parseColour } from '../../badges/named-colours.ts';
+import type { Options } from '../common.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { oneOf } from './command-options.ts';
 
@@ -10,7 +11,7 @@ const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spa
 export async function badge(
   label: string,
   message: string,
-  options: Readonly<Partial<Record<'style' | 'color' | 'scheme', string>>>,
+  options: Options<'style' | 'color' | 'scheme'>,
 ): Promise<number> {
   const { style = 'flat', color = 'gray', scheme } = options;
   if (parseColour(color) === null)

@@ -24,7 +24,7 @@ import { paragraph, plain } from '../terminal/table.ts';
 const DEFAULT_FOLDER = 'out';
 
 /** Syncs once (unless offline), publishes everything, and writes the public files for static hosts. */
-export async function build(options: Options<'out' | 'offline' | 'sealed'>): Promise<number> {
+export async function build(options: Options<'out', 'offline' | 'sealed'>): Promise<number> {
   const config = requireConfig(options.config);
   const isQuiet = options.quiet ?? options.json ?? false;
   const log = createLog({ isQuiet, secrets: config.secrets });
@@ -66,7 +66,7 @@ export async function build(options: Options<'out' | 'offline' | 'sealed'>): Pro
 function createTargets(
   config: Config,
   { base, serving }: Pharos,
-  { out, sealed }: Options<'out' | 'sealed'>,
+  { out, sealed }: Options<'out', 'sealed'>,
 ): readonly Target[] {
   const deps = targetDeps(base, serving.keeper);
   const isSealed = sealed ?? config.output.sealed;

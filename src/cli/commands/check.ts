@@ -40,7 +40,7 @@ import { mark, marked, plain, table } from '../terminal/table.ts';
  * prints problems of pages, and references to things that don't exist. Offline, it contacts nothing, and checks the file
  * itself and stored data.
  */
-export async function check(options: Options<'offline'>): Promise<number> {
+export async function check(options: Options<never, 'offline'>): Promise<number> {
   const config = requireConfig(options.config);
   using progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);

@@ -48,7 +48,8 @@ import { UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { paragraph } from '../terminal/table.ts';
 
-type ImportOptions = Options<'checks' | 'issues' | 'statusPage' | 'update', 'out' | 'upstream' | 'page' | 'timezone'>;
+type ImportOptions = Options<'issues' | 'statusPage', 'checks' | 'update'> &
+  Readonly<Record<'out' | 'upstream' | 'page' | 'timezone', string>>;
 
 /** Imports from a page's address, or from documents of its API. */
 export async function importStatuspage(places: readonly string[], options: ImportOptions): Promise<number> {

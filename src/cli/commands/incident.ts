@@ -15,25 +15,14 @@ import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
 import { authorPage } from '../../incidents/writer.ts';
 import { toIso } from '../../model/time.ts';
-import { commandActor, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
+import { commandActor, type Options, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
 import { askServer, findServer, type OperatedServer } from '../server-client.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 
 /** Options of the commands that write posts. */
-export interface PostOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly url?: string;
-  readonly folder?: string;
-  readonly page?: string[];
-  readonly monitor?: string[];
-  readonly component?: string[];
-  readonly body?: string;
-  readonly status?: string;
-  readonly impact?: string;
-  readonly started?: string;
-  readonly draft?: boolean;
-}
+export type PostOptions = Options<'url' | 'folder' | 'body' | 'status' | 'impact' | 'started', 'draft'> & {
+  readonly [name in 'page' | 'monitor' | 'component']?: string[];
+};
 
 /** Where an incident goes: to the API of one page, or into a folder of posts. */
 type Place =

@@ -109,7 +109,7 @@ function kept(counts: Kept): string {
 export async function rollback(
   slug: string,
   release: number | undefined,
-  options: Options<'hold' | 'release'>,
+  options: Options<never, 'hold' | 'release'>,
 ): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);

@@ -128,7 +128,7 @@ function duration(option: string, text: string | undefined): number {
 // `pharos posts export`: writes the posts of the store as files for a markdown upstream.
 
 /** Writes every post. Existing files are never overwritten. */
-export async function postsExport(options: Options<never, 'out'>): Promise<number> {
+export async function postsExport(options: Options & { readonly out: string }): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
   const rows = await readWritten(pharos.store.database);
   const folder = resolve(options.out);

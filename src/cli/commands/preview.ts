@@ -31,7 +31,7 @@ const NEVER = '0 0 1 1 *';
  * Serves what would be published, including drafts, on this machine until stopped. It works on a copy: nothing is
  * published, sent or requested, and the running server is unaffected.
  */
-export async function preview(options: Options<'port'>): Promise<number> {
+export async function preview(options: Options & { readonly port?: number }): Promise<number> {
   const config = requireConfig(options.config);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets: config.secrets });
   using progress = createProgress(options.quiet ?? false);
@@ -111,22 +111,18 @@ function localPath({ kind, options }: UpstreamConfig): string | null {
 
 /** Changes when a file in one of the folders does. */
 function foldersFingerprint(paths: readonly string[]): string {
-  const facts = paths.flatMap((path) => {
-    const at = statSync(path, { throwIfNoEntry: false });
-    if (at === undefined || !at.isDirectory()) return [`${path} ${at?.mtimeMs} ${at?.size}`];
-    return readdirSync(path).map((name) => {
-      const file = statSync(join(path, name), { throwIfNoEntry: false });
-      return `${name} ${file?.mtimeMs} ${file?.size}`;
-    });
-  });
-  return facts.join('\n');
+  const stat = (path: string) => statSync(path, { throwIfNoEntry: false });
+  const files = paths.flatMap((path) =>
+    stat(path)?.isDirectory() === true ? readdirSync(path).map((name) => join(path, name)) : [path],
+  );
+  return files.map((path) => `${path} ${stat(path)?.mtimeMs} ${stat(path)?.size}`).join('\n');
 }
 
 /**
  * Shows what the next publish would change, from the configuration file and stored data; with `files`, every file by
  * path. Contacts nothing and publishes nothing.
  */
-export async function diff(options: Options<'files'>): Promise<number> {
+export async function diff(options: Options<never, 'files'>): Promise<number> {
   const config = requireConfig(options.config);
   using progress = createProgress(options.quiet ?? options.json ?? false);
   await using pharos = await openToRead(config);

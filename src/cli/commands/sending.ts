@@ -31,7 +31,7 @@ import { mark, plain, table } from '../terminal/table.ts';
 const EVENTS_SHOWN = 50;
 
 /** Lists queued, sent, rejected and parked events, and sends them on request. */
-export async function exportsCommand(options: Options<'send' | 'retry' | 'dryRun'>): Promise<number> {
+export async function exportsCommand(options: Options<never, 'send' | 'retry' | 'dryRun'>): Promise<number> {
   const config = requireConfig(options.config);
   const isReading = options.send !== true && options.retry !== true;
   await using pharos = await (isReading ? openToRead(config) : openQuietly(config));
@@ -190,7 +190,7 @@ function testNotice(event: NoticeEvent, channel: Channel, url: string, at: Epoch
 }
 
 /** Revokes an access key of an uptime service. */
-export async function keysRevoke(keyId: string, options: Options<never, 'upstream'>): Promise<number> {
+export async function keysRevoke(keyId: string, options: Options & { readonly upstream: string }): Promise<number> {
   const config = requireConfig(options.config);
   const entry = requireUpstream(config, options.upstream);
   if (entry.kind !== 'uptime-service')

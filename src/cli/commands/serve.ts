@@ -10,7 +10,7 @@ import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { untilStopped } from '../terminal/signals.ts';
 
 /** Serves the published pages until stopped, without syncing. */
-export async function serve(options: Options<'port' | 'host'>): Promise<number> {
+export async function serve(options: Options<'host'> & { port?: number }): Promise<number> {
   const config = requireConfig(options.config);
   const secrets = new Set(config.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });
@@ -19,7 +19,7 @@ export async function serve(options: Options<'port' | 'host'>): Promise<number> 
 }
 
 /** Serves releases that other nodes rendered and uploaded, until stopped. It doesn't sync or render. */
-export async function web(configured: Config | null, options: Options<'port' | 'host'>): Promise<number> {
+export async function web(configured: Config | null, options: Options<'host'> & { port?: number }): Promise<number> {
   const config = configured === null ? null : forWeb(configured);
   const secrets = new Set(config?.secrets);
   const log = createLog({ isQuiet: options.quiet ?? false, secrets });

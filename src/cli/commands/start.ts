@@ -23,7 +23,7 @@ import { wrapText } from '../terminal/table.ts';
 import { deliverAll } from './sending.ts';
 import { untilServed, web } from './serve.ts';
 
-type StartOptions = Options<'port' | 'host' | 'role' | 'newKey'>;
+type StartOptions = Options<'host', 'newKey'> & { port?: number; role?: 'all' | 'sync' | 'web' };
 
 /** Syncs on schedule, publishes what changed and serves, until stopped. */
 export async function start(options: StartOptions): Promise<number> {

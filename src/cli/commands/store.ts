@@ -55,7 +55,7 @@ async function versionBefore(place: StorePlace): Promise<number> {
 }
 
 /** Copies all data into the database of another configuration, `to`, and compares the counts. */
-export async function storeCopy(options: Options<never, 'to'>): Promise<number> {
+export async function storeCopy(options: Options & { readonly to: string }): Promise<number> {
   const from = requireConfig(options.config);
   const to = requireConfig(options.to);
   const [source, target] = [storePlace(from), storePlace(to)];
@@ -126,7 +126,7 @@ export async function backup(file: string, options: Options): Promise<number> {
 }
 
 /** Prints who triggered what, when, from where and with which result; sign-ins as totals. */
-export async function audit(options: Options<never, 'limit' | 'days'>): Promise<number> {
+export async function audit(options: Options & { limit: number; days: number }): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await openToRead(config);
   const kept = createAudit(pharos.store.database);

@@ -33,6 +33,8 @@ import {
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';
 
+type AddOptions = Options<never, 'confirmed'> & { page: string; component?: readonly string[] };
+
 /** `pharos subscribers list`. */
 export async function subscribersList(options: Options<'page'>): Promise<number> {
   await using pharos = await openToRead(requireConfig(options.config));
@@ -61,10 +63,7 @@ export async function subscribersExport(options: Options<'page'>): Promise<numbe
 }
 
 /** `pharos subscribers add ADDRESS --page SLUG`. */
-export async function subscribersAdd(
-  typed: string,
-  options: Options<'component' | 'confirmed', 'page'>,
-): Promise<number> {
+export async function subscribersAdd(typed: string, options: AddOptions): Promise<number> {
   const email = parseEmailAddress(typed);
   if (email === null) throw new UsageError(`${typed} is not an email address.`);
   await using pharos = await openQuietly(requireConfig(options.config));
@@ -95,10 +94,7 @@ export async function subscribersRemove(typed: string, options: Options<'page'>)
 }
 
 /** `pharos subscribers import FILE --page SLUG`. */
-export async function subscribersImport(
-  file: string,
-  options: Options<'component' | 'confirmed', 'page'>,
-): Promise<number> {
+export async function subscribersImport(file: string, options: AddOptions): Promise<number> {
   const { rows, problems } = readSubscriberList(readList(file));
   await using pharos = await openQuietly(requireConfig(options.config));
   const page = await findPage(pharos, options.page);

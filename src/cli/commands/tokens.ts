@@ -17,7 +17,9 @@ import { table } from '../terminal/table.ts';
 import { oneOf } from './command-options.ts';
 
 /** `pharos tokens create`: shown once, stored as a hash. */
-export async function tokensCreate(options: Options<'name' | 'expires', 'page' | 'scope'>): Promise<number> {
+export async function tokensCreate(
+  options: Options<'name' | 'expires'> & { page: string; scope: readonly string[] },
+): Promise<number> {
   const wanted = options.scope.map((scope) => oneOf('--scope', scope, API_SCOPES));
   const scopes = API_SCOPES.filter((scope) => wanted.includes(scope));
   const config = requireConfig(options.config);
@@ -104,8 +106,15 @@ function parseExpiry(text: string, at: EpochMs): EpochMs {
   return toEpochMs(instant);
 }
 
-/** Creates, lists or revokes tokens for the badges of a private page. */
-export async function badgesToken(slug: string, options: Options<'list' | 'revoke'>): Promise<number> {
+/**
+ * Creates, lists or revokes tokens for the badges of a private page.
+ *
+ * @param options  `revoke` is true for all tokens of the page, or a token or its id
+ */
+export async function badgesToken(
+  slug: string,
+  options: Options<never, 'list'> & { revoke?: boolean | string },
+): Promise<number> {
   const config = requireConfig(options.config);
   await using pharos = await (options.list === true ? openToRead(config) : openQuietly(config));
   const { database } = pharos.store;

@@ -28,8 +28,8 @@ import {
   smtpFinding,
 } from './network.ts';
 
-/** Looks for common problems and prints remedies. It doesn't change, send or publish anything. */
-export async function doctor(options: Options<never, 'network'>): Promise<number> {
+/** Looks for common problems and prints remedies; without `network`, only on this machine. Changes and sends nothing. */
+export async function doctor(options: Options & { readonly network: boolean }): Promise<number> {
   const config = loadConfig(options.config);
   using progress = createProgress(options.quiet ?? options.json ?? false);
   const findings = config === null ? await machineFindings() : await allFindings(config, options.network, progress);

@@ -83,14 +83,8 @@ function withCheck({ check, ...options }: InitOptions): InitOptions {
   if (check === undefined) return options;
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(check) ? check : `https://${check}`;
   const name = URL.parse(url)?.hostname ?? 'Status';
-  return {
-    name,
-    ...options,
-    kind: 'checks',
-    set: [...(options.set ?? []), `checks.url=${url}`],
-    token: false,
-    yes: true,
-  };
+  const set = [...(options.set ?? []), `checks.url=${url}`];
+  return { name, ...options, kind: 'checks', set, token: false, yes: true };
 }
 
 /**
@@ -213,13 +207,10 @@ async function probe(config: Config, id: string): Promise<Probed> {
       onPages: (pages) => seen.set(id, pages),
       onWait: upstreamProgress(progress, now).waiting,
     });
+    if (!row.isOk) return { isOk: false, words: `✗ ${id}: ${plain(`${row.code}: ${row.summary}`)}`, home: null };
     const { pages } = await pagesAsProbed(pharos, seen);
     const first = pages.find(({ definition }) => definition.access === 'public') ?? pages[0];
-    return {
-      isOk: row.isOk,
-      words: `${row.isOk ? '✓' : '✗'} ${id}: ${plain(row.isOk ? row.summary : `${row.code}: ${row.summary}`)}`,
-      home: row.isOk ? (first?.definition.slug ?? null) : null,
-    };
+    return { isOk: true, words: `✓ ${id}: ${plain(row.summary)}`, home: first?.definition.slug ?? null };
   } finally {
     await pharos[Symbol.asyncDispose]();
     rmSync(data, { recursive: true, force: true });

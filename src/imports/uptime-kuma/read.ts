@@ -90,8 +90,8 @@ export async function kumaFromDatabase(select: Select, wanted: string | undefine
     incidents: incidents.map(inCamelCase),
     maintenances: maintenances.map((row) => ({
       ...inCamelCase(row),
-      weekdays: listIn(row['weekdays']),
-      daysOfMonth: listIn(row['days_of_month']),
+      weekdays: dataIn(String(row['weekdays'])) ?? [],
+      daysOfMonth: dataIn(String(row['days_of_month'])) ?? [],
       monitors: named.filter((one) => one['maintenance_id'] === row['id']).map((one) => one['monitor_id']),
     })),
     notes,
@@ -124,14 +124,6 @@ function readGroups(rows: readonly Row[]): KumaPage['groups'] {
       .filter((row) => row['id'] !== null)
       .map((row) => ({ id: String(row['id']), name: String(row['name']), row })),
   }));
-}
-
-function listIn(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return [];
-  }
 }
 
 const PublicPageSchema = z.object({
@@ -285,7 +277,7 @@ function toFields(monitor: Monitor, lost: string[]): Readonly<Record<string, unk
 }
 
 function httpFields(monitor: Monitor, lost: string[]): Readonly<Record<string, unknown>> {
-  const { auth_method: auth, keyword, maxredirects } = monitor;
+  const { auth_method: auth, maxredirects } = monitor;
   const hasUser = (auth == null || auth === 'basic') && (monitor.basic_auth_user ?? '') !== '';
   if (auth != null && !['', 'basic'].includes(auth)) lost.push(`auth_method ${auth}`);
   if (monitor.ignore_tls === true) lost.push('ignore_tls (set `ca` of the upstream)');
@@ -295,6 +287,8 @@ function httpFields(monitor: Monitor, lost: string[]): Readonly<Record<string, u
   const statuses = statusAssertions(rangesIn(monitor.accepted_statuscodes_json));
   if (statuses === null) lost.push('accepted_statuscodes');
   const headers = dataIn(monitor.headers);
+  const comparator = monitor.invert_keyword === true ? 'not_contains' : 'contains';
+  const keyword = { comparator, target: monitor.keyword ?? '' };
   return {
     ...{ type: 'http', url: monitor.url, method: monitor.method },
     ip_version: monitor.ip_family === 'ipv4' ? 4 : monitor.ip_family === 'ipv6' ? 6 : null,
@@ -303,10 +297,7 @@ function httpFields(monitor: Monitor, lost: string[]): Readonly<Record<string, u
     auth: hasUser ? { user: monitor.basic_auth_user, password: monitor.basic_auth_pass || '-' } : null,
     follow_redirects: maxredirects === 0 ? false : null,
     status_code_assertions: statuses,
-    body_assertions:
-      monitor.type === 'keyword'
-        ? [{ comparator: monitor.invert_keyword === true ? 'not_contains' : 'contains', target: keyword ?? '' }]
-        : [],
+    body_assertions: monitor.type === 'keyword' ? [keyword] : [],
   };
 }
 
