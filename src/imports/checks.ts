@@ -45,7 +45,7 @@ export function createCheckList(notes: ImportNote[]): CheckList {
         ),
       );
       // An address that begins with a variable can't be checked, so it is accepted.
-      const url = withoutVariables(plain['url']);
+      const url = String(plain['url']).startsWith('${') ? 'https://example.com' : plain['url'];
       const tried = check(CheckSchema, { name, periodicity, ...plain, ...(url === undefined ? {} : { url }) });
       if (!tried.success) return refuse(faultText(tried.faults[0]));
       if (FOREIGN_REFERENCE.test(JSON.stringify(plain)))
@@ -61,10 +61,6 @@ export function createCheckList(notes: ImportNote[]): CheckList {
       return `${UPSTREAM_ID}/${id}`;
     },
   };
-}
-
-function withoutVariables(url: unknown): unknown {
-  return typeof url === 'string' && url.startsWith('${') ? 'https://example.com' : url;
 }
 
 /** Replaces clear-text secrets with environment variables. */

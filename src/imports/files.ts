@@ -38,6 +38,8 @@ export function importFiles(site: ImportedSite, options: FragmentOptions) {
     });
   const kept = posts.map(({ post }) => post);
   const redirects = listRedirects(site, kept, options.upstreamId, notes);
+  const isOpen = ({ post, updates }: Required<ImportedPost>): boolean =>
+    post.type === 'incident' && post.ended === undefined && !updates.some(({ status }) => isOverStatus(status));
   const open = posts.filter(({ post }) => isOpen(post)).map(({ name }) => name);
   const openWords = 'still open at the source; import again with --update once it is over, or resolve it in the file';
   if (open.length > 0) change(notes, open.join(', '), openWords);
@@ -57,10 +59,6 @@ const NOTHING_WRITTEN = { opening: '', updates: [], addresses: [] };
 /** Turns a foreign id into a safe file name. */
 function fileName(name: string): string {
   return /^[a-z0-9][a-z0-9_-]{0,150}$/.test(name) ? name : `${toSlug(name)}-${hash('sha256', name, 'hex').slice(0, 8)}`;
-}
-
-function isOpen({ post, updates }: Required<ImportedPost>): boolean {
-  return post.type === 'incident' && post.ended === undefined && !updates.some(({ status }) => isOverStatus(status));
 }
 
 function listRedirects(

@@ -25,7 +25,6 @@ import {
   type Ask,
   type ImportContext,
   type ImportedSite,
-  type ImportNote,
   quoted,
   type Select,
   type SourceFile,
@@ -321,7 +320,9 @@ function writeImport(site: ImportedSite, context: ImportContext, options: Import
   const isWhole = files.notes.every(({ kind }) => kind === 'changed');
   const lines = [
     ...[...posts, page].flatMap(describeWritten),
-    ...files.notes.map((note) => paragraph(noteLine(note), '  ')),
+    ...files.notes.map(({ kind, place, message }) =>
+      paragraph(`${kind === 'dropped' ? '✗' : '~'} ${plainLine(`${place}: ${message}`)}`, '  '),
+    ),
     '',
     `${counted(posts.length, 'posts')}: ${countOutcomes(posts)}.`,
     `Next: copy the contents of ${basename(page.file)} into pharos.yaml, then run \`pharos check\`.`,
@@ -346,10 +347,6 @@ function describeWritten({ file, outcome }: Written): string[] {
   return [
     outcome === 'kept' ? `= ${path} exists with different text and was kept; --update overwrites it` : `+ ${path}`,
   ];
-}
-
-function noteLine({ kind, place, message }: ImportNote): string {
-  return `${kind === 'dropped' ? '✗' : '~'} ${plainLine(place)}: ${plainLine(message)}`;
 }
 
 /** Foreign text could contain terminal escape sequences. */

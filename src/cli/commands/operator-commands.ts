@@ -194,13 +194,13 @@ const STORE: Specs = {
       ...USUAL,
     ],
     examples: ['pharos rollback acme', 'pharos rollback acme 41 --hold', 'pharos rollback acme --release'],
-    load: async () => (await import('./pages.ts')).rollback,
+    load: async () => (await import('./store.ts')).rollback,
   },
   'pages list': {
     does: 'list pages, removed ones too, with what is kept for each',
     options: USUAL,
     examples: ['pharos pages list'],
-    load: async () => (await import('./pages.ts')).pagesList,
+    load: async () => (await import('./store.ts')).pagesList,
   },
   'pages adopt': {
     does: 'give a page everything that is kept for a removed one',
@@ -210,7 +210,7 @@ const STORE: Specs = {
     ],
     options: USUAL,
     examples: ['pharos pages adopt acme~1 example'],
-    load: async () => (await import('./pages.ts')).pagesAdopt,
+    load: async () => (await import('./store.ts')).pagesAdopt,
   },
 };
 

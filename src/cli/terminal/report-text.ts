@@ -37,7 +37,10 @@ function upstreamTable(upstreams: readonly UpstreamReport[]): string {
 export function runProgress(progress: Progress, now: () => number): RunProgress {
   return {
     ...upstreamProgress(progress, now),
-    answered: (report) => progress.did(upstreamLine(report)),
+    answered: (item) => {
+      const result = paint(UPSTREAM_TONES[item.kind], item.kind);
+      progress.did(`${item.upstreamId} ${result} ${Math.round(item.durationMs)} ms: ${outcomeWords(item)}`);
+    },
     publishing: (published, total) => progress.doing(`published ${published} of ${counted(total, 'pages')}`),
   };
 }
@@ -70,11 +73,6 @@ export function upstreamProgress(
 /** The text for a request that waits for its quota. */
 function waitingText(upstreamId: string, ms: number): string {
   return `${upstreamId}: waiting ${Math.max(1, Math.ceil(ms / 1_000))} s for its rate limit`;
-}
-
-/** An upstream's result as a line. */
-function upstreamLine(item: UpstreamReport): string {
-  return `${item.upstreamId} ${paint(UPSTREAM_TONES[item.kind], item.kind)} ${Math.round(item.durationMs)} ms: ${outcomeWords(item)}`;
 }
 
 const UPSTREAM_TONES = { ok: 'good', skipped: 'middling', failed: 'bad' } as const;

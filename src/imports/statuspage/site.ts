@@ -55,7 +55,6 @@ const ComponentSchema = z.object({
   position: z.number().nullish().catch(null),
   only_show_if_degraded: z.boolean().nullish().catch(null),
 });
-type Component = z.output<typeof ComponentSchema>;
 
 const UpdateSchema = z.object({
   id: IdSchema.nullish().catch(null),
@@ -104,7 +103,7 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
   const lists = documents.flatMap((document) => readLists(document, notes));
   const page = lists.map((list) => list.page).find((one) => one != null);
   const given = lists.flatMap((list) => list.components);
-  const { groups, components, ids } = readLayout(uniqueComponents(given), notes);
+  const { groups, components, ids } = readLayout(given, notes);
   const raw = lists.flatMap((list) => list.events.map(({ item }) => item));
   notes.push(
     ...unreadKeys('components', given, z.array(ComponentSchema), unread.statuspageComponent),
@@ -175,13 +174,10 @@ function idText(item: unknown): string {
   return id === undefined ? '' : ` ${id.slice(0, 60)}`;
 }
 
-function uniqueComponents(items: readonly unknown[]): Component[] {
+function readLayout(items: readonly unknown[], notes: ImportNote[]) {
   const read = items.flatMap((item) => ComponentSchema.safeParse(item).data ?? []);
-  return [...new Map(read.map((one) => [one.id, one])).values()];
-}
-
-function readLayout(all: readonly Component[], notes: ImportNote[]) {
-  const sorted = all.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
+  const all = new Map(read.map((one) => [one.id, one]));
+  const sorted = [...all.values()].toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
   const groups = sorted.filter(({ group }) => group === true);
   for (const { name, description } of groups)
     if (description !== null) drop(notes, `group ${quoted(name)}`, 'Pharos has no descriptions of groups');
