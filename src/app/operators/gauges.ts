@@ -67,7 +67,7 @@ export function createGaugeReader(
     const slugs = state?.resolved.pages.map(({ definition }) => definition.slug) ?? [];
     const sources =
       state?.sources.map(({ upstreamId, intervalMs, ...times }) =>
-        sourceFreshness(upstreamId, { times, intervalMs, now: at }),
+        sourceFreshness(upstreamId, times, intervalMs, at),
       ) ?? [];
     return {
       upstreams: live.upstreams().map(({ id }) => {

@@ -52,7 +52,7 @@ export function staleness(facts: ReadinessFacts, now: EpochMs): readonly string[
         : [],
     ),
     ...state.sources
-      .map(({ upstreamId, intervalMs, ...times }) => sourceFreshness(upstreamId, { times, intervalMs, now }))
+      .map(({ upstreamId, intervalMs, ...times }) => sourceFreshness(upstreamId, times, intervalMs, now))
       .filter((source) => source.isMonitorsStale)
       .map(({ upstreamId }) => `upstream ${upstreamId} is stale`),
   ];

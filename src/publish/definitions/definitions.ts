@@ -2,13 +2,7 @@
 
 import type { LogoFile, OwnLook } from '../../config/look.ts';
 import type { PageConfig } from '../../config/schema.ts';
-import {
-  type ComponentDefinition,
-  type GroupDefinition,
-  type MonitorId,
-  type PageDefinition,
-  upstreamOf,
-} from '../../model/observation.ts';
+import { type ComponentDefinition, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';
 import { HOST_NAME, safeLink } from '../../model/scalars.ts';
 import { isSlug, type PageIdentity } from '../../model/slugs.ts';
@@ -92,8 +86,9 @@ export function resolvePages(inputs: DefinitionInputs): DefinedSite {
   const drafts = settleDomains(collected.drafts, inputs.site, problems);
   const undecided = collected.undecided.map(({ slug }) => slug);
   const defined = [...collected.withheld, ...drafts.map(({ definition }) => definition.slug)];
-  const home = inputs.site.home ?? soleSlug([...defined, ...undecided]);
   const taken = new Set([...defined, ...undecided]);
+  const [sole = null, ...more] = [...defined, ...undecided];
+  const home = inputs.site.home ?? (more.length === 0 ? sole : null);
   const pages = drafts
     .map((draft) => finish(draft, inputs, problems))
     .map((page) => (page.definition.slug === home ? withoutTaken(page, taken, problems) : page))
@@ -156,10 +151,6 @@ export function standingIn({ pages, withheld, closed: taken, isDecided }: Resolv
   };
 }
 
-function soleSlug(slugs: readonly string[]): string | null {
-  return slugs.length === 1 ? (slugs[0] ?? null) : null;
-}
-
 /** Shorter passwords can be guessed at the rate that the gate allows for all clients together. */
 const PASSWORD_LENGTH_ADVISED = 8;
 const WEAK_PASSWORD = `Its password has fewer than ${PASSWORD_LENGTH_ADVISED} characters and is easy to guess. Choose a longer one.`;
@@ -206,6 +197,7 @@ function finish(
   const wantedIcon = safeLink(definition.icon);
   const isElsewhere = wantedIcon !== null && isForeign(wantedIcon, url);
   const look = (config === null ? undefined : looks.get(slug)) ?? site.look ?? {};
+  const after = config?.incidents?.after ?? DEFAULT_ENTRIES_AFTER_MS;
   if (definition.published)
     problems.push(...[...shown.told, ...presentation.told].map((message) => ({ slug, message })));
   return {
@@ -225,7 +217,8 @@ function finish(
       ...lookSettings(look),
       cssVariables: config?.css_variables ?? {},
       historyDays: site.historyDays,
-      entriesAfterMs: entriesAfterMs(config),
+      // How long a monitor must be down to become an incident; null: never automatically.
+      entriesAfterMs: after === 'off' ? null : after,
       subscriptions,
       ...(witnesses === '' ? {} : { witnesses }),
       ...presentation.settings,
@@ -245,7 +238,7 @@ function finish(
  */
 function withVendors(
   components: readonly ComponentDefinition[],
-  groups: readonly GroupDefinition[],
+  groups: PageDefinition['groups'],
   vendorPages: ReadonlyMap<string, string>,
 ): readonly ComponentDefinition[] {
   const counts = new Map(groups.map((group) => [group.id, group.counts]));
@@ -261,12 +254,6 @@ function withVendors(
       ...(isCounted ? {} : { counts: false }),
     };
   });
-}
-
-/** How long a monitor must be down to become an incident; null: never automatically. */
-function entriesAfterMs(config: PageConfig | null): number | null {
-  const after = config?.incidents?.after ?? DEFAULT_ENTRIES_AFTER_MS;
-  return after === 'off' ? null : after;
 }
 
 /** Component ids are part of URLs, so those from upstreams are made safe and unique. */
@@ -309,10 +296,7 @@ function settleDomains(drafts: readonly Draft[], site: SiteSettings, problems: D
 }
 
 /** @param prefix  before the names of its pictures; default: none */
-export function lookSettings(
-  { accentColor, logo, ...others }: OwnLook,
-  prefix = '',
-): Pick<PageSettings, 'accentColor' | 'look'> {
+export function lookSettings({ accentColor, logo, ...others }: OwnLook, prefix = '') {
   const look = { ...others, ...(logo === undefined ? {} : { logo: placed(logo, prefix) }) };
   return { accentColor: accentColor ?? null, ...(Object.keys(look).length === 0 ? {} : { look }) };
 }
@@ -332,22 +316,14 @@ interface Draft {
   readonly config: PageConfig | null;
 }
 
-export interface CollectedDrafts {
-  readonly drafts: readonly Draft[];
-  readonly problems: readonly DefinitionProblem[];
-  /** Slugs that are claimed but must not be shown. */
-  readonly withheld: readonly string[];
-  /** Slugs that two definitions claim, or whose page is not known yet. */
-  readonly contested: readonly string[];
-  /** Configured pages that an upstream may also define. */
-  readonly undecided: readonly PageConfig[];
-}
-
 /** Returns configured pages with what they build on, and upstreams' pages that no configured page builds on. */
-export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
+export function collectDrafts(inputs: DefinitionInputs) {
   const problems: DefinitionProblem[] = [];
+  // Slugs that are claimed but must not be shown.
   const withheld: string[] = [];
+  // Slugs that two definitions claim, or whose page is not known yet.
   const contested: string[] = [];
+  // Configured pages that an upstream may also define.
   const undecided: PageConfig[] = [];
   const drafts: Draft[] = [];
   const upstreamPages = safePages(inputs.upstreamDefinitions, problems);
@@ -369,7 +345,7 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
       if (base === null) {
         withhold(slug, missingBase(config, upstreamPages, inputs.undecidedUpstreams));
         if (inputs.undecidedUpstreams.has(readFrom(config).upstream)) contested.push(slug);
-      } else drafts.push({ definition: overlay(config, base, inputs), config });
+      } else drafts.push({ definition: overlay(config, base, inputs.monitors), config });
       continue;
     }
     const claim = bySlug.get(slug)?.find((page) => !taken.has(page));
@@ -377,7 +353,7 @@ export function collectDrafts(inputs: DefinitionInputs): CollectedDrafts {
       withhold(slug, conflictText(slug, claim));
       contested.push(slug);
     } else if (inputs.undecidedUpstreams.size > 0) undecided.push(config);
-    else drafts.push({ definition: overlay(config, null, inputs), config });
+    else drafts.push({ definition: overlay(config, null, inputs.monitors), config });
   }
   for (const [slug, pages] of bySlug) {
     const free = pages.filter((page) => !taken.has(page));
@@ -417,7 +393,7 @@ function safePages(definitions: readonly PageDefinition[], problems: DefinitionP
 }
 
 /** Finds the upstream's page that `from` names. */
-function readFrom({ slug, from = '' }: PageConfig): { readonly upstream: string; readonly slug: string } {
+export function readFrom({ slug, from = '' }: PageConfig) {
   const [upstream = '', other = slug] = from.split('/');
   return { upstream, slug: other };
 }

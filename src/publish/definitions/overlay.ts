@@ -2,27 +2,24 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate } from '../../model/access.ts';
-import type {
-  ComponentDefinition,
-  GroupDefinition,
-  MonitorId,
-  MonitorObservation,
-  PageDefinition,
-} from '../../model/observation.ts';
-import type { PageSettings } from '../../model/page.ts';
-import type { Translated } from '../../model/translated.ts';
+import type { ComponentDefinition, GroupDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
 import type { PlacedComponent } from '../../store/written/components.ts';
 import { hasWords } from '../../views/words/index.ts';
 import { configuredAccess } from '../releases/clean.ts';
 import type { DefinitionInputs } from './inputs.ts';
 
+/** A configured page, or as much of one as is needed. */
+type Configured = Pick<PageConfig, 'slug'> & Partial<PageConfig>;
+
 /** Merges field by field, with the configuration first; but the page is never less private than either. */
-export function overlay(config: PageConfig, base: PageDefinition | null, inputs: DefinitionInputs): PageDefinition {
+export function overlay(
+  config: Configured,
+  base: PageDefinition | null,
+  monitors: DefinitionInputs['monitors'],
+): PageDefinition {
   const gate = effectiveGate(config, base);
   const components =
-    config.components === undefined
-      ? (base?.components ?? allMonitors(inputs.monitors))
-      : defineComponents(config.components);
+    config.components === undefined ? (base?.components ?? allMonitors(monitors)) : defineComponents(config.components);
   return {
     id: base?.id ?? `config/${config.slug}`,
     slug: config.slug,
@@ -44,7 +41,7 @@ export function overlay(config: PageConfig, base: PageDefinition | null, inputs:
   };
 }
 
-function translated({ translations }: PageConfig): Pick<PageDefinition, 'titles' | 'descriptions'> {
+function translated({ translations }: Configured): Pick<PageDefinition, 'titles' | 'descriptions'> {
   if (translations === undefined) return {};
   const of = (field: 'title' | 'description') =>
     Object.fromEntries(
@@ -60,7 +57,7 @@ function stated(own: string | null | undefined, upstream: string | null | undefi
 
 /** The most private access rule of the two. With two lists of domains, only domains on both are allowed. */
 function effectiveGate(
-  config: PageConfig,
+  config: Configured,
   base: PageDefinition | null,
 ): Pick<PageDefinition, 'access' | 'emailDomains' | 'addresses' | 'oidc'> {
   const own = config.auth_email_domains?.map((domain) => domain.toLowerCase());
@@ -122,22 +119,7 @@ function allMonitors(monitors: DefinitionInputs['monitors']): readonly Component
 /** The page with every monitor, for sites that define none. */
 export function pageOfEverything({ site, monitors }: DefinitionInputs): PageDefinition {
   const slug = site.home ?? 'status';
-  return {
-    id: `config/${slug}`,
-    slug,
-    title: site.name,
-    description: null,
-    homepageUrl: null,
-    contactUrl: null,
-    icon: null,
-    customDomain: null,
-    access: 'public',
-    emailDomains: [],
-    published: true,
-    theme: 'system',
-    groups: [],
-    components: allMonitors(monitors),
-  };
+  return overlay({ slug, title: site.name }, null, monitors);
 }
 
 /** With the components and groups that were made over the API, after all others. An id that is defined elsewhere stays as it is there. */
@@ -179,15 +161,6 @@ function componentIdFrom(text: string): string {
   );
 }
 
-interface ConfiguredGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly names?: Translated | undefined;
-  readonly order?: number | undefined;
-  readonly default_open?: boolean | undefined;
-  readonly counts?: boolean | undefined;
-}
-
 /** Place of a group without components. */
 const LAST = Number.MAX_SAFE_INTEGER;
 /** A position between two entries of the list. */
@@ -198,7 +171,7 @@ const STEP = 2 ** -20;
  * is listed earlier.
  */
 function placedGroups(
-  groups: readonly ConfiguredGroup[],
+  groups: NonNullable<PageConfig['groups']>,
   components: readonly ComponentDefinition[],
 ): GroupDefinition[] {
   let last = Number.NEGATIVE_INFINITY;
@@ -230,11 +203,8 @@ const NAMED_MAX = 5;
 export function choosePresentation(
   { presentation = {} }: PageDefinition,
   config: PageConfig | null,
-  site: { readonly locale: string; readonly locales?: readonly string[] },
-): {
-  readonly settings: Pick<PageSettings, 'locale' | 'languages' | 'allowIndex' | 'showUptime'>;
-  readonly told: readonly string[];
-} {
+  site: DefinitionInputs['site'],
+) {
   const { allowIndex = true, showUptime = true } = presentation;
   const own = config?.locales ?? (config?.locale === undefined ? undefined : [config.locale]);
   const ofSite = site.locales ?? [site.locale];
@@ -265,23 +235,17 @@ export function choosePresentation(
  */
 export function shownComponents(
   { access, components, presentation }: PageDefinition,
-  monitors: ReadonlyMap<MonitorId, Pick<MonitorObservation, 'name' | 'isPublic'>>,
-): { readonly components: readonly ComponentDefinition[]; readonly told: readonly string[] } {
+  monitors: DefinitionInputs['monitors'],
+) {
   const monitorOf = ({ monitor }: ComponentDefinition) => (monitor === null ? undefined : monitors.get(monitor));
   const isHidden = (component: ComponentDefinition): boolean =>
     access === 'public' && presentation?.showsAllPlaced !== true && monitorOf(component)?.isPublic === false;
   const hidden = components.filter(isHidden);
+  if (hidden.length === 0) return { components, told: [] };
   const names = hidden.slice(0, NAMED_MAX).map((one) => JSON.stringify(one.name ?? monitorOf(one)?.name ?? one.id));
   if (hidden.length > NAMED_MAX) names.push(`${hidden.length - NAMED_MAX} more`);
-  return {
-    components: components.filter((component) => !isHidden(component)),
-    told:
-      hidden.length === 0
-        ? []
-        : [
-            `left out because their monitors are not public in the upstream: ${names.join(', ')}. Make them public, or make the page private`,
-          ],
-  };
+  const told = `left out because their monitors are not public in the upstream: ${names.join(', ')}. Make them public, or make the page private`;
+  return { components: components.filter((component) => !isHidden(component)), told: [told] };
 }
 
 /** Whether a visitor's browser would load it from another host. */

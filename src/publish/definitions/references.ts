@@ -4,7 +4,6 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import {
-  type Announcement,
   type Incident,
   isOverStatus,
   type Learned,
@@ -15,7 +14,7 @@ import {
 import type { EpochMs } from '../../model/time.ts';
 import { didYouMean } from '../../schema/nearest.ts';
 import { CATALOGUES, hasWords } from '../../views/words/index.ts';
-import { type CollectedDrafts, collectDrafts } from './definitions.ts';
+import { collectDrafts, readFrom } from './definitions.ts';
 import type { DefinitionInputs } from './inputs.ts';
 import { namesOfPage } from './page-index.ts';
 
@@ -61,30 +60,25 @@ export function unknownReferences(inputs: ReferenceInputs): readonly UnknownRefe
   ];
 }
 
-interface KnownNames extends Pick<ReferenceInputs, 'upstreams' | 'monitors'> {
-  readonly drafts: CollectedDrafts['drafts'];
-  /** All defined pages, published or not. */
-  readonly slugs: ReadonlySet<string>;
-  /** False: an upstream may define further pages. */
-  readonly hasAllPages: boolean;
-  readonly pagesOf: (upstream: string) => readonly string[] | null;
-}
+type KnownNames = ReturnType<typeof knownNames>;
 
-function knownNames({ definitions, upstreams, monitors }: ReferenceInputs): KnownNames {
+function knownNames({ definitions, upstreams, monitors }: ReferenceInputs) {
   const { drafts, withheld, undecided } = collectDrafts(definitions);
   const { upstreamDefinitions, undecidedUpstreams, pages } = definitions;
   return {
     upstreams,
     monitors,
     drafts,
+    // All defined pages, published or not.
     slugs: new Set([
       ...pages.map(({ slug }) => slug),
       ...drafts.map(({ definition }) => definition.slug),
       ...withheld,
       ...undecided.map(({ slug }) => slug),
     ]),
+    // If not, an upstream may define further pages.
     hasAllPages: undecidedUpstreams.size === 0,
-    pagesOf: (upstream) =>
+    pagesOf: (upstream: string) =>
       undecidedUpstreams.has(upstream)
         ? null
         : upstreamDefinitions
@@ -102,36 +96,25 @@ function siteReferences({ definitions: { site } }: ReferenceInputs, known: Known
 function localeFaults(place: string, locale: string): UnknownReference[] {
   if (hasWords(locale)) return [];
   const tags = Object.keys(CATALOGUES);
-  return [
-    fault(
-      place,
-      `No translation for ${locale}, so pages are in English. Available: ${tags.join(', ')}.${didYouMean(locale, tags)}`,
-    ),
-  ];
+  const words = `No translation for ${locale}, so pages are in English. Available: ${tags.join(', ')}.`;
+  return [fault(place, words + didYouMean(locale, tags))];
 }
 
 function pageReferences(page: PageConfig, place: string, known: KnownNames): UnknownReference[] {
-  const [upstream = '', slug = page.slug] = page.from?.split('/') ?? [];
+  const { upstream, slug } = readFrom(page);
   const bases = page.from === undefined ? null : known.pagesOf(upstream);
   const draft = known.drafts.find(({ config }) => config === page);
   const groups = draft?.definition.groups.map(({ id }) => id) ?? null;
-  return [
-    ...(page.locale === undefined ? [] : localeFaults(`${place}.locale`, page.locale)),
-    ...(bases === null || bases.includes(slug)
-      ? []
-      : [fault(`${place}.from`, `${upstream} has no page ${slug}.${suggestion(slug, bases)}`)]),
-    ...(page.components ?? []).flatMap(({ monitor, group_id: group }, index) => [
-      ...(monitor === undefined ? [] : monitorFaults(`${place}.components[${index}].monitor`, monitor, known)),
-      ...(group === undefined || groups === null || groups.includes(group)
-        ? []
-        : [
-            fault(
-              `${place}.components[${index}].group_id`,
-              `There is no group ${group} on this page.${suggestion(group, groups)}`,
-            ),
-          ]),
-    ]),
-  ];
+  const found = page.locale === undefined ? [] : localeFaults(`${place}.locale`, page.locale);
+  if (bases?.includes(slug) === false)
+    found.push(fault(`${place}.from`, `${upstream} has no page ${slug}.${suggestion(slug, bases)}`));
+  for (const [index, { monitor, group_id: group }] of (page.components ?? []).entries()) {
+    const at = `${place}.components[${index}]`;
+    if (monitor !== undefined) found.push(...monitorFaults(`${at}.monitor`, monitor, known));
+    if (group !== undefined && groups?.includes(group) === false)
+      found.push(fault(`${at}.group_id`, `There is no group ${group} on this page.${suggestion(group, groups)}`));
+  }
+  return found;
 }
 
 function monitorFaults(
@@ -141,34 +124,27 @@ function monitorFaults(
   isPast = false,
 ): UnknownReference[] {
   const upstream = upstreamOf(id as MonitorId);
-  if (!upstreams.includes(upstream)) {
-    const meant = suggestion(upstream, upstreams);
-    return [fault(place, `There is no upstream ${upstream} (${id}).${meant}`, isPast)];
-  }
+  if (!upstreams.includes(upstream))
+    return [fault(place, `There is no upstream ${upstream} (${id}).${suggestion(upstream, upstreams)}`, isPast)];
   const those = monitors.get(upstream);
   if (those === undefined || those.has(id as MonitorId)) return [];
   return [fault(place, `${upstream} has no monitor ${id}.${suggestion(id, those)}`, isPast)];
 }
 
-function tieReferences({ place, pages, page, components, monitors }: Tie, known: KnownNames): UnknownReference[] {
-  const at = (key: string, index: number | string): string =>
-    `${place}.${key}${typeof index === 'number' ? `[${index}]` : `.${index}`}`;
+function tieReferences(tie: Tie, known: KnownNames): UnknownReference[] {
+  const { place, pages = [], page, components = [], monitors = [] } = tie;
   const found = [
-    ...(pages ?? []).flatMap((slug, index) => pageFaults(at('pages', index), slug, known, false)),
-    ...(components ?? []).flatMap((id, index) =>
-      componentFaults(at('components', index), `config/${id}`, known, false),
-    ),
-    ...(monitors ?? []).flatMap((id, index) => monitorFaults(at('monitors', index), id, known)),
+    ...pages.flatMap((slug, index) => pageFaults(`${place}.pages[${index}]`, slug, known)),
+    ...components.flatMap((id, index) => componentFaults(`${place}.components[${index}]`, `config/${id}`, known)),
+    ...monitors.flatMap((id, index) => monitorFaults(`${place}.monitors[${index}]`, id, known)),
   ];
   if (page === undefined) return found;
-  const missing = pageFaults(`${place}.page`, page.slug, known, false);
+  const missing = pageFaults(`${place}.page`, page.slug, known);
   if (missing.length > 0) return [...found, ...missing];
-  return [
-    ...found,
-    ...Object.entries(page.components).flatMap(([name, id]) =>
-      componentFaults(at('components', name), `config/${page.slug}/${id}`, known, false),
-    ),
-  ];
+  const named = Object.entries(page.components).flatMap(([name, id]) =>
+    componentFaults(`${place}.components.${name}`, `config/${page.slug}/${id}`, known),
+  );
+  return [...found, ...named];
 }
 
 function postReferences(
@@ -179,7 +155,9 @@ function postReferences(
   return [
     ...incidents.flatMap((post) => subjectFaults(post, known, isOverStatus(post.status))),
     ...maintenances.flatMap((post) => subjectFaults(post, known, post.repeats === undefined && post.endsAt <= now)),
-    ...announcements.flatMap((post) => announcementFaults(post, known, post.to !== null && post.to <= now)),
+    ...announcements.flatMap(({ id, pages, to }) =>
+      (pages ?? []).flatMap((page) => pageFaults(`${id}: pages`, page, known, to !== null && to <= now)),
+    ),
   ];
 }
 
@@ -200,16 +178,12 @@ function subjectFaults(
   ];
 }
 
-function announcementFaults({ id, pages }: Announcement, known: KnownNames, isPast: boolean): UnknownReference[] {
-  return (pages ?? []).flatMap((page) => pageFaults(`${id}: pages`, page, known, isPast));
-}
-
 /** @param id  of a page definition, or a slug */
 function pageFaults(
   place: string,
   id: string,
   { drafts, slugs, hasAllPages }: KnownNames,
-  isPast: boolean,
+  isPast = false,
 ): UnknownReference[] {
   const name = asWritten(id);
   if (!hasAllPages || slugs.has(name) || drafts.some(({ definition }) => definition.id === id)) return [];
@@ -217,7 +191,7 @@ function pageFaults(
 }
 
 /** @param id  `<id of a page definition>/<component id>` */
-function componentFaults(place: string, id: string, known: KnownNames, isPast: boolean): UnknownReference[] {
+function componentFaults(place: string, id: string, known: KnownNames, isPast = false): UnknownReference[] {
   const [upstream = '', page = '', ...rest] = id.split('/');
   const draft = known.drafts.find(({ definition }) => namesOfPage(definition).includes(`${upstream}/${page}`));
   const component = rest.join('/');

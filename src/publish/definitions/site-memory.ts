@@ -30,20 +30,10 @@ import type { KnownMonitor } from './inputs.ts';
 import { indexPages, type PageIndex } from './page-index.ts';
 import { refusedIcons, type SiteState, type SiteStateInputs, sourceFreshness, withIcon } from './site-state.ts';
 
-/** What definitions are merged again for. */
-interface Outdated {
-  readonly changes: Changes;
-  readonly inputs: SiteStateInputs;
-  readonly undecided: ReadonlySet<string>;
-  readonly now: EpochMs;
-}
-
 /** Merged definitions, and what they were merged from. */
-interface KnownSite {
+interface KnownSite extends Pick<SiteState, 'announcements' | 'resolved'> {
   readonly inputs: SiteStateInputs;
   readonly definitions: readonly PageDefinition[];
-  readonly announcements: readonly Announcement[];
-  readonly resolved: ResolvedSite;
   /** Upstreams that can define pages and have not listed them yet. */
   readonly undecided: ReadonlySet<string>;
   readonly index: PageIndex;
@@ -53,19 +43,16 @@ interface KnownSite {
 
 interface SiteMemoryOptions {
   /** Revision up to which changes are already published. Default: none are. */
-  readonly since?: number | null;
+  readonly since: number | null;
   /**
    * Told of the eras of pages that this process began or ended. Absent: it decides on none, as a command that only looks, and
    * a new page has the identity that it will get.
    */
-  readonly onSettled?: (changes: PageChanges) => void;
+  readonly onSettled?: ((changes: PageChanges) => void) | undefined;
 }
 
-interface Memory {
+interface Memory extends SiteMemoryOptions {
   readonly store: Store;
-  /** Revision up to which changes were published before; null: none were. */
-  readonly since: number | null;
-  readonly onSettled: SiteMemoryOptions['onSettled'];
   /** Pages that this process has seen defined; null: it has not seen all definitions yet. */
   mine: ReadonlySet<PageKey> | null;
   /** Whether eras could not be written, so that pages wait for theirs. */
@@ -83,7 +70,7 @@ interface Memory {
 export type SiteMemory = ReturnType<typeof createSiteMemory>;
 
 /** Creates an empty memory. */
-export function createSiteMemory(store: Store, { since = null, onSettled }: SiteMemoryOptions = {}) {
+export function createSiteMemory(store: Store, { since = null, onSettled }: Partial<SiteMemoryOptions> = {}) {
   const memory: Memory = {
     ...{ store, since, onSettled, mine: null, isUnsettled: false, monitors: new Map(), staleness: new Map() },
     ...{ revision: since ?? 0, known: null, hasOtherMonitors: false, touched: new Set<string>() },
@@ -94,9 +81,9 @@ export function createSiteMemory(store: Store, { since = null, onSettled }: Site
      * Reads what changed; the first call reads everything. The returned `now` is never before the data that was read, whichever
      * clock wrote it. One call at a time, because each continues from the last.
      */
-    refresh: (inputs: SiteStateInputs, now: EpochMs): Promise<SiteState> => inTurn(() => look(memory, inputs, now)),
+    refresh: (inputs: SiteStateInputs, now: EpochMs) => inTurn(() => look(memory, inputs, now)),
     /** Whether any page changed. */
-    hasTouched: (): boolean => memory.touched.size > 0,
+    hasTouched: () => memory.touched.size > 0,
     /** Returns the pages that changed since the last call; all of them at first. */
     takeTouched: (): ReadonlySet<string> => {
       const taken = memory.touched;
@@ -114,17 +101,13 @@ async function look(memory: Memory, inputs: SiteStateInputs, begunAt: EpochMs): 
   const times = await store.upstreamTimes();
   const now = notBefore(times, begunAt);
   const undecided = new Set([...inputs.definesPages].filter((id) => (times.get(id)?.pagesAt ?? null) === null));
+  const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
   const isOutdated =
-    changes.hasNewDefinitions ||
-    memory.hasOtherMonitors ||
-    memory.isUnsettled ||
-    before === null ||
-    isOther(before.inputs, inputs) ||
-    !isDeepStrictEqual(before.undecided, undecided);
-  const current = isOutdated ? await define(memory, { changes, inputs, undecided, now }) : before;
+    isNew || memory.hasOtherMonitors || memory.isUnsettled || !isDeepStrictEqual(before.undecided, undecided);
+  const current = isOutdated ? await define(memory, { isNew, inputs, undecided }, now) : before;
   const sources = [...inputs.intervalMs].map(([id, scheduledMs]) => {
     const neededMs = (inputs.callMs?.get(id) ?? 0) * (times.get(id)?.listCalls ?? 0);
-    return sourceFreshness(id, { times: times.get(id), intervalMs: askedEveryMs(scheduledMs, neededMs), now });
+    return sourceFreshness(id, times.get(id), askedEveryMs(scheduledMs, neededMs), now);
   });
   for (const slug of showingPages(changes, [before, current])) memory.touched.add(slug);
   const turned = sources.filter((source) => hasTurned(memory, source));
@@ -161,14 +144,18 @@ async function pagesDependingOn(store: Store, upstreamId: string, index: PageInd
   return [...index.drawingOn(upstreamId), ...about.flatMap(index.showing)];
 }
 
-async function define(memory: Memory, { changes, inputs, undecided, now }: Outdated): Promise<KnownSite> {
-  const { store, known: before, monitors } = memory;
-  const isNew = before === null || changes.hasNewDefinitions || isOther(before.inputs, inputs);
-  const upstreams = isNew ? await store.upstreams() : null;
+/** @param isNew  whether upstreams or the configuration define pages otherwise than before */
+async function define(
+  memory: Memory,
+  { isNew, inputs, undecided }: Pick<KnownSite, 'inputs' | 'undecided'> & { readonly isNew: boolean },
+  now: EpochMs,
+): Promise<KnownSite> {
+  const { store, monitors } = memory;
+  const before = isNew ? null : memory.known;
+  const upstreams = before === null ? await store.upstreams() : null;
   const active = [...inputs.intervalMs.keys()].flatMap((id) => upstreams?.get(id) ?? []);
-  const definitions = before === null || isNew ? active.flatMap((record) => record.definitions) : before.definitions;
-  const announcements =
-    before === null || isNew ? active.flatMap((record) => record.announcements) : before.announcements;
+  const definitions = before?.definitions ?? active.flatMap((record) => record.definitions);
+  const announcements = before?.announcements ?? active.flatMap((record) => record.announcements);
   const defined = resolvePages({
     site: inputs.site,
     pages: inputs.pages,
@@ -193,7 +180,7 @@ async function define(memory: Memory, { changes, inputs, undecided, now }: Outda
       fingerprintOf([page.identity, page.definition, page.settings, page.config, page.icon, page.logo]),
     ]),
   );
-  const pages = keepUnchanged(before, resolved.pages, pageKeys);
+  const pages = keepUnchanged(memory.known, resolved.pages, pageKeys);
   return {
     ...{ inputs, definitions, announcements, undecided, pageKeys },
     resolved: { ...resolved, pages },
@@ -263,11 +250,7 @@ const AHEAD_MS_MAX = 10 * SECOND_MS;
  * just read, and would stay so until its next heartbeat.
  */
 function notBefore(times: ReadonlyMap<string, UpstreamTimes>, now: EpochMs): EpochMs {
-  const heard = [...times.values()].flatMap(({ monitorsAt, incidentsAt, pagesAt }) => [
-    monitorsAt,
-    incidentsAt,
-    pagesAt,
-  ]);
+  const heard = [...times.values()].flatMap((one) => [one.monitorsAt, one.incidentsAt, one.pagesAt]);
   return heard.reduce<EpochMs>((last, at) => (at !== null && at > last && at - now <= AHEAD_MS_MAX ? at : last), now);
 }
 

@@ -8,19 +8,15 @@ import type { ResolvedPage, ResolvedSite } from './definitions.ts';
 import type { DefinitionInputs, DefinitionProblem } from './inputs.ts';
 import { ICON_PATH } from './overlay.ts';
 
-export interface SiteStateInputs {
-  readonly site: DefinitionInputs['site'];
-  readonly pages: DefinitionInputs['pages'];
+export interface SiteStateInputs extends Pick<DefinitionInputs, 'site' | 'pages' | 'looks' | 'vendorPages'> {
   /** Interval of each upstream. */
   readonly intervalMs: ReadonlyMap<string, number>;
   /** Time that each list request of an upstream needs by its rate limit, ms; absent: none. */
   readonly callMs?: ReadonlyMap<string, number>;
   /** Upstreams that can define pages. */
   readonly definesPages: ReadonlySet<string>;
-  readonly looks?: DefinitionInputs['looks'];
-  readonly vendorPages?: DefinitionInputs['vendorPages'];
   /** Fetched icons by `iconKey`; the same object as long as nothing changed. */
-  readonly icons?: ReadonlyMap<string, IconPicture>;
+  readonly icons?: Icons;
 }
 
 export interface SiteState {
@@ -41,11 +37,9 @@ const AHEAD_TOLD_MS = 2 * SECOND_MS;
 /** Data is stale when it is older than two intervals; an upstream that never answered is stale from the start. */
 export function sourceFreshness(
   upstreamId: string,
-  {
-    times,
-    intervalMs,
-    now,
-  }: { times: Pick<UpstreamTimes, 'monitorsAt' | 'incidentsAt'> | undefined; intervalMs: number; now: EpochMs },
+  times: Pick<UpstreamTimes, 'monitorsAt' | 'incidentsAt'> | undefined,
+  intervalMs: number,
+  now: EpochMs,
 ): SourceFreshness {
   // Future times come from a clock that was set back; the next pass removes them.
   const past = (at: EpochMs | null | undefined): EpochMs | null => (at == null ? null : earlier(at, now));

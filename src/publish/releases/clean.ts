@@ -207,7 +207,7 @@ export function isOpenAsConfigured(page: PageConfig): boolean {
 }
 
 /** What the configuration alone states of who may see a page; null: nothing. */
-export function configuredAccess(page: PageConfig): AccessType | null {
+export function configuredAccess(page: Partial<PageConfig>): AccessType | null {
   return statedAccess({
     type: page.access_type ?? null,
     hasPassword: page.password !== undefined,
