@@ -21,8 +21,6 @@ export interface Reply {
   readonly body: string;
 }
 
-type Upstream = (request: Request) => Reply;
-
 /** A reply in JSON. */
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
@@ -54,9 +52,9 @@ const WORDS: Readonly<Record<ServiceStatus, 'up' | 'down' | 'pending' | 'paused'
   paused: 'paused',
 };
 
-export function createServerMonitor(options: ServerMonitorOptions): Upstream {
+export function createServerMonitor(options: ServerMonitorOptions) {
   const routes = new Map(Object.entries(createRoutes(options)));
-  return (request) => {
+  return (request: Request): Reply => {
     const key = request.headers['x-api-key'] ?? bearerToken(request.headers);
     if (key !== options.apiKey) return failure(401, 'Invalid or missing API key');
     const [, resource = '', id = '', ...rest] = request.path.replace(/\/$/, '').split('/');
@@ -109,23 +107,20 @@ function createRoutes({ world, offsetMinutes = 120 }: ServerMonitorOptions): Rec
     'monitors/{id}': ({ query, now }, id) => {
       const service = /^\d+$/.test(id) ? world.services[Number(id) - 1] : undefined;
       if (service === undefined) return failure(404, 'Monitor not found');
-      const limit = readCount(query, 'logs_limit', { fallback: 50, max: 100 });
-      const days = readCount(query, 'uptime_days', { fallback: 30, max: 90 });
+      const limit = readCount(query, 'logs_limit', 50, 100);
+      const days = readCount(query, 'uptime_days', 30, 90);
       if (limit === null) return failure(400, 'Invalid value for logs_limit');
       if (days === null) return failure(400, 'Invalid value for uptime_days');
       const monitor = monitorRecord(world.stateOf(service, now));
       const uptime = query.get('include_uptime') === '1' ? { uptime: uptimeRecord(world, service, days, now) } : {};
-      const logs = (): ServerMonitorRecord[] => logRecords(world, service, { limit, now, naive });
-      return success({
-        monitor: { ...monitor, ...uptime, ...(query.get('include_logs') === '1' ? { logs: logs() } : {}) },
-      });
+      const logs = query.get('include_logs') === '1' ? { logs: logRecords(world, service, limit, now, naive) } : {};
+      return success({ monitor: { ...monitor, ...uptime, ...logs } });
     },
     incidents: (request) => listIncidents(world, request, incidentRecord),
     'incidents/{id}': ({ now }, id) => {
       const incident = world.incidentsAt(now).find((one) => String(one.id) === id);
-      return incident === undefined
-        ? failure(404, 'Incident not found')
-        : success({ incident: incidentRecord(incident) });
+      if (incident === undefined) return failure(404, 'Incident not found');
+      return success({ incident: incidentRecord(incident) });
     },
     test: () => success({ message: 'API connection successful', client_id: CLIENT_ID }),
   };
@@ -147,8 +142,8 @@ function listIncidents(
   { query, now }: Pick<Request, 'query' | 'now'>,
   toRecord: (incident: WorldIncident) => ServerMonitorRecord,
 ): Reply {
-  const page = readCount(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER });
-  const perPage = readCount(query, 'per_page', { fallback: 25, max: 100 });
+  const page = readCount(query, 'page', 1, Number.MAX_SAFE_INTEGER);
+  const perPage = readCount(query, 'per_page', 25, 100);
   if (page === null) return failure(400, 'Invalid value for page');
   if (perPage === null) return failure(400, 'Invalid value for per_page');
   const monitorId = query.get('monitor_id');
@@ -186,7 +181,9 @@ function uptimeRecord(world: World, service: Service, days: number, now: EpochMs
 function logRecords(
   world: World,
   service: Service,
-  { limit, now, naive }: { readonly limit: number; readonly now: EpochMs; readonly naive: (at: EpochMs) => string },
+  limit: number,
+  now: EpochMs,
+  naive: (at: EpochMs) => string,
 ): ServerMonitorRecord[] {
   const last = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   return Array.from({ length: limit }, (_, index) => {
@@ -217,11 +214,7 @@ export function offsetTime(at: EpochMs, offsetMinutes: number): string {
 }
 
 /** Above `max` it is cut to `max`; null when it is anything but a positive whole number. */
-function readCount(
-  query: URLSearchParams,
-  name: string,
-  { fallback, max }: { readonly fallback: number; readonly max: number },
-): number | null {
+function readCount(query: URLSearchParams, name: string, fallback: number, max: number): number | null {
   const text = query.get(name);
   if (text === null) return fallback;
   return /^[1-9]\d*$/.test(text) ? Math.min(Number(text), max) : null;

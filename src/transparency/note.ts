@@ -102,19 +102,12 @@ export function cosignedAt(note: string, key: VerifierKey): number | null {
   return null;
 }
 
-/** What a log has committed to. */
-export interface Checkpoint {
-  /** Names the log: host and path of the page, and its era from the second on. */
-  readonly origin: string;
-  /** Lines of the log. */
-  readonly size: number;
-  /** Root of the tree over them, as base64. */
-  readonly root: string;
-  /** SHA-256 of the list of files of the release that it came with, in hex. */
-  readonly release: string;
-  /** The instant of that release, ISO 8601. */
-  readonly at: string;
-}
+/**
+ * What a log has committed to. `origin` names it: host and path of the page, and its era from the second on. It has `size` lines;
+ * `root` is that of the tree over them, as base64. `release` is the SHA-256 of the list of files of the release that it came with,
+ * in hex, and `at` the instant of that release, ISO 8601.
+ */
+export type Checkpoint = NonNullable<ReturnType<typeof parseCheckpoint>>;
 
 /** A checkpoint as text, to be signed. The release is in a line of its own after those of the format. */
 export function formatCheckpoint({ origin, size, root, release, at }: Checkpoint): string {
@@ -122,7 +115,7 @@ export function formatCheckpoint({ origin, size, root, release, at }: Checkpoint
 }
 
 /** Reads the text of a checkpoint. Null: it isn't one. */
-export function parseCheckpoint(note: string): Checkpoint | null {
+export function parseCheckpoint(note: string) {
   const pattern =
     /^([^\n]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\nrelease ([0-9a-f]{64}) ([0-9TZ:.-]{20,24})\n$/;
   const [, origin = '', size, root = '', release = '', at = ''] = pattern.exec(noteText(note) ?? '') ?? [];

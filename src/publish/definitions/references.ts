@@ -18,13 +18,7 @@ import { collectDrafts, readFrom } from './definitions.ts';
 import type { DefinitionInputs } from './inputs.ts';
 import { namesOfPage } from './page-index.ts';
 
-export interface UnknownReference {
-  /** `pages[0].components[1].monitor`, or a post and its field. */
-  readonly place: string;
-  readonly message: string;
-  /** The post is about something that is over; the item may have existed then. */
-  readonly isPast: boolean;
-}
+export type UnknownReference = ReturnType<typeof fault>;
 
 interface Tie {
   /** `notifications[0]`. */
@@ -220,6 +214,10 @@ function suggestion(name: string, known: Iterable<string>): string {
   return ` Use one of ${names.slice(0, NAMES_LISTED).join(', ')}${more > 0 ? ` or ${more} others` : ''}.`;
 }
 
-function fault(place: string, message: string, isPast = false): UnknownReference {
+/**
+ * @param place  `pages[0].components[1].monitor`, or a post and its field
+ * @param isPast  the post is about something that is over; the item may have existed then
+ */
+function fault(place: string, message: string, isPast = false) {
   return { place, message, isPast };
 }

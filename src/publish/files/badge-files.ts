@@ -6,7 +6,7 @@
 import { badgeInputs } from '../../badges/files.ts';
 import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/kinds.ts';
 import type { NamedBadge } from '../../badges/named.ts';
-import { BADGE_FORMATS, type BadgeFormat, badgeFileName } from '../../badges/names.ts';
+import { BADGE_FORMATS, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
 import { once } from '../../once.ts';
@@ -53,31 +53,22 @@ interface Badged extends Record<'groups' | 'components', readonly { readonly id:
 }
 
 function filesOfBadges({ options, named }: PageBadges, { groups, components, subjects }: Badged): FileEntry[] {
-  const files = (path: string, badge: Badge) => BADGE_FORMATS.map((format) => badgeEntry(path, format, badge));
-  const partFiles = (path: string, subject: () => BadgeSubject) =>
-    PART_KINDS.flatMap((kind) => files(path, { name: kind, kind, subject, options }));
+  const files = (folder: string, name: string, kind: BadgeKind, subject: () => BadgeSubject, own = options) =>
+    BADGE_FORMATS.map((format) =>
+      fileEntry(KINDS.badges[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
+        priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
+        inputs: () => badgeInputs(subject(), kind, own),
+      }),
+    );
+  const pageSubject = () => subjects().page;
+  const partFiles = (folder: string, subject: () => BadgeSubject) =>
+    PART_KINDS.flatMap((kind) => files(folder, kind, kind, subject));
   return [
-    ...BADGE_KINDS.flatMap((kind) => files('', { name: kind, kind, subject: () => subjects().page, options })),
-    ...named.flatMap(({ name, kind, ...own }) =>
-      files('', { name, kind, subject: () => subjects().page, options: mergeBadgeOptions(options, own) }),
-    ),
+    ...BADGE_KINDS.flatMap((kind) => files('', kind, kind, pageSubject)),
+    ...named.flatMap(({ name, kind, ...own }) => files('', name, kind, pageSubject, mergeBadgeOptions(options, own))),
     ...groups.flatMap(({ id }) => partFiles(groupPath(id), () => subjectById(subjects().groups, id))),
     ...components.flatMap(({ id }) => partFiles(componentPath(id), () => subjectById(subjects().components, id))),
   ];
-}
-
-interface Badge {
-  readonly name: string;
-  readonly kind: BadgeKind;
-  readonly subject: () => BadgeSubject;
-  readonly options: BadgeOptions;
-}
-
-function badgeEntry(folder: string, format: BadgeFormat, { name, kind, subject, options }: Badge): FileEntry {
-  return fileEntry(KINDS.badges[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
-    priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
-    inputs: () => badgeInputs(subject(), kind, options),
-  });
 }
 
 function subjectById(named: BadgeSubjects['groups'], id: string): BadgeSubject {

@@ -57,19 +57,19 @@ interface FilesOptions {
 /** All files of a page, each path once. Views, keys and bytes are only made when an entry needs them. */
 export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] {
   const facts = pageFacts(model);
-  const badge = options.badge ?? { options: { locale: model.settings.locale }, named: [] };
+  const { icon = null, badge = { options: { locale: model.settings.locale }, named: [] } } = options;
   const files = [
     ...htmlFiles(facts, badge),
     ...machineFiles(facts, options.logo),
     ...(options.badges ? badgeFiles(model, badge) : []),
     ...scriptFiles(model),
-    ...iconFiles(options.icon ?? null),
+    ...(icon === null ? [] : [fileEntry(KINDS.icon, ICON_PATH, { inputs: () => icon })]),
     ...logoFiles(options.logo ?? []),
   ];
   const originals = once(() => new Map(files.map((file) => [file.path, file])));
   for (const other of model.others ?? [])
     files.push(...otherFiles(other, badge, { ...options, originals: originals() }));
-  return [...files, ...redirectFiles(options.redirects ?? {}, { pageUrl: model.settings.url, files })];
+  return [...files, ...redirectFiles(options.redirects ?? {}, model.settings.url, files)];
 }
 
 /** Files of a page in its other languages: everything with words, except JSON. */
@@ -92,11 +92,6 @@ function otherFiles(
 function scriptFiles({ definition }: PageModel): FileEntry[] {
   if (definition.access !== 'public') return [];
   return PAGE_SCRIPTS.map((name) => fileEntry(KINDS.pageScript, name, { inputs: () => ({ name }) }));
-}
-
-function iconFiles(icon: PageIcon | null): FileEntry[] {
-  if (icon === null) return [];
-  return [fileEntry(KINDS.icon, ICON_PATH, { inputs: () => icon })];
 }
 
 /** @param prefix  before their names; default: none */
@@ -166,13 +161,6 @@ export function htmlFile<Inputs extends object>(
   return fileEntry(kind, `${folder}index.html`, init);
 }
 
-interface RedirectContext {
-  /** With a slash at the end. */
-  readonly pageUrl: string;
-  /** All other files of the page. */
-  readonly files: readonly Pick<FileEntry, 'path'>[];
-}
-
 /** The address of a file, such as a feed: it ends with a name that has an extension. */
 const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
 
@@ -181,8 +169,14 @@ const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
  * each redirect from an unused address to something that the page has.
  *
  * @param redirects  addresses below the page, as in the configuration
+ * @param pageUrl  with a slash at the end
+ * @param files  all other files of the page
  */
-function redirectFiles(redirects: Readonly<Record<string, string>>, { pageUrl, files }: RedirectContext): FileEntry[] {
+function redirectFiles(
+  redirects: Readonly<Record<string, string>>,
+  pageUrl: string,
+  files: readonly FileEntry[],
+): FileEntry[] {
   // Most pages have none, and collecting the places of all files costs as much as rendering one.
   if (Object.keys(redirects).length === 0) return [];
   const taken = new Set(files.map(({ path }) => path));

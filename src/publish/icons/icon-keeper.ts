@@ -3,6 +3,7 @@
  * last good one is kept, for the page that wanted it: another may not be allowed to have it fetched.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf } from '../../errors.ts';
 import type { PageKey } from '../../model/slugs.ts';
@@ -60,16 +61,15 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
     const rows = await database.all('SELECT * FROM icon ORDER BY page, address');
     memory = new Map(rows.map((one) => [iconKey(String(one['page']), String(one['address'])), toKnownIcon(one)]));
     version = current;
-    const next = listPictures(memory);
-    if (!isSame(icons, next)) icons = next;
+    const next = new Map([...memory].map(([key, icon]) => [key, toPicture(icon)]));
+    if (!isDeepStrictEqual(icons, next)) icons = next;
     return icons;
   }
 
   async function ask({ address, isTrusted }: WantedIcon): Promise<Pick<KnownIcon, 'png' | 'refusal'>> {
     try {
       const decoded = await decodeIcon(await fetchBytes({ address, isTrusted }));
-      if (decoded.kind === 'picture') return { png: Buffer.from(decoded.png).toString('base64'), refusal: null };
-      return { png: null, refusal: decoded.reason };
+      return decoded.kind === 'picture' ? { png: decoded.png, refusal: null } : { png: null, refusal: decoded.reason };
     } catch (error) {
       if (!isStatusError(error)) onError(error);
       return { png: null, refusal: messageOf(error) };
@@ -96,6 +96,7 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
   }
 
   return {
+    /** Known icons by page and address, whichever process fetched them; the same object as long as nothing changed. */
     known,
     /**
      * Fetches icons that are due. Never throws.
@@ -132,21 +133,8 @@ async function remember(
   );
 }
 
-function listPictures(known: ReadonlyMap<string, KnownIcon>): Icons {
-  return new Map(
-    [...known].map(([key, { png, refusal }]): [string, IconPicture] => [
-      key,
-      png === null ? { kind: 'refused', reason: refusal ?? 'it has not been fetched yet' } : { kind: 'picture', png },
-    ]),
-  );
-}
-
-function isSame(before: Icons, after: Icons): boolean {
-  const textOf = (icons: Icons, address: string): string => {
-    const icon = icons.get(address);
-    return icon === undefined ? '' : icon.kind === 'picture' ? icon.png : `! ${icon.reason}`;
-  };
-  return before.size === after.size && [...after.keys()].every((one) => textOf(before, one) === textOf(after, one));
+function toPicture({ png, refusal }: KnownIcon): IconPicture {
+  return png === null ? refused(refusal ?? 'it has not been fetched yet') : { kind: 'picture', png };
 }
 
 // Converts an external icon into a small PNG by decoding and rendering it. Nothing else in its bytes (scripts,
@@ -170,17 +158,13 @@ const SVG_ELEMENTS: ReadonlySet<string> = new Set([
   ...['lineargradient', 'radialgradient', 'stop'],
 ]);
 
-type DecodedIcon =
-  | { readonly kind: 'picture'; readonly png: Uint8Array }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 interface Size {
   readonly width: number;
   readonly height: number;
 }
 
 /** Decodes an image. Its type is detected from the bytes, not from headers. Never throws. */
-export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
+export async function decodeIcon(bytes: Uint8Array): Promise<IconPicture> {
   if (bytes.length > ICON_BYTES_MAX) return refused(`it is larger than ${ICON_BYTES_MAX / 1024} KiB`);
   const data = Buffer.from(bytes);
   const pixels = decodePixels(data);
@@ -194,17 +178,12 @@ export async function decodeIcon(bytes: Uint8Array): Promise<DecodedIcon> {
   return fault === null ? await draw(text, false) : refused(fault);
 }
 
-function refused(reason: string): DecodedIcon {
+function refused(reason: string): IconPicture {
   return { kind: 'refused', reason };
 }
 
-interface Pixels {
-  readonly type: 'png' | 'jpeg' | 'gif';
-  readonly size: Size;
-}
-
 /** Reads the header of a bitmap; null: not a bitmap. */
-function decodePixels(data: Buffer): Pixels | null {
+function decodePixels(data: Buffer) {
   if (data.length >= 24 && data.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])))
     return { type: 'png', size: { width: data.readUInt32BE(16), height: data.readUInt32BE(20) } };
   if (data.length >= 10 && /^GIF8[79]a$/.test(data.toString('latin1', 0, 6)))
@@ -251,14 +230,17 @@ function svgFault(data: Buffer, text: string): string | null {
   return null;
 }
 
-function wrapped(data: Buffer, { type, size: { width, height } }: Pixels): string {
+function wrapped(
+  data: Buffer,
+  { type, size: { width, height } }: NonNullable<ReturnType<typeof decodePixels>>,
+): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${width}" height="${height}" href="data:image/${type};base64,${data.toString('base64')}"/></svg>`;
 }
 
 const library = once(async () => (await import('@resvg/resvg-js')).Resvg);
 
 /** @param keepsSize  true: small images aren't enlarged */
-async function draw(svg: string, keepsSize: boolean): Promise<DecodedIcon> {
+async function draw(svg: string, keepsSize: boolean): Promise<IconPicture> {
   const Resvg = await library();
   try {
     const { width, height } = new Resvg(svg, { font: { loadSystemFonts: false } });
@@ -270,7 +252,7 @@ async function draw(svg: string, keepsSize: boolean): Promise<DecodedIcon> {
     const drawn = new Resvg(svg, { fitTo, font: { loadSystemFonts: false } }).render();
     // An image that can't be decoded is rendered as empty.
     if (!drawn.pixels.some((byte) => byte !== 0)) return refused('it is empty or transparent');
-    return { kind: 'picture', png: drawn.asPng() };
+    return { kind: 'picture', png: drawn.asPng().toString('base64') };
   } catch {
     return refused('it can’t be rendered');
   }

@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto';
 import type { PageKey } from '../../model/slugs.ts';
-import type { EpochMs } from '../../model/time.ts';
 import {
   CHECKPOINT_PATH,
   ENTRIES_PER_FILE,
@@ -17,14 +16,7 @@ import type { Manifest } from './manifest.ts';
 import type { ReleaseFile } from './write.ts';
 
 /** A release that is about to be written. */
-export interface LoggedRelease {
-  readonly page: PageKey;
-  readonly origin: string;
-  readonly revision: number;
-  readonly at: EpochMs;
-  readonly event: string;
-  readonly isRollback?: boolean;
-}
+export type LoggedRelease = Omit<Parameters<PageLog['commitRelease']>[0], 'root' | 'seen'>;
 
 interface LogFilesDeps {
   readonly commitRelease: PageLog['commitRelease'];

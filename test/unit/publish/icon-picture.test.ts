@@ -10,7 +10,7 @@ const RECT = '<rect width="10" height="10" fill="red"/>';
 async function sizeOf(bytes: Uint8Array): Promise<readonly [number, number] | string> {
   const decoded = await decodeIcon(bytes);
   if (decoded.kind === 'refused') return decoded.reason;
-  const png = Buffer.from(decoded.png);
+  const png = Buffer.from(decoded.png, 'base64');
   expect(png.subarray(1, 4).toString()).toBe('PNG');
   return [png.readUInt32BE(16), png.readUInt32BE(20)];
 }
@@ -42,7 +42,7 @@ describe('an icon from outside', () => {
     const comment = Buffer.concat([PNG, Buffer.from('<script>alert(1)</script>')]);
     const decoded = await decodeIcon(comment);
     expect(decoded.kind).toBe('picture');
-    expect(decoded.kind === 'picture' && Buffer.from(decoded.png).includes('script')).toBe(false);
+    expect(decoded.kind === 'picture' && Buffer.from(decoded.png, 'base64').includes('script')).toBe(false);
   });
 
   it.each([
