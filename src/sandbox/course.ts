@@ -35,13 +35,12 @@ export function pastDisturbances(
   seed: number,
   startedAt: EpochMs,
   services: readonly Service[],
-  { extra, isCalm }: { readonly extra: number; readonly isCalm: boolean },
+  extra: number,
 ): readonly Disturbance[] {
   const byKey = new Map(services.map((service) => [service.key, service]));
   const scripted = acme.disturbances.flatMap((plan) => {
     const service = byKey.get(plan.service);
-    // What is open when a visitor first looks is left out of a calm world.
-    return service === undefined || (isCalm && plan.isOpen === true) ? [] : [fromPlan(plan, service, startedAt)];
+    return service === undefined ? [] : [fromPlan(plan, service, startedAt)];
   });
   const sorted = [...scripted, ...extraOutages(seed, startedAt, services, extra)].sort(
     (a, b) => a.from - b.from || a.serviceId - b.serviceId,

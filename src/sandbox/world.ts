@@ -24,8 +24,6 @@ export interface WorldOptions {
   readonly services?: number;
   /** Outages in the ninety days beside the scripted dozen. Default: one for every eight services beyond the nine. */
   readonly extraOutages?: number;
-  /** True: nothing is open at the start and nothing happens by itself afterwards. */
-  readonly isCalm?: boolean;
   /** Changes what happens to a service, as tests do. Default: nothing. */
   readonly adjust?: (service: Service, natural: readonly Disturbance[]) => readonly Disturbance[];
 }
@@ -69,7 +67,7 @@ const SEVERITY: Readonly<Record<ServiceStatus, number>> = { up: 0, degraded: 1, 
 
 /** Makes a world. Nothing runs in it: it is asked how it is at an instant, and the same instant gives the same answer. */
 export function createWorld(options: WorldOptions) {
-  const { seed, startedAt, isCalm = false } = options;
+  const { seed, startedAt } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
   const disturbancesOf = createCourse(options, services);
   const stateOf = (service: Service, at: EpochMs): ServiceState => stateFrom(service, disturbancesOf(service, at), at);
@@ -78,9 +76,9 @@ export function createWorld(options: WorldOptions) {
     services,
     pages: createPages(services),
     /** By id; past, running and ahead. */
-    maintenances: worldMaintenances(startedAt, isCalm),
+    maintenances: worldMaintenances(startedAt),
     /** By id, with the updates of the future. */
-    reports: writeReports(startedAt, isCalm),
+    reports: writeReports(startedAt),
     /** One service at one instant. */
     stateOf,
     /** Outages up to an instant, newest first; of one service, or of all. */
@@ -102,14 +100,14 @@ export function createWorld(options: WorldOptions) {
 
 /** What happens to one service up to an instant: its past, its own course since, and what `adjust` makes of it; oldest first. */
 function createCourse(
-  { seed, startedAt, isCalm = false, extraOutages, adjust = (_, natural) => natural }: WorldOptions,
+  { seed, startedAt, extraOutages, adjust = (_, natural) => natural }: WorldOptions,
   services: readonly Service[],
 ): (service: Service, at: EpochMs) => readonly Disturbance[] {
   const beyondNamed = Math.max(0, services.length - SERVICES_DEFAULT);
   const extra = extraOutages ?? Math.floor(beyondNamed / SERVICES_PER_EXTRA_OUTAGE);
-  const past = pastDisturbances(seed, startedAt, services, { extra, isCalm });
+  const past = pastDisturbances(seed, startedAt, services, extra);
   const pastByService = Map.groupBy(past, ({ serviceId }) => serviceId);
-  const live = isCalm ? () => [] : createLive(seed, startedAt, services, past);
+  const live = createLive(seed, startedAt, services, past);
   return (service, at) => {
     const since = service.id <= LIVELY_SERVICES ? live(at).filter(({ serviceId }) => serviceId === service.id) : [];
     return adjust(service, [...(pastByService.get(service.id) ?? []), ...since])
@@ -158,25 +156,20 @@ function mean(measured: readonly (number | null)[]): number | null {
 
 // What people wrote: maintenance windows and reports about disturbances.
 
-/** Maintenance windows by id: two past (the first overlaps an outage), one running unless calm, one ahead. */
-function worldMaintenances(startedAt: EpochMs, isCalm: boolean) {
-  return acme.maintenances
-    .map(({ fromMinute, toMinute, ...about }) => ({
-      ...about,
-      from: toEpochMs(startedAt + fromMinute * MINUTE_MS),
-      to: toEpochMs(startedAt + toMinute * MINUTE_MS),
-    }))
-    .filter(({ from, to }) => !isCalm || from > startedAt || to < startedAt);
+/** Maintenance windows by id: two past (the first overlaps an outage), one running, one ahead. */
+function worldMaintenances(startedAt: EpochMs) {
+  return acme.maintenances.map(({ fromMinute, toMinute, ...about }) => ({
+    ...about,
+    from: toEpochMs(startedAt + fromMinute * MINUTE_MS),
+    to: toEpochMs(startedAt + toMinute * MINUTE_MS),
+  }));
 }
 
-/** What people wrote, oldest first by id, with updates of the future. A calm world lacks what is open at the start. */
-function writeReports(startedAt: EpochMs, isCalm: boolean): readonly WorldReport[] {
-  const reports = acme.reports.map((report) => ({
+/** What people wrote, oldest first by id, with updates of the future. */
+function writeReports(startedAt: EpochMs): readonly WorldReport[] {
+  const at = (minute: number): EpochMs => toEpochMs(startedAt + minute * MINUTE_MS);
+  return acme.reports.map((report) => ({
     ...report,
-    updates: report.updates.map(({ minute, ...update }) => ({
-      ...update,
-      at: toEpochMs(startedAt + minute * MINUTE_MS),
-    })),
+    updates: report.updates.map(({ minute, ...update }) => ({ ...update, at: at(minute) })),
   })) as unknown as readonly WorldReport[];
-  return reports.filter(({ updates }) => !isCalm || updates.every(({ at }) => at < startedAt));
 }

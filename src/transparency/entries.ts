@@ -84,8 +84,13 @@ export function formatEntry(n: number, { at, kind, ...rest }: EntryDraft): strin
 
 /** Reads a line. Null: it isn't an entry. */
 export function parseEntry(line: string): LogEntry | null {
+  return parseJson(EntrySchema, line);
+}
+
+/** @returns null: not JSON of this shape */
+export function parseJson<Output>(schema: z.ZodType<Output>, text: string): Output | null {
   try {
-    return EntrySchema.safeParse(JSON.parse(line)).data ?? null;
+    return schema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;
   }

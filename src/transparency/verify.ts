@@ -16,6 +16,7 @@ import {
   keyChangeText,
   type LogEntry,
   parseEntry,
+  parseJson,
   rootAfter,
 } from './entries.ts';
 import { type Checkpoint, isSignedBy, isValid, parseCheckpoint, parseKey } from './note.ts';
@@ -143,8 +144,7 @@ async function checkKey(
   faults: string[],
   notes: string[],
 ): Promise<string | null> {
-  const text = await readText(read, KEY_PATH);
-  const named = parseJson(text, KeyFileSchema)?.keys ?? [];
+  const named = parseJson(KeyFileSchema, (await readText(read, KEY_PATH)) ?? '')?.keys ?? [];
   const signer = named.find((candidate) => {
     const key = parseKey(candidate);
     return key !== null && isSignedBy(note, key);
@@ -243,7 +243,7 @@ async function checkFiles({ read, isAtRoot }: VerifyOptions, { release }: Checkp
 
 /** Compares the page's past days with those in its log. */
 async function checkDays(read: ReadFile, entries: readonly LogEntry[], now: EpochMs) {
-  const document = parseJson(await readText(read, 'api/uptime.json'), UptimeSchema);
+  const document = parseJson(UptimeSchema, (await readText(read, 'api/uptime.json')) ?? '');
   if (document === null)
     return { faults: ['api/uptime.json is missing or damaged, so days can’t be compared.'], count: 0 };
   const faults: string[] = [];
@@ -281,12 +281,4 @@ function figures(of: { readonly seconds: object } | null): string {
   return Object.entries(of.seconds)
     .map(([state, seconds]) => `${seconds} s ${state}`)
     .join(', ');
-}
-
-function parseJson<Value>(text: string | null, schema: z.ZodType<Value>): Value | null {
-  try {
-    return schema.safeParse(JSON.parse(text ?? '')).data ?? null;
-  } catch {
-    return null;
-  }
 }

@@ -2,6 +2,7 @@
 
 import { StatusError } from '../../src/errors.ts';
 import type { EpochMs } from '../../src/model/time.ts';
+import type { Disturbance } from '../../src/sandbox/course.ts';
 import {
   createWorld,
   type World as PlainWorld,
@@ -45,14 +46,27 @@ export interface World extends PlainWorld {
   force(monitorKey: string, status: ServiceStatus | null): void;
 }
 
-/** @param options `now` says when `force` acts; default: always `startedAt` */
+/**
+ * @param options `now` says when `force` acts; default: always `startedAt`. With `isCalm`, nothing is open at the start and
+ * nothing happens by itself afterwards
+ */
 export function createTestWorld({
   now,
+  isCalm = false,
   ...options
-}: Omit<WorldOptions, 'adjust'> & { readonly now?: () => EpochMs }): World {
+}: Omit<WorldOptions, 'adjust'> & { readonly now?: () => EpochMs; readonly isCalm?: boolean }): World {
+  const { startedAt } = options;
   const forces = createForces();
-  const world = createWorld({ ...options, adjust: forces.applyTo });
-  const reportsAt = (at: EpochMs) => reportsUntil(world.reports, at);
+  const isPast = ({ from, to }: Disturbance): boolean => from < startedAt && (to === null || to <= startedAt);
+  const { maintenances, reports, ...world } = createWorld({
+    ...options,
+    adjust: (service, natural) => forces.applyTo(service, isCalm ? natural.filter(isPast) : natural),
+  });
+  const shown = {
+    maintenances: maintenances.filter(({ from, to }) => !isCalm || from > startedAt || to < startedAt),
+    reports: reports.filter(({ updates }) => !isCalm || updates.every(({ at }) => at < startedAt)),
+  };
+  const reportsAt = (at: EpochMs) => reportsUntil(shown.reports, at);
   const find = (monitorKey: string): Service | undefined => {
     const number = /^[^/]+\/(\d+)$/.exec(monitorKey)?.[1];
     return number === undefined
@@ -61,6 +75,7 @@ export function createTestWorld({
   };
   return {
     ...world,
+    ...shown,
     seed: options.seed,
     startedAt: options.startedAt,
     reportsAt,
@@ -69,7 +84,7 @@ export function createTestWorld({
       services: world.services.map((service) => world.stateOf(service, at)),
       incidents: world.incidentsAt(at),
       reports: reportsAt(at),
-      maintenances: world.maintenances,
+      maintenances: shown.maintenances,
     }),
     find,
     force(monitorKey, status) {

@@ -8,6 +8,7 @@ import type { MonitorId } from '../../model/observation.ts';
 import type { Database, Reader } from '../../store/database.ts';
 import { readPages } from '../../store/pages.ts';
 import { recordChanges } from '../../store/revisions.ts';
+import { parseJson } from '../../transparency/entries.ts';
 
 const SiteCopySchema = z.object({
   upstreams: z.array(z.object({ id: z.string(), definitions: z.string(), announcements: z.string() })),
@@ -40,11 +41,7 @@ export async function readSiteCopy(reader: Reader): Promise<SiteCopy> {
 
 /** Null: not a valid copy. */
 export function parseSiteCopy(text: string): SiteCopy | null {
-  try {
-    return SiteCopySchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+  return parseJson(SiteCopySchema, text);
 }
 
 export async function readTimes(reader: Reader): Promise<CopiedTimes> {

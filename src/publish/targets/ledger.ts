@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { createSeal, systemRandom } from '../../access/digest.ts';
 import { ACCESS_TYPES } from '../../model/observation.ts';
 import { SLUG } from '../../model/scalars.ts';
+import { parseJson } from '../../transparency/entries.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import type { FileRecord, Manifest } from '../releases/manifest.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -50,15 +51,6 @@ export async function readLedger<Ledger>(
   if (bytes === null) return { kind: 'missing', version: null };
   const ledger = parse(bytes.toString('utf8'));
   return ledger === null ? { kind: 'unreadable', version } : { kind: 'read', version, ledger };
-}
-
-/** @returns null: not JSON of this shape */
-export function parseJson<Output>(schema: z.ZodType<Output>, text: string): Output | null {
-  try {
-    return schema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** Whether a path stays below the root. Paths come from a ledger, which others may have changed. */

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { PAGE_FOLDERS, SITE_FILES } from '../../model/slugs.ts';
+import { parseJson } from '../../transparency/entries.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
 import {
   HOME_SLUG,
@@ -14,7 +15,6 @@ import {
   type LedgerFormat,
   ledgerEntries,
   openEntries,
-  parseJson,
   readLedger,
   type SiteKey,
   sealEntries,
