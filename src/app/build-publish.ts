@@ -28,7 +28,6 @@ import {
   releaseBucket,
   releasesTask,
   type TargetKeeper,
-  targetDeps,
   uploadTask,
 } from './targets.ts';
 import { sitePageLog } from './transparency/log-keys.ts';
@@ -69,7 +68,7 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 
   async function begin(): Promise<void> {
     if (!options.isPublishing) publishing.memory = createSiteMemory(base.store);
-    else await beginPublishing({ base, serving, telling }, { progress: options.progress, releaseUploads });
+    else await beginPublishing({ base, serving, telling }, options.progress, releaseUploads);
   }
   const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
   closing.defer(() => publishing.publisher?.close());
@@ -128,10 +127,8 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 /** Starts the publishing thread. What the last process noted as published isn't published again. */
 async function beginPublishing(
   { base, serving, telling }: Parts,
-  {
-    progress,
-    releaseUploads,
-  }: { readonly progress: RunProgress | undefined; readonly releaseUploads: ReleaseUploads | null },
+  progress: RunProgress | undefined,
+  releaseUploads: ReleaseUploads | null,
 ): Promise<void> {
   const { store, folders, database, leases, components, place, log, publishing } = base;
   const since = await notedRevision(store, folders);
@@ -276,8 +273,7 @@ function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts
   return createTargetKeeper({
     config: live.config,
     make: (config) =>
-      configuredTargets(config, {
-        ...targetDeps(base, keeper),
+      configuredTargets(config, base, keeper, {
         mayUpload: async () => {
           const name = uploadTask(live.config());
           return name !== null && elections.confirm(name);
@@ -288,21 +284,14 @@ function createTargets(base: StoreParts, { keeper, metrics, events }: ServeParts
       return name === null || elections.leaseOf(name) !== null;
     },
     onReport: (report, run) => {
-      logTarget(log, { report, run, newsOf });
+      logTarget(log, newsOf, report, run);
       metrics.targetUpdated(report);
       events.announce();
     },
   });
 }
 
-function logTarget(
-  log: Log,
-  {
-    report,
-    run,
-    newsOf,
-  }: { readonly report: TargetReport; readonly run: string; readonly newsOf: ReturnType<typeof createNews> },
-): void {
+function logTarget(log: Log, newsOf: ReturnType<typeof createNews>, report: TargetReport, run: string): void {
   const { kind: target, place, filesWritten: written, filesRemoved: removed, durationMs, message, warnings } = report;
   for (const warning of newsOf(`warnings ${place}`, warnings)) log.warn({ run, target }, warning);
   for (const line of newsOf(`failed ${place}`, message === null ? [] : [message]))

@@ -69,15 +69,9 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
       publishing.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
     },
   });
-  const stored = isTaking ? releaseBucket(live.config(), base.proxy) : null;
-  const taking =
-    stored === null
-      ? null
-      : createTaking({
-          ...{ store: stored, folders, database, log, mayServe: keeper.mightServe },
-          copyKey: 'url' in base.place ? null : key,
-          refreshPages: () => keeper.refresh(now()),
-        });
+  const store = isTaking ? releaseBucket(live.config(), base.proxy) : null;
+  const copyKey = 'url' in base.place ? null : key;
+  const taking = store === null ? null : createTaking(base, keeper, { store, copyKey });
   if (taking !== null) closing.defer(taking.close);
   return {
     ...{ access, draw, keeper, oidc },

@@ -13,7 +13,7 @@ import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { createSiteMemory, type SiteMemory } from '../publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../publish/definitions/site-state.ts';
 import type { OwnComponents } from '../publish/draw/own-components.ts';
-import { createIconKeeper, ICON_BYTES_MAX, type IconKeeper } from '../publish/icons/icon-keeper.ts';
+import { createIconKeeper, ICON_BYTES_MAX } from '../publish/icons/icon-keeper.ts';
 import { releaseFolders } from '../publish/releases/folders.ts';
 import { createAudit } from '../store/audit.ts';
 import { createStore } from '../store/create-store.ts';
@@ -23,26 +23,17 @@ import { createLeases, FILE_LEASE_MS, SERVER_LEASE_MS } from '../store/nodes/lea
 import { createHttp } from '../sync/http/http.ts';
 import { followClock, now } from './clock.ts';
 import { createLiveConfig } from './live-config.ts';
-import type { Log } from './log.ts';
 import { createShown, type Shown } from './nodes/catch-up.ts';
-import { openStore, type StorePlace, storePlace } from './open-store.ts';
+import { type OpenStoreOptions, openStore, type StorePlace, storePlace } from './open-store.ts';
 import { createAuditTrail } from './operators/audit-trail.ts';
 import { openKey } from './secret-key.ts';
-import type { TargetKeeper } from './targets.ts';
 import type { PublisherClient } from './workers/publisher-client.ts';
 
-export interface StoreOptions {
-  readonly log: Log;
-  /** Prints sign-in mails instead of sending them. Default: false. */
-  readonly printsMail?: boolean;
-  /** True: a server, which waits for a database that can't be reached. Default: false. */
-  readonly isLasting?: boolean;
-  /** True: a read-only data folder is read, not refused. Default: false. */
-  readonly mayOnlyRead?: boolean;
+export interface StoreOptions extends Pick<OpenStoreOptions, 'log' | 'isLasting' | 'mayOnlyRead' | 'replacesDamaged'> {
   /** What happens to a database of an older version. Default: `refuse`. */
   readonly onOlder?: OnOlder;
-  /** False: a damaged database stays where it is, which is an error. Default: it is moved aside, and a new one is created. */
-  readonly replacesDamaged?: boolean;
+  /** Prints sign-in mails instead of sending them. Default: false. */
+  readonly printsMail?: boolean;
   /** What was opened before, to be closed after everything here. */
   readonly closing?: AsyncDisposableStack;
   /** Use this copy instead of the configured database. */
@@ -60,7 +51,7 @@ interface Publishing {
   /** Null: this process doesn't publish. */
   publisher: PublisherClient | null;
   /** Null: this process writes to no target. */
-  targets: TargetKeeper | null;
+  targets: { readonly withdraw: (slugs: readonly string[]) => void } | null;
 }
 
 export type StoreParts = Awaited<ReturnType<typeof buildStore>>;
@@ -76,12 +67,9 @@ export async function buildStore(first: Config, options: StoreOptions) {
   return openOrClose(closing, async () => {
     const place = options.place ?? storePlace(first);
     const database = await openStore(place, {
-      log,
+      onOlder: 'refuse',
+      ...options,
       now: now(),
-      isLasting: options.isLasting ?? false,
-      mayOnlyRead: options.mayOnlyRead ?? false,
-      onOlder: options.onOlder ?? 'refuse',
-      replacesDamaged: options.replacesDamaged ?? true,
       folder: first.data,
     });
     const store = createStore(database);
@@ -94,8 +82,7 @@ export async function buildStore(first: Config, options: StoreOptions) {
     const proxy = proxySettings(process.env);
     const onError = (error: unknown): void => log.error(messageOf(error));
     const stopping = new AbortController();
-    const { signal } = stopping;
-    const icons = createIcons(database, { now, signal, proxy, onError });
+    const icons = createIcons(database, proxy, stopping.signal, onError);
     closing.defer(icons.close);
     const http = createHttp({ proxy });
     closing.defer(http.close);
@@ -160,25 +147,7 @@ export function ownComponents({ site, data }: Config): OwnComponents | null {
 /** A page does not wait long for its icon. */
 const LIMITS = { bytesMax: ICON_BYTES_MAX, totalMs: 8 * SECOND_MS, connectionsMax: 2 };
 
-interface Icons extends Pick<IconKeeper, 'known'> {
-  /** Asks for those that pages want and that are due; whether there were any. Never throws. */
-  readonly refresh: (pages: readonly ResolvedPage[], at: Parameters<IconKeeper['refresh']>[1]) => Promise<boolean>;
-  readonly close: () => Promise<void>;
-}
-
-function createIcons(
-  database: Database,
-  {
-    now,
-    signal,
-    proxy,
-    onError,
-  }: Pick<Parameters<typeof createIconKeeper>[0], 'onError'> & {
-    readonly now: () => Parameters<IconKeeper['refresh']>[1];
-    readonly signal: AbortSignal;
-    readonly proxy: ProxySettings;
-  },
-): Icons {
+function createIcons(database: Database, proxy: ProxySettings, signal: AbortSignal, onError: (error: unknown) => void) {
   const anywhere = createHttp({ limits: LIMITS, proxy });
   const publicOnly = createHttp({ limits: LIMITS, proxy, isPublicOnly: true });
   const keeper = createIconKeeper({
@@ -192,7 +161,8 @@ function createIcons(
   });
   return {
     known: keeper.known,
-    refresh: (pages, at) => keeper.refresh(pages.flatMap(wantedIcon), at),
+    /** Asks for those that pages want and that are due; whether there were any. Never throws. */
+    refresh: (pages: readonly ResolvedPage[], at: EpochMs) => keeper.refresh(pages.flatMap(wantedIcon), at),
     close: async () => {
       await Promise.all([anywhere.close(), publicOnly.close()]);
     },

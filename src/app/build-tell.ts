@@ -7,35 +7,19 @@ import { now, sleep } from './clock.ts';
 import { createChannels } from './notify/channels.ts';
 import { createNotices } from './notify/notices.ts';
 
-interface TellOptions {
-  /** Prints mails instead of sending them. */
-  readonly printsMail: boolean;
-  /** False: other nodes send what is queued. */
-  readonly isSending: boolean;
-}
-
 export type TellParts = ReturnType<typeof buildTell>;
 
-export function buildTell(base: StoreParts, serving: ServeParts, { printsMail, isSending }: TellOptions) {
-  const { live, database, key, log, closing, http, store } = base;
-  const { access, keeper, draw, metrics } = serving;
-  const deliverer = createDeliverer({ sendMail: live.sendMail, now, proxy: base.proxy });
+export function buildTell(
+  base: StoreParts,
+  serving: ServeParts,
+  options: Pick<Parameters<typeof createNotices>[2], 'printsMail' | 'isSending'>,
+) {
+  const { live, closing, http, store, proxy } = base;
+  const deliverer = createDeliverer({ sendMail: live.sendMail, now, proxy });
   closing.defer(deliverer.close);
   const channels = createChannels({ config: live.config, upstreams: live.upstreams, http, store, now, sleep });
-  const notices = createNotices({
-    ...{
-      database,
-      key,
-      now,
-      log,
-      config: live.config,
-      access,
-      page: keeper.page,
-      pageKept: keeper.pageKept,
-      printsMail,
-      isSending,
-      giveWay: base.publishing.shown.giveWay,
-    },
+  const notices = createNotices(base, serving, {
+    ...options,
     knowChannels: async () => void (await channels.known()),
     channels: () =>
       channels.latest().map((channel) => ({
@@ -43,9 +27,7 @@ export function buildTell(base: StoreParts, serving: ServeParts, { printsMail, i
         recipients: listRecipients(channel),
         deliver: (notice, recipient) => deliverer.deliver(channel, notice, recipient),
       })),
-    render: (view) => draw('subscribe', view),
-    onResult: metrics.noticesSettled,
   });
   closing.defer(notices.close);
-  return { notices, printsMail };
+  return { notices, printsMail: options.printsMail };
 }

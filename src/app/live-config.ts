@@ -14,23 +14,6 @@ import { scheduleIntervalMs } from '../sync/schedule.ts';
 import { bindUpstream, type Upstream } from '../sync/upstream.ts';
 import type { Log } from './log.ts';
 
-interface LiveConfig {
-  readonly config: () => Config;
-  readonly upstreams: () => readonly Upstream[];
-  readonly siteUrl: () => string;
-  /** Called once the port is known, if the configuration didn't set it. */
-  readonly setSiteUrl: (url: string) => void;
-  readonly siteInputs: () => SiteStateInputs;
-  readonly sendMail: SendMail;
-  /**
-   * Puts another configuration in force. Upstreams that stay as they are go on from what they remember.
-   *
-   * @returns names of settings that differ and need a restart; they stay as they were
-   * @throws CONFIG_INVALID with nothing changed
-   */
-  readonly replace: (next: Config) => readonly string[];
-}
-
 interface LiveConfigOptions {
   readonly log: Pick<Log, 'error'>;
   /** Print emails instead of sending them. */
@@ -39,7 +22,7 @@ interface LiveConfigOptions {
   readonly showsDrafts: boolean;
 }
 
-export function createLiveConfig(first: Config, options: LiveConfigOptions): LiveConfig {
+export function createLiveConfig(first: Config, options: LiveConfigOptions) {
   const { showsDrafts } = options;
   let config = first;
   let bound = bindUpstreams(config, showsDrafts, []);
@@ -49,10 +32,11 @@ export function createLiveConfig(first: Config, options: LiveConfigOptions): Liv
     config: () => config,
     upstreams: () => bound.map(({ upstream }) => upstream),
     siteUrl: () => siteUrl,
-    setSiteUrl: (url) => {
+    /** Called once the port is known, if the configuration didn't set it. */
+    setSiteUrl: (url: string) => {
       siteUrl = url;
     },
-    siteInputs: () => ({
+    siteInputs: (): SiteStateInputs => ({
       site: {
         url: siteUrl,
         name: config.site.name,
@@ -76,8 +60,14 @@ export function createLiveConfig(first: Config, options: LiveConfigOptions): Liv
         bound.flatMap(({ upstream: { id, vendorPage } }) => (vendorPage === null ? [] : [[id, vendorPage]])),
       ),
     }),
-    sendMail: (mail) => mailer(mail),
-    replace: (next) => {
+    sendMail: ((mail) => mailer(mail)) satisfies SendMail,
+    /**
+     * Puts another configuration in force. Upstreams that stay as they are go on from what they remember.
+     *
+     * @returns names of settings that differ and need a restart; they stay as they were
+     * @throws CONFIG_INVALID with nothing changed
+     */
+    replace: (next: Config): readonly string[] => {
       const nextBound = bindUpstreams(next, showsDrafts, bound);
       const kept = pickFixed(config);
       const wanted = pickFixed(next);

@@ -26,12 +26,12 @@ export function storePlace({ store, data }: Pick<Config, 'store' | 'data'>): Sto
   return store === undefined ? { file: join(data, 'pharos.db') } : { url: store.url.reveal() };
 }
 
-interface OpenStoreOptions {
+export interface OpenStoreOptions {
   readonly log: Log;
   readonly now: EpochMs;
-  /** Wait for a database server that can't be reached. Published pages are served in the meantime. */
-  readonly isLasting: boolean;
-  /** True: open a read-only file. Default: that is an error. */
+  /** True: a server, which waits for a database that can't be reached. Default: false. */
+  readonly isLasting?: boolean;
+  /** True: a read-only data folder is read, not refused. Default: false. */
   readonly mayOnlyRead?: boolean;
   readonly onOlder: OnOlder;
   /** False: a damaged file stays where it is, which is an error. Default: it is moved aside, and a new one is created. */
@@ -47,7 +47,7 @@ const READ_ONLY =
 
 /** @throws STORE_UNAVAILABLE */
 export async function openStore(place: StorePlace, options: OpenStoreOptions): Promise<Database> {
-  const { log, now, isLasting, onOlder, folder } = options;
+  const { log, now, isLasting = false, onOlder, folder, replacesDamaged = true } = options;
   if ('file' in place && options.mayOnlyRead && !isWritable(dirname(place.file))) {
     log.warn({ folder: dirname(place.file) }, READ_ONLY);
     return openSqliteReadOnly(place.file);
@@ -57,10 +57,7 @@ export async function openStore(place: StorePlace, options: OpenStoreOptions): P
     options.onCopy?.(copy);
   };
   if ('file' in place) {
-    const { database, damagedFile, copy } = openSqlite(place.file, now, {
-      onOlder,
-      ...(options.replacesDamaged === undefined ? {} : { replacesDamaged: options.replacesDamaged }),
-    });
+    const { database, damagedFile, copy } = openSqlite(place.file, now, { onOlder, replacesDamaged });
     if (damagedFile !== null) {
       log.error(
         { damagedFile },

@@ -13,22 +13,8 @@ import { readNamedData, readReleaseData } from '../publish/releases/release-data
 import type { StoreParts } from './build-store.ts';
 import { pageName } from './run/outcome.ts';
 
-export interface Plan {
-  readonly pages: readonly PagePlan[];
-  /** Pages that would not be published, and why. */
-  readonly problems: readonly { readonly slug: string; readonly message: string }[];
-}
-
-export interface PagePlan {
-  readonly slug: string;
-  readonly kind: 'new' | 'changed' | 'unchanged' | 'withdrawn';
-  /** Differences from the served release: `state`, `gate` …, each with the old and the new value. */
-  readonly facts: readonly { readonly name: string; readonly from: string | null; readonly to: string | null }[];
-  /** Paths of new files. */
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-}
+export type Plan = Awaited<ReturnType<typeof planPublish>>;
+export type PagePlan = Awaited<ReturnType<typeof planPage>>;
 
 interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
   readonly pharos: Pick<StoreParts, 'store' | 'folders'>;
@@ -37,7 +23,7 @@ interface PlanDeps extends Pick<PageReleaseDeps, 'renderer' | 'filesOf'> {
 }
 
 /** Compares every page with its served release. */
-export async function planPublish(deps: PlanDeps, state: SiteState): Promise<Plan> {
+export async function planPublish(deps: PlanDeps, state: SiteState) {
   const { pages, problems } = state.resolved;
   const planned: PagePlan[] = [];
   for (const page of pages) {
@@ -45,14 +31,14 @@ export async function planPublish(deps: PlanDeps, state: SiteState): Promise<Pla
     deps.onPage?.(planned.length, pages.length);
   }
   const damaged = releaseProblems(deps.pharos.folders);
-  return { pages: [...planned, ...withdrawnPages(deps, state)], problems: [...damaged, ...problems] };
+  return {
+    pages: [...planned, ...withdrawnPages(deps, state)],
+    /** Pages that would not be published, and why. */
+    problems: [...damaged, ...problems],
+  };
 }
 
-async function planPage(
-  { pharos, renderer, filesOf }: PlanDeps,
-  state: SiteState,
-  page: ResolvedPage,
-): Promise<PagePlan> {
+async function planPage({ pharos, renderer, filesOf }: PlanDeps, state: SiteState, page: ResolvedPage) {
   const { slug, access, customDomain } = page.definition;
   const previous = currentManifest(pharos.folders, slug);
   const inputs = await loadPageInputs(pharos.store, state, page);
@@ -63,6 +49,7 @@ async function planPage(
   const added = [...keys.keys()].filter((path) => !Object.hasOwn(before, path));
   const changed = [...keys].filter(([path, key]) => Object.hasOwn(before, path) && before[path]?.key !== key);
   const removed = Object.keys(before).filter((path) => !keys.has(path));
+  /** Differences from the served release, each with the old and the new value. */
   const facts = [
     { name: 'state', from: servedState(pharos, previous), to: model.state },
     { name: 'gate', from: previous?.access ?? null, to: access },
@@ -71,8 +58,13 @@ async function planPage(
   const isSame = facts.length + added.length + changed.length + removed.length === 0;
   return {
     slug,
-    kind: previous === null ? 'new' : isSame ? 'unchanged' : 'changed',
+    kind: (previous === null ? 'new' : isSame ? 'unchanged' : 'changed') as
+      | 'new'
+      | 'unchanged'
+      | 'changed'
+      | 'withdrawn',
     facts,
+    /** Paths of new files. */
     added: added.toSorted(),
     changed: changed.map(([path]) => path).toSorted(),
     removed: removed.toSorted(),

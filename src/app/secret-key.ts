@@ -47,7 +47,7 @@ export async function openKey({ data, configured, database, log, isNewKey }: Key
   // What can only be read is not lost by reading it; and it may not even be there.
   const lost = database.isReadOnly ? 0 : await countLost(database, known).catch(whileAway(known));
   if (lost > 0 && !isNewKey) {
-    const message = lostMessage(lost, { path, isConfigured: configured !== null, isMissing: known === null });
+    const message = lostMessage(lost, path, configured !== null, known === null);
     throw new StatusError({ code: 'STORE_UNAVAILABLE', message });
   }
   const key = known ?? makeKey(data, path);
@@ -87,13 +87,7 @@ function acceptedDigest(key: Secret): string {
   return keyedDigest(key, 'accepted key');
 }
 
-interface LostKey {
-  readonly path: string;
-  readonly isConfigured: boolean;
-  readonly isMissing: boolean;
-}
-
-function lostMessage(lost: number, { path, isConfigured, isMissing }: LostKey): string {
+function lostMessage(lost: number, path: string, isConfigured: boolean, isMissing: boolean): string {
   const whose = lost === 1 ? 'The address of one subscriber is' : `The addresses of ${lost} subscribers are`;
   const found = isMissing
     ? `with a key that is not in ${path}`

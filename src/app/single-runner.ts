@@ -29,12 +29,8 @@ export function singleRunner({ http, store, now, sleep, onWait }: SingleRunnerDe
   return createRunner(
     { upstreamId, limits, ca, intervalMs, listCalls: 1, isHalfOpen: true },
     {
-      http,
+      ...{ http, now, sleep, random: Math.random, stored: store.database },
       quota: createQuota(store.database, Math.random),
-      now,
-      random: Math.random,
-      sleep,
-      stored: store.database,
       ...(onWait === undefined ? {} : { onWait }),
     },
   );

@@ -6,7 +6,6 @@
 import type { AccessPage } from '../access/access.ts';
 import type { Access } from '../access/create-access.ts';
 import type { Config } from '../config/load.ts';
-import type { SourceFreshness } from '../model/page.ts';
 import { noPageKey, type PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
@@ -31,28 +30,9 @@ interface SiteKeeperDeps {
   readonly onClosed: (slugs: readonly string[], state: SiteState) => void;
 }
 
-interface SiteKeeper {
-  /** Reads the state of the site from the store. When this resolves, changed access rules are in force. */
-  readonly refresh: (at: EpochMs) => Promise<SiteState>;
-  /** Serves the public pages on disk until the store can be read. */
-  readonly showLastPublished: () => void;
-  /** Whether a release may be served, after reading the store. */
-  readonly mayServe: (release: NextRelease, at: EpochMs) => Promise<boolean>;
-  /** The same, by what was last read. */
-  readonly mightServe: (release: NextRelease) => boolean;
-  /** The same object as long as nothing of it changed. */
-  readonly addresses: () => SiteAddresses;
-  /** The state when the store was last read; null: not read yet. */
-  readonly lastState: () => SiteState | null;
-  /** The page as last read; null: there is no such page, or nothing was read yet. */
-  readonly page: (slug: string) => ResolvedPage | null;
-  /** The page that something is kept for; null as above. */
-  readonly pageKept: (key: PageKey) => ResolvedPage | null;
-  /** How fresh each upstream was when last read; empty before the first time. */
-  readonly sources: () => readonly SourceFreshness[];
-}
+export type SiteKeeper = ReturnType<typeof createSiteKeeper>;
 
-export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
+export function createSiteKeeper(deps: SiteKeeperDeps) {
   const { folders, access } = deps;
   const pageOf = createReleasePages(folders);
   let known: ResolvedSite | null = null;
@@ -60,14 +40,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
   let home: string | null = null;
   let last: SiteState | null = null;
   /** The addresses and what they were made from, because every request needs them. */
-  let addressed: {
-    readonly siteUrl: string;
-    readonly config: Config;
-    readonly customDomains: typeof customDomains;
-    readonly home: string | null;
-    readonly known: ResolvedSite | null;
-    readonly addresses: SiteAddresses;
-  } | null = null;
+  let addressed: { readonly of: readonly unknown[]; readonly addresses: SiteAddresses } | null = null;
 
   async function adopt(state: SiteState): Promise<void> {
     const { resolved } = state;
@@ -90,6 +63,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
     return lastPublicPages(folders, deps.config().pages).filter(({ slug }) => !settled.has(slug));
   }
 
+  /** Reads the state of the site from the store. When this resolves, changed access rules are in force. */
   async function refresh(at: EpochMs): Promise<SiteState> {
     const state = await deps.readSite(at);
     last = state;
@@ -107,22 +81,21 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
 
   return {
     refresh,
+    /** Serves the public pages on disk until the store can be read. */
     showLastPublished: () => {
       const pages = lastPublicPages(folders, deps.config().pages);
       access.showPublic(pages.map(({ slug }) => slug));
       customDomains = mapDomains(pages);
     },
-    mayServe: async (release, at) => isServable(release, (await refresh(at)).resolved),
-    mightServe: (release) => last !== null && isServable(release, last.resolved),
-    addresses: () => {
+    /** Whether a release may be served, after reading the store. */
+    mayServe: async (release: NextRelease, at: EpochMs) => isServable(release, (await refresh(at)).resolved),
+    /** The same, by what was last read. */
+    mightServe: (release: NextRelease) => last !== null && isServable(release, last.resolved),
+    /** The same object as long as nothing of it changed. */
+    addresses: (): SiteAddresses => {
       const [siteUrl, config] = [deps.siteUrl(), deps.config()];
-      const isSame =
-        addressed?.siteUrl === siteUrl &&
-        addressed.config === config &&
-        addressed.customDomains === customDomains &&
-        addressed.home === home &&
-        addressed.known === known;
-      if (addressed === null || !isSame) {
+      const of = [siteUrl, config, customDomains, home, known];
+      if (addressed === null || addressed.of.some((one, index) => one !== of[index])) {
         const { hostname, pathname } = new URL(siteUrl);
         const addresses: SiteAddresses = {
           siteHost: hostname.toLowerCase(),
@@ -132,13 +105,17 @@ export function createSiteKeeper(deps: SiteKeeperDeps): SiteKeeper {
           customDomains,
           publicFiles: new Set(config.publicFiles.map(({ path }) => path)),
         };
-        addressed = { siteUrl, config, customDomains, home, known, addresses };
+        addressed = { of, addresses };
       }
       return addressed.addresses;
     },
+    /** The state when the store was last read; null: not read yet. */
     lastState: () => last,
-    page: (slug) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
-    pageKept: (key) => known?.pages.find(({ identity }) => identity.key === key) ?? null,
+    /** The page as last read; null: there is no such page, or nothing was read yet. */
+    page: (slug: string) => known?.pages.find(({ definition }) => definition.slug === slug) ?? null,
+    /** The page that something is kept for; null as above. */
+    pageKept: (key: PageKey) => known?.pages.find(({ identity }) => identity.key === key) ?? null,
+    /** How fresh each upstream was when last read; empty before the first time. */
     sources: () => last?.sources ?? [],
   };
 }

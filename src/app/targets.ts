@@ -2,33 +2,25 @@
 
 import type { Config } from '../config/load.ts';
 import type { SourceFreshness } from '../model/page.ts';
-import type { EpochMs } from '../model/time.ts';
 import { type ProxySettings, proxySettings } from '../network/proxy.ts';
 import { programVersion } from '../publish/draw/program-version.ts';
-import type { ReleaseFolders } from '../publish/releases/folders.ts';
-import { createTarget, type Target, type TargetOptions, type TargetReport } from '../publish/targets/create-target.ts';
+import { createTarget, type Target, type TargetReport } from '../publish/targets/create-target.ts';
 import type { PageLock } from '../publish/targets/host-files.ts';
 import { createBucket, createFolder, fenceStore, type ObjectStore } from '../publish/targets/object-store.ts';
 import { createStaticListing } from '../publish/targets/static-listing.ts';
-import type { Secret } from '../schema/secret.ts';
-import type { Database } from '../store/database.ts';
 import { raiseReleaseNumbers } from '../store/release-numbers.ts';
+import type { StoreParts } from './build-store.ts';
 import { now } from './clock.ts';
 
-interface TargetDeps {
-  readonly folders: ReleaseFolders;
-  /** Key for parts of the ledger that only Pharos may read. */
-  readonly key: Secret;
-  readonly onNumbers: TargetOptions['onNumbers'];
-  readonly now: () => EpochMs;
-  readonly siteUrl: () => string;
-  /** Slug of the page that the root is an address of. */
-  readonly home: () => string | null;
+/** What targets show of a site that is not in its releases. */
+interface TargetSite {
+  /** With the slug of the page that the root is an address of. */
+  readonly addresses: () => { readonly home: string | null };
   /** How fresh each upstream is by now. */
   readonly sources: () => readonly SourceFreshness[];
-  /** Whether this node is elected to upload; checked before each write. Default: it is the only node. */
-  readonly mayUpload?: () => Promise<boolean>;
 }
+
+type TargetBase = Pick<StoreParts, 'folders' | 'key' | 'live' | 'database'>;
 
 /**
  * Name of the task that one node is elected for: uploading to the bucket. Folders belong to their node. Null: there is no
@@ -43,23 +35,6 @@ export function releasesTask({ releases }: Pick<Config, 'releases'>): string | n
   return releases === undefined ? null : `releases/s3://${releases.s3.bucket}/${releases.s3.prefix}`;
 }
 
-/** What targets need of a site. */
-export function targetDeps(
-  {
-    folders,
-    key,
-    live,
-    database,
-  }: Pick<TargetDeps, 'folders' | 'key'> & { readonly live: Pick<TargetDeps, 'siteUrl'>; readonly database: Database },
-  { addresses, sources }: Pick<TargetDeps, 'sources'> & { readonly addresses: () => { readonly home: string | null } },
-): TargetDeps {
-  return {
-    ...{ folders, key, now, siteUrl: live.siteUrl, sources },
-    onNumbers: (numbers) => raiseReleaseNumbers(database, numbers),
-    home: () => addresses().home,
-  };
-}
-
 /** Parallel requests for releases: a web node that begins with nothing fetches thousands of small objects. */
 const RELEASE_CONNECTIONS_MAX = 32;
 
@@ -71,30 +46,46 @@ export function releaseBucket({ releases }: Pick<Config, 'releases'>, proxy: Pro
 }
 
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
-export function folderTarget(
-  folder: string,
-  config: Config,
-  { folders, key, onNumbers, siteUrl, home, sources, isSealed }: TargetDeps & { readonly isSealed: boolean },
-): Target {
-  const hostFiles = { isHttps: siteUrl().startsWith('https:') };
+export function folderTarget(folder: string, config: Config, base: TargetBase, site: TargetSite, isSealed: boolean) {
+  const hostFiles = { isHttps: base.live.siteUrl().startsWith('https:') };
   const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ folders, home, sources, sealed, hostFiles, version: programVersion(null) });
-  return createTarget({ store: createFolder(folder), key, onNumbers, listing });
+  return createTarget({ store: createFolder(folder), ...targetParts(base, site, sealed, hostFiles) });
 }
 
-/** Every target that is configured. Nothing is opened before it is used. */
-export function configuredTargets(config: Config, deps: TargetDeps, isSealed = config.output.sealed): Target[] {
+/**
+ * Every target that is configured. Nothing is opened before it is used.
+ *
+ * @param mayUpload whether this node is elected to upload; checked before each write. Default: it is the only node
+ */
+export function configuredTargets(
+  config: Config,
+  base: TargetBase,
+  site: TargetSite,
+  { isSealed = config.output.sealed, mayUpload }: { isSealed?: boolean; mayUpload?: () => Promise<boolean> } = {},
+): Target[] {
   const { folder, s3 } = config.output;
-  const targets = folder === undefined ? [] : [folderTarget(folder, config, { ...deps, isSealed })];
+  const targets = folder === undefined ? [] : [folderTarget(folder, config, base, site, isSealed)];
   if (s3 === undefined) return targets;
-  const { key, onNumbers, mayUpload } = deps;
-  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
-  const listing = createStaticListing({ ...deps, sealed, hostFiles: null, version: programVersion(null) });
   const proxy = proxySettings(process.env);
-  const bucket = createBucket({ ...s3, setting: 'output.s3' }, { now: deps.now, random: Math.random, proxy });
+  const bucket = createBucket({ ...s3, setting: 'output.s3' }, { now, random: Math.random, proxy });
   // A node that was paused while another took over must not overwrite what that one wrote.
   const store = mayUpload === undefined ? bucket : fenceStore(bucket, mayUpload);
-  return [...targets, createTarget({ store, encoding: s3.contentEncoding, key, onNumbers, listing })];
+  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
+  return [...targets, createTarget({ store, encoding: s3.contentEncoding, ...targetParts(base, site, sealed, null) })];
+}
+
+function targetParts(
+  { folders, key, database }: TargetBase,
+  { addresses, sources }: TargetSite,
+  sealed: ReadonlyMap<string, PageLock>,
+  hostFiles: { readonly isHttps: boolean } | null,
+) {
+  const home = () => addresses().home;
+  return {
+    key,
+    onNumbers: (numbers: ReadonlyMap<string, number>) => raiseReleaseNumbers(database, numbers),
+    listing: createStaticListing({ folders, home, sources, sealed, hostFiles, version: programVersion(null) }),
+  };
 }
 
 function pageLocks({ pages, site }: Config): ReadonlyMap<string, PageLock> {
@@ -106,20 +97,7 @@ function pageLocks({ pages, site }: Config): ReadonlyMap<string, PageLock> {
   );
 }
 
-export interface TargetKeeper {
-  /** Reads the targets' ledgers and brings the targets up to date, in the background. */
-  readonly open: () => void;
-  /** This node uploads from now on. Another one did before, so the ledger is read again. */
-  readonly takeOver: () => void;
-  /** Updates the targets after this run, in the background. If an update is running, another one follows it. */
-  readonly follow: (runId: string) => void;
-  /** Removes these pages from every target at once, interrupting any update. */
-  readonly withdraw: (slugs: readonly string[]) => void;
-  /** Report of the last update of each target. */
-  readonly reports: () => readonly TargetReport[];
-  /** Stops updates; the next start continues them. */
-  readonly close: () => Promise<void>;
-}
+export type TargetKeeper = ReturnType<typeof createTargetKeeper>;
 
 interface TargetKeeperOptions {
   /** The one in force. */
@@ -131,7 +109,7 @@ interface TargetKeeperOptions {
 }
 
 /** Creates the keeper. A slow or unreachable target delays nothing, not even the other target. */
-export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
+export function createTargetKeeper(options: TargetKeeperOptions) {
   const { config, make } = options;
   let kept: { readonly config: Config; readonly keepers: readonly OneKeeper[] } | null = null;
   /** Resolves when the targets of former configurations have stopped: two must never write to one place. */
@@ -148,29 +126,35 @@ export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
     const wanted = config();
     if (kept?.config === wanted) return kept.keepers;
     if (kept !== null) retire();
-    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, { ...options, ready: retired })) };
+    kept = { config: wanted, keepers: make(wanted).map((target) => keepOne(target, options, retired)) };
     return kept.keepers;
   }
 
+  /** Reads the targets' ledgers and brings the targets up to date, in the background. */
   const open = (): void => {
     for (const keeper of current()) keeper.open();
   };
 
   return {
     open,
+    /** This node uploads from now on. Another one did before, so the ledger is read again. */
     takeOver: () => {
       if (isClosed) return;
       retire();
       open();
     },
-    follow: (runId) => {
+    /** Updates the targets after this run, in the background. If an update is running, another one follows it. */
+    follow: (runId: string) => {
       if (!isClosed) for (const keeper of current()) keeper.follow(runId);
     },
-    withdraw: (slugs) => {
+    /** Removes these pages from every target at once, interrupting any update. */
+    withdraw: (slugs: readonly string[]) => {
       if (isClosed || slugs.length === 0) return;
       for (const keeper of current()) keeper.withdraw();
     },
+    /** Report of the last update of each target. */
     reports: () => kept?.keepers.flatMap((keeper) => keeper.report() ?? []) ?? [],
+    /** Stops updates; the next start continues them. */
     close: async () => {
       isClosed = true;
       retire();
@@ -183,23 +167,10 @@ export function createTargetKeeper(options: TargetKeeperOptions): TargetKeeper {
 const CLOSING = 'closing';
 const OPENING = 'start';
 
-interface OneKeeper {
-  readonly open: () => void;
-  /** Updates at once; removals come first. */
-  readonly withdraw: () => void;
-  readonly follow: (runId: string) => void;
-  readonly report: () => TargetReport | null;
-  readonly close: () => Promise<void>;
-}
+type OneKeeper = ReturnType<typeof keepOne>;
 
-function keepOne(
-  target: Target,
-  {
-    onReport,
-    isOurs,
-    ready,
-  }: Pick<TargetKeeperOptions, 'onReport' | 'isOurs'> & { readonly ready: Promise<unknown> | null },
-): OneKeeper {
+/** @param ready resolves when others have stopped writing there; null: nobody did */
+function keepOne(target: Target, { onReport, isOurs }: TargetKeeperOptions, ready: Promise<unknown> | null) {
   let last: TargetReport | null = null;
   let isRunning = false;
   let isClosed = false;
@@ -231,6 +202,7 @@ function keepOne(
         .then(() => follow(OPENING));
     },
     follow,
+    /** Updates at once; removals come first. */
     withdraw: () => {
       target.interrupt();
       follow(CLOSING);

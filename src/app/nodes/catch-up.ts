@@ -56,24 +56,13 @@ export function createCatchUp(look: () => Promise<void>, limitMs = LIMIT_MS): ()
   };
 }
 
-/** The commit up to which this node shows everything. */
-export interface Shown {
-  readonly revision: () => number;
-  /** Whether pages are being published. */
-  readonly isPublishing: () => boolean;
-  /** Publishes; null: not everything up to a commit, but a single page. */
-  readonly publish: <Report>(revision: number | null, task: () => Promise<Report>) => Promise<Report>;
-  readonly reach: (revision: number) => void;
-  /** Resolves when pages were published. */
-  readonly published: () => Promise<void>;
-  /** For work that can wait: lets this thread do other things, and pages that are being published go first, but not for long. */
-  readonly giveWay: () => Promise<void>;
-}
-
 /** Work that waits goes on after this time even while pages are being published all the time. */
 const GIVE_WAY_MS = 250;
 
-export function createShown(): Shown {
+export type Shown = ReturnType<typeof createShown>;
+
+/** The commit up to which this node shows everything. */
+export function createShown() {
   let shown = 0;
   let tasks = 0;
   let ended = Promise.withResolvers<void>();
@@ -82,8 +71,10 @@ export function createShown(): Shown {
   };
   return {
     revision: () => shown,
+    /** Whether pages are being published. */
     isPublishing: () => tasks > 0,
-    publish: async (revision, task) => {
+    /** Publishes; null: not everything up to a commit, but a single page. */
+    publish: async <Report>(revision: number | null, task: () => Promise<Report>): Promise<Report> => {
       tasks += 1;
       try {
         const report = await task();
@@ -96,7 +87,9 @@ export function createShown(): Shown {
       }
     },
     reach,
+    /** Resolves when pages were published. */
     published: () => ended.promise,
+    /** For work that can wait: lets this thread do other things, and pages that are being published go first, but not for long. */
     giveWay: async () => {
       await nextTurn();
       if (tasks > 0) await Promise.race([ended.promise, wait(GIVE_WAY_MS, undefined, { ref: false })]);

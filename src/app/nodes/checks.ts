@@ -57,10 +57,8 @@ export function checksHere(base: Pick<StoreParts, 'live'>, checks: readonly OwnC
   );
 }
 
-type Needs = Pick<CheckerDeps, 'turn' | 'onChange' | 'onGap' | 'read' | 'write'>;
-
 /** A checker that connects to real targets. */
-export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs: Partial<Needs> = {}): Checker {
+export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs: Partial<CheckerDeps> = {}): Checker {
   const { database, live, proxy, log } = base;
   const { reference, resolver } = live.config().checks;
   const place = checkPlace(base);
@@ -98,16 +96,8 @@ async function waitBriefly(run: Promise<unknown>): Promise<void> {
   await Promise.race([run, sleep(PATIENCE_MS, over.signal)]).finally(() => over.abort());
 }
 
-interface ChecksKeeper {
-  /** Runs checks from now on, after the run that records how long none were made. */
-  readonly open: (firstRun: Promise<unknown>) => void;
-  /** Checks immediately whether the list of checks has changed, as after a reload. */
-  readonly follow: () => void;
-  readonly close: () => Promise<void>;
-}
-
 /** Runs this node's checks. Lists from upstreams are read again every minute. */
-export function createChecksKeeper(base: StoreParts, engine: Engine, elections: Elections): ChecksKeeper {
+export function createChecksKeeper(base: StoreParts, engine: Engine, elections: Elections) {
   let current: { readonly key: string; readonly checker: Checker } | null = null;
   let looking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
@@ -141,12 +131,14 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
     looking = looking.then(look).catch((error: unknown) => base.log.error(messageOf(error)));
   };
   return {
-    open: (firstRun) => {
+    /** Runs checks from now on, after the run that records how long none were made. */
+    open: (firstRun: Promise<unknown>) => {
       looking = waitBriefly(firstRun.catch(() => undefined));
       follow();
       timer = setInterval(follow, MINUTE_MS);
       timer.unref();
     },
+    /** Checks immediately whether the list of checks has changed, as after a reload. */
     follow,
     close: async () => {
       isClosed = true;

@@ -12,18 +12,7 @@ import type { Lease, Leases } from '../../store/nodes/leases.ts';
 import { nextRunAfter, scheduleJitterMs } from '../../sync/schedule.ts';
 import { readSchedules } from '../live-config.ts';
 
-export interface Elections {
-  /** The lease of a task, as far as this node knows; null: another node has it. Work for the task is fenced by it. */
-  readonly leaseOf: (name: string) => Lease | null;
-  /** Whether this node holds the lease now; if in doubt, asks the database. False if it can't be reached. */
-  readonly confirm: (name: string) => Promise<boolean>;
-  /**
-   * Takes free leases, now and from now on. Call it again to check at once. Resolves after the first check, whether or not the
-   * database can be reached.
-   */
-  readonly open: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type Elections = ReturnType<typeof createElections>;
 
 interface ElectionsDeps {
   readonly leases: Leases;
@@ -35,7 +24,7 @@ interface ElectionsDeps {
 
 const LOOKS_PER_LEASE = 4;
 
-export function createElections({ leases, names, onTaken }: ElectionsDeps): Elections {
+export function createElections({ leases, names, onTaken }: ElectionsDeps) {
   const taken = new Map<string, Lease>();
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
@@ -70,6 +59,7 @@ export function createElections({ leases, names, onTaken }: ElectionsDeps): Elec
     timer.unref();
   }
 
+  /** The lease of a task, as far as this node knows; null: another node has it. Work for the task is fenced by it. */
   const leaseOf = (name: string): Lease | null => {
     const lease = taken.get(name);
     return lease !== undefined && leases.seemsHeld(lease) ? lease : null;
@@ -77,10 +67,15 @@ export function createElections({ leases, names, onTaken }: ElectionsDeps): Elec
 
   return {
     leaseOf,
-    confirm: async (name) => {
+    /** Whether this node holds the lease now; if in doubt, asks the database. False if it can't be reached. */
+    confirm: async (name: string) => {
       const lease = leaseOf(name);
       return lease !== null && (await leases.confirm(lease).catch(() => false));
     },
+    /**
+     * Takes free leases, now and from now on. Call it again to check at once. Resolves after the first check, whether or not
+     * the database can be reached.
+     */
     open: async () => {
       await look().catch(() => undefined);
       if (timer === null) next();

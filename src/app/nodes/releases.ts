@@ -4,27 +4,22 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
-import type { NextRelease } from '../../publish/publish-control.ts';
 import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
 import { type Manifest, releasePage } from '../../publish/releases/manifest.ts';
 import { openEntries, type ReleaseIndex, type SiteKey, sealEntries } from '../../publish/targets/ledger.ts';
 import { type ObjectStore, objectDigest } from '../../publish/targets/object-store.ts';
-import { createTaker, type Taker } from '../../publish/targets/take.ts';
+import { createTaker } from '../../publish/targets/take.ts';
 import { createUploader } from '../../publish/targets/upload.ts';
 import type { Database } from '../../store/database.ts';
 import { raiseReleaseNumbers } from '../../store/release-numbers.ts';
+import type { StoreParts } from '../build-store.ts';
+import { now } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { lookRegularly } from '../look-regularly.ts';
+import type { SiteKeeper } from '../site-keeper.ts';
 import { parseSiteCopy, readSiteCopy, readTimes, writeSiteCopy, writeTimes } from './site-copy.ts';
 
-export interface ReleaseUploads {
-  /** Something was published. */
-  readonly follow: () => void;
-  /** This node uploads from now on. Another one did before. */
-  readonly takeOver: () => void;
-  /** Resolves once the database knows the numbers in the store: a restored or new one would give them out again. */
-  readonly numbersKnown: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type ReleaseUploads = ReturnType<typeof createReleaseUploads>;
 
 interface ReleaseUploadsDeps {
   readonly store: ObjectStore;
@@ -46,7 +41,7 @@ const TIMES_EVERY_MS = 15_000;
 /** Pages are published although the store doesn't answer. */
 const NUMBERS_MAX_MS = 2_000;
 
-export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
+export function createReleaseUploads(deps: ReleaseUploadsDeps) {
   const { store, database, log } = deps;
   let copied: { readonly of: readonly unknown[]; readonly digest: string; readonly text: string } | null = null;
   const uploader = createUploader({
@@ -107,11 +102,14 @@ export function createReleaseUploads(deps: ReleaseUploadsDeps): ReleaseUploads {
   const timer = setInterval(follow, LOOK_EVERY_MS);
   timer.unref();
   return {
+    /** Something was published. */
     follow,
+    /** This node uploads from now on. Another one did before. */
     takeOver: () => {
       uploader.forget();
       follow();
     },
+    // Resolves once the database knows the numbers in the store: a restored or new one would give them out again.
     // A store that can't be read is reported by the next upload, which also learns them.
     numbersKnown: async () => {
       numbers ??= Promise.race([
@@ -140,32 +138,20 @@ function isShown(state: SiteState | null, release: Pick<Manifest, 'slug' | 'acce
   return isDecided || withheld.includes(slug) ? false : null;
 }
 
-/** Keeps a web node current with the releases that other nodes upload. */
-interface TakingDeps extends Pick<ReleaseUploadsDeps, 'store' | 'folders' | 'database' | 'log'> {
-  /** Key of the encrypted definitions in the bucket; null: the node reads them from the database. */
-  readonly copyKey: SiteKey | null;
-  /** Reads access rules. */
-  readonly refreshPages: () => Promise<unknown>;
-  /** By the access rules that were read last. */
-  readonly mayServe: (release: NextRelease) => boolean;
-}
-
-interface Taking {
-  readonly ensure: Taker['ensure'];
-  /** Takes what there is by now. */
-  readonly refresh: Taker['refresh'];
-  /** Whether there are releases to serve, from the store or from before. */
-  readonly hasReleases: Taker['hasReleases'];
-  /** Takes releases, now and from now on. Resolves after the first try, whether or not the store can be reached. */
-  readonly open: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
 /** Without announcements: one small request a second. */
 const ASK_EVERY_MS = 1_000;
 
-export function createTaking(deps: TakingDeps): Taking {
-  const { database, log, copyKey } = deps;
+/**
+ * Keeps a web node current with the releases that other nodes upload.
+ *
+ * @param keeper decides by the access rules that were read last
+ * @param copyKey of the encrypted definitions in the bucket; null: the node reads them from the database
+ */
+export function createTaking(
+  { folders, database, log }: Pick<StoreParts, 'folders' | 'database' | 'log'>,
+  keeper: SiteKeeper,
+  { store, copyKey }: { readonly store: ObjectStore; readonly copyKey: SiteKey | null },
+) {
   const logged = new Set<string>();
   let isClosed = false;
   const tell = (error: unknown): void => {
@@ -175,63 +161,49 @@ export function createTaking(deps: TakingDeps): Taking {
     log.error(isStatusError(error) ? message : `Can’t fetch a release: ${message}. Pharos tries again.`);
   };
   const taker = createTaker({
-    ...deps,
-    mayServe: async (release) => deps.mayServe(release),
+    ...{ store, folders },
+    mayServe: async (release) => keeper.mightServe(release),
     onIndex: async (index, sealed) => {
       if (copyKey === null) return;
-      await adoptCopy(database, { index, sealed, key: copyKey });
-      await deps.refreshPages();
+      await adoptCopy(database, index, sealed, copyKey);
+      await keeper.refresh(now());
     },
     onError: tell,
   });
-  let timer: NodeJS.Timeout | null = null;
-  let isLooking = false;
-  let isAnnounced = false;
-  let unlisten: () => Promise<void> = async () => undefined;
+  let stop: () => Promise<void> = async () => undefined;
 
   async function look(): Promise<void> {
-    isLooking = true;
-    isAnnounced = false;
-    if (timer !== null) clearTimeout(timer);
     try {
-      await deps.refreshPages();
+      await keeper.refresh(now());
       const releases = await taker.refresh();
-      if (releases > 0) log.info({ place: deps.store.place, releases }, 'releases fetched');
+      if (releases > 0) log.info({ place: store.place, releases }, 'releases fetched');
       logged.clear();
     } catch (error) {
       tell(error);
     }
-    isLooking = false;
-    if (isClosed) return;
-    timer = setTimeout(() => void look(), isAnnounced ? 0 : ASK_EVERY_MS);
-    timer.unref();
   }
 
   return {
     ensure: taker.ensure,
+    /** Takes what there is by now. */
     refresh: taker.refresh,
+    /** Whether there are releases to serve, from the store or from before. */
     hasReleases: taker.hasReleases,
+    /** Takes releases, now and from now on. Resolves after the first try, whether or not the store can be reached. */
     open: async () => {
       await look();
-      unlisten = database.listen(() => {
-        isAnnounced = true;
-        if (!isLooking && !isClosed) void look();
-      });
+      if (!isClosed) stop = lookRegularly(database, ASK_EVERY_MS, look);
     },
     close: async () => {
       isClosed = true;
-      if (timer !== null) clearTimeout(timer);
-      await unlisten();
+      await stop();
       await taker.close();
     },
   };
 }
 
 /** Writes the definitions from the bucket into the node's own database. */
-async function adoptCopy(
-  database: Database,
-  { index, sealed, key }: { readonly index: ReleaseIndex; readonly sealed: Buffer | null; readonly key: SiteKey },
-): Promise<void> {
+async function adoptCopy(database: Database, index: ReleaseIndex, sealed: Buffer | null, key: SiteKey): Promise<void> {
   if (index.site === null)
     throw new StatusError({
       code: 'TARGET_REFUSED',

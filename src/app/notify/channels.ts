@@ -30,19 +30,6 @@ interface KnownChannels {
   readonly off: readonly ChannelOff[];
 }
 
-interface Channels {
-  /**
-   * Returns the channels. Requests those of upstreams again after a while; if that fails, the known ones stay. Never throws
-   * because of an upstream.
-   */
-  readonly known: () => Promise<KnownChannels>;
-  /**
-   * Returns the channels that are known now: those of the current configuration, and those of upstreams as last read. Starts a
-   * new request if one is due.
-   */
-  readonly latest: () => readonly Channel[];
-}
-
 interface ChannelsDeps extends SingleRunnerDeps {
   /** The current configuration. */
   readonly config: () => Config;
@@ -52,7 +39,7 @@ interface ChannelsDeps extends SingleRunnerDeps {
 /** How often upstreams are asked for their channels, which rarely change. */
 const ASK_AGAIN_MS = 10 * MINUTE_MS;
 
-export function createChannels(deps: ChannelsDeps): Channels {
+export function createChannels(deps: ChannelsDeps) {
   let config: Config | null = null;
   let askAgainAt = 0;
   let known: Promise<KnownChannels> = Promise.resolve({ channels: [], off: [] });
@@ -87,8 +74,16 @@ export function createChannels(deps: ChannelsDeps): Channels {
     return known;
   };
   return {
+    /**
+     * Returns the channels. Requests those of upstreams again after a while; if that fails, the known ones stay. Never throws
+     * because of an upstream.
+     */
     known: refresh,
-    latest: () => {
+    /**
+     * Returns the channels that are known now: those of the current configuration, and those of upstreams as last read. Starts
+     * a new request if one is due.
+     */
+    latest: (): readonly Channel[] => {
       void refresh();
       const current = deps.config();
       return current.notifications.flatMap((entry) =>

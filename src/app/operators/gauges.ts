@@ -5,7 +5,6 @@ import { mailsWaiting } from '../../access/challenges.ts';
 import type { Access } from '../../access/create-access.ts';
 import { isStatusError } from '../../errors.ts';
 import { countEvents } from '../../exports/event-queue.ts';
-import type { State } from '../../model/state.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { sourceFreshness } from '../../publish/definitions/site-state.ts';
 import type { ReleaseFolders, ServedRelease } from '../../publish/releases/folders.ts';
@@ -15,30 +14,13 @@ import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { readHealth, windowName } from './ops-facts.ts';
 
-/** The HTTP server adds whether this node is ready and fresh. */
-type NodeGauges = Omit<Gauges, 'isReady' | 'isFresh'>;
-
-/** Figures from the store. */
-interface StoredFacts {
-  readonly upstreams: readonly {
-    readonly id: string;
-    readonly isAsked: boolean;
-    readonly quota: Gauges['upstreams'][number]['quota'];
-  }[];
-  readonly mailsWaiting: number;
-  readonly exports: Gauges['exports'];
-}
-
 /**
  * Creates the function that reads the gauges. If the store or the disk doesn't answer in time, their last values are used, so that
  * metrics also work when a database or a disk hangs. Ages are always current.
  *
  * @param served the releases that are served
  */
-export function createGaugeReader(
-  pharos: Pharos,
-  served: Latest<ReadonlyMap<string, ServedRelease>>,
-): () => Promise<NodeGauges> {
+export function createGaugeReader(pharos: Pharos, served: Latest<ReadonlyMap<string, ServedRelease>>) {
   const { live, folders } = pharos.base;
   const { keeper, access } = pharos.serving;
   const components = createComponentStates(folders, access);
@@ -46,7 +28,7 @@ export function createGaugeReader(
     await components.read(await served.read());
     return null;
   });
-  let known: StoredFacts = { upstreams: [], mailsWaiting: 0, exports: [] };
+  let known: Awaited<ReturnType<typeof storedFacts>> = { upstreams: [], mailsWaiting: 0, exports: [] };
   const facts = createLatest(known, async () => {
     try {
       await keeper.refresh(now());
@@ -58,7 +40,8 @@ export function createGaugeReader(
     return known;
   });
 
-  return async () => {
+  /** The HTTP server adds whether this node is ready and fresh. */
+  return async (): Promise<Omit<Gauges, 'isReady' | 'isFresh'>> => {
     const stored = await facts.read();
     await releases.read();
     const at = now();
@@ -92,7 +75,8 @@ export function createGaugeReader(
   };
 }
 
-async function storedFacts({ base: { store, live } }: Pharos): Promise<StoredFacts> {
+/** Figures from the store. */
+async function storedFacts({ base: { store, live } }: Pharos) {
   const at = now();
   const upstreams = live.upstreams().map(async (upstream) => {
     const { circuit, quota } = await readHealth(store.database, upstream, at);
@@ -110,34 +94,13 @@ async function storedFacts({ base: { store, live } }: Pharos): Promise<StoredFac
   };
 }
 
-/** States of the components of public pages, as visitors see them. For metrics. */
-interface ComponentState {
-  /** Slug of its page. */
-  readonly page: string;
-  /** Its id in addresses. */
-  readonly component: string;
-  readonly state: State;
-}
-
-/** What is remembered about a page while one of its releases is served. */
-interface PageStates {
-  readonly number: number;
-  readonly staleAfter: EpochMs;
-  readonly states: readonly ComponentState[];
-}
-
-interface ComponentStates {
-  /** Reads what releases say that weren't read yet. */
-  readonly read: (served: ReadonlyMap<string, ServedRelease>) => Promise<void>;
-  /** From memory. Pages that are no longer public are left out. If a copy is out of date, its states are unknown. */
-  readonly known: (now: EpochMs) => readonly ComponentState[];
-}
-
-function createComponentStates(folders: ReleaseFolders, access: Pick<Access, 'pageOf'>): ComponentStates {
-  const known = new Map<string, PageStates>();
+/** States of the components of public pages, as visitors see them, by page while one of its releases is served. */
+function createComponentStates(folders: ReleaseFolders, access: Pick<Access, 'pageOf'>) {
+  const known = new Map<string, NonNullable<Awaited<ReturnType<typeof readStates>>>>();
   const isPublic = (slug: string): boolean => access.pageOf(slug)?.gate.kind === 'public';
   return {
-    read: async (served) => {
+    /** Reads what releases say that weren't read yet. */
+    read: async (served: ReadonlyMap<string, ServedRelease>) => {
       for (const slug of known.keys()) if (served.get(slug)?.isPublic !== true) known.delete(slug);
       for (const [slug, release] of served) {
         if (!release.isPublic || !isPublic(slug) || known.get(slug)?.number === release.number) continue;
@@ -146,16 +109,17 @@ function createComponentStates(folders: ReleaseFolders, access: Pick<Access, 'pa
         else known.set(slug, read);
       }
     },
-    known: (now) =>
+    /** From memory. Pages that are no longer public are left out. If a copy is out of date, its states are unknown. */
+    known: (now: EpochMs): Gauges['components'] =>
       [...known].flatMap(([slug, { staleAfter, states }]) => {
         if (!isPublic(slug)) return [];
-        return now > staleAfter ? states.map((one) => ({ ...one, state: 'unknown' as const })) : states;
+        return now > staleAfter ? states.map((one) => ({ ...one, state: 'unknown' })) : states;
       }),
   };
 }
 
 /** Null: the release was removed in the meantime, is damaged, or is of an older version. The next scrape tries again. */
-async function readStates(folders: ReleaseFolders, slug: string, number: number): Promise<PageStates | null> {
+async function readStates(folders: ReleaseFolders, slug: string, number: number) {
   const data = (await loadReleaseData(folders, slug, number))?.onDemand ?? null;
   if (data === null) return null;
   const states = data.subjects.components.map(({ id, subject }) => ({
@@ -171,18 +135,13 @@ async function readStates(folders: ReleaseFolders, slug: string, number: number)
 /** A scrape times out after ten seconds by default. */
 const PATIENCE_MS = 1_000;
 
-export interface Latest<T> {
-  /** Reads again, one read at a time, and returns the latest value. */
-  readonly read: () => Promise<T>;
-  /** How long the current read has taken so far; 0: there is none. */
-  readonly waitingMs: () => number;
-}
+export type Latest<T> = ReturnType<typeof createLatest<T>>;
 
 /**
  * @param first the value before anything was read
  * @param readNow if it fails, the last value stays; its errors are reported elsewhere
  */
-export function createLatest<T>(first: T, readNow: () => Promise<T>, patienceMs: number = PATIENCE_MS): Latest<T> {
+export function createLatest<T>(first: T, readNow: () => Promise<T>, patienceMs: number = PATIENCE_MS) {
   let last = first;
   let reading: Promise<void> | null = null;
   let since = 0;
@@ -197,11 +156,13 @@ export function createLatest<T>(first: T, readNow: () => Promise<T>, patienceMs:
   }
 
   return {
-    read: async () => {
+    /** Reads again, one read at a time, and returns the latest value. */
+    read: async (): Promise<T> => {
       reading ??= readOnce();
       await Promise.race([reading, wait(patienceMs, undefined, { ref: false })]);
       return last;
     },
+    /** How long the current read has taken so far; 0: there is none. */
     waitingMs: () => (reading === null ? 0 : performance.now() - since),
   };
 }

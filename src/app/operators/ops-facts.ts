@@ -8,6 +8,7 @@ import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
 import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
+import type { SiteState } from '../../publish/definitions/site-state.ts';
 import { heldRelease } from '../../publish/releases/clean.ts';
 import {
   currentNumber,
@@ -21,9 +22,8 @@ import type { Store } from '../../store/create-store.ts';
 import type { Reader } from '../../store/database.ts';
 import { lastChecked } from '../../store/nodes/checks.ts';
 import { readControl, requestsSince } from '../../store/upstream-control.ts';
-import { type Circuit, readCircuit } from '../../sync/pass/pass.ts';
+import { readCircuit } from '../../sync/pass/pass.ts';
 import { quotaWindows } from '../../sync/pass/quota.ts';
-import type { UpstreamReport } from '../../sync/pass/report.ts';
 import type { Upstream } from '../../sync/upstream.ts';
 import type { OpsFacts, OpsPageFacts, RunFacts, UpstreamFacts } from '../../views/operators/ops-facts.ts';
 import type { StoreParts } from '../build-store.ts';
@@ -41,14 +41,7 @@ const SUMMARIES_MAX = 10 * PAGES_SHOWN;
 const SIGN_IN_DAYS = 7;
 
 /** What a release's manifest is shown of; manifests of large pages are long, and releases never change. */
-type ReleaseSummary = Pick<NonNullable<OpsPageFacts['release']>, 'number' | 'asOf' | 'filesTotal' | 'bytesTotal'> & {
-  readonly access: Manifest['access'];
-  readonly completes: number | null;
-};
-
-interface OpsFactsSource {
-  readonly facts: (now: EpochMs) => Promise<OpsFacts>;
-}
+type ReleaseSummary = ReturnType<typeof summaryOfManifest>;
 
 /** Null: the release is not kept any more. */
 function createSummaries(folders: ReleaseFolders): (slug: string, number: number) => ReleaseSummary | null {
@@ -66,7 +59,7 @@ function createSummaries(folders: ReleaseFolders): (slug: string, number: number
 }
 
 /** Makes the source; it remembers what releases are made of. */
-export function createOpsFacts(pharos: Pharos, redact: (text: string) => string): OpsFactsSource {
+export function createOpsFacts(pharos: Pharos, redact: (text: string) => string) {
   const releaseSummary = createSummaries(pharos.base.folders);
 
   function pageFacts({ definition, settings }: ResolvedPage): OpsPageFacts {
@@ -90,7 +83,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
   }
 
   return {
-    facts: async (now) => {
+    facts: async (now: EpochMs): Promise<OpsFacts> => {
       const { store, live } = pharos.base;
       const config = live.config();
       const state = await pharos.serving.keeper.refresh(now);
@@ -109,11 +102,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
         timezone: config.site.timezone,
         canRun: pharos.publishing.publisher !== null,
         upstreams: await Promise.all(
-          pharos.base.live.upstreams().map(async (upstream) => {
-            const source = state.sources.find(({ upstreamId }) => upstreamId === upstream.id);
-            const heard = { at: source?.monitorsAt ?? null, isStale: source?.isMonitorsStale ?? true };
-            return upstreamFacts(store, upstream, { now, reports, heard, redact });
-          }),
+          live.upstreams().map((upstream) => upstreamFacts(pharos, upstream, state, reports, redact)),
         ),
         runs: [...underWay(pharos.publishing.engine.underWay()), ...reports.map((report) => runFacts(report, redact))],
         pages: listed.slice(0, PAGES_SHOWN).map((page) => pageFacts(page)),
@@ -144,7 +133,7 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
   };
 }
 
-function summaryOfManifest({ number, asOf, access, completes, files }: Manifest): ReleaseSummary {
+function summaryOfManifest({ number, asOf, access, completes, files }: Manifest) {
   const records = Object.values(files);
   return {
     number,
@@ -170,39 +159,32 @@ function underWay(runs: ReturnType<Engine['underWay']>): RunFacts[] {
   return runs.map((run) => ({ ...run, endedAt: null, hasFailed: false, outcome: '' })).toReversed();
 }
 
-interface UpstreamContext {
-  readonly now: EpochMs;
-  readonly reports: readonly RunReport[];
-  readonly heard: { readonly at: EpochMs | null; readonly isStale: boolean };
-  readonly redact: (text: string) => string;
-}
-
 async function upstreamFacts(
-  store: Store,
+  { base: { store } }: Pharos,
   upstream: Upstream,
-  { now, reports, heard, redact }: UpstreamContext,
+  { sources, now }: SiteState,
+  reports: readonly RunReport[],
+  redact: (text: string) => string,
 ): Promise<UpstreamFacts> {
   const { circuit, quota } = await readHealth(store.database, upstream, now);
+  const source = sources.find(({ upstreamId }) => upstreamId === upstream.id);
   const passes = reports.flatMap((report) => {
     const item = report.pass?.upstreams.findLast(({ upstreamId }) => upstreamId === upstream.id);
     return item === undefined ? [] : [{ at: report.endedAt, item }];
   });
-  const failed = passes.find(
-    (pass): pass is { at: EpochMs; item: UpstreamReport & { kind: 'failed' } } => pass.item.kind === 'failed',
-  );
+  const failed = passes.flatMap(({ at, item }) => (item.kind === 'failed' ? [{ at, ...item }] : [])).at(0);
   const read = passes.find((pass) => pass.item.kind === 'ok');
   return {
     id: upstream.id,
     kind: upstream.kind,
-    heardAt: heard.at,
+    heardAt: source?.monitorsAt ?? null,
     intervalMs: upstream.intervalMs,
-    isStale: heard.isStale,
+    isStale: source?.isMonitorsStale ?? true,
     monitorsTotal: read?.item.monitorsTotal ?? null,
     quota,
     circuit,
     places: upstream.checks === undefined ? [] : await lastChecked(store.database, upstream.id),
-    lastError:
-      failed === undefined ? null : { at: failed.at, code: failed.item.code, message: redact(failed.item.message) },
+    lastError: failed === undefined ? null : { at: failed.at, code: failed.code, message: redact(failed.message) },
     notes: (read?.item.problems ?? []).map(({ place, message }) => redact(`${place}: ${message}`)),
   };
 }
@@ -255,20 +237,8 @@ async function signInFacts(store: Store, now: EpochMs): Promise<OpsFacts['signIn
   }));
 }
 
-/** Health of an upstream, from the store: remaining quota, and whether it is in back-off. */
-interface QuotaLeft {
-  readonly lengthMs: number;
-  readonly max: number;
-  readonly left: number;
-}
-
-interface UpstreamHealth {
-  readonly circuit: Circuit;
-  /** One for each window that limits it. */
-  readonly quota: readonly QuotaLeft[];
-}
-
-export async function readHealth(reader: Reader, upstream: Upstream, now: EpochMs): Promise<UpstreamHealth> {
+/** Health of an upstream, from the store: remaining quota in each window that limits it, and whether it is in back-off. */
+export async function readHealth(reader: Reader, upstream: Upstream, now: EpochMs) {
   const control = await readControl(reader, upstream.id);
   const quota = await Promise.all(
     quotaWindows(upstream.limits).map(async ({ lengthMs, requestsMax }) => {
@@ -280,6 +250,6 @@ export async function readHealth(reader: Reader, upstream: Upstream, now: EpochM
 }
 
 /** `minute` or `hour`: our windows are a little longer than the upstream's. */
-export function windowName({ lengthMs }: Pick<QuotaLeft, 'lengthMs'>): 'minute' | 'hour' {
+export function windowName({ lengthMs }: { readonly lengthMs: number }): 'minute' | 'hour' {
   return lengthMs >= HOUR_MS ? 'hour' : 'minute';
 }

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../model/time.ts';
 import type { Store } from '../../store/create-store.ts';
-import { type ActiveRun, beginRun, type RunDeps, type RunOrder, type RunOutcome } from './run.ts';
+import { type ActiveRun, type Asker, beginRun, type RunDeps, type RunOrder, type RunOutcome } from './run.ts';
 
-export interface RunRequest extends Omit<RunOrder, 'isManual' | 'isHinted' | 'isScheduled' | 'onTrouble'> {
+export interface RunRequest extends Omit<RunOrder, keyof Asker | 'onTrouble'> {
   /**
    * What triggered it: `schedule`, `command`, `rebuild`, `hook`, `write`, `start`, `check`; `news`: another process committed something.
    */
@@ -52,34 +52,7 @@ interface EngineDeps extends RunDeps {
   readonly hasNews?: () => boolean;
 }
 
-export interface Engine {
-  /**
-   * Queues a run after the current one. Waiting requests for the same upstreams become one run, so of each kind at most one
-   * runs and one waits. While a run waits for slow upstreams, urgent and scheduled requests join it.
-   */
-  readonly submit: (request: RunRequest) => QueuedRun;
-  /** `submit`, for callers that only want the report. */
-  readonly run: (request: RunRequest) => Promise<RunReport>;
-  /**
-   * Publishes what another process committed: within the current run if that still waits for upstreams, otherwise after it,
-   * unless that run has published it already.
-   */
-  readonly publishNews: () => void;
-  /** Runs a task between the current run and the next. */
-  readonly between: <T>(task: () => Promise<T>) => Promise<T>;
-  readonly lastReport: () => RunReport | null;
-  /** The current run, then the waiting ones, in order. */
-  readonly underWay: () => readonly RunUnderWay[];
-  /** Resolves when nothing is running. */
-  readonly idle: () => Promise<void>;
-}
-
-interface RunUnderWay {
-  readonly id: string;
-  readonly trigger: string;
-  /** Null: still waiting. */
-  readonly startedAt: EpochMs | null;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
 interface Waiting extends QueuedRun {
   readonly key: string;
@@ -123,33 +96,45 @@ interface Queue {
  * Creates the engine. Runs of this process never overlap; leases keep passes of other processes apart. The queue is our own,
  * because waiting runs are merged, moved forward and listed.
  */
-export function createEngine(deps: EngineDeps): Engine {
+export function createEngine(deps: EngineDeps) {
   const queue: Queue = {
     ...{ deps, waiting: [], asides: [], working: null, current: null, lastReport: null, isNewsWaiting: false },
     lastRetained: toEpochMs(0),
   };
   return {
-    submit: (request) => submit(queue, request),
-    run: (request) => submit(queue, request).report,
+    /**
+     * Queues a run after the current one. Waiting requests for the same upstreams become one run, so of each kind at most one
+     * runs and one waits. While a run waits for slow upstreams, urgent and scheduled requests join it.
+     */
+    submit: (request: RunRequest): QueuedRun => submit(queue, request),
+    /** `submit`, for callers that only want the report. */
+    run: (request: RunRequest) => submit(queue, request).report,
+    /**
+     * Publishes what another process committed: within the current run if that still waits for upstreams, otherwise after it,
+     * unless that run has published it already.
+     */
     publishNews: () => publishNews(queue),
+    /** Runs a task between the current run and the next. */
     between: <T>(task: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         queue.asides.push(() => task().then(resolve, reject));
         wake(queue);
       }),
     lastReport: () => queue.lastReport,
+    /** The current run, then the waiting ones, in order. */
     underWay: () => [
-      ...(queue.current === null ? [] : [pick(queue.current)]),
-      ...queue.waiting.map(({ id, request }) => ({ id, trigger: request.trigger, startedAt: null })),
+      ...(queue.current === null ? [] : [queue.current]).map(({ id, trigger, startedAt }) => ({
+        id,
+        trigger,
+        startedAt,
+      })),
+      ...queue.waiting.map(({ id, request: { trigger } }) => ({ id, trigger, startedAt: null })),
     ],
+    /** Resolves when nothing is running. */
     idle: async () => {
       await queue.working;
     },
   };
-}
-
-function pick({ id, trigger, startedAt }: Running): RunUnderWay {
-  return { id, trigger, startedAt };
 }
 
 function submit(queue: Queue, request: RunRequest): QueuedRun {
@@ -292,7 +277,7 @@ function moreDeliberate(first: string, second: string): string {
 }
 
 /** Who wants a run: an operator, an upstream (which thereby shows that it is up), or the schedule. */
-function findAsker({ trigger }: RunRequest): Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'> {
+function findAsker({ trigger }: RunRequest): Asker {
   return {
     isManual: MANUAL_TRIGGERS.has(trigger),
     isHinted: trigger === 'hook' || trigger === 'write' || trigger === 'check',

@@ -12,41 +12,37 @@ export interface RunDeps {
   readonly now: () => EpochMs;
   /** All configured upstreams. */
   readonly upstreamIds: () => readonly string[];
-  readonly pass: (upstreamIds: readonly string[], options: RunPassOptions) => Promise<PassReport>;
+  readonly pass: (upstreamIds: readonly string[], options: Omit<PassOptions, 'turnOf'> & Asker) => Promise<PassReport>;
   /** Null: nothing is published. */
   readonly publisher: () => Publisher | null;
   /** Reads the current state of the site. Access rules are in force when this resolves. */
   readonly beforePublish: (now: EpochMs) => Promise<SiteState>;
 }
 
-interface RunPassOptions extends Omit<PassOptions, 'turnOf'> {
-  /** The schedule asks, so only the upstreams whose lease this node holds are queried. */
+/** Who asks. */
+export interface Asker {
+  /** An operator asks, so upstreams in back-off are queried too. */
+  readonly isManual: boolean;
+  /** The upstream sent a webhook, so it is queried even if it failed or rejected the key before. */
+  readonly isHinted: boolean;
+  /** Triggered by the schedule or by the start of this process. Only upstreams whose lease this node holds are queried. */
   readonly isScheduled: boolean;
 }
 
-export interface RunOrder {
+export interface RunOrder extends Asker {
   /** Only these upstreams; absent: all. Empty: none, publish only. */
   readonly upstreams?: readonly string[];
   /** Only this page is published. */
   readonly page?: string;
   /** False: store the answers and publish nothing. */
   readonly isPublishing?: boolean;
-  /** An operator asks, so upstreams in back-off are queried too. */
-  readonly isManual: boolean;
-  /** The upstream sent a webhook, so it is queried even if it failed or rejected the key before. */
-  readonly isHinted: boolean;
-  /** Triggered by the schedule or by the start of this process. */
-  readonly isScheduled: boolean;
   /** Called if publishing failed while other upstreams were still being queried. It is tried again with their answers. */
   readonly onTrouble: (error: unknown) => void;
 }
 
 /** Upstreams to query within the current run. */
-interface MoreAsking {
+interface MoreAsking extends Asker {
   readonly upstreams: readonly string[];
-  readonly isManual: boolean;
-  readonly isHinted: boolean;
-  readonly isScheduled: boolean;
   /**
    * True: upstreams that are being queried right now are queried again, because that answer may be older, and the result is
    * published at once. False: such upstreams are skipped.
@@ -54,11 +50,7 @@ interface MoreAsking {
   readonly isUrgent: boolean;
 }
 
-export interface ActiveRun {
-  /** False: not accepted, because the run no longer waits for upstreams. */
-  readonly ask: (more: MoreAsking) => boolean;
-  readonly outcome: Promise<RunOutcome>;
-}
+export type ActiveRun = ReturnType<typeof beginRun>;
 
 export interface RunOutcome {
   /** First the upstreams of the run, in that order; then those that joined, as they answered. */
@@ -67,7 +59,7 @@ export interface RunOutcome {
 }
 
 /** Starts a run. `outcome` rejects only for internal errors: failures of upstreams and pages are data. */
-export function beginRun(deps: RunDeps, order: RunOrder): ActiveRun {
+export function beginRun(deps: RunDeps, order: RunOrder) {
   const ids = order.upstreams ?? deps.upstreamIds();
   const isAsking = order.upstreams === undefined || ids.length > 0;
   // A set, because each upstream is waited for once.
@@ -79,27 +71,24 @@ export function beginRun(deps: RunDeps, order: RunOrder): ActiveRun {
     const pass = isAsking ? await questions.askAll(order, order.page === undefined) : null;
     return { pass, publish: await news.last() };
   }
-  return { ask: (more) => order.isPublishing !== false && questions.askMore(more), outcome: execute() };
+  return {
+    /** False: not accepted, because the run no longer waits for upstreams. */
+    ask: (more: MoreAsking): boolean => order.isPublishing !== false && questions.askMore(more),
+    outcome: execute(),
+  };
 }
 
 /** Healthy upstreams answer at about the same time, and one publish for all of them is cheaper than one for each. */
 const GATHER_MS = 250;
 
-interface News {
-  /** Publishes what is known now. */
-  readonly now: () => void;
-  /** The same after a moment, together with further answers. */
-  readonly soon: () => void;
-  /** Publishes the rest when all upstreams have answered. Resolves with the report of the whole run. */
-  readonly last: () => Promise<PublishReport | null>;
-}
+type News = ReturnType<typeof createNews>;
 
 /**
  * Publishes within a run: news while it waits for slow upstreams, and the rest at the end.
  *
  * @param waitedFor of the run's own upstreams those that have not answered
  */
-function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySet<string>): News {
+function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySet<string>) {
   const reports: PublishReport[] = [];
   const inTurn = pLimit(1);
   let gathering: NodeJS.Timeout | null = null;
@@ -123,13 +112,16 @@ function createNews(deps: RunDeps, order: RunOrder, waitedFor: ReadonlySet<strin
   }
 
   return {
+    /** Publishes what is known now. */
     now,
+    /** The same after a moment, together with further answers. */
     soon: () => {
       gathering ??= setTimeout(() => {
         gathering = null;
         now();
       }, GATHER_MS);
     },
+    /** Publishes the rest when all upstreams have answered. Resolves with the report of the whole run. */
     last: async () => {
       if (gathering !== null) clearTimeout(gathering);
       await inTurn(() => publish(order.page));
@@ -152,23 +144,15 @@ function together(reports: readonly PublishReport[]): PublishReport | null {
 const SCHEDULED_MS_MAX = MINUTE_MS;
 /** Urgent requests join a run only up to this age. After that, they wait until it has ended. */
 const URGENT_MS_MAX = 5 * MINUTE_MS;
-/** Who asks. */
-type Asker = Pick<RunOrder, 'isManual' | 'isHinted' | 'isScheduled'>;
-
-interface Questions {
-  readonly askAll: (asker: Asker, isTelling: boolean) => Promise<PassReport>;
-  readonly askMore: (more: MoreAsking) => boolean;
-}
-
 /**
  * Queries upstreams within a run: its own at first, and those that others ask for in the meantime.
  *
  * @param waitedFor of the run's own upstreams those that have not answered; shrinks
  */
-function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Questions {
+function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News) {
   const answers = new Map([...waitedFor].map((id) => [id, Promise.withResolvers<void>()]));
   /** Upstreams to query again once they have answered. */
-  const queued = new Map<string, { isManual: boolean; isHinted: boolean; isScheduled: boolean; isUrgent: boolean }>();
+  const queued = new Map<string, Record<keyof Asker | 'isUrgent', boolean>>();
   const added: UpstreamReport[] = [];
   const tasks = createTasks();
   const startedAt = deps.now();
@@ -198,7 +182,7 @@ function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Que
   }
 
   return {
-    askAll: async ({ isManual, isHinted, isScheduled }, isTelling) => {
+    askAll: async ({ isManual, isHinted, isScheduled }: Asker, isTelling: boolean): Promise<PassReport> => {
       const onReport = ({ upstreamId }: UpstreamReport): void => {
         answered(upstreamId);
         if (isTelling && waitedFor.size > 0) news.soon();
@@ -214,7 +198,7 @@ function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Que
         ? report
         : { ...report, endedAt: deps.now(), upstreams: [...report.upstreams, ...added] };
     },
-    askMore: ({ upstreams, isManual, isHinted, isScheduled, isUrgent }) => {
+    askMore: ({ upstreams, isManual, isHinted, isScheduled, isUrgent }: MoreAsking): boolean => {
       const ageMs = deps.now() - startedAt;
       const isWaiting = waitedFor.size > 0 || tasks.areUnderWay();
       if (!isWaiting || (isUrgent && ageMs >= URGENT_MS_MAX)) return false;
@@ -236,18 +220,11 @@ function createQuestions(deps: RunDeps, waitedFor: Set<string>, news: News): Que
   };
 }
 
-interface Tasks {
-  readonly add: (task: Promise<void>) => void;
-  readonly areUnderWay: () => boolean;
-  /** Resolves when no query is running; rejects with the first error. */
-  readonly ended: () => Promise<void>;
-}
-
-function createTasks(): Tasks {
+function createTasks() {
   const underWay = new Set<Promise<void>>();
   let fault: { readonly error: unknown } | null = null;
   return {
-    add: (task) => {
+    add: (task: Promise<void>) => {
       const kept = task
         .catch((error: unknown) => {
           fault ??= { error };
@@ -256,6 +233,7 @@ function createTasks(): Tasks {
       underWay.add(kept);
     },
     areUnderWay: () => underWay.size > 0,
+    /** Resolves when no query is running; rejects with the first error. */
     ended: async () => {
       while (underWay.size > 0) await Promise.all(underWay);
       if (fault !== null) throw fault.error;

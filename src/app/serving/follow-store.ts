@@ -8,6 +8,7 @@ import type { Database } from '../../store/database.ts';
 import type { ServeParts } from '../build-serve.ts';
 import { now } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { lookRegularly } from '../look-regularly.ts';
 import type { Engine } from '../run/engine.ts';
 
 /** A page that becomes private is closed within this time. A poll without news takes three small reads. */
@@ -20,22 +21,15 @@ const LOOK_EVERY_MS = 250;
  * @returns a function that stops this
  */
 export async function followStore(
-  {
-    keeper,
-    database,
-    engine,
-  }: {
+  pharos: {
     readonly keeper: Pick<ServeParts['keeper'], 'refresh' | 'showLastPublished'>;
     readonly database: Pick<Database, 'listen'>;
     readonly engine: Pick<Engine, 'publishNews'>;
   },
   log: Pick<Log, 'error'>,
 ): Promise<() => Promise<void>> {
-  let isStopped = false;
+  const { keeper, database, engine } = pharos;
   let lastError: string | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let isLooking = false;
-  let isAnnounced = false;
 
   async function look(): Promise<boolean> {
     try {
@@ -52,33 +46,6 @@ export async function followStore(
     }
   }
 
-  function lookNow(): void {
-    if (timer !== null) clearTimeout(timer);
-    isLooking = true;
-    isAnnounced = false;
-    look()
-      .catch((error: unknown) => log.error(messageOf(error)))
-      .finally(next);
-  }
-
-  function next(): void {
-    isLooking = false;
-    if (isStopped) return;
-    timer = setTimeout(lookNow, isAnnounced ? 0 : LOOK_EVERY_MS);
-    timer.unref();
-  }
-
-  isLooking = true;
   if (!(await look())) keeper.showLastPublished();
-  const unlisten = database.listen(() => {
-    isAnnounced = true;
-    if (!isLooking && !isStopped) lookNow();
-  });
-  next();
-  return async () => {
-    if (isStopped) return;
-    isStopped = true;
-    if (timer !== null) clearTimeout(timer);
-    await unlisten();
-  };
+  return lookRegularly(database, LOOK_EVERY_MS, () => look().catch((error: unknown) => log.error(messageOf(error))));
 }

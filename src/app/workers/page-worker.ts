@@ -10,7 +10,7 @@ import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
 import { answerParent } from './threads.ts';
-import type { PageCalls, PageWorkerData } from './worker-pool.ts';
+import { type PageCalls, type PageWorkerData, prepareCalls } from './worker-pool.ts';
 
 const { store, folders, components } = workerData as PageWorkerData;
 
@@ -18,10 +18,7 @@ async function start() {
   return {
     ...{ store: createStore(openStoreReader(store)), folders, disk: DISK },
     ...drawingWith(await loadRenderer(components)),
-    nextNumber: (slug: string, above: number) => host.nextNumber(slug, above),
-    rememberFirsts: (...firsts: Parameters<PrepareControl['rememberFirsts']>) => host.rememberFirsts(...firsts),
-    commitDays: (...commit: Parameters<PrepareControl['commitDays']>) => host.commitDays(...commit),
-    commitRelease: (...commit: Parameters<PrepareControl['commitRelease']>) => host.commitRelease(...commit),
+    ...prepareCalls(host),
   };
 }
 

@@ -3,22 +3,16 @@
 import type { BirpcReturn } from 'birpc';
 import type { ResolvedPage, ResolvedSite } from '../../publish/definitions/definitions.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
-import type { OwnComponents } from '../../publish/draw/own-components.ts';
 import type { Rendered, Renderer } from '../../publish/draw/renderer.ts';
 import type { PublishControl } from '../../publish/publish-control.ts';
 import type { Publisher, PublisherOptions, PublishReport } from '../../publish/publisher.ts';
-import type { ReleaseFolders } from '../../publish/releases/folders.ts';
 import type { Fence } from '../../publish/releases/switch.ts';
 import type { ViewKind } from '../../views/html.ts';
-import type { StorePlace } from '../open-store.ts';
 import { startThread, type Thread, YOUNG_MB } from './threads.ts';
+import { type PageWorkerData, prepareCalls } from './worker-pool.ts';
 
 /** Data that the thread starts with. */
-export interface PublisherThreadData {
-  readonly store: StorePlace;
-  readonly folders: ReleaseFolders;
-  /** An operator's own components; null: none. */
-  readonly components: OwnComponents | null;
+export interface PublisherThreadData extends PageWorkerData {
   /** Revision of the store up to which the last process recorded what it published; null: no record. */
   readonly since: number | null;
 }
@@ -136,13 +130,13 @@ function createPacking(): (state: SiteState) => SentState {
  * on renewing leases while this one renders. What the publishing thread does under a lease or in a transaction stays there: the
  * other thread calls it back, by number, as soon as it holds the lease or has begun the transaction.
  */
-type Plain = Pick<
-  PublishControl,
-  'nextNumber' | 'rememberFirsts' | 'mayServe' | 'tell' | 'commitDays' | 'commitRelease'
->;
+const plainCalls = ({ mayServe, tell, ...control }: Omit<PublishControl, 'withLease'>) => ({
+  ...prepareCalls(control),
+  ...{ mayServe, tell },
+});
 
 /** Calls that the thread with the database answers. */
-interface ControlCalls extends Plain {
+interface ControlCalls extends ReturnType<typeof plainCalls> {
   /** Takes the lease, runs a task of the publishing thread, and returns the lease. */
   readonly withLease: (task: number) => Promise<void>;
   /** Runs a task in the transaction of a switch, which is rolled back if the task fails. */
@@ -155,7 +149,7 @@ interface TaskCalls {
 }
 
 /** The control as the publishing thread uses it. */
-export function createRemoteControl(host: () => BirpcReturn<ControlCalls, object>): PublishControl & TaskCalls {
+export function createRemoteControl(host: BirpcReturn<ControlCalls, object>): PublishControl & TaskCalls {
   const tasks = new Map<number, () => Promise<void>>();
   let last = 0;
 
@@ -186,22 +180,16 @@ export function createRemoteControl(host: () => BirpcReturn<ControlCalls, object
   return {
     withLease: (task) =>
       lend(
-        (number) => host().withLease(number),
-        (lease) => task({ pass: (switching) => lend((number) => host().pass(lease, number), switching) }),
+        (number) => host.withLease(number),
+        (lease) => task({ pass: (switching) => lend((number) => host.pass(lease, number), switching) }),
       ),
     runTask: async (number) => tasks.get(number)?.(),
-    nextNumber: (slug, above) => host().nextNumber(slug, above),
-    rememberFirsts: (firsts) => host().rememberFirsts(firsts),
-    commitDays: (commit) => host().commitDays(commit),
-    commitRelease: (commit) => host().commitRelease(commit),
-    mayServe: (release) => host().mayServe(release),
-    tell: (news) => host().tell(news),
+    ...plainCalls(host),
   };
 }
 
 /** Answers the publishing thread with the control of this one. If that thread ends, its tasks fail, which returns the lease. */
 function controlCalls(control: PublishControl, thread: () => TaskCalls): ControlCalls {
-  const { nextNumber, rememberFirsts, commitDays, commitRelease, mayServe, tell } = control;
   const fences = new Map<number, Fence>();
   return {
     withLease: (task) =>
@@ -218,6 +206,6 @@ function controlCalls(control: PublishControl, thread: () => TaskCalls): Control
       if (fence === undefined) throw new Error('the lease is no longer held');
       await fence.pass(() => thread().runTask(task));
     },
-    ...{ nextNumber, rememberFirsts, commitDays, commitRelease, mayServe, tell },
+    ...plainCalls(control),
   };
 }

@@ -21,7 +21,6 @@ import { createPictures, createWorkerPool } from './worker-pool.ts';
 const { store, folders, components, since } = workerData as PublisherThreadData;
 const touched = new Set<string>();
 const pictures = createPictures();
-const control = createRemoteControl(() => host);
 let resolved: ResolvedSite | null = null;
 
 /** Returns the same definitions as long as none changed. */
@@ -59,8 +58,9 @@ const host = answerParent<PublisherHost>({
     await reader.close();
   },
   render: async (kind, view) => (await renderer).render(kind, view as never),
-  runTask: control.runTask,
+  runTask: (task) => control.runTask(task),
 } satisfies PublisherCalls);
+const control = createRemoteControl(host);
 const reader = createStore(openStoreReader(store));
 const renderer = loadRenderer(components);
 

@@ -7,12 +7,7 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { messageOf, StatusError } from '../../errors.ts';
 
-export interface Thread<Theirs extends object> {
-  readonly calls: BirpcReturn<Theirs, object>;
-  /** Number of calls without an answer. */
-  readonly pending: () => number;
-  readonly terminate: () => Promise<void>;
-}
+export type Thread<Theirs extends object> = ReturnType<typeof startThread<Theirs>>;
 
 interface ThreadOptions {
   /** Plain data that the thread starts with. */
@@ -50,7 +45,7 @@ function serialize(message: { readonly e?: unknown }): unknown {
 }
 
 /** Starts a thread. @param module name of a module beside this one, without its ending */
-export function startThread<Theirs extends object>(module: string, options: ThreadOptions = {}): Thread<Theirs> {
+export function startThread<Theirs extends object>(module: string, options: ThreadOptions = {}) {
   const { data, answers = {}, onEnd, youngMb = USUAL_YOUNG_MB } = options;
   // A thread takes the flag's value when it starts. The flag overrides `resourceLimits`.
   setFlagsFromString(`--max-semi-space-size=${youngMb}`);
@@ -77,7 +72,12 @@ export function startThread<Theirs extends object>(module: string, options: Thre
   worker.on('exit', (status) =>
     end(new StatusError({ code: 'PUBLISH_FAILED', message: `The thread ${module} exited with status ${status}.` })),
   );
-  return { calls, pending: () => pending, terminate: async () => void (await worker.terminate()) };
+  return {
+    calls,
+    /** Number of calls without an answer. */
+    pending: () => pending,
+    terminate: async () => void (await worker.terminate()),
+  };
 }
 
 /** Answers the calls of the thread that started this one, and returns a way to call it. */

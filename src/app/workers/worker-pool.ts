@@ -27,6 +27,16 @@ export interface PageCalls {
   readonly prepare: (task: PageTask) => Promise<PreparedPage>;
 }
 
+/** The calls that a thread makes. By name, because a thread's are made when they are asked for. */
+export const prepareCalls = ({
+  nextNumber,
+  rememberFirsts,
+  commitDays,
+  commitRelease,
+}: PrepareControl): PrepareControl => ({
+  ...{ nextNumber, rememberFirsts, commitDays, commitRelease },
+});
+
 /** More threads would wait for the disk. */
 const SIZE_MAX = 8;
 /** Memory of the process without threads, and of each thread while it renders (`npm run bench -- memory`), in bytes. */
@@ -52,10 +62,7 @@ function setGrowth(isDrawing: boolean): void {
 }
 
 /** Creates a pool whose threads start when there is work. */
-export function createWorkerPool(
-  data: PageWorkerData,
-  { nextNumber, rememberFirsts, commitDays, commitRelease }: PrepareControl,
-): WorkerPool {
+export function createWorkerPool(data: PageWorkerData, control: PrepareControl): WorkerPool {
   const size = poolSize(availableParallelism(), memoryLimit());
   let threads: Thread<PageCalls>[] = [];
 
@@ -63,7 +70,7 @@ export function createWorkerPool(
     const thread: Thread<PageCalls> = startThread('page-worker', {
       data,
       youngMb: YOUNG_MB.pages,
-      answers: { nextNumber, rememberFirsts, commitDays, commitRelease } satisfies PrepareControl,
+      answers: prepareCalls(control),
       onEnd: () => {
         threads = threads.filter((other) => other !== thread);
       },
@@ -97,16 +104,13 @@ export interface PictureCalls {
   readonly draw: (view: SocialView) => Promise<Uint8Array>;
 }
 
-export interface Pictures extends PictureCalls {
-  /** Ends the thread. An image that is being rendered fails. */
-  readonly close: () => Promise<void>;
-}
+export type Pictures = ReturnType<typeof createPictures>;
 
 /** Starting takes a fifth of a second, and news on one page is often followed by news on others. */
 const IDLE_MS = 5_000;
 
 /** @param idleMs how long the thread waits for the next image */
-export function createPictures(idleMs: number = IDLE_MS): Pictures {
+export function createPictures(idleMs: number = IDLE_MS) {
   let begun: Thread<PictureCalls> | null = null;
   let timer: NodeJS.Timeout | undefined;
 
@@ -127,7 +131,7 @@ export function createPictures(idleMs: number = IDLE_MS): Pictures {
   }
 
   return {
-    draw: async (view) => {
+    draw: async (view: SocialView): Promise<Uint8Array> => {
       clearTimeout(timer);
       begun ??= begin();
       const { calls, pending } = begun;
@@ -137,6 +141,7 @@ export function createPictures(idleMs: number = IDLE_MS): Pictures {
         if (pending() === 0) timer = setTimeout(() => void end(), idleMs).unref();
       }
     },
+    /** Ends the thread. An image that is being rendered fails. */
     close: end,
   };
 }

@@ -7,7 +7,7 @@ import { createLog } from '../../app/log.ts';
 import { listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { findUnknownReferences } from '../../app/references.ts';
 import type { RunReport } from '../../app/run/engine.ts';
-import { configuredTargets, folderTarget, targetDeps } from '../../app/targets.ts';
+import { configuredTargets, folderTarget } from '../../app/targets.ts';
 import { witnessAll } from '../../app/transparency/witness.ts';
 import type { Config } from '../../config/load.ts';
 import { StatusError } from '../../errors.ts';
@@ -68,11 +68,10 @@ function createTargets(
   { base, serving }: Pharos,
   { out, sealed }: Options<'out', 'sealed'>,
 ): readonly Target[] {
-  const deps = targetDeps(base, serving.keeper);
   const isSealed = sealed ?? config.output.sealed;
-  const configured = out === undefined ? configuredTargets(config, deps, isSealed) : [];
+  const configured = out === undefined ? configuredTargets(config, base, serving.keeper, { isSealed }) : [];
   if (configured.length > 0) return configured;
-  return [folderTarget(resolve(out ?? DEFAULT_FOLDER), config, { ...deps, isSealed })];
+  return [folderTarget(resolve(out ?? DEFAULT_FOLDER), config, base, serving.keeper, isSealed)];
 }
 
 /** Summarises what was written to the folder. */

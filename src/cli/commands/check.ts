@@ -13,7 +13,7 @@ import {
   type ReadNow,
   readNow,
 } from '../../app/references.ts';
-import { configuredTargets, targetDeps } from '../../app/targets.ts';
+import { configuredTargets } from '../../app/targets.ts';
 import type { Finished, OwnCheck } from '../../checks/checker.ts';
 import { lineAt, parseFile } from '../../config/faults.ts';
 import type { Config } from '../../config/load.ts';
@@ -49,9 +49,7 @@ export async function check(options: Options<never, 'offline'>): Promise<number>
   const isOffline = options.offline ?? false;
   const asked = isOffline ? [] : pharos.live.upstreams().filter(({ id }) => id !== WRITTEN_ID);
   const { rows, probed, lists } = await probeAll(pharos, asked, progress);
-  const targets = await Promise.all(
-    isOffline ? [] : configuredTargets(config, targetDeps(pharos, UNREAD)).map(probeTarget),
-  );
+  const targets = await Promise.all(isOffline ? [] : configuredTargets(config, pharos, UNREAD).map(probeTarget));
   const answering = new Set(rows.filter(({ isOk }) => isOk).map(({ upstream }) => upstream));
   const read = await readNow(pharos, isOffline ? 'files' : answering, lists);
   const judged = rows.map((row) => withVerdict(row, read));

@@ -19,15 +19,6 @@ export interface Lease {
   readonly fence: number;
 }
 
-interface LeaseRequest {
-  readonly name: string;
-  readonly holder: string;
-  /** Duration, unless it is renewed. */
-  readonly ttlMs: number;
-  /** Another lease that must still be held; default: none. */
-  readonly under?: Lease | undefined;
-}
-
 /** Instead of an end time: returned, and free. */
 const RELEASED = 0;
 
@@ -36,14 +27,23 @@ const RELEASED = 0;
  */
 const QUICKLY = { isDurable: false } as const;
 
-/** Takes a lease that is free or expired; null: another process or task holds it. */
-function takeLease(database: Database, { name, holder, ttlMs, under }: LeaseRequest): Promise<Lease | null> {
+/**
+ * Takes a lease that is free or expired; null: another process or task holds it.
+ *
+ * @param under another lease that must still be held
+ */
+function takeLease(
+  database: Database,
+  { name, holder }: Pick<Lease, 'name' | 'holder'>,
+  ttlMs: number,
+  under?: Lease,
+): Promise<Lease | null> {
   return database.transaction(async (tx) => {
     if (under !== undefined && !(await isHeld(tx, under))) return null;
     const now = await tx.time();
     const [row] = await tx.all('SELECT until_at, fence FROM lease WHERE name = ?', [name]);
     if (row !== undefined && isRunning(Number(row['until_at']), now, ttlMs)) return null;
-    const fence = row === undefined ? 1 : Number(row['fence']) + 1;
+    const fence = Number(row?.['fence'] ?? 0) + 1;
     await tx.run(
       `INSERT INTO lease (name, holder, until_at, fence) VALUES (?, ?, ?, ?)
        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_at = excluded.until_at, fence = excluded.fence`,
@@ -75,7 +75,9 @@ function isRunning(until: number, now: EpochMs, ttlMs: number): boolean {
  */
 function renewLeases(
   database: Database,
-  { holder, names, ttlMs }: { readonly holder: string; readonly names: readonly string[]; readonly ttlMs: number },
+  holder: string,
+  names: readonly string[],
+  ttlMs: number,
 ): Promise<ReadonlyMap<string, number>> {
   return database.transaction(async (tx) => {
     const until = (await tx.time()) + ttlMs;
@@ -111,25 +113,7 @@ async function releaseLease(database: Database, { name, holder, fence }: Lease):
   await database.transaction((tx) => tx.run(sql, [RELEASED, name, holder, fence]), QUICKLY);
 }
 
-export interface Leases {
-  /** A random id, new with each process. */
-  readonly holder: string;
-  readonly ttlMs: number;
-  /** Null: another process or task holds it, or `under` is no longer held. */
-  readonly take: (name: string, under?: Lease) => Promise<Lease | null>;
-  /** Takes those that are free. */
-  readonly takeFree: (names: readonly string[]) => Promise<readonly Lease[]>;
-  readonly release: (lease: Lease) => Promise<void>;
-  /**
-   * Whether it is still held. Trusts a recent renewal; after a pause of this process, asks the database. Throws if that can't
-   * be reached.
-   */
-  readonly confirm: (lease: Lease) => Promise<boolean>;
-  /** Whether it was held when it was last renewed. */
-  readonly seemsHeld: (lease: Lease) => boolean;
-  /** Returns all leases. */
-  readonly close: () => Promise<void>;
-}
+export type Leases = ReturnType<typeof createLeases>;
 
 /** Processes that share a file are on one machine, where a killed process is noticed quickly. */
 export const FILE_LEASE_MS = 3_000;
@@ -139,11 +123,7 @@ export const SERVER_LEASE_MS = 10_000;
 const RENEWALS_PER_LEASE = 4;
 
 /** @param elapsed  a clock that nobody sets; it stands for how long this process was paused */
-export function createLeases(
-  database: Database,
-  ttlMs: number = FILE_LEASE_MS,
-  elapsed: () => number = () => performance.now(),
-): Leases {
+export function createLeases(database: Database, ttlMs: number = FILE_LEASE_MS, elapsed = () => performance.now()) {
   const holder = randomUUID();
   /** By name. */
   const held = new Map<string, { readonly lease: Lease; confirmedAt: number }>();
@@ -158,7 +138,7 @@ export function createLeases(
     const at = elapsed();
     const before = [...held.values()];
     const names = before.map(({ lease }) => lease.name);
-    const fences = await renewLeases(database, { holder, names, ttlMs });
+    const fences = await renewLeases(database, holder, names, ttlMs);
     for (const one of before) {
       const { name, fence } = one.lease;
       if (fences.get(name) === fence) one.confirmedAt = at;
@@ -181,9 +161,10 @@ export function createLeases(
     timer = null;
   }
 
+  /** Null: another process or task holds it, or `under` is no longer held. */
   async function take(name: string, under?: Lease): Promise<Lease | null> {
     const at = elapsed();
-    const lease = await takeLease(database, { name, holder, ttlMs, under });
+    const lease = await takeLease(database, { name, holder }, ttlMs, under);
     if (lease === null) return null;
     held.set(name, { lease, confirmedAt: at });
     keepRenewing();
@@ -191,10 +172,12 @@ export function createLeases(
   }
 
   return {
+    /** A random id, new with each process. */
     holder,
     ttlMs,
     take,
-    takeFree: async (names) => {
+    /** Takes those that are free. */
+    takeFree: async (names: readonly string[]): Promise<readonly Lease[]> => {
       const taken: Lease[] = [];
       for (const name of await freeLeases(database, names, ttlMs)) {
         const lease = await take(name);
@@ -202,17 +185,23 @@ export function createLeases(
       }
       return taken;
     },
-    release: async (lease) => {
+    release: async (lease: Lease) => {
       if (find(lease) !== null) held.delete(lease.name);
       await releaseLease(database, lease);
     },
-    confirm: async (lease) => {
+    /**
+     * Whether it is still held. Trusts a recent renewal; after a pause of this process, asks the database. Throws if that
+     * can't be reached.
+     */
+    confirm: async (lease: Lease) => {
       const known = find(lease);
       if (known !== null && elapsed() - known.confirmedAt < ttlMs / 2) return true;
       await renew();
       return find(lease) !== null;
     },
-    seemsHeld: (lease) => find(lease) !== null,
+    /** Whether it was held when it was last renewed. */
+    seemsHeld: (lease: Lease) => find(lease) !== null,
+    /** Returns all leases. */
     close: async () => {
       stop();
       const leases = [...held.values()];
