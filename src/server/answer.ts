@@ -1,13 +1,13 @@
 /** Requests and responses of the server. */
 
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 export interface OwnRequest {
   readonly method: string;
   /** Below `/-/`. */
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: IncomingHttpHeaders;
   readonly clientAddress: string;
   /** Trace id of the caller, 32 hexadecimal digits (W3C `traceparent`); null: not sent. */
   readonly trace: string | null;
@@ -50,7 +50,27 @@ export function json(status: number, value: unknown, headers: OutgoingHttpHeader
   return whole(status, `${JSON.stringify(value)}\n`, { ...type, ...headers });
 }
 
+export function jsonNotAllowed(allow: string): Answer {
+  return json(405, { message: `Method not allowed. Use ${allow}.` }, { allow });
+}
+
 /** When to try again, in whole seconds. */
 export function retryAfter(ms: number): OutgoingHttpHeaders {
   return { 'retry-after': String(Math.ceil(ms / 1_000)) };
+}
+
+/** The fields of a form; empty: the body is none. */
+export function readForm(headers: IncomingHttpHeaders, body: Buffer): URLSearchParams {
+  const isForm = (headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
+  return new URLSearchParams(isForm ? body.toString('utf8') : '');
+}
+
+/** From which site a request was sent, and to which. */
+export function originFacts(headers: IncomingHttpHeaders, isSecure: boolean) {
+  const fetchSite = headers['sec-fetch-site'];
+  return {
+    origin: headers.origin ?? null,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
+    ownOrigin: `${isSecure ? 'https' : 'http'}://${headers.host ?? ''}`,
+  };
 }

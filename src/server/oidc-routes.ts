@@ -4,7 +4,7 @@ import type { Access } from '../access/create-access.ts';
 import { CALLBACK_PATH, LOGOUT_PATH, type Oidc } from '../access/oidc/oidc.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { SignInResult } from '../store/audit.ts';
-import { type Answer, json, NEVER_CACHED, type OwnRequest } from './answer.ts';
+import { type Answer, json, jsonNotAllowed, NEVER_CACHED, type OwnRequest } from './answer.ts';
 import { gateReply, returnRequest, signInResultOf } from './visitors/gate-answer.ts';
 
 interface OidcRoutesOptions {
@@ -26,7 +26,7 @@ export function createOidcRoutes(options: OidcRoutesOptions) {
     const clients = [...new Set([oidc.client('visitors'), oidc.client('operators')])].filter((one) => one !== null);
     if (clients.length === 0) return null;
     if (request.path === LOGOUT_PATH) {
-      if (request.method !== 'POST') return json(405, { message: 'Method not allowed. Use POST.' }, { allow: 'POST' });
+      if (request.method !== 'POST') return jsonNotAllowed('POST');
       const token = new URLSearchParams((await request.body()).toString('utf8')).get('logout_token') ?? '';
       const ended = await Promise.all(clients.map((client) => oidc.identities.endByToken(client, token)));
       return ended.includes(true) ? json(200, {}) : json(400, { error: 'invalid_request' });

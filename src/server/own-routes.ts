@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
-import { type Answer, json, type OwnRequest, retryAfter, whole } from './answer.ts';
+import { type Answer, json, jsonNotAllowed, type OwnRequest, retryAfter, whole } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
 import type { Operator } from './operators/operator.ts';
 import { bearerFrom, type OperatorGuard } from './operators/operator.ts';
@@ -54,13 +54,13 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
     if (name === 'oidc') return options.oidc(request, rest);
     if (name === 'v1') return options.api(request, rest);
     if (name === 'hooks' && rest.length === 1)
-      return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : notAllowed('POST');
+      return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : jsonNotAllowed('POST');
     if (name === 'intake' && rest.length === 1)
-      return request.method === 'POST' ? options.intake(request, rest[0] ?? '') : notAllowed('POST');
+      return request.method === 'POST' ? options.intake(request, rest[0] ?? '') : jsonNotAllowed('POST');
     if (rest.length > 0) return null;
-    if (name === 'rebuild') return request.method === 'POST' ? rebuild(options, request) : notAllowed('POST');
+    if (name === 'rebuild') return request.method === 'POST' ? rebuild(options, request) : jsonNotAllowed('POST');
     if (name !== 'health' && name !== 'ready' && name !== 'fresh' && name !== 'metrics') return null;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed('GET, HEAD');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return jsonNotAllowed('GET, HEAD');
     if (name === 'health') return json(200, { status: 'ok' });
     if (name === 'ready') return verdict(options, request, { word: 'ready', reasons: await options.unreadiness() });
     if (name === 'fresh') return verdict(options, request, { word: 'fresh', reasons: await options.staleness() });
@@ -168,8 +168,4 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function notAllowed(allow: string): Answer {
-  return json(405, { message: `Method not allowed. Use ${allow}.` }, { allow });
 }

@@ -19,7 +19,7 @@ import {
   parseMonitor,
 } from './rows.ts';
 import type { CommitResult, PassCommit, StoredIncident, StoredMaintenance, Subject, UpstreamTimes } from './store.ts';
-import { flag, instant, json, number, orNull, type RowOf, table, text } from './table.ts';
+import { flag, instant, json, named, number, orNull, type RowOf, table, text } from './table.ts';
 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
 const RETAIN_ROWS_MAX = 5_000;
@@ -110,18 +110,14 @@ export function createStore(database: Database) {
   };
 }
 
-const RUNS = table(
-  'run',
-  {
-    id: text(),
-    startedAt: instant(),
-    endedAt: instant(),
-    trigger: text(),
-    /** JSON of the pass report, as the command line prints it. */
-    report: text(),
-  },
-  { columns: { trigger: 'trigger_name' } },
-);
+const RUNS = table('run', {
+  id: text(),
+  startedAt: instant(),
+  endedAt: instant(),
+  trigger: named('trigger_name', text()),
+  /** JSON of the pass report, as the command line prints it. */
+  report: text(),
+});
 
 /** When each part of an upstream was last read; null: never. */
 const TIMES = { monitorsAt: orNull(instant()), incidentsAt: orNull(instant()), pagesAt: orNull(instant()) };

@@ -4,21 +4,17 @@ import type { EpochMs } from '../model/time.ts';
 import { type Database, type Reader, readIn } from './database.ts';
 import { parseInstant } from './rows.ts';
 import type { Subject } from './store.ts';
-import { instant, type RowOf, table, text } from './table.ts';
+import { instant, named, type RowOf, table, text } from './table.ts';
 
 /** Automatic incidents that were published, with the data needed to recognise them later. */
-const ENTRIES = table(
-  'entry',
-  {
-    /** Unique on its page. */
-    id: text(),
-    /** The component whose outage opened it. */
-    componentId: text(),
-    fellAt: instant(),
-    firstSeenAt: instant(),
-  },
-  { columns: { componentId: 'component' } },
-);
+const ENTRIES = table('entry', {
+  /** Unique on its page. */
+  id: text(),
+  /** The component whose outage opened it. */
+  componentId: named('component', text()),
+  fellAt: instant(),
+  firstSeenAt: instant(),
+});
 type StoredEntry = RowOf<typeof ENTRIES>;
 
 /** @see Store.firstSeenAt */

@@ -19,7 +19,7 @@ type StoryTable = 'incident' | 'maintenance';
 const PLACE: Readonly<Record<StoryTable, string>> = { incident: 'started_at', maintenance: 'ends_at' };
 
 /** The stored fields that identification depends on. */
-const STORIES = table('incident', {
+const STORY = {
   /** Our id: that of the upstream, with a suffix if it was reused. */
   id: text(),
   externalId: text(),
@@ -27,7 +27,10 @@ const STORIES = table('incident', {
   document: text(),
   missingAt: orNull(instant()),
   withdrawnAt: orNull(instant()),
-});
+};
+const STORIES = table('incident', STORY);
+export const INCIDENTS = table('incident', { ...STORY, startedAt: instant(), endedAt: orNull(instant()) });
+export const MAINTENANCES = table('maintenance', { ...STORY, startsAt: instant(), endsAt: instant() });
 export type StoredStory = RowOf<typeof STORIES>;
 
 /** An item of a list with its row. */

@@ -7,6 +7,7 @@ interface Column<T> {
   /** Methods, so that columns of different types fit into one record. */
   toSql(value: T): SqlValue;
   fromSql(stored: unknown): T;
+  readonly name?: string;
 }
 
 export const text = <T extends string = string>(): Column<T> => ({
@@ -34,14 +35,8 @@ export const orNull = <T>({ toSql, fromSql }: Column<T>): Column<T | null> => ({
   fromSql: (stored) => (stored === null || stored === undefined ? null : fromSql(stored)),
 });
 
-interface TableOptions {
-  /** Columns of the primary key. */
-  readonly key?: readonly string[];
-  /** Columns that stay as first stored. */
-  readonly kept?: readonly string[];
-  /** Names of columns that aren't their field's in snake case. */
-  readonly columns?: Readonly<Record<string, string>>;
-}
+/** Keeps a field in a column that isn't named like it in snake case. */
+export const named = <T>(name: string, column: Column<T>): Column<T> => ({ ...column, name });
 
 type Fields = Readonly<Record<string, Column<unknown>>>;
 type Values = Readonly<Record<string, SqlValue>>;
@@ -49,13 +44,9 @@ type Values = Readonly<Record<string, SqlValue>>;
 /** What a table's rows are read as. */
 export type RowOf<T extends { readonly read: (row: Row) => unknown }> = ReturnType<T['read']>;
 
-export function table<F extends Fields>(name: string, fields: F, options: TableOptions = {}) {
+export function table<F extends Fields>(name: string, fields: F) {
   type Read = { readonly [K in keyof F]: F[K] extends Column<infer T> ? T : never };
-  const { key = [], kept = [], columns = {} } = options;
-  const own = Object.entries(fields).map(([field, stored]) => ({
-    ...{ field, toSql: stored.toSql, fromSql: stored.fromSql },
-    column: columns[field] ?? inSnakeCase(field),
-  }));
+  const own = Object.entries(fields).map(([field, { toSql, fromSql, name: column = inSnakeCase(field) }]) => ({ field, column, toSql, fromSql }));
   const columnsWith = (more: Values): readonly string[] => [...own.map(({ column }) => column), ...Object.keys(more)];
   const insertion = (more: Values): string => {
     const names = columnsWith(more);
@@ -74,11 +65,22 @@ export function table<F extends Fields>(name: string, fields: F, options: TableO
         insertion(more),
         rows.map((row) => values(row, more)),
       ),
-    /** Stores a row, or updates the one with its key. */
-    save: async (tx: Writer, row: Read, more: Values = {}): Promise<void> => {
+    /**
+     * Stores rows, or updates those that have the same in the columns `key`; then the columns `kept` stay as they are.
+     */
+    save: (
+      tx: Writer,
+      rows: readonly Read[],
+      { key, kept = [] }: { readonly key: readonly string[]; readonly kept?: readonly string[] },
+      more: Values = {},
+    ): Promise<void> => {
       const updated = columnsWith(more).filter((column) => !key.includes(column) && !kept.includes(column));
       const changes = updated.map((column) => `${column} = excluded.${column}`).join(', ');
-      await tx.run(`${insertion(more)} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${changes}`, values(row, more));
+      const sql = `${insertion(more)} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${changes}`;
+      return tx.runMany(
+        sql,
+        rows.map((row) => values(row, more)),
+      );
     },
   };
 }

@@ -6,28 +6,24 @@ import type { Database, Reader, SqlValue, Writer } from './database.ts';
 import { parseInstant } from './rows.ts';
 import { instant, number, orNull, type RowOf, table, text } from './table.ts';
 
-const CONTROLS = table(
-  'upstream_control',
-  {
-    /** Asked to wait: no request before this. */
-    holdUntil: orNull(instant()),
-    /** Answers in a row that said "too many requests". */
-    limitedCount: number(),
-    /** Failed requests in a row. */
-    failures: number(),
-    /** Circuit open: no request before this. */
-    openUntil: orNull(instant()),
-    /** Times the circuit opened without an answer in between. */
-    openings: number(),
-    /** Key refused: no request before this, unless the options change. */
-    refusedUntil: orNull(instant()),
-    /** Fingerprint of the refused options. */
-    refusedFingerprint: orNull(text()),
-    /** List and incident requests of the last pass. */
-    listCalls: number(),
-  },
-  { key: ['upstream'] },
-);
+const CONTROLS = table('upstream_control', {
+  /** Asked to wait: no request before this. */
+  holdUntil: orNull(instant()),
+  /** Answers in a row that said "too many requests". */
+  limitedCount: number(),
+  /** Failed requests in a row. */
+  failures: number(),
+  /** Circuit open: no request before this. */
+  openUntil: orNull(instant()),
+  /** Times the circuit opened without an answer in between. */
+  openings: number(),
+  /** Key refused: no request before this, unless the options change. */
+  refusedUntil: orNull(instant()),
+  /** Fingerprint of the refused options. */
+  refusedFingerprint: orNull(text()),
+  /** List and incident requests of the last pass. */
+  listCalls: number(),
+});
 export type UpstreamControl = RowOf<typeof CONTROLS>;
 
 export const CONTROL_AT_FIRST: UpstreamControl = Object.freeze({
@@ -138,6 +134,6 @@ function createLedger(tx: Writer, upstream: string) {
       run('UPDATE upstream_request SET at = ? WHERE upstream = ? AND at > ?', [now, upstream, now]),
     forgetBefore: (at: EpochMs) => run('DELETE FROM upstream_request WHERE upstream = ? AND at < ?', [upstream, at]),
     control: () => readControl(tx, upstream),
-    setControl: (control: UpstreamControl) => CONTROLS.save(tx, control, { upstream }),
+    setControl: (control: UpstreamControl) => CONTROLS.save(tx, [control], { key: ['upstream'] }, { upstream }),
   };
 }

@@ -5,7 +5,14 @@ import { type EpochMs, type Interval, toEpochMs } from '../model/time.ts';
 import type { Writer } from './database.ts';
 import { parseIncident, parseMaintenance } from './rows.ts';
 import type { PassCommit } from './store.ts';
-import { type Resolved, resolveStories, type StoredStory, withdrawStories } from './stories.ts';
+import {
+  INCIDENTS,
+  MAINTENANCES,
+  type Resolved,
+  resolveStories,
+  type StoredStory,
+  withdrawStories,
+} from './stories.ts';
 
 /** Writes changed incidents; returns the ids of those changed or withdrawn. */
 export async function writeIncidents(
@@ -18,23 +25,14 @@ export async function writeIncidents(
     const document = JSON.stringify(incident);
     return isChanged(story.before, document) ? [{ incident, document, externalId: story.item.id }] : [];
   });
-  await tx.runMany(
-    `INSERT INTO incident (id, upstream, external_id, born_at, started_at, ended_at, document, changed_at, first_seen_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET born_at = excluded.born_at, started_at = excluded.started_at,
-       ended_at = excluded.ended_at, document = excluded.document, changed_at = excluded.changed_at,
-       missing_at = NULL, withdrawn_at = NULL`,
-    changed.map(({ incident, document, externalId }) => [
-      incident.id,
-      upstreamId,
-      externalId,
-      incident.bornAt ?? null,
-      incident.startedAt,
-      incident.endedAt,
-      document,
-      observedAt,
-      observedAt,
-    ]),
+  await INCIDENTS.save(
+    tx,
+    changed.map(({ incident, ...stored }) => ({
+      ...toRow(incident, stored),
+      ...{ startedAt: incident.startedAt, endedAt: incident.endedAt },
+    })),
+    { key: ['id'], kept: ['upstream', 'external_id', 'first_seen_at'] },
+    { upstream: upstreamId, changed_at: observedAt, first_seen_at: observedAt },
   );
   await tx.runMany(
     'UPDATE incident SET read_at = ? WHERE upstream = ? AND external_id = ? AND withdrawn_at IS NULL',
@@ -67,22 +65,15 @@ export async function writeMaintenances(
     if (!isChanged(story.before, document)) return [];
     return [{ maintenance, document, externalId: story.item.id, isNews: isNews(story, maintenance, observedAt) }];
   });
-  await tx.runMany(
-    `INSERT INTO maintenance (id, upstream, external_id, born_at, starts_at, ends_at, document, changed_at, first_seen_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET born_at = excluded.born_at, starts_at = excluded.starts_at,
-       ends_at = excluded.ends_at, document = excluded.document, missing_at = NULL, withdrawn_at = NULL`,
-    written.map(({ maintenance, document, externalId }) => [
-      maintenance.id,
-      upstreamId,
-      externalId,
-      maintenance.bornAt ?? null,
-      Math.min(...listWindows(maintenance).map(({ from }) => from)),
-      Math.max(...listWindows(maintenance).map(({ to }) => to)),
-      document,
-      observedAt,
-      observedAt,
-    ]),
+  await MAINTENANCES.save(
+    tx,
+    written.map(({ maintenance, ...stored }) => ({
+      ...toRow(maintenance, stored),
+      startsAt: toEpochMs(Math.min(...listWindows(maintenance).map(({ from }) => from))),
+      endsAt: toEpochMs(Math.max(...listWindows(maintenance).map(({ to }) => to))),
+    })),
+    { key: ['id'], kept: ['upstream', 'external_id', 'changed_at', 'first_seen_at'] },
+    { upstream: upstreamId, changed_at: observedAt, first_seen_at: observedAt },
   );
   const news = written.filter(({ isNews }) => isNews).map(({ maintenance }) => maintenance.id);
   await tx.runMany(
@@ -95,6 +86,14 @@ export async function writeMaintenances(
     replaced: replacedIn(stories),
   });
   return [...written.map(({ maintenance }) => maintenance.id), ...withdrawn];
+}
+
+/** What is listed now is neither missing nor withdrawn. */
+function toRow(
+  { id, bornAt = null }: { readonly id: string; readonly bornAt?: EpochMs | null },
+  { document, externalId }: Pick<StoredStory, 'document' | 'externalId'>,
+) {
+  return { id, externalId, bornAt, document, missingAt: null, withdrawnAt: null };
 }
 
 function isChanged(before: StoredStory | null, document: string): boolean {

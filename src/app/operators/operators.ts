@@ -12,7 +12,6 @@ import {
   apiOperator,
   createOperatorGuard,
   type Operator,
-  type OperatorGuard,
   personOperator,
   TOKEN_PREFIX,
   tokenHash,
@@ -22,13 +21,11 @@ import {
   beginReturned,
   createOpsRoutes,
   type OpsActions,
-  type OpsPage,
   type OpsProvider,
 } from '../../server/operators/ops-routes.ts';
 import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
 import { createOperatorSessions } from '../../store/operator-sessions.ts';
 import { createApiTokens, isInForce } from '../../store/written/tokens.ts';
-import type { ServeParts } from '../build-serve.ts';
 import { now, sleep } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { redact } from '../log.ts';
@@ -36,15 +33,8 @@ import { sitePageLog } from '../transparency/log-keys.ts';
 import { createOpsFacts } from './ops-facts.ts';
 import { createForms } from './writing.ts';
 
-interface Operators {
-  readonly guard: OperatorGuard;
-  readonly routes: ReturnType<typeof createOpsRoutes>;
-  /** Answers an operator's browser that comes back from the identity provider. */
-  readonly returned: (request: OwnRequest) => Promise<Answer>;
-}
-
 /** Makes the page and the guard that it shares with the other addresses for operators. */
-export function createOperators(pharos: Pharos): Operators {
+export function createOperators(pharos: Pharos) {
   const { database } = pharos.base.store;
   const { oidc } = pharos.serving;
   const configured = () => pharos.base.live.config().operators;
@@ -85,7 +75,7 @@ export function createOperators(pharos: Pharos): Operators {
     }),
     events: pharos.serving.events,
     facts: facts.facts,
-    render: (page) => drawOps(pharos.serving, page),
+    render: pharos.serving.draw,
     actions: createActions(pharos),
     forms: createForms(pharos),
     now,
@@ -93,7 +83,8 @@ export function createOperators(pharos: Pharos): Operators {
   return {
     guard,
     routes: createOpsRoutes(options),
-    returned: async (request) => beginReturned(options, request, await identifyOperator(pharos, request, configured())),
+    /** Answers an operator's browser that comes back from the identity provider. */
+    returned: async (request: OwnRequest): Promise<Answer> => beginReturned(options, request, await identifyOperator(pharos, request, configured())),
   };
 }
 
@@ -144,12 +135,6 @@ function createProvider({ base, serving: { oidc } }: Pharos): OpsProvider {
       return url;
     },
   };
-}
-
-function drawOps({ draw }: ServeParts, page: OpsPage): ReturnType<ServeParts['draw']> {
-  if (page.kind === 'ops') return draw('ops', page.view);
-  if (page.kind === 'ops-write') return draw('ops-write', page.view);
-  return page.kind === 'status-page' ? draw('status-page', page.view) : draw('ops-sign-in', page.view);
 }
 
 function createActions(pharos: Pharos): OpsActions {

@@ -4,7 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
 import { hasOperators } from '../../config/rules.ts';
-import type { IncidentTemplate } from '../../config/schema.ts';
 import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../incidents/writing-page.ts';
 import { WRITTEN_ID } from '../../model/observation.ts';
 import { createAddressSeal, gateVersion } from '../../notify/subscribers.ts';
@@ -67,66 +66,54 @@ export function newSuffix(): string {
   return [...systemRandom(SUFFIX_CHARS)].map((byte) => (byte % 32).toString(32)).join('');
 }
 
-function incidentTemplates({ base }: Pharos, slug: string): readonly IncidentTemplate[] {
-  return base.live.config().pages.find((page) => page.slug === slug)?.incident_templates ?? [];
+/** What every way to write needs. */
+function writingDeps(pharos: Pharos) {
+  const { live, audit, store } = pharos.base;
+  return {
+    ...{ now, newSuffix, database: store.database, clientOf: audit.clientOf },
+    canRun: pharos.publishing.publisher !== null,
+    load: (slug: string, candidate?: WritingPageInit['candidate']) => writingPage(currentSite(pharos), slug, candidate),
+    publish: () => publishWritten(pharos.publishing),
+    templatesOf: (slug: string) =>
+      live.config().pages.find((page) => page.slug === slug)?.incident_templates ?? [],
+  };
+}
+
+async function currentPages(pharos: Pharos): Promise<readonly ResolvedPage[]> {
+  return (await pharos.serving.keeper.refresh(now())).resolved.pages;
 }
 
 /** The operators' form. */
 export function createForms(pharos: Pharos): WriteForms {
   return createWriteForms({
-    database: pharos.base.store.database,
+    ...writingDeps(pharos),
     random: systemRandom,
-    newSuffix,
-    now,
-    clientOf: pharos.base.audit.clientOf,
-    canRun: pharos.publishing.publisher !== null,
     pages: async () =>
-      (await pharos.serving.keeper.refresh(now())).resolved.pages.map(({ definition: { slug, title }, identity }) => ({
-        ...{ slug, title },
-        key: identity.key,
-      })),
-    templatesOf: (slug) => incidentTemplates(pharos, slug),
-    load: (slug, candidate) => writingPage(currentSite(pharos), slug, candidate),
-    publish: () => publishWritten(pharos.publishing),
+      (await currentPages(pharos)).map(({ definition: { slug, title }, identity: { key } }) => ({ slug, title, key })),
   });
 }
 
-interface WritingRoutes {
-  readonly api: ReturnType<typeof createApiRoutes>;
-  readonly intake: ReturnType<typeof createIntakeRoute>;
-}
-
 /** Makes the handlers of `/-/v1/` and `/-/intake/`. */
-export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: Log): WritingRoutes {
-  const { database } = pharos.base.store;
-  const shared = {
-    canRun: pharos.publishing.publisher !== null,
-    now,
-    clientOf: pharos.base.audit.clientOf,
-    pageOf: (slug: string) => pageNamed(currentSite(pharos), slug),
-    load: (slug: string) => writingPage(currentSite(pharos), slug),
-    publish: () => publishWritten(pharos.publishing),
-    database,
-    newSuffix,
-  };
+export function createWritingRoutes(pharos: Pharos, guard: OperatorGuard, log: Log) {
+  const { live, store } = pharos.base;
+  const shared = writingDeps(pharos);
   return {
     api: createApiRoutes({
       ...shared,
-      isOn: () => hasOperators(pharos.base.live.config()),
-      pages: async () => (await currentSite(pharos).readSite(now())).resolved.pages,
+      isOn: () => hasOperators(live.config()),
+      pages: () => currentPages(pharos),
       subscribers: subscriberParts(pharos.base, (slug) => {
         const gated = pharos.serving.access.pageOf(slug);
         return gated === null ? '' : gateVersion({ gated });
       }),
-      access: createApiAccess(createApiTokens(database), guard),
+      access: createApiAccess(createApiTokens(store.database), guard),
       version: packageJson.version,
-      siteUrl: pharos.base.live.siteUrl,
-      templatesOf: (slug) => incidentTemplates(pharos, slug),
+      siteUrl: live.siteUrl,
     }),
     intake: createIntakeRoute({
       ...shared,
       guard,
-      intakeOf: (id) => pharos.base.live.config().intake.find((intake) => intake.id === id) ?? null,
+      intakeOf: (id) => live.config().intake.find((intake) => intake.id === id) ?? null,
       onUnknown: (intake, component) =>
         log.warn({ intake, component: component.slice(0, 200) }, 'an alert names a component that is not on its page'),
     }),

@@ -4,16 +4,19 @@
  */
 
 import { z } from 'zod';
+import type { Config } from '../../config/load.ts';
 import { messageOf, StatusError } from '../../errors.ts';
 import { type MonitorId, SECOND_MS, toIso } from '../../model/index.ts';
 import { LOG_KEYS, WITNESS_PATH } from '../../model/slugs.ts';
-import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
+import { createDispatcher } from '../../network/dispatcher.ts';
 import type { ProxySettings } from '../../network/proxy.ts';
 import { type ReadFile, type SeenHead, verifyPage } from '../../transparency/verify.ts';
 import { formatWitness, readRecords, type Watched, watchedRecord, writeRecord } from '../../transparency/witness.ts';
 import type { StoreParts } from '../build-store.ts';
 import { now } from '../clock.ts';
 import { siteLogKeys } from './log-keys.ts';
+
+type WitnessedPage = Config['transparency']['witness'][number];
 
 /** Nobody is asked more often. */
 const EVERY_MS = 5 * 60 * SECOND_MS;
@@ -33,7 +36,7 @@ export async function witnessAll(base: StoreParts): Promise<void> {
     for (const url of witnesses.filter((one) => isDue('witness', one)))
       await writeRecord(database, { kind: 'witness', url, at: now(), text: await readWitness(site, url) });
     const due = witness.filter(({ url }) => isDue('watched', url));
-    for (const one of due) await watch(base, site, { ...one, records });
+    for (const one of due) await watch(base, site, one, records);
     if (due.length > 0) await publishWord(base);
   } finally {
     await site.close();
@@ -51,14 +54,13 @@ async function readWitness(site: SiteReader, url: string): Promise<string | null
   }
 }
 
-interface Watch {
-  readonly url: string;
-  /** Ids of the page's components, and the monitors here that look at the same targets. */
-  readonly compare: Readonly<Record<string, string>>;
-  readonly records: Awaited<ReturnType<typeof readRecords>>;
-}
-
-async function watch(base: StoreParts, site: SiteReader, { url, compare, records }: Watch): Promise<void> {
+/** @param compare ids of the page's components, and the monitors here that look at the same targets */
+async function watch(
+  base: StoreParts,
+  site: SiteReader,
+  { url, compare }: WitnessedPage,
+  records: Awaited<ReturnType<typeof readRecords>>,
+): Promise<void> {
   const { database } = base;
   const known = records.find((one) => one.kind === 'watched' && one.url === url);
   const seen: SeenHead | null = known?.head ?? null;
@@ -82,7 +84,7 @@ async function watch(base: StoreParts, site: SiteReader, { url, compare, records
 async function compareStates(
   { store }: StoreParts,
   site: SiteReader,
-  { url, compare }: Pick<Watch, 'url' | 'compare'>,
+  { url, compare }: WitnessedPage,
 ): Promise<Watched['compared']> {
   const monitors = await store.monitorsById(Object.values(compare) as MonitorId[]);
   const bytes = await site
@@ -118,39 +120,15 @@ async function publishWord(base: StoreParts): Promise<void> {
 /** Reads the files of published pages, of any site. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
-interface SiteReader {
+type SiteReader = ReturnType<typeof openSite>;
+
+export function openSite(proxy: ProxySettings) {
+  const limits = { connectMs: 10_000, headersMs: 30_000, idleMs: 30_000, connectionsMax: 8 };
+  const dispatcher = createDispatcher({ ...limits, proxy });
   /** Reads files below an address that ends in a slash. */
-  readonly reader: (address: string) => ReadFile;
-  /** The keys at the root of the site; null: it publishes none there, as below a path of a host that has other things at its root. */
-  readonly keys: (address: string) => Promise<readonly string[] | null>;
-  readonly close: () => Promise<void>;
-}
-
-export function openSite(proxy: ProxySettings): SiteReader {
-  const dispatcher = createDispatcher({
-    connectMs: 10_000,
-    headersMs: 30_000,
-    idleMs: 30_000,
-    connectionsMax: 8,
-    proxy,
-  });
-  return {
-    reader: (address) => readFrom(dispatcher, address),
-    keys: (address) => readSiteKeys(dispatcher, address),
-    close: () => dispatcher.destroy(),
-  };
-}
-
-function readFrom(dispatcher: Dispatcher, page: string): ReadFile {
-  return async (path) => {
-    const url = new URL(
-      path
-        .split('/')
-        .map(encodeURIComponent)
-        .join('/')
-        .replace(/(^|\/)index\.html$/, '$1') || '.',
-      page,
-    );
+  const reader = (page: string): ReadFile => async (path) => {
+    const segments = path.split('/').map(encodeURIComponent).join('/');
+    const url = new URL(segments.replace(/(^|\/)index\.html$/, '$1') || '.', page);
     try {
       const answer = await dispatcher.request({
         origin: url.origin,
@@ -163,12 +141,22 @@ function readFrom(dispatcher: Dispatcher, page: string): ReadFile {
       // Hosts answer the address of their 404 page with that status.
       return answer.statusCode === 200 || (answer.statusCode === 404 && path === '404.html') ? bytes : null;
     } catch (cause) {
-      throw new StatusError({
-        code: 'UPSTREAM_UNREACHABLE',
-        message: `${url.origin} can’t be reached: ${messageOf(cause)}.`,
-        cause,
-      });
+      const message = `${url.origin} can’t be reached: ${messageOf(cause)}.`;
+      throw new StatusError({ code: 'UPSTREAM_UNREACHABLE', message, cause });
     }
+  };
+  return {
+    reader,
+    /** The keys at the root of the site; null: it publishes none there, as below a path of a host that has other things at its root. */
+    keys: async (page: string): Promise<readonly string[] | null> => {
+      const bytes = await reader(new URL('/', page).href)(LOG_KEYS);
+      try {
+        return z.object({ keys: z.array(z.string()) }).parse(JSON.parse(Buffer.from(bytes ?? []).toString('utf8'))).keys;
+      } catch {
+        return null;
+      }
+    },
+    close: () => dispatcher.destroy(),
   };
 }
 
@@ -181,15 +169,4 @@ async function readBody(body: AsyncIterable<Uint8Array>, url: URL): Promise<Uint
     parts.push(part);
   }
   return Buffer.concat(parts);
-}
-
-/** The keys at the root of the site; null: it publishes none there, as below a path of a host that has other things at its root. */
-async function readSiteKeys(dispatcher: Dispatcher, page: string): Promise<readonly string[] | null> {
-  const root = new URL('/', page).href;
-  const bytes = await readFrom(dispatcher, root)(LOG_KEYS);
-  try {
-    return z.object({ keys: z.array(z.string()) }).parse(JSON.parse(Buffer.from(bytes ?? []).toString('utf8'))).keys;
-  } catch {
-    return null;
-  }
 }

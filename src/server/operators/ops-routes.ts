@@ -4,17 +4,12 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isSameOrigin } from '../../access/request-checks.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { type OpsView, opsView } from '../../views/operators/ops.ts';
+import type { Renderer } from '../../publish/draw/renderer.ts';
+import type { ViewByKind } from '../../views/html.ts';
+import { opsView } from '../../views/operators/ops.ts';
 import type { OpsFacts } from '../../views/operators/ops-facts.ts';
-import {
-  type OpsSignInFault,
-  type OpsSignInView,
-  opsLeadView,
-  opsSignInView,
-} from '../../views/operators/ops-sign-in.ts';
-import type { OpsWriteView } from '../../views/operators/ops-write.ts';
-import type { StatusPageView } from '../../views/page/status-page.ts';
-import { type Answer, type OwnRequest, plain as plainAnswer, retryAfter, whole } from '../answer.ts';
+import { type OpsSignInFault, opsLeadView, opsSignInView } from '../../views/operators/ops-sign-in.ts';
+import { type Answer, type OwnRequest, originFacts, plain as plainAnswer, readForm, retryAfter, whole } from '../answer.ts';
 import { compressed } from '../compressed.ts';
 import type { Operator, Verdict } from './operator.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
@@ -32,18 +27,11 @@ interface OpsRoutesOptions {
   readonly sessions: OperatorSessionService;
   readonly events: OpsEvents;
   readonly facts: (now: EpochMs) => Promise<OpsFacts>;
-  readonly render: (page: OpsPage) => Promise<{ readonly html: string; readonly csp: string }>;
+  readonly render: Renderer['render'];
   readonly actions: OpsActions;
   readonly forms: WriteForms;
   readonly now: () => EpochMs;
 }
-
-export type OpsPage =
-  | { readonly kind: 'ops'; readonly view: OpsView }
-  | { readonly kind: 'ops-sign-in'; readonly view: OpsSignInView }
-  | { readonly kind: 'ops-write'; readonly view: OpsWriteView }
-  /** As visitors would see it. */
-  | { readonly kind: 'status-page'; readonly view: StatusPageView };
 
 /** Signing in with an identity provider. */
 export interface OpsProvider {
@@ -118,12 +106,12 @@ async function answer(options: OpsRoutesOptions, request: OwnRequest, path: stri
 
 async function show(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
   const session = await options.sessions.find(presentedCookie(options, request));
-  if (session === null) return signInPage(options, request, { status: 401, fault: null });
+  if (session === null) return signInPage(options, request, 401, null);
   const { operator, formToken } = session;
   if (!operator.seesAll) return goTo('ops/write');
   const facts = await options.facts(options.now());
   const notice = NOTICES[request.query.get('did') ?? ''] ?? null;
-  return page(options, 200, { kind: 'ops', view: opsView(facts, { formToken, notice, canAct: operator.isAdmin }) });
+  return page(options, 200, 'ops', opsView(facts, { formToken, notice, canAct: operator.isAdmin }));
 }
 
 async function events(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
@@ -150,13 +138,13 @@ const POSTS: Readonly<Record<string, Act>> = {
     const cleared = await options.sessions.end(presentedCookie(options, request));
     await options.actions.signedOut({ operator, address: request.clientAddress });
     const headers = { 'set-cookie': cleared };
-    return next === null ? goTo('../ops', headers) : goOn(options, { next, text: SIGNED_OUT }, headers);
+    return next === null ? goTo('../ops', headers) : goOn(options, next, SIGNED_OUT, headers);
   }),
   write: withForm(async (options, request, form, { formToken, operator }) => {
     const result = await options.forms.submit(form, { formToken, operator, address: request.clientAddress });
     if (result === null) return goTo('../ops?did=unknown');
     if (result.kind === 'done') return goTo(result.location);
-    return page(options, result.status, { kind: 'ops-write', view: result.view });
+    return page(options, result.status, 'ops-write', result.view);
   }),
   pull: adminForm(async ({ actions }, form, by) => {
     const isQueued = actions.pull(form.get('upstream'), by);
@@ -181,29 +169,26 @@ const POSTS: Readonly<Record<string, Act>> = {
 
 async function writeForm(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
   const session = await options.sessions.find(presentedCookie(options, request));
-  if (session === null) return signInPage(options, request, { status: 401, fault: null });
+  if (session === null) return signInPage(options, request, 401, null);
   const view = await options.forms.show(request.query, session);
-  return view === null ? null : page(options, 200, { kind: 'ops-write', view });
+  return view === null ? null : page(options, 200, 'ops-write', view);
 }
 
 async function preview(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
   const session = await options.sessions.find(presentedCookie(options, request));
   const view = session === null ? null : options.forms.preview(request.query.get('id') ?? '');
-  return view === null ? null : page(options, 200, { kind: 'status-page', view });
+  return view === null ? null : page(options, 200, 'status-page', view);
 }
 
 async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer> {
-  if (!isFromHere(request)) return signInPage(options, request, { status: 403, fault: 'refused' });
-  const form = await readForm(request);
+  if (!isFromHere(request)) return signInPage(options, request, 403, 'refused');
+  const form = readForm(request.headers, await request.body());
   const now = options.now();
   const verdict = await options.authenticate(form.get('token') ?? '', { address: request.clientAddress, now });
-  if (verdict.kind === 'wrong') return signInPage(options, request, { status: 403, fault: 'wrong' });
+  if (verdict.kind === 'wrong') return signInPage(options, request, 403, 'wrong');
   if (verdict.kind === 'limited') {
-    const limited = await signInPage(options, request, {
-      status: 429,
-      fault: 'limited',
-      minutes: Math.ceil(verdict.retryAfterMs / 60_000),
-    });
+    const minutes = Math.ceil(verdict.retryAfterMs / 60_000);
+    const limited = await signInPage(options, request, 429, 'limited', { minutes });
     return { ...limited, headers: { ...limited.headers, ...retryAfter(verdict.retryAfterMs) } };
   }
   const cookie = await options.sessions.begin(presentedCookie(options, request), verdict.credential);
@@ -214,7 +199,7 @@ async function signIn(options: OpsRoutesOptions, request: OwnRequest): Promise<A
 async function askProvider(options: OpsRoutesOptions, request: OwnRequest): Promise<Answer | null> {
   if (!options.provider.isOn()) return null;
   const begun = await options.provider.begin(request);
-  if (begun === null) return signInPage(options, request, { status: 503, fault: 'provider-away' });
+  if (begun === null) return signInPage(options, request, 503, 'provider-away');
   return goTo(begun.url, { 'set-cookie': begun.cookie });
 }
 
@@ -223,10 +208,11 @@ const SIGNED_OUT = 'You’re signed out here. Sign out of your organisation’s 
 /** A page with a refresh header. Browsers block a redirect after a form, and send no cookie after one from another site. */
 async function goOn(
   options: OpsRoutesOptions,
-  { next, text }: { readonly next: string; readonly text: string },
+  next: string,
+  text: string,
   headers: OutgoingHttpHeaders,
 ): Promise<Answer> {
-  const answer = await page(options, 200, { kind: 'ops-sign-in', view: opsLeadView(next, text) });
+  const answer = await page(options, 200, 'ops-sign-in', opsLeadView(next, text));
   return { ...answer, headers: { ...answer.headers, ...headers, refresh: `0; url=${next}` } };
 }
 
@@ -236,15 +222,12 @@ export async function beginReturned(
   request: OwnRequest,
   returned: { readonly credential: string; readonly operator: Operator } | 'away' | 'refused' | 'no-role',
 ): Promise<Answer> {
-  if (returned === 'away') return signInPage(options, request, { status: 503, fault: 'provider-away' });
+  if (returned === 'away') return signInPage(options, request, 503, 'provider-away');
   if (typeof returned === 'string')
-    return signInPage(options, request, {
-      status: 403,
-      fault: returned === 'no-role' ? 'no-role' : 'provider-refused',
-    });
+    return signInPage(options, request, 403, returned === 'no-role' ? 'no-role' : 'provider-refused');
   const cookie = await options.sessions.begin(presentedCookie(options, request), returned.credential);
   await options.actions.signedIn({ operator: returned.operator, address: request.clientAddress });
-  return goOn(options, { next: '../ops', text: 'Signed in. Continue' }, { 'set-cookie': cookie });
+  return goOn(options, '../ops', 'Signed in. Continue', { 'set-cookie': cookie });
 }
 
 /** Handles a form if its session is valid, it has the session's form token, and it was sent from this site. */
@@ -258,10 +241,10 @@ function withForm(
 ): Act {
   return async (options, request) => {
     const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
-    if (session === null) return signInPage(options, request, { status: 401, fault: null });
-    const form = await readForm(request);
+    if (session === null) return signInPage(options, request, 401, null);
+    const form = readForm(request.headers, await request.body());
     if (!isFromHere(request) || !isOwnForm(form, session))
-      return signInPage(options, request, { status: 403, fault: 'refused' });
+      return signInPage(options, request, 403, 'refused');
     return act(options, request, form, session);
   };
 }
@@ -275,19 +258,8 @@ function adminForm(act: (options: OpsRoutesOptions, form: URLSearchParams, by: A
   );
 }
 
-function isFromHere(request: OwnRequest): boolean {
-  const fetchSite = request.headers['sec-fetch-site'];
-  return isSameOrigin({
-    origin: request.headers.origin ?? null,
-    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
-    ownOrigin: `${request.isSecure ? 'https' : 'http'}://${request.headers.host ?? ''}`,
-  });
-}
-
-async function readForm(request: OwnRequest): Promise<URLSearchParams> {
-  const body = await request.body();
-  const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
-  return new URLSearchParams(isForm ? body.toString('utf8') : '');
+function isFromHere({ headers, isSecure }: OwnRequest): boolean {
+  return isSameOrigin(originFacts(headers, isSecure));
 }
 
 function presentedCookie({ now }: OpsRoutesOptions, request: OwnRequest): PresentedCookie {
@@ -297,22 +269,28 @@ function presentedCookie({ now }: OpsRoutesOptions, request: OwnRequest): Presen
 async function signInPage(
   options: OpsRoutesOptions,
   request: OwnRequest,
-  { status, ...init }: { readonly status: number; readonly fault: OpsSignInFault | null; readonly minutes?: number },
+  status: number,
+  fault: OpsSignInFault | null,
+  more: { readonly minutes?: number } = {},
 ): Promise<Answer> {
   const up = request.path === 'ops' ? '' : '../';
-  const answer = await page(options, status, {
-    kind: 'ops-sign-in',
-    view: opsSignInView({ ...init, up, hasProvider: options.provider.isOn() }),
-  });
+  const view = opsSignInView({ ...more, fault, up, hasProvider: options.provider.isOn() });
+  const answer = await page(options, status, 'ops-sign-in', view);
   return compressed(answer, request.headers['accept-encoding']?.toString());
 }
 
-async function page(options: OpsRoutesOptions, status: number, drawn: OpsPage): Promise<Answer> {
-  const { html, csp } = await options.render(drawn);
+/** @param kind `status-page`: as visitors would see it, inside a form */
+async function page<Kind extends 'ops' | 'ops-sign-in' | 'ops-write' | 'status-page'>(
+  { render }: OpsRoutesOptions,
+  status: number,
+  kind: Kind,
+  view: ViewByKind[Kind],
+): Promise<Answer> {
+  const { html, csp } = await render(kind, view);
   return whole(status, html, {
     ...NEVER_KEPT,
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `${csp}; frame-ancestors ${drawn.kind === 'status-page' ? "'self'" : "'none'"}`,
+    'content-security-policy': `${csp}; frame-ancestors ${kind === 'status-page' ? "'self'" : "'none'"}`,
   });
 }
 

@@ -16,30 +16,21 @@ import {
   revealPost,
   writeOnce,
 } from '../../incidents/writer.ts';
-import type { WritingPage, WrittenStory } from '../../incidents/writing-page.ts';
+import type { WritingPage, WritingPageInit, WrittenStory } from '../../incidents/writing-page.ts';
 import type { PageKey } from '../../model/slugs.ts';
-import type { EpochMs } from '../../model/time.ts';
 import type { Fault } from '../../schema/issue-words.ts';
-import type { Database } from '../../store/database.ts';
 import type { ApiScope } from '../../store/written/tokens.ts';
 import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
+import type { ApiRoutesOptions } from './api-routes.ts';
 import type { Operator } from './operator.ts';
 
-interface WriteFormsOptions {
-  readonly database: Database;
+interface WriteFormsOptions
+  extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'now' | 'clientOf' | 'canRun' | 'templatesOf' | 'publish'> {
   readonly random: RandomBytes;
-  readonly newSuffix: () => string;
-  readonly now: () => EpochMs;
-  readonly clientOf: (address: string) => string | null;
-  readonly canRun: boolean;
   readonly pages: () => Promise<readonly FormPage[]>;
-  readonly templatesOf: (slug: string) => readonly IncidentTemplate[];
-  readonly load: (
-    slug: string,
-    candidate?: { readonly id: string; readonly document: WrittenStory['document'] },
-  ) => Promise<WritingPage | null>;
-  readonly publish: () => Promise<void>;
+  /** @param candidate a post that is shown too */
+  readonly load: (slug: string, candidate?: WritingPageInit['candidate']) => Promise<WritingPage | null>;
 }
 
 interface FormPage {
@@ -232,7 +223,7 @@ async function submitForm(forms: Forms, subject: Subject, by: Submitted): Promis
     return goBack(act.did);
   }
   const document = readPost(kind, form, { writing, own, now });
-  await writePost(forms, subject, { author, form, document });
+  await writePost(forms, subject, author, form, document);
   await forms.publish();
   return goBack(document.post.draft ? 'draft' : 'sent');
 }
@@ -260,7 +251,9 @@ async function previewPost(
 async function writePost(
   { database, newSuffix }: Forms,
   { own, writing, kind }: Subject,
-  { author, form, document }: { author: Author; form: URLSearchParams; document: WrittenStory['document'] },
+  author: Author,
+  form: URLSearchParams,
+  document: WrittenStory['document'],
 ): Promise<void> {
   await writeOnce(database, author, async (tx) => {
     if (own === null) {

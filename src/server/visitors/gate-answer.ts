@@ -6,7 +6,7 @@ import type { Access } from '../../access/create-access.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SignInResult } from '../../store/audit.ts';
 import type { Address } from '../address.ts';
-import type { Answer, OwnRequest } from '../answer.ts';
+import { type Answer, type OwnRequest, originFacts, readForm } from '../answer.ts';
 import { readBody } from '../request-body.ts';
 
 export interface GateDeps {
@@ -45,42 +45,23 @@ export async function gateRequestOf(
   request: IncomingMessage,
   { address, query, method, clientAddress }: GateQuestion,
 ): Promise<GateRequest> {
-  const isForm = (request.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
-  const body = method === 'POST' ? await readBody(request) : null;
-  const fetchSite = request.headers['sec-fetch-site'];
+  const { isHttpsSite: isSecure } = deps;
   return {
-    method,
+    ...{ method, query, clientAddress, isSecure, slug: address.slug, base: address.base },
     path: address.path.replace(/index\.html$/, ''),
-    slug: address.slug,
-    query,
-    form: new URLSearchParams(isForm && body !== null ? body.toString('utf8') : ''),
+    form: method === 'POST' ? readForm(request.headers, await readBody(request)) : new URLSearchParams(),
     cookie: request.headers.cookie ?? null,
-    origin: request.headers.origin ?? null,
-    fetchSite: typeof fetchSite === 'string' ? fetchSite : null,
-    ownOrigin: `${deps.isHttpsSite ? 'https' : 'http'}://${request.headers.host ?? ''}`,
-    base: address.base,
-    isSecure: deps.isHttpsSite,
-    clientAddress,
+    ...originFacts(request.headers, isSecure),
     now: deps.now(),
   };
 }
 
 /** The request of a browser returning from an identity provider, as a gate request. */
 export function returnRequest(request: OwnRequest, now: EpochMs): GateRequest {
+  const { query, isSecure, clientAddress, headers } = request;
   return {
-    method: 'GET',
-    path: 'login/',
-    slug: '',
-    query: request.query,
-    form: new URLSearchParams(),
-    cookie: request.headers.cookie ?? null,
-    origin: null,
-    fetchSite: null,
-    ownOrigin: '',
-    base: '/',
-    isSecure: request.isSecure,
-    clientAddress: request.clientAddress,
-    now,
+    ...{ method: 'GET', path: 'login/', slug: '', base: '/', query, isSecure, clientAddress, now },
+    ...{ form: new URLSearchParams(), cookie: headers.cookie ?? null, origin: null, fetchSite: null, ownOrigin: '' },
   };
 }
 

@@ -6,26 +6,22 @@ import type { Reader, Row, Writer } from '../database.ts';
 import { bumpRevision } from '../revisions.ts';
 import { flag, instant, orNull, type RowOf, table, text } from '../table.ts';
 
-const COMPONENTS = table(
-  'component',
-  {
-    page: text<PageKey>(),
-    /** As in addresses; never used before on the page. */
-    id: text(),
-    kind: text<'component' | 'group'>(),
-    name: text(),
-    description: orNull(text()),
-    /** For components: their group, whoever defines it. */
-    groupId: orNull(text()),
-    /** This and the next two are returned to clients but have no effect. */
-    showcase: flag(),
-    onlyIfDegraded: flag(),
-    /** `YYYY-MM-DD`; null: when it was first shown. */
-    startDate: orNull(text()),
-    createdAt: instant(),
-  },
-  { key: ['page', 'id'], kept: ['kind', 'created_at'] },
-);
+const COMPONENTS = table('component', {
+  page: text<PageKey>(),
+  /** As in addresses; never used before on the page. */
+  id: text(),
+  kind: text<'component' | 'group'>(),
+  name: text(),
+  description: orNull(text()),
+  /** For components: their group, whoever defines it. */
+  groupId: orNull(text()),
+  /** This and the next two are returned to clients but have no effect. */
+  showcase: flag(),
+  onlyIfDegraded: flag(),
+  /** `YYYY-MM-DD`; null: when it was first shown. */
+  startDate: orNull(text()),
+  createdAt: instant(),
+});
 export interface MadeComponent extends RowOf<typeof COMPONENTS> {
   /** Names in other languages, by tag; absent: none. */
   readonly names?: Translated;
@@ -55,7 +51,8 @@ export async function readMade(reader: Reader, page: PageKey): Promise<readonly 
 
 /** Inserts or updates a component. */
 export async function saveMade(tx: Writer, one: MadeComponent): Promise<void> {
-  await COMPONENTS.save(tx, one, { names: one.names === undefined ? null : JSON.stringify(one.names) });
+  const names = one.names === undefined ? null : JSON.stringify(one.names);
+  await COMPONENTS.save(tx, [one], { key: ['page', 'id'], kept: ['kind', 'created_at'] }, { names });
   await redefine(tx, one.page);
 }
 

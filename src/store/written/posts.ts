@@ -6,27 +6,23 @@
 import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Reader, Writer } from '../database.ts';
-import { flag, instant, number, orNull, type RowOf, table, text } from '../table.ts';
+import { flag, instant, named, number, orNull, type RowOf, table, text } from '../table.ts';
 
-const WRITTEN = table(
-  'written',
-  {
-    id: text(),
-    /** The page it was written on, the only one that shows it. */
-    page: text<PageKey>(),
-    /** Whether the page was private at the time. If the page becomes public, such a post still stays hidden. */
-    isPrivate: flag(),
-    /** From 1; incremented with every change. */
-    version: number(),
-    /** The post as JSON. */
-    document: text(),
-    createdAt: instant(),
-    updatedAt: instant(),
-    /** Who changed it last, as in the audit log. */
-    actor: text(),
-  },
-  { key: ['id'], kept: ['page', 'created_at'] },
-);
+const WRITTEN = table('written', {
+  id: text(),
+  /** The page it was written on, the only one that shows it. */
+  page: text<PageKey>(),
+  /** Whether the page was private at the time. If the page becomes public, such a post still stays hidden. */
+  isPrivate: flag(),
+  /** From 1; incremented with every change. */
+  version: number(),
+  /** The post as JSON. */
+  document: text(),
+  createdAt: instant(),
+  updatedAt: instant(),
+  /** Who changed it last, as in the audit log. */
+  actor: text(),
+});
 export type WrittenRow = RowOf<typeof WRITTEN>;
 
 /** Posts not deleted, of one page or of all; oldest first. */
@@ -46,7 +42,7 @@ export async function findWritten(reader: Reader, id: string): Promise<WrittenRo
 
 /** Inserts a post, or updates the stored one. */
 export function saveWritten(tx: Writer, row: WrittenRow): Promise<void> {
-  return WRITTEN.save(tx, row);
+  return WRITTEN.save(tx, [row], { key: ['id'], kept: ['page', 'created_at'] });
 }
 
 /** Marks a post as deleted for good; its row is kept as long as history is. */
@@ -69,18 +65,14 @@ export async function countPrivate(reader: Reader, page: PageKey): Promise<numbe
 }
 
 /** Requests with an idempotency key. */
-const REQUESTS = table(
-  'written_request',
-  {
-    actor: text(),
-    key: text(),
-    /** Digest of the whole request. */
-    digest: text(),
-    /** Id of the resulting post. */
-    post: text(),
-  },
-  { columns: { key: 'request_key' } },
-);
+const REQUESTS = table('written_request', {
+  actor: text(),
+  key: named('request_key', text()),
+  /** Digest of the whole request. */
+  digest: text(),
+  /** Id of the resulting post. */
+  post: text(),
+});
 type KnownRequest = RowOf<typeof REQUESTS>;
 
 /** The earlier request with this key; null: none. */
@@ -99,21 +91,17 @@ export function keepRequest(tx: Writer, request: KnownRequest, at: EpochMs): Pro
 
 // Alerts by their sender's key: the incident of each, and the latest state received.
 
-const ALERTS = table(
-  'written_alert',
-  {
-    intake: text(),
-    /** An alert is only known on its page. */
-    page: text<PageKey>(),
-    key: text(),
-    /** Id of the post; null: it was resolved before it was first received. */
-    post: orNull(text()),
-    state: text<'firing' | 'resolved'>(),
-    /** When the alert began or was resolved, by the sender's clock; null: not given. */
-    toldAt: orNull(instant()),
-  },
-  { key: ['intake', 'alert_key'], columns: { key: 'alert_key' } },
-);
+const ALERTS = table('written_alert', {
+  intake: text(),
+  /** An alert is only known on its page. */
+  page: text<PageKey>(),
+  key: named('alert_key', text()),
+  /** Id of the post; null: it was resolved before it was first received. */
+  post: orNull(text()),
+  state: text<'firing' | 'resolved'>(),
+  /** When the alert began or was resolved, by the sender's clock; null: not given. */
+  toldAt: orNull(instant()),
+});
 export type KnownAlert = RowOf<typeof ALERTS>;
 
 /** The stored alert of a key; null: none. */
@@ -127,5 +115,5 @@ export async function findAlert(
 }
 
 export function keepAlert(tx: Writer, alert: KnownAlert, at: EpochMs): Promise<void> {
-  return ALERTS.save(tx, alert, { changed_at: at });
+  return ALERTS.save(tx, [alert], { key: ['intake', 'alert_key'] }, { changed_at: at });
 }
