@@ -4,17 +4,12 @@
  */
 
 import type { Config } from '../config/load.ts';
-import { buildPublish, type PublishOptions, type PublishParts } from './build-publish.ts';
-import { buildServe, type ServeParts } from './build-serve.ts';
-import { buildStore, openOrClose, type StoreOptions, type StoreParts } from './build-store.ts';
-import { buildTell, type TellParts } from './build-tell.ts';
+import { buildPublish, type PublishOptions } from './build-publish.ts';
+import { buildServe } from './build-serve.ts';
+import { buildStore, openOrClose, type StoreOptions } from './build-store.ts';
+import { buildTell } from './build-tell.ts';
 
-export interface Pharos extends AsyncDisposable {
-  readonly base: StoreParts;
-  readonly serving: ServeParts;
-  readonly telling: TellParts;
-  readonly publishing: PublishParts;
-}
+export type Pharos = Awaited<ReturnType<typeof compose>>;
 
 interface ComposeOptions extends StoreOptions, PublishOptions {
   /** True: a web node, which takes releases from other nodes. Default: false. */
@@ -22,7 +17,7 @@ interface ComposeOptions extends StoreOptions, PublishOptions {
 }
 
 /** Builds everything of a server. Disposing of it closes everything in reverse order, with what was added since. */
-export async function compose(config: Config, options: ComposeOptions): Promise<Pharos> {
+export async function compose(config: Config, options: ComposeOptions) {
   const { isPublishing, isLasting = false, isTaking = false, printsMail = false } = options;
   const base = await buildStore(config, { ...options, mayOnlyRead: isLasting && !isPublishing });
   return openOrClose(base.closing, async () => {

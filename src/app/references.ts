@@ -1,7 +1,6 @@
 /** Finds unknown names in the configuration and in posts, and pages with problems. */
 
 import type { Config } from '../config/load.ts';
-import type { ChannelTies } from '../config/notifications.ts';
 import type { UpstreamConfig } from '../config/schema.ts';
 import { messageOf } from '../errors.ts';
 import {
@@ -11,7 +10,6 @@ import {
   type SnapshotPart,
   upstreamOf,
 } from '../model/observation.ts';
-import type { PageKey } from '../model/slugs.ts';
 import { MINUTE_MS } from '../model/time.ts';
 import { type ResolvedPage, resolvePages } from '../publish/definitions/definitions.ts';
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
@@ -19,7 +17,7 @@ import { type UnknownReference, unknownReferences } from '../publish/definitions
 import { refusedIcons } from '../publish/definitions/site-state.ts';
 import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Database } from '../store/database.ts';
-import { identify, type PageChanges, readPages } from '../store/pages.ts';
+import { identify, type PageChanges, readPages, type StoredPage } from '../store/pages.ts';
 import { readPlaced } from '../store/written/components.ts';
 import { countPrivate } from '../store/written/posts.ts';
 import type { Priority } from '../sync/connector.ts';
@@ -32,10 +30,7 @@ import { createErrorLog, createNews, type Log } from './log.ts';
 import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
 
 /** What a pass would read from upstreams now, and why it would reject an upstream. */
-export interface ReadNow {
-  readonly learned: ReadonlyMap<string, Learned>;
-  readonly refused: ReadonlyMap<string, string>;
-}
+export type ReadNow = Awaited<ReturnType<typeof readNow>>;
 
 /**
  * Reads lists as a pass does, without storing anything: files of this machine, and upstreams that never answered a pass. The
@@ -48,7 +43,7 @@ export async function readNow(
   base: StoreParts,
   answering: ReadonlySet<string> | 'files',
   lists: ReadonlyMap<string, Learned>,
-): Promise<ReadNow> {
+) {
   const { store, live } = base;
   const files = fileUpstreams(live.config());
   const records = await store.upstreams();
@@ -122,7 +117,9 @@ export async function findUnknownReferences(
     monitors: new Map([...monitors].map(([id, those]) => [id, new Set<MonitorId>(those.keys())])),
     // Names in a service's own data aren't typing errors of the operator.
     ties: [
-      ...config.notifications.map((entry, index) => ({ place: `notifications[${index}]`, ...pickTies(entry) })),
+      ...config.notifications.map(({ pages, components, monitors: tied }, index) => ({
+        ...{ place: `notifications[${index}]`, pages, components, monitors: tied },
+      })),
       ...config.intake.map(({ page, components }, index) => ({
         place: `intake[${index}]`,
         page: { slug: page, components },
@@ -166,14 +163,6 @@ function fileUpstreams({ upstreams }: Pick<Config, 'upstreams'>): ReadonlySet<st
     return fileOption !== undefined && Object.hasOwn(options as object, fileOption);
   };
   return new Set(upstreams.filter(isFile).map(({ id }) => id));
-}
-
-function pickTies({
-  pages,
-  components,
-  monitors,
-}: ChannelTies): Pick<ChannelTies, 'pages' | 'components' | 'monitors'> {
-  return { pages, components, monitors };
 }
 
 /** Whether an answer tells of a part and not that it could not be read this time. */
@@ -249,7 +238,7 @@ export async function logSettled(log: Log, database: Database, { ended, changed 
 /** Posts that a public page hides; null: none. */
 async function hiddenPosts(
   database: Database,
-  { key, slug }: { readonly key: PageKey; readonly slug: string },
+  { key, slug }: Pick<StoredPage, 'key' | 'slug'>,
 ): Promise<string | null> {
   const count = await countPrivate(database, key);
   if (count === 0) return null;

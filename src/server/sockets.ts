@@ -6,17 +6,19 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface SocketLimits {
-  /** Time in ms between ending a connection and cutting it. */
-  readonly lingerMs: number;
-  /** Maximum time in ms for a client to receive one response; streams are exempt. */
-  readonly answerMs: number;
-  /** Maximum number of open sockets. Above it, those that have been silent longest are closed. */
-  readonly socketsMax: number;
-}
+export type SocketLimits = typeof SOCKET_LIMITS;
 
-/** Most systems give a process 1,024 descriptors or more, and files need some. */
-export const SOCKET_LIMITS: SocketLimits = { lingerMs: 1_000, answerMs: 120_000, socketsMax: 8_192 };
+export const SOCKET_LIMITS = {
+  /** Time in ms between ending a connection and cutting it. */
+  lingerMs: 1_000,
+  /** Maximum time in ms for a client to receive one response; streams are exempt. */
+  answerMs: 120_000,
+  /**
+   * Maximum number of open sockets. Above it, those that have been silent longest are closed. Most systems give a process
+   * 1,024 descriptors or more, and files need some.
+   */
+  socketsMax: 8_192,
+};
 
 /** Responses to unreadable requests. */
 const UNREADABLE: Readonly<Record<string, string>> = {

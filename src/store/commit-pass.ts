@@ -89,13 +89,15 @@ async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | n
     'UPDATE monitor SET gone_at = ? WHERE id = ?',
     gone.map((id) => [observedAt, id]),
   );
-  await writeSpans(tx, { commit, lastAt, gone });
+  await writeSpans(tx, commit, lastAt, gone);
   return [...changed, ...gone];
 }
 
 async function writeSpans(
   tx: Writer,
-  { commit, lastAt, gone }: { commit: PassCommit; lastAt: EpochMs | null; gone: readonly MonitorId[] },
+  commit: PassCommit,
+  lastAt: EpochMs | null,
+  gone: readonly MonitorId[],
 ): Promise<void> {
   const { upstreamId, observedAt, learned, continuity, spanChanges } = commit;
   const close = 'UPDATE span SET to_at = ? WHERE monitor = ? AND to_at IS NULL';
@@ -112,14 +114,10 @@ async function writeSpans(
     );
     return;
   }
-  await tx.runMany(
-    close,
-    gone.map((id) => [observedAt, id]),
-  );
-  await tx.runMany(
-    close,
-    spanChanges.map((change) => [change.at, change.monitor]),
-  );
+  await tx.runMany(close, [
+    ...gone.map((id) => [observedAt, id]),
+    ...spanChanges.map((change) => [change.at, change.monitor]),
+  ]);
   await tx.runMany(
     open,
     spanChanges.flatMap((change) => (change.state === null ? [] : [[change.monitor, change.at, change.state]])),

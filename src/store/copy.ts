@@ -7,14 +7,8 @@ import { type TableShape, tableShapes } from './sqlite/migrate.ts';
 /** Rows read at once. */
 const ROWS_AT_ONCE = 5_000;
 
-/** How many rows of a table were copied. */
-interface CopiedTable {
-  readonly table: string;
-  readonly rows: number;
-}
-
 /**
- * Copies every row, or nothing.
+ * Copies every row, or nothing; returns the number of rows of each table.
  *
  * @param from a transaction on the source, because rows written during the copy could be missed
  * @param to a database with the tables of that version and without rows
@@ -27,9 +21,9 @@ export function copyTables(
   to: Database,
   version: number,
   onTable?: (done: number, total: number) => void,
-): Promise<readonly CopiedTable[]> {
+) {
   return to.transaction(async (tx) => {
-    const copied: CopiedTable[] = [];
+    const copied: { readonly table: string; readonly rows: number }[] = [];
     const shapes = tableShapes(version);
     for (const shape of shapes) {
       onTable?.(copied.length, shapes.length);

@@ -18,7 +18,17 @@ import {
   parseMaintenance,
   parseMonitor,
 } from './rows.ts';
-import type { CommitResult, PassCommit, StoredIncident, StoredMaintenance, Subject, UpstreamTimes } from './store.ts';
+import {
+  type CommitResult,
+  INCIDENT_STAMPS,
+  MAINTENANCE_STAMPS,
+  type PassCommit,
+  type StoredIncident,
+  type StoredMaintenance,
+  type Subject,
+  TIMES,
+  type UpstreamTimes,
+} from './store.ts';
 import { flag, instant, json, named, number, orNull, type RowOf, table, text } from './table.ts';
 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
@@ -119,8 +129,6 @@ const RUNS = table('run', {
   report: text(),
 });
 
-/** When each part of an upstream was last read; null: never. */
-const TIMES = { monitorsAt: orNull(instant()), incidentsAt: orNull(instant()), pagesAt: orNull(instant()) };
 const UPSTREAM_TIMES = table('upstream', { ...TIMES, listCalls: number() });
 const UPSTREAMS = table('upstream', {
   id: text(),
@@ -254,45 +262,42 @@ async function readAbout(database: Database, sql: string, about: readonly Subjec
   return [...new Map(rows.map((row) => [row['id'], row])).values()];
 }
 
-const STAMPS = table('incident', { changedAt: instant(), firstSeenAt: instant() });
-const SEQUENCES = table('maintenance', { sequence: number() });
-
 function toIncident(row: Row): StoredIncident {
-  return { ...parseIncident(row['document']), ...STAMPS.read(row) };
+  return { ...parseIncident(row['document']), ...INCIDENT_STAMPS.read(row) };
 }
 
 function toMaintenance(row: Row): StoredMaintenance {
-  return { ...parseMaintenance(row['document']), ...SEQUENCES.read(row), ...STAMPS.read(row) };
+  return { ...parseMaintenance(row['document']), ...MAINTENANCE_STAMPS.read(row) };
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : 1;
 }
 
-const RETAINED: readonly { readonly table: string; readonly column: string; readonly key: readonly string[] }[] = [
-  { table: 'span', column: 'to_at', key: ['monitor', 'from_at'] },
-  { table: 'reported_span', column: 'to_at', key: ['monitor', 'from_at'] },
-  { table: 'response_time', column: 'at', key: ['monitor', 'at'] },
-  { table: 'incident', column: 'ended_at', key: ['id'] },
-  { table: 'incident', column: 'withdrawn_at', key: ['id'] },
-  { table: 'maintenance', column: 'ends_at', key: ['id'] },
-  { table: 'written', column: 'deleted_at', key: ['id'] },
-  { table: 'written_request', column: 'at', key: ['actor', 'request_key'] },
-  { table: 'written_alert', column: 'changed_at', key: ['intake', 'alert_key'] },
-  { table: 'entry', column: 'fell_at', key: ['page', 'id'] },
-  { table: 'failed_question', column: 'at', key: ['upstream', 'question'] },
-  { table: 'check_result', column: 'at', key: ['upstream', 'name', 'place'] },
-  { table: 'run', column: 'started_at', key: ['id'] },
+/** By table: the column with the time that decides, and the columns of the key. */
+const RETAINED: readonly (readonly [table: string, column: string, key: string])[] = [
+  ['span', 'to_at', 'monitor, from_at'],
+  ['reported_span', 'to_at', 'monitor, from_at'],
+  ['response_time', 'at', 'monitor, at'],
+  ['incident', 'ended_at', 'id'],
+  ['incident', 'withdrawn_at', 'id'],
+  ['maintenance', 'ends_at', 'id'],
+  ['written', 'deleted_at', 'id'],
+  ['written_request', 'at', 'actor, request_key'],
+  ['written_alert', 'changed_at', 'intake, alert_key'],
+  ['entry', 'fell_at', 'page, id'],
+  ['failed_question', 'at', 'upstream, question'],
+  ['check_result', 'at', 'upstream, name, place'],
+  ['run', 'started_at', 'id'],
 ];
 
 async function retain(database: Database, before: EpochMs, runsBefore: EpochMs): Promise<number> {
   let total = 0;
-  for (const { table, column, key } of RETAINED) {
-    const columns = key.join(', ');
-    const sql = `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${table} WHERE ${column} IS NOT NULL AND ${column} < ? LIMIT ${RETAIN_ROWS_MAX})`;
+  for (const [name, column, key] of RETAINED) {
+    const sql = `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} WHERE ${column} IS NOT NULL AND ${column} < ? LIMIT ${RETAIN_ROWS_MAX})`;
     let gone = RETAIN_ROWS_MAX;
     while (gone === RETAIN_ROWS_MAX) {
-      gone = await database.transaction((tx) => tx.run(sql, [table === 'run' ? runsBefore : before]));
+      gone = await database.transaction((tx) => tx.run(sql, [name === 'run' ? runsBefore : before]));
       total += gone;
     }
   }

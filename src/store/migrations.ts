@@ -6,12 +6,6 @@ import { StatusError } from '../errors.ts';
 
 const FOLDER = join(import.meta.dirname, 'migrations');
 
-interface Migration {
-  readonly version: number;
-  /** Loaded when it is applied. */
-  readonly sql: () => string;
-}
-
 /**
  * What to do with a database of an older version. `migrate`: copy and upgrade it. `refuse`: leave it alone and fail
  * with the remedy.
@@ -37,7 +31,7 @@ export function outdated(current: number): StatusError {
  *
  * @throws STORE_UNAVAILABLE if a newer Pharos made it; its context has `schema`
  */
-export function migrationsAfter(current: number): readonly Migration[] {
+export function migrationsAfter(current: number) {
   const names = migrationNames();
   if (current > names.length) {
     throw new StatusError({
@@ -47,7 +41,11 @@ export function migrationsAfter(current: number): readonly Migration[] {
     });
   }
   return names
-    .map((name) => ({ version: Number.parseInt(name, 10), sql: () => readFileSync(join(FOLDER, name), 'utf8') }))
+    .map((name) => ({
+      version: Number.parseInt(name, 10),
+      /** Loaded when it is applied. */
+      sql: () => readFileSync(join(FOLDER, name), 'utf8'),
+    }))
     .filter(({ version }) => version > current);
 }
 

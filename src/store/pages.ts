@@ -43,12 +43,7 @@ const PAGES = table('page', {
 export type StoredPage = RowOf<typeof PAGES>;
 
 /** The changes that bring the table in line with what is defined. */
-export interface PageChanges {
-  readonly ended: readonly StoredPage[];
-  /** Pages whose access type changed, or whose origin is now known. */
-  readonly changed: readonly { readonly page: StoredPage; readonly claim: PageClaim }[];
-  readonly begun: readonly PageClaim[];
-}
+export type PageChanges = ReturnType<typeof decidePages>;
 
 /**
  * Decides which eras begin and end. Pure.
@@ -60,7 +55,7 @@ export function decidePages(
   open: readonly StoredPage[],
   { pages, held, isComplete }: PageClaims,
   mine: ReadonlySet<PageKey> | null,
-): PageChanges {
+) {
   const claims = new Map(pages.map((claim) => [claim.slug, claim]));
   const isSame = ({ slug, origin }: StoredPage): boolean =>
     origin === '' ? claims.has(slug) : claims.get(slug)?.origin === origin;
@@ -72,6 +67,7 @@ export function decidePages(
   const known = new Set([...kept.map(({ slug }) => slug), ...held]);
   return {
     ended: open.filter(isOver),
+    /** Pages whose access type changed, or whose origin is now known. */
     changed: kept.flatMap((page) => {
       const claim = claims.get(page.slug);
       return claim === undefined || (claim.access === page.access && claim.origin === page.origin)
@@ -87,7 +83,7 @@ export async function settlePages(
   database: Database,
   claims: PageClaims,
   { mine, now }: { readonly mine: ReadonlySet<PageKey> | null; readonly now: EpochMs },
-): Promise<{ readonly pages: readonly StoredPage[]; readonly changes: PageChanges }> {
+) {
   const open = await readPages(database);
   const seen = decidePages(open, claims, mine);
   if (isNothing(seen)) return { pages: open, changes: seen };

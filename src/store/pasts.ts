@@ -33,14 +33,16 @@ export async function readPasts(
   for (const id of ids)
     drafts.set(id, { observed: [], reported: [], reportedDays: [], responseTimes: [], uptime: null });
   for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
-    await readSome(reader, { ids: padded(ids.slice(start, start + IDS_PER_STATEMENT)), from, drafts });
+    await readSome(reader, padded(ids.slice(start, start + IDS_PER_STATEMENT)), from, drafts);
   }
   return drafts;
 }
 
 async function readSome(
   reader: Reader,
-  { ids, from, drafts }: { ids: readonly MonitorId[]; from: EpochMs; drafts: Map<MonitorId, Draft> },
+  ids: readonly MonitorId[],
+  from: EpochMs,
+  drafts: ReadonlyMap<MonitorId, Draft>,
 ): Promise<void> {
   const list = ids.map(() => '?').join(', ');
   const fromDay = new Date(from).toISOString().slice(0, 10);

@@ -3,7 +3,7 @@
 import type { Incident, Maintenance, MonitorId } from '../model/observation.ts';
 import { type Reader, readIn, type Writer } from './database.ts';
 import { parseIncident, parseMaintenance } from './rows.ts';
-import { type Changes, type CommitResult, type Subject, subjects } from './store.ts';
+import { type CommitResult, type Subject, subjects } from './store.ts';
 
 /** Stamps the rows that a commit changed, inside its transaction; writes nothing if nothing changed. */
 export async function recordChanges(tx: Writer, upstreamId: string, changes: Partial<CommitResult>): Promise<void> {
@@ -29,25 +29,32 @@ export async function bumpRevision(tx: Writer): Promise<number> {
   return readRevision(tx);
 }
 
+/** Changes committed after a revision, by any process. */
+export type Changes = Awaited<ReturnType<typeof readChanges>>;
+
 /** @see Store.changesSince */
-export async function readChanges(reader: Reader, since: number): Promise<Changes> {
+export async function readChanges(reader: Reader, since: number) {
   // Read first: commits by other processes in the meantime may be reported twice, but are never missed.
   const revision = await readRevision(reader);
-  if (revision === since) return { revision, monitors: [], subjects: [], hasNewDefinitions: false };
-  const monitors = await reader.all('SELECT id FROM monitor WHERE revision > ?', [since]);
-  const about = await reader.all(
+  const read: Reader['all'] = revision === since ? async () => [] : reader.all;
+  const monitors = await read('SELECT id FROM monitor WHERE revision > ?', [since]);
+  const about = await read(
     `SELECT DISTINCT subject FROM event_subject WHERE event IN (SELECT id FROM incident WHERE revision > ?)
        OR event IN (SELECT id FROM maintenance WHERE revision > ?)`,
     [since, since],
   );
-  const defined = await reader.all(
+  const defined = await read(
     'SELECT id FROM upstream WHERE revision > ? UNION ALL SELECT key FROM page WHERE revision > ?',
     [since, since],
   );
   return {
+    /** The latest revision included. */
     revision,
+    /** New, gone, or changed in state or description. */
     monitors: monitors.map((row) => String(row['id']) as MonitorId),
+    /** Current and former subjects of the changed incidents and maintenances. */
     subjects: about.map((row) => String(row['subject']) as Subject),
+    /** Whether page definitions or announcements changed. */
     hasNewDefinitions: defined.length > 0,
   };
 }

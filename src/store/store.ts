@@ -4,6 +4,7 @@ import type { Incident, Learned, Maintenance, MonitorId, PageDefinition } from '
 import type { SpanChange } from '../model/reported.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Lease } from './nodes/leases.ts';
+import { instant, number, orNull, type RowOf, table } from './table.ts';
 
 /** What a pass writes for one upstream, as a unit. */
 export interface PassCommit {
@@ -37,11 +38,12 @@ export interface CommitResult {
   readonly isOutdated?: true;
 }
 
-/** Age of an upstream's data: when each part was last read; null: never. */
-export interface UpstreamTimes {
-  readonly monitorsAt: EpochMs | null;
-  readonly incidentsAt: EpochMs | null;
-  readonly pagesAt: EpochMs | null;
+/** When each part of an upstream was last read; null: never. */
+export const TIMES = { monitorsAt: orNull(instant()), incidentsAt: orNull(instant()), pagesAt: orNull(instant()) };
+const UPSTREAM_TIMES = table('upstream', TIMES);
+
+/** Age of an upstream's data. */
+export interface UpstreamTimes extends RowOf<typeof UPSTREAM_TIMES> {
   /** List and incident requests of its last pass; absent: unknown. */
   readonly listCalls?: number;
 }
@@ -65,26 +67,12 @@ export function subjectNamed(of: Subject): { readonly kind: keyof typeof subject
   return { kind: of.slice(0, end) as keyof typeof subjects, name: of.slice(end + 1) };
 }
 
-/** Changes committed after a revision, by any process. */
-export interface Changes {
-  /** The latest revision included. */
-  readonly revision: number;
-  /** New, gone, or changed in state or description. */
-  readonly monitors: readonly MonitorId[];
-  /** Current and former subjects of the changed incidents and maintenances. */
-  readonly subjects: readonly Subject[];
-  /** Whether page definitions or announcements changed. */
-  readonly hasNewDefinitions: boolean;
-}
-
-export interface StoredMaintenance extends Maintenance {
+export const INCIDENT_STAMPS = table('incident', { changedAt: instant(), firstSeenAt: instant() });
+export const MAINTENANCE_STAMPS = table('maintenance', {
   /** Incremented with every change. */
-  readonly sequence: number;
-  readonly changedAt: EpochMs;
-  readonly firstSeenAt: EpochMs;
-}
-
-export interface StoredIncident extends Incident {
-  readonly changedAt: EpochMs;
-  readonly firstSeenAt: EpochMs;
-}
+  sequence: number(),
+  changedAt: instant(),
+  firstSeenAt: instant(),
+});
+export type StoredIncident = Incident & RowOf<typeof INCIDENT_STAMPS>;
+export type StoredMaintenance = Maintenance & RowOf<typeof MAINTENANCE_STAMPS>;

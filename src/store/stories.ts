@@ -11,6 +11,7 @@ import type { EpochMs } from '../model/time.ts';
 import { insertAudit } from './audit.ts';
 import { readIn, type Writer } from './database.ts';
 import { parseInstant } from './rows.ts';
+import type { PassCommit } from './store.ts';
 import { instant, orNull, type RowOf, table, text } from './table.ts';
 
 type StoryTable = 'incident' | 'maintenance';
@@ -47,7 +48,8 @@ export interface Resolved<Item> {
 export async function resolveStories<Item extends { readonly id: string; readonly bornAt?: EpochMs }>(
   tx: Writer,
   table: StoryTable,
-  { upstreamId, items }: { readonly upstreamId: string; readonly items: readonly Item[] },
+  upstreamId: string,
+  items: readonly Item[],
 ): Promise<readonly Resolved<Item>[]> {
   const rows = await readIn(
     tx,
@@ -75,25 +77,19 @@ function isSameBirth(stored: EpochMs | null, told: EpochMs | undefined): boolean
   return stored === null || told === undefined || stored === told;
 }
 
-/** A pass, for judging the items missing from it. */
-interface Absences {
-  readonly upstreamId: string;
-  readonly observedAt: EpochMs;
-  /** Items whose upstream id now stands for another item. */
-  readonly replaced: readonly StoredStory[];
-}
-
 /**
  * Withdraws items that are missing from a complete list, or listed as gone, in this pass and the previous one; and
  * those replaced. Each is recorded in the audit.
  *
+ * @param replaced items whose upstream id now stands for another item
  * @returns ids of the withdrawn rows
  */
 export async function withdrawStories(
   tx: Writer,
   table: StoryTable,
   learned: Pick<Learned, 'complete' | 'gone'>,
-  { upstreamId, observedAt, replaced }: Absences,
+  { upstreamId, observedAt }: Pick<PassCommit, 'upstreamId' | 'observedAt'>,
+  replaced: readonly StoredStory[],
 ): Promise<readonly string[]> {
   const lists = learned.complete.filter(({ part }) => part === `${table}s`);
   const gone = new Set(table === 'incident' ? learned.gone : []);
@@ -124,7 +120,20 @@ export async function withdrawStories(
     absences.filter(({ isAbsent, missingAt }) => !isAbsent && missingAt !== null).map(({ id }) => [id]),
   );
   const withdrawn = [...absent.filter(isGone), ...replaced].map(({ id }) => id);
-  await withdraw(tx, table, { upstreamId, observedAt, ids: withdrawn });
+  await tx.runMany(
+    `UPDATE ${table} SET withdrawn_at = ?, changed_at = ? WHERE id = ?`,
+    withdrawn.map((id) => [observedAt, observedAt, id]),
+  );
+  for (const id of withdrawn)
+    await insertAudit(tx, {
+      at: observedAt,
+      actor: `upstream:${upstreamId}`,
+      action: 'withdraw',
+      subject: upstreamId,
+      client: null,
+      run: null,
+      outcome: `${table} ${JSON.stringify(id.slice(0, 120))} was withdrawn by the upstream and is no longer shown`,
+    });
   return withdrawn;
 }
 
@@ -137,26 +146,4 @@ function absenceFrom(lists: readonly CompleteList[]): (externalId: string, place
     );
     return covering.length > 0 && covering.every(({ ids }) => !ids.has(externalId));
   };
-}
-
-async function withdraw(
-  tx: Writer,
-  table: StoryTable,
-  { upstreamId, observedAt, ids }: { upstreamId: string; observedAt: EpochMs; ids: readonly string[] },
-): Promise<void> {
-  if (ids.length === 0) return;
-  await tx.runMany(
-    `UPDATE ${table} SET withdrawn_at = ?, changed_at = ? WHERE id = ?`,
-    ids.map((id) => [observedAt, observedAt, id]),
-  );
-  for (const id of ids)
-    await insertAudit(tx, {
-      at: observedAt,
-      actor: `upstream:${upstreamId}`,
-      action: 'withdraw',
-      subject: upstreamId,
-      client: null,
-      run: null,
-      outcome: `${table} ${JSON.stringify(id.slice(0, 120))} was withdrawn by the upstream and is no longer shown`,
-    });
 }

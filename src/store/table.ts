@@ -46,7 +46,12 @@ export type RowOf<T extends { readonly read: (row: Row) => unknown }> = ReturnTy
 
 export function table<F extends Fields>(name: string, fields: F) {
   type Read = { readonly [K in keyof F]: F[K] extends Column<infer T> ? T : never };
-  const own = Object.entries(fields).map(([field, { toSql, fromSql, name: column = inSnakeCase(field) }]) => ({ field, column, toSql, fromSql }));
+  const own = Object.entries(fields).map(([field, { toSql, fromSql, name: column = inSnakeCase(field) }]) => ({
+    field,
+    column,
+    toSql,
+    fromSql,
+  }));
   const columnsWith = (more: Values): readonly string[] => [...own.map(({ column }) => column), ...Object.keys(more)];
   const insertion = (more: Values): string => {
     const names = columnsWith(more);

@@ -19,7 +19,7 @@ export async function writeIncidents(
   tx: Writer,
   { upstreamId, observedAt, learned }: PassCommit,
 ): Promise<readonly string[]> {
-  const stories = await resolveStories(tx, 'incident', { upstreamId, items: learned.incidents });
+  const stories = await resolveStories(tx, 'incident', upstreamId, learned.incidents);
   const changed = stories.flatMap((story) => {
     const incident = withKnownPages(story);
     const document = JSON.stringify(incident);
@@ -39,11 +39,13 @@ export async function writeIncidents(
     learned.readAgain.map((id) => [observedAt, upstreamId, id]),
   );
   const isUnsure = learned.stale.includes('incidents');
-  const withdrawn = await withdrawStories(tx, 'incident', isUnsure ? { complete: [], gone: [] } : learned, {
-    upstreamId,
-    observedAt,
-    replaced: replacedIn(stories),
-  });
+  const withdrawn = await withdrawStories(
+    tx,
+    'incident',
+    isUnsure ? { complete: [], gone: [] } : learned,
+    { upstreamId, observedAt },
+    replacedIn(stories),
+  );
   return [...changed.map(({ incident }) => incident.id), ...withdrawn];
 }
 
@@ -58,7 +60,7 @@ export async function writeMaintenances(
   tx: Writer,
   { upstreamId, observedAt, learned }: PassCommit,
 ): Promise<readonly string[]> {
-  const stories = await resolveStories(tx, 'maintenance', { upstreamId, items: learned.maintenances });
+  const stories = await resolveStories(tx, 'maintenance', upstreamId, learned.maintenances);
   const written = stories.flatMap((story) => {
     const maintenance = withPastWindows({ ...story.item, id: story.id }, story.before, observedAt);
     const document = JSON.stringify(maintenance);
@@ -80,11 +82,7 @@ export async function writeMaintenances(
     'UPDATE maintenance SET changed_at = ?, sequence = sequence + 1 WHERE id = ? AND first_seen_at <> ?',
     news.map((id) => [observedAt, id, observedAt]),
   );
-  const withdrawn = await withdrawStories(tx, 'maintenance', learned, {
-    upstreamId,
-    observedAt,
-    replaced: replacedIn(stories),
-  });
+  const withdrawn = await withdrawStories(tx, 'maintenance', learned, { upstreamId, observedAt }, replacedIn(stories));
   return [...written.map(({ maintenance }) => maintenance.id), ...withdrawn];
 }
 

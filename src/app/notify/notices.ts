@@ -128,10 +128,7 @@ export function createNotices(
 }
 
 /** Null: the page takes no subscriptions. */
-function subscribable(
-  found: ResolvedPage | null,
-  { pageOf }: ServeParts['access'],
-): SubscribablePage | null {
+function subscribable(found: ResolvedPage | null, { pageOf }: ServeParts['access']): SubscribablePage | null {
   if (found === null || !found.settings.subscriptions) return null;
   const { definition, settings, password, identity } = found;
   const { slug, title, titles, access, emailDomains, oidc } = definition;

@@ -84,7 +84,8 @@ export function createOperators(pharos: Pharos) {
     guard,
     routes: createOpsRoutes(options),
     /** Answers an operator's browser that comes back from the identity provider. */
-    returned: async (request: OwnRequest): Promise<Answer> => beginReturned(options, request, await identifyOperator(pharos, request, configured())),
+    returned: async (request: OwnRequest): Promise<Answer> =>
+      beginReturned(options, request, await identifyOperator(pharos, request, configured())),
   };
 }
 

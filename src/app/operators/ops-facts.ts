@@ -48,13 +48,9 @@ function createSummaries(folders: ReleaseFolders): (slug: string, number: number
   const summaries = new LRUCache<string, ReleaseSummary>({ max: SUMMARIES_MAX });
   return (slug, number) => {
     const key = `${slug}/${number}`;
-    const known = summaries.get(key);
-    if (known !== undefined) return known;
-    const manifest = readManifest(folders, slug, number);
-    if (manifest === null) return null;
-    const summary = summaryOfManifest(manifest);
-    summaries.set(key, summary);
-    return summary;
+    const manifest = summaries.has(key) ? null : readManifest(folders, slug, number);
+    if (manifest !== null) summaries.set(key, summaryOfManifest(manifest));
+    return summaries.get(key) ?? null;
   };
 }
 
@@ -87,8 +83,8 @@ export function createOpsFacts(pharos: Pharos, redact: (text: string) => string)
       const { store, live } = pharos.base;
       const config = live.config();
       const state = await pharos.serving.keeper.refresh(now);
-      const records = await store.runs(RUNS_LOOKED_AT);
-      const reports = records.map(parseReport);
+      // One of another version shows as much as can be read.
+      const reports = (await store.runs(RUNS_LOOKED_AT)).map(({ report }) => JSON.parse(report) as RunReport);
       const audit = createAudit(store.database);
       const { pages } = state.resolved;
       const slugs = pages.map(({ definition }) => definition.slug);
@@ -143,11 +139,6 @@ function summaryOfManifest({ number, asOf, access, completes, files }: Manifest)
     filesTotal: records.length,
     bytesTotal: records.reduce((sum, { bytes }) => sum + bytes, 0),
   };
-}
-
-/** Reads a stored report. One of another version shows as much as can be read. */
-function parseReport({ report }: { readonly report: string }): RunReport {
-  return JSON.parse(report) as RunReport;
 }
 
 function runFacts(report: RunReport, redact: (text: string) => string): RunFacts {

@@ -74,8 +74,7 @@ function writingDeps(pharos: Pharos) {
     canRun: pharos.publishing.publisher !== null,
     load: (slug: string, candidate?: WritingPageInit['candidate']) => writingPage(currentSite(pharos), slug, candidate),
     publish: () => publishWritten(pharos.publishing),
-    templatesOf: (slug: string) =>
-      live.config().pages.find((page) => page.slug === slug)?.incident_templates ?? [],
+    templatesOf: (slug: string) => live.config().pages.find((page) => page.slug === slug)?.incident_templates ?? [],
   };
 }
 

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../../errors.ts';
 import { readServed, type ServedRelease } from '../../publish/releases/folders.ts';
+import type { OwnRequest } from '../../server/answer.ts';
 import { createFrontDoor } from '../../server/front-door.ts';
 import { createHookHandler } from '../../server/hooks/hooks.ts';
 import { createOidcRoutes } from '../../server/oidc-routes.ts';
@@ -22,14 +23,7 @@ import { followStore } from './follow-store.ts';
 import { cannotListen, originOf } from './listening.ts';
 import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 
-export interface Door {
-  /** Where it listens, without a slash at the end. */
-  readonly url: string;
-  /** From now on, this node reports that it isn't ready and closes each connection after its response. It still serves. */
-  readonly drain: () => void;
-  /** Finishes current responses, then closes. */
-  readonly close: () => Promise<void>;
-}
+export type Door = Awaited<ReturnType<typeof listen>>;
 
 const CLOSE_PATIENCE_MS = 5_000;
 
@@ -44,7 +38,7 @@ interface ListenOptions {
 }
 
 /** Starts listening and serves published pages. */
-export async function listen(pharos: Pharos, { log, port, host, takesVisitors = true }: ListenOptions): Promise<Door> {
+export async function listen(pharos: Pharos, { log, port, host, takesVisitors = true }: ListenOptions) {
   const place = {
     port: port ?? pharos.base.live.config().server.port,
     host: host ?? pharos.base.live.config().server.host,
@@ -80,7 +74,7 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
     reader,
     access: pharos.serving.access,
     subscriptions: pharos.telling.notices.subscriptions,
-    own: ownRoutesOf(pharos, { log, served, readiness }),
+    own: ownRoutesOf(pharos, log, served, readiness),
     isStopping: () => isStopping,
     badges: createBadgeService(),
     ensure: pharos.serving.taking?.ensure,
@@ -106,12 +100,15 @@ export async function listen(pharos: Pharos, { log, port, host, takesVisitors = 
   });
   pharos.telling.notices.open();
   return {
+    /** Where it listens, without a slash at the end. */
     url: originOf({ ...place, port: (server.address() as AddressInfo).port }),
+    /** From now on, this node reports that it isn't ready and closes each connection after its response. It still serves. */
     drain: () => {
       isStopping = true;
     },
+    /** Finishes current responses, then closes. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         isStopping = true;
         void stopLooking();
         pharos.serving.events.close();
@@ -140,33 +137,24 @@ function catchUpOf({ base, serving, publishing }: Pharos): ReturnType<typeof cre
 
 function ownRoutesOf(
   pharos: Pharos,
-  {
-    log,
-    served,
-    readiness,
-  }: {
-    readonly log: Log;
-    readonly served: Latest<ReadonlyMap<string, ServedRelease>>;
-    readonly readiness: () => Promise<ReadinessFacts>;
-  },
-): ReturnType<typeof createOwnRoutes> {
+  log: Log,
+  served: Latest<ReadonlyMap<string, ServedRelease>>,
+  readiness: () => Promise<ReadinessFacts>,
+) {
   const { audit } = pharos.base;
   const { access, metrics } = pharos.serving;
   const { engine } = pharos.publishing;
   const { guard, routes, returned } = createOperators(pharos);
   const gauges = createGaugeReader(pharos, served);
+  const sender = ({ clientAddress, trace }: Pick<OwnRequest, 'clientAddress' | 'trace'>) => ({
+    client: audit.clientOf(clientAddress),
+    ...(trace === null ? {} : { traces: [trace] }),
+  });
   const takeHook = createHookHandler({
     guard,
     hookOf: (id) => pharos.base.live.config().upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
-    pull: (id, { clientAddress, trace }) =>
-      engine.submit({
-        trigger: 'hook',
-        actor: `hook:${id}`,
-        client: audit.clientOf(clientAddress),
-        ...(trace === null ? {} : { traces: [trace] }),
-        upstreams: [id],
-        isUrgent: true,
-      }).id,
+    pull: (id, request) =>
+      engine.submit({ trigger: 'hook', actor: `hook:${id}`, upstreams: [id], isUrgent: true, ...sender(request) }).id,
     canPull: pharos.publishing.publisher !== null,
     now,
     later: (ms, call) => void setTimeout(call, ms).unref(),
@@ -175,14 +163,8 @@ function ownRoutesOf(
     guard,
     canRun: pharos.publishing.publisher !== null,
     now,
-    submit: (page, { clientAddress, trace }, actor) =>
-      engine.submit({
-        trigger: 'rebuild',
-        actor,
-        client: audit.clientOf(clientAddress),
-        ...(trace === null ? {} : { traces: [trace] }),
-        ...(page === null ? {} : { page }),
-      }),
+    submit: (page, request, actor) =>
+      engine.submit({ trigger: 'rebuild', actor, ...(page === null ? {} : { page }), ...sender(request) }),
     hasPage: (slug) => access.pageOf(slug) !== null,
     hooks: async (id, request) => {
       const result = await takeHook(id, request);

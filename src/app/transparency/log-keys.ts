@@ -4,41 +4,26 @@ import { systemRandom } from '../../access/digest.ts';
 import { StatusError } from '../../errors.ts';
 import { createAddressSeal } from '../../notify/subscribers.ts';
 import type { Secret } from '../../schema/secret.ts';
-import type { Database, Reader, Row, Writer } from '../../store/database.ts';
+import type { Reader, Row, Writer } from '../../store/database.ts';
 import { formatKey, generateKey, parseKey, readSigningKey, type SigningKey } from '../../transparency/note.ts';
 import { createPageLog, type LogKeys, type PageLog } from '../../transparency/page-log.ts';
 import type { StoreParts } from '../build-store.ts';
 import { now } from '../clock.ts';
-import type { Log } from '../log.ts';
-
-interface LogKeyOptions {
-  readonly database: Database;
-  /** Encrypts private keys in the database. */
-  readonly key: Secret;
-  /** `transparency.key` and `transparency.previousKey`, as PEM. */
-  readonly configured: { readonly key?: Secret | undefined; readonly previousKey?: Secret | undefined };
-  /** What new keys are named after: the host of the site. */
-  readonly name: string;
-  readonly log: Pick<Log, 'warn'>;
-}
 
 /** The logs of a site's pages. */
 export function sitePageLog(base: StoreParts): PageLog {
   return createPageLog(base.database, siteLogKeys(base));
 }
 
-/** The keys that sign for a site. */
+/**
+ * Returns a function that reads the keys that sign for a site. They are read each time, since another process may have changed
+ * them. Private keys are encrypted in the database, and new ones are named after the host of the site.
+ */
 export function siteLogKeys({ database, key, live, log }: StoreParts): () => Promise<LogKeys> {
-  const { site, transparency } = live.config();
-  return createLogKeys({ database, key, configured: transparency, name: new URL(site.url).host, log });
-}
-
-/** Returns a function that reads the keys in use. They are read each time, since another process may have changed them. */
-function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
-  const { database, key, configured } = options;
+  const { site, transparency: configured } = live.config();
+  const name = new URL(site.url).host;
   const seal = createAddressSeal(key, systemRandom);
   const opened = new Map<string, SigningKey | null>();
-
   let isWarned = false;
 
   function openRow(verifier: string, sealed: unknown): SigningKey | null {
@@ -64,14 +49,14 @@ function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
   /** The latest that can be read, or nodes that can't read each other's would make new ones in turn. Null: it is yet to be added. */
   function currentKey(rows: readonly Row[], verifiers: readonly string[]): SigningKey | null {
     if (configured.key !== undefined) {
-      const key = named(configured.key, verifiers, options);
+      const key = named(configured.key, verifiers, name);
       return verifiers.includes(formatKey(key)) ? key : null;
     }
     const sealed = rows.filter((row) => row['sealed'] !== null);
     const keys = sealed.map((row) => openRow(String(row['verifier']), row['sealed']));
     if (keys[0] === null && !isWarned) {
       isWarned = true;
-      options.log.warn(
+      log.warn(
         'The key that signs the logs of pages was encrypted with another secret.key and can’t be read. This process signs with a key of its own, and "pharos verify" says so to those who knew the other one. Set the same access.key on all nodes of a database.',
       );
     }
@@ -82,14 +67,17 @@ function createLogKeys(options: LogKeyOptions): () => Promise<LogKeys> {
     const { rows, verifiers } = await readKeys(tx);
     const known = currentKey(rows, verifiers);
     if (known !== null) return known;
-    if (configured.key !== undefined) return addKey(tx, named(configured.key, verifiers, options), null);
-    return makeKey(tx, options.name, addKey);
+    if (configured.key !== undefined) return addKey(tx, named(configured.key, verifiers, name), null);
+    const pem = generateKey();
+    const made = readSigningKey(name, pem);
+    if (made === null) throw new TypeError('a new key can’t be read');
+    return addKey(tx, made, pem);
   }
 
   return async () => {
     const { rows, verifiers } = await readKeys(database);
     const current = currentKey(rows, verifiers) ?? (await database.transaction(addCurrentKey));
-    const previous = configured.previousKey === undefined ? null : named(configured.previousKey, verifiers, options);
+    const previous = configured.previousKey === undefined ? null : named(configured.previousKey, verifiers, name);
     return {
       current,
       find: (verifier) => {
@@ -106,19 +94,8 @@ async function readKeys(reader: Reader): Promise<{ rows: readonly Row[]; verifie
   return { rows, verifiers: rows.map(({ verifier }) => String(verifier)) };
 }
 
-async function makeKey(
-  tx: Writer,
-  name: string,
-  addKey: (tx: Writer, made: SigningKey, pem: string) => Promise<SigningKey>,
-): Promise<SigningKey> {
-  const pem = generateKey();
-  const made = readSigningKey(name, pem);
-  if (made === null) throw new TypeError('a new key can’t be read');
-  return addKey(tx, made, pem);
-}
-
 /** A configured key under the name that it had first: a site that moves keeps its key. */
-function named(secret: Secret, verifiers: readonly string[], { name }: LogKeyOptions): SigningKey {
+function named(secret: Secret, verifiers: readonly string[], name: string): SigningKey {
   const key = readSigningKey(name, secret.reveal());
   if (key === null)
     throw new StatusError({

@@ -126,32 +126,35 @@ export function openSite(proxy: ProxySettings) {
   const limits = { connectMs: 10_000, headersMs: 30_000, idleMs: 30_000, connectionsMax: 8 };
   const dispatcher = createDispatcher({ ...limits, proxy });
   /** Reads files below an address that ends in a slash. */
-  const reader = (page: string): ReadFile => async (path) => {
-    const segments = path.split('/').map(encodeURIComponent).join('/');
-    const url = new URL(segments.replace(/(^|\/)index\.html$/, '$1') || '.', page);
-    try {
-      const answer = await dispatcher.request({
-        origin: url.origin,
-        path: url.pathname,
-        method: 'GET',
-        // What is signed is the file as it is.
-        headers: { 'accept-encoding': 'identity', 'cache-control': 'no-cache', 'user-agent': 'Pharos-verify' },
-      });
-      const bytes = await readBody(answer.body, url);
-      // Hosts answer the address of their 404 page with that status.
-      return answer.statusCode === 200 || (answer.statusCode === 404 && path === '404.html') ? bytes : null;
-    } catch (cause) {
-      const message = `${url.origin} can’t be reached: ${messageOf(cause)}.`;
-      throw new StatusError({ code: 'UPSTREAM_UNREACHABLE', message, cause });
-    }
-  };
+  const reader =
+    (page: string): ReadFile =>
+    async (path) => {
+      const segments = path.split('/').map(encodeURIComponent).join('/');
+      const url = new URL(segments.replace(/(^|\/)index\.html$/, '$1') || '.', page);
+      try {
+        const answer = await dispatcher.request({
+          origin: url.origin,
+          path: url.pathname,
+          method: 'GET',
+          // What is signed is the file as it is.
+          headers: { 'accept-encoding': 'identity', 'cache-control': 'no-cache', 'user-agent': 'Pharos-verify' },
+        });
+        const bytes = await readBody(answer.body, url);
+        // Hosts answer the address of their 404 page with that status.
+        return answer.statusCode === 200 || (answer.statusCode === 404 && path === '404.html') ? bytes : null;
+      } catch (cause) {
+        const message = `${url.origin} can’t be reached: ${messageOf(cause)}.`;
+        throw new StatusError({ code: 'UPSTREAM_UNREACHABLE', message, cause });
+      }
+    };
   return {
     reader,
     /** The keys at the root of the site; null: it publishes none there, as below a path of a host that has other things at its root. */
     keys: async (page: string): Promise<readonly string[] | null> => {
       const bytes = await reader(new URL('/', page).href)(LOG_KEYS);
       try {
-        return z.object({ keys: z.array(z.string()) }).parse(JSON.parse(Buffer.from(bytes ?? []).toString('utf8'))).keys;
+        return z.object({ keys: z.array(z.string()) }).parse(JSON.parse(Buffer.from(bytes ?? []).toString('utf8')))
+          .keys;
       } catch {
         return null;
       }

@@ -130,9 +130,9 @@ function createPacking(): (state: SiteState) => SentState {
  * on renewing leases while this one renders. What the publishing thread does under a lease or in a transaction stays there: the
  * other thread calls it back, by number, as soon as it holds the lease or has begun the transaction.
  */
-const plainCalls = ({ mayServe, tell, ...control }: Omit<PublishControl, 'withLease'>) => ({
+const plainCalls = (control: Omit<PublishControl, 'withLease'>) => ({
   ...prepareCalls(control),
-  ...{ mayServe, tell },
+  ...{ mayServe: control.mayServe, tell: control.tell },
 });
 
 /** Calls that the thread with the database answers. */

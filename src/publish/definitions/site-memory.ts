@@ -20,7 +20,8 @@ import {
   type StoredPage,
   settlePages,
 } from '../../store/pages.ts';
-import { type Changes, subjects, type UpstreamTimes } from '../../store/store.ts';
+import type { Changes } from '../../store/revisions.ts';
+import { subjects, type UpstreamTimes } from '../../store/store.ts';
 import { askedEveryMs } from '../../store/upstream-control.ts';
 import { readPlaced } from '../../store/written/components.ts';
 import { witnessDigest } from '../../transparency/witness.ts';

@@ -9,7 +9,15 @@ import type { ViewByKind } from '../../views/html.ts';
 import { opsView } from '../../views/operators/ops.ts';
 import type { OpsFacts } from '../../views/operators/ops-facts.ts';
 import { type OpsSignInFault, opsLeadView, opsSignInView } from '../../views/operators/ops-sign-in.ts';
-import { type Answer, type OwnRequest, originFacts, plain as plainAnswer, readForm, retryAfter, whole } from '../answer.ts';
+import {
+  type Answer,
+  type OwnRequest,
+  originFacts,
+  plain as plainAnswer,
+  readForm,
+  retryAfter,
+  whole,
+} from '../answer.ts';
 import { compressed } from '../compressed.ts';
 import type { Operator, Verdict } from './operator.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
@@ -243,8 +251,7 @@ function withForm(
     const session: OperatorSession | null = await options.sessions.find(presentedCookie(options, request));
     if (session === null) return signInPage(options, request, 401, null);
     const form = readForm(request.headers, await request.body());
-    if (!isFromHere(request) || !isOwnForm(form, session))
-      return signInPage(options, request, 403, 'refused');
+    if (!isFromHere(request) || !isOwnForm(form, session)) return signInPage(options, request, 403, 'refused');
     return act(options, request, form, session);
   };
 }

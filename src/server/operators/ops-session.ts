@@ -14,12 +14,7 @@ const IDLE_MS = HOUR_MS;
 const TOUCH_MS = MINUTE_MS;
 
 /** A valid session. */
-export interface OperatorSession {
-  /** Sent with every form; useless without the cookie. */
-  readonly formToken: string;
-  readonly operator: Operator;
-  readonly credential: string;
-}
+export type OperatorSession = NonNullable<Awaited<ReturnType<OperatorSessionService['find']>>>;
 
 /** The received cookie header, and whether the connection is secure, on which the cookie’s name depends. */
 export interface PresentedCookie {
@@ -65,7 +60,7 @@ export function createOperatorSessionService({ sessions, tokens, resolve, random
       return setCookie({ role: 'operator', isSecure, value: id, maxAgeSeconds: LIFE_MS / 1_000 });
     },
     /** Null: not signed in, or the credential is no longer valid. */
-    find: async (presented: PresentedCookie): Promise<OperatorSession | null> => {
+    find: async (presented: PresentedCookie) => {
       const id = presentedId(presented);
       if (!isToken(id)) return null;
       const { now, isSecure } = presented;
@@ -75,9 +70,10 @@ export function createOperatorSessionService({ sessions, tokens, resolve, random
       const { credential, tokenFingerprint } = session;
       const token = tokenOf(credential);
       if (tokenFingerprint !== fingerprint(token, id)) return null;
-      const operator = token ?? (await resolve(credential, now));
+      const operator: Operator | null = token ?? (await resolve(credential, now));
       if (operator === null) return null;
       if (now - session.seenAt >= TOUCH_MS) await sessions.touch(session.idHash, now);
+      // The form token is sent with every form; it is useless without the cookie.
       return { formToken: digest('operator-form', id), operator, credential };
     },
     /** Ends the session, if there is one. Returns the Set-Cookie header that clears the cookie. */

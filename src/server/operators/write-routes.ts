@@ -24,6 +24,7 @@ import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
 import type { ApiRoutesOptions } from './api-routes.ts';
 import type { Operator } from './operator.ts';
+import type { OperatorSession } from './ops-session.ts';
 
 interface WriteFormsOptions
   extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'now' | 'clientOf' | 'canRun' | 'templatesOf' | 'publish'> {
@@ -40,10 +41,7 @@ interface FormPage {
 }
 
 /** The operator who uses the form. */
-interface Writing {
-  readonly formToken: string;
-  readonly operator: Operator;
-}
+type Writing = Pick<OperatorSession, 'formToken' | 'operator'>;
 
 type FormResult =
   | { readonly kind: 'page'; readonly status: number; readonly view: OpsWriteView }
@@ -73,11 +71,7 @@ const TOLD =
   'Feeds, calendars, JSON and badges change immediately. Subscribers and notification channels, if the page has any, are notified.';
 
 /** The page and post of a form. */
-interface Subject {
-  readonly writing: WritingPage;
-  readonly kind: FormKind;
-  readonly own: WrittenStory | null;
-}
+type Subject = NonNullable<Awaited<ReturnType<typeof findSubject>>>;
 
 interface Forms extends WriteFormsOptions {
   readonly previews: LRUCache<string, StatusPageView>;
@@ -119,7 +113,7 @@ async function writablePages({ pages }: Forms, { may }: Operator, scope: ApiScop
 }
 
 /** Null: the operator may not write on this page, or it doesn’t exist. */
-async function findSubject(forms: Forms, fields: URLSearchParams, operator: Operator): Promise<Subject | null> {
+async function findSubject(forms: Forms, fields: URLSearchParams, operator: Operator) {
   const pages = await writablePages(forms, operator, kindScope(fields.get('kind')));
   const slug = fields.get('page') ?? pages[0]?.slug ?? '';
   const page = pages.find((one) => one.slug === slug);

@@ -85,7 +85,7 @@ export function createBadgeService() {
       const optionsKey = options === PLAIN ? '' : JSON.stringify(options);
       // Only the last part can contain spaces.
       const key = `${id} ${isStale} ${address.locale ?? ''} ${address.scope} ${address.id ?? ''} ${address.fileName} ${optionsKey}`;
-      const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, { address, options, isStale }));
+      const drawn = kept.get(key) ?? drawNew(key, drawFrom(data, address, options, isStale));
       if (drawn instanceof Promise) return drawn.then((one) => answerOf(one, request));
       if (optionsKey === '') latest.set(address, { release, drawn, isStale, staleAfter: data.staleAfter });
       return answerOf(drawn, request);
@@ -132,11 +132,9 @@ interface Drawn {
 
 async function drawFrom(
   data: BadgeData,
-  {
-    address,
-    options,
-    isStale,
-  }: { address: BadgeAddress; options: ReturnType<typeof parseBadgeQuery>; isStale: boolean },
+  address: BadgeAddress,
+  options: ReturnType<typeof parseBadgeQuery>,
+  isStale: boolean,
 ): Promise<Drawn> {
   const subject = addressedSubject(data, address);
   const file = parseBadgeFileName(address.fileName);

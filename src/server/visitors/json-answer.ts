@@ -6,16 +6,12 @@ import { jsonText } from '../../publish/files/feed-text.ts';
 import { KINDS } from '../../publish/files/kinds.ts';
 import { INERT_CSP, NOW_CACHE } from '../../publish/releases/manifest.ts';
 import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
-import { singleDocuments, type V2Single } from '../../views/v2/documents.ts';
+import { singleDocuments } from '../../views/v2/documents.ts';
 import { type FileAnswer, type FileRequest, fileAnswer } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';
 
 /** Per release: the documents, and those requested so far, each as a release with that one file. */
-interface Singles {
-  readonly documents: ReadonlyMap<string, V2Single>;
-  readonly given: Map<string, OpenRelease>;
-}
-const singlesByRelease = new WeakMap<OpenRelease, Singles>();
+const singlesByRelease = new WeakMap<OpenRelease, ReturnType<typeof singlesOf>>();
 
 /** Null: the lists don't contain it. */
 export function singleAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
@@ -26,23 +22,17 @@ export function singleAnswer(release: OpenRelease, request: FileRequest): FileAn
   return fileAnswer(file, request);
 }
 
-function singlesOf(release: OpenRelease): Singles {
+function singlesOf(release: OpenRelease) {
   const read = (path: string): unknown =>
     Object.hasOwn(release.manifest.files, path) ? JSON.parse(release.read(path, null).toString('utf8')) : null;
-  return { documents: singleDocuments(read), given: new Map() };
+  return { documents: singleDocuments(read), given: new Map<string, OpenRelease>() };
 }
 
 function withFile(release: OpenRelease, path: string, text: string): OpenRelease {
   const body = Buffer.from(text);
   const { contentType } = KINDS.json;
-  const record = {
-    key: '',
-    sha256: hash('sha256', body, 'hex'),
-    bytes: body.length,
-    contentType,
-    csp: null,
-    variants: [],
-  };
+  const sha256 = hash('sha256', body, 'hex');
+  const record = { key: '', sha256, bytes: body.length, contentType, csp: null, variants: [] };
   return { ...release, manifest: { ...release.manifest, files: { [path]: record } }, read: () => body };
 }
 

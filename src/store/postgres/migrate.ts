@@ -11,18 +11,16 @@ const POSTGRES_VERSION_MIN = 13;
 /** Creating an index over years of history takes time. */
 const STATEMENT_MAX_MS = 600_000;
 
-interface MigrateOptions {
-  /** Starts a transaction in which no other node writes. */
-  readonly begin: string;
-  readonly onOlder: OnOlder;
-  /** Called in that transaction with the current version, before any table changes. */
-  readonly beforeMigrating: (version: number) => Promise<void>;
-}
-
-/** @throws STORE_UNAVAILABLE if a newer Pharos made it, or if it is older and must be left alone */
+/**
+ * @param begin starts a transaction in which no other node writes
+ * @param beforeMigrating called in that transaction with the current version, before any table changes
+ * @throws STORE_UNAVAILABLE if a newer Pharos made it, or if it is older and must be left alone
+ */
 export async function migratePostgres(
   client: pg.ClientBase,
-  { begin, onOlder, beforeMigrating }: MigrateOptions,
+  begin: string,
+  onOlder: OnOlder,
+  beforeMigrating: (version: number) => Promise<void>,
 ): Promise<void> {
   await requireServer(client);
   const seen = await schemaVersion(client);
@@ -97,19 +95,10 @@ export function inPostgresTypes(sql: string): string {
 
 // Inspects a Postgres server without changing anything.
 
-export interface PostgresFacts {
-  /** As the server says it: `15.18`. */
-  readonly version: string;
-  /** The server's clock when queried, epoch ms. */
-  readonly clockMs: number;
-  /** Schema version of its tables; 0: there are none. */
-  readonly schema: number;
-  /** Whether `schema` is this Pharos' version. */
-  readonly isCurrent: boolean;
-}
+export type PostgresFacts = Awaited<ReturnType<typeof probePostgres>>;
 
 /** @throws STORE_UNAVAILABLE if it cannot be reached or used */
-export async function probePostgres(url: string): Promise<PostgresFacts> {
+export async function probePostgres(url: string) {
   const pool = createPool(url, 1);
   try {
     const { client, result } = await connected(pool, async (fresh) => {
@@ -118,8 +107,16 @@ export async function probePostgres(url: string): Promise<PostgresFacts> {
         "SELECT current_setting('server_version') AS version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock",
       );
       const schema = await schemaVersion(fresh);
-      const isCurrent = migrationsAfter(schema).length === 0;
-      return { version: String(rows[0]?.version), clockMs: Number(rows[0]?.clock), schema, isCurrent };
+      return {
+        /** As the server says it: `15.18`. */
+        version: String(rows[0]?.version),
+        /** The server's clock when queried, epoch ms. */
+        clockMs: Number(rows[0]?.clock),
+        /** Schema version of its tables; 0: there are none. */
+        schema,
+        /** Whether `schema` is this Pharos' version. */
+        isCurrent: migrationsAfter(schema).length === 0,
+      };
     });
     client.release();
     return result;

@@ -70,11 +70,7 @@ export function openPostgres(
   async function prepare(): Promise<void> {
     try {
       const { client } = await connected(pool, async (fresh) =>
-        migratePostgres(fresh, {
-          begin: BEGIN,
-          onOlder,
-          beforeMigrating: (version) => copyBefore(createWriter(fresh, place), version),
-        }),
+        migratePostgres(fresh, BEGIN, onOlder, (version) => copyBefore(createWriter(fresh, place), version)),
       );
       client.release();
       failed = null;
@@ -122,9 +118,7 @@ export function openPostgres(
 
   return {
     ready,
-    all: async (sql, params = []) => (await answer((client) => client.query(toQuery(sql, params)))).rows,
-    lists: async (sql, params = []) => (await answer((client) => client.query(toListQuery(sql, params)))).rows,
-    time: () => answer(readTime),
+    ...createReader(answer),
     listen: (listener) => listenTo(url, listener),
     // The next transaction waits for this one, even if it fails.
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable !== false)),
@@ -172,13 +166,21 @@ export async function readPostgres<T>(url: string, task: (tables: Reader, versio
   }
 }
 
+/** @param ask runs a task on a connection */
+function createReader(ask: <Result>(task: (client: pg.ClientBase) => Promise<Result>) => Promise<Result>): Reader {
+  return {
+    all: async (sql, params = []) => (await ask((client) => client.query(toQuery(sql, params)))).rows,
+    lists: (sql, params = []) =>
+      ask(async (client) => (await client.query({ ...toQuery(sql, params), rowMode: 'array' })).rows),
+    time: () => ask(readTime),
+  };
+}
+
 function createWriter(client: pg.PoolClient, place: string): Writer {
   return {
-    all: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rows),
-    lists: (sql, params = []) => guard(place, async () => (await client.query(toListQuery(sql, params))).rows),
+    ...createReader((task) => guard(place, () => task(client))),
     run: (sql, params = []) => guard(place, async () => (await client.query(toQuery(sql, params))).rowCount ?? 0),
     runMany: (sql, rows) => guard(place, () => runMany(client, sql, rows)),
-    time: () => guard(place, () => readTime(client)),
     announce: () => guard(place, async () => void (await client.query(`NOTIFY ${CHANNEL}`))),
   };
 }
@@ -207,10 +209,6 @@ async function runMany(client: pg.PoolClient, sql: string, rows: readonly (reado
 
 function toQuery(sql: string, params: readonly SqlValue[]): pg.QueryConfig {
   return { text: numbered(sql), values: params.map(storable) };
-}
-
-function toListQuery(sql: string, params: readonly SqlValue[]): pg.QueryArrayConfig {
-  return { ...toQuery(sql, params), rowMode: 'array' };
 }
 
 /** Postgres can't store NUL. Upstream text never contains it; this is for input of visitors. */

@@ -9,13 +9,6 @@ import { readVersion } from './version.ts';
 const VERSION_OF_ERASURE = 10;
 const OWN_MODE = 0o600;
 
-interface MigrateOptions {
-  /** Path of the database. */
-  readonly file: string;
-  /** Epoch ms, for the name of the copy if the short name is taken. */
-  readonly now: number;
-}
-
 /**
  * Call before changing a database.
  *
@@ -30,9 +23,10 @@ export function refuseOthers(connection: DatabaseSync, onOlder: OnOlder): void {
 /**
  * Applies the missing migrations in order, all or none. There is no downgrade: restore the copy.
  *
+ * @param now epoch ms, for the name of the copy if the short name is taken
  * @returns path of the copy; null: nothing to do, or nothing to copy
  */
-export function bringToLatest(connection: DatabaseSync, { file, now }: MigrateOptions): string | null {
+export function bringToLatest(connection: DatabaseSync, file: string, now: number): string | null {
   const current = readVersion(connection);
   if (migrationsAfter(current).length === 0) return null;
   const copy = current > 0 ? copyBeside(connection, `${file}.version-${current}`, now) : null;
@@ -77,14 +71,7 @@ function copyBeside(connection: DatabaseSync, path: string, now: number): string
 
 // Shapes of the tables of a version, read from a temporary SQLite database. Postgres has the same.
 
-export interface TableShape {
-  readonly name: string;
-  readonly columns: readonly string[];
-  /** Columns of the primary key, in order; empty: none, and few rows. */
-  readonly key: readonly string[];
-  /** Number of rows in a new database. */
-  readonly rowsAtFirst: number;
-}
+export type TableShape = ReturnType<typeof readShape>;
 
 /** Every table of a version, by name. */
 export function tableShapes(version: number): readonly TableShape[] {
@@ -100,13 +87,15 @@ export function tableShapes(version: number): readonly TableShape[] {
   }
 }
 
-function readShape(connection: DatabaseSync, name: string): TableShape {
+function readShape(connection: DatabaseSync, name: string) {
   const columns = connection.prepare('SELECT name, pk FROM pragma_table_info(?) ORDER BY cid').all(name);
   const ofKey = columns.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a['pk']) - Number(b['pk']));
   return {
     name,
     columns: columns.map((column) => String(column['name'])),
+    /** Columns of the primary key, in order; empty: none, and few rows. */
     key: ofKey.map((column) => String(column['name'])),
+    /** Number of rows in a new database. */
     rowsAtFirst: Number(connection.prepare(`SELECT COUNT(*) AS count FROM ${name}`).get()?.['count']),
   };
 }

@@ -4,14 +4,14 @@
  * read, and reopened whenever another process starts or stops writing, or replaces the file.
  */
 
-import { type BigIntStats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { toEpochMs } from '../../model/time.ts';
 import type { Database, SqlValue } from '../database.ts';
 import { migrationsAfter, outdated } from '../migrations.ts';
-import { readLists, readRows, readVersion } from './version.ts';
+import { NOW, readLists, readRows, readVersion } from './version.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** How often a read is repeated because the file changed during it. */
@@ -56,7 +56,7 @@ export function openSqliteReadOnly(file: string): Database {
   const all: Database['all'] = (sql, params: readonly SqlValue[] = []) => tell(sql, (found) => readRows(found, params));
   const lists: Database['lists'] = (sql, params = []) => tell(sql, (found) => readLists(found, params));
   const time: Database['time'] = async () => {
-    const [row] = await all("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now");
+    const [row] = await all(NOW);
     return toEpochMs(Number(row?.['now']));
   };
   const refuse = (): Promise<never> => Promise.reject(unwritable(file));
@@ -75,22 +75,13 @@ export function openSqliteReadOnly(file: string): Database {
   };
 }
 
+type Opened = ReturnType<typeof open>;
+type Files = ReturnType<typeof statFiles>;
+
 /**
  * The database file and the files beside it, which exist while a process writes or after a writer was killed; null: missing.
  */
-interface Files {
-  readonly main: BigIntStats;
-  readonly log: BigIntStats | null;
-  readonly index: BigIntStats | null;
-}
-
-interface Opened {
-  readonly connection: DatabaseSync;
-  readonly statements: Map<string, StatementSync>;
-  readonly files: Files;
-}
-
-function statFiles(file: string): Files {
+function statFiles(file: string) {
   const optional = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
   return { main: statSync(file, { bigint: true }), log: optional(`${file}-wal`), index: optional(`${file}-shm`) };
 }
@@ -105,7 +96,7 @@ function hasLog({ log, index }: Files): boolean {
   return log !== null && index !== null;
 }
 
-function open(file: string, files: Files): Opened {
+function open(file: string, files: Files) {
   if (files.log !== null && files.log.size > 0n && files.index === null)
     throw new Error('the newest changes are in the -wal file beside it, and the -shm file is missing; copy all three');
   const place = hasLog(files) ? file : new URL(`${pathToFileURL(file).href}?immutable=1`);
@@ -113,7 +104,7 @@ function open(file: string, files: Files): Opened {
   try {
     const version = readVersion(connection);
     if (migrationsAfter(version).length > 0) throw version === 0 ? new Error('it is empty') : outdated(version);
-    return { connection, statements: new Map(), files };
+    return { connection, statements: new Map<string, StatementSync>(), files };
   } catch (error) {
     connection.close();
     throw error;

@@ -9,8 +9,8 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
-import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { Database, Writer } from '../database.ts';
+import { toEpochMs } from '../../model/time.ts';
+import type { Database, Reader, Writer } from '../database.ts';
 import { makeFolder } from '../make-folder.ts';
 import type { OnOlder } from '../migrations.ts';
 import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
@@ -18,6 +18,7 @@ import {
   findDamage,
   isDamage,
   isSqliteError,
+  NOW,
   readLists,
   readRows,
   requireVersion,
@@ -34,15 +35,9 @@ const BUSY_RETRY_MS = 20;
 const FOLDER_MODE = 0o711;
 const OWN_MODE = 0o600;
 
-export interface OpenedSqlite {
-  readonly database: Database;
-  /** Where a damaged file was moved; null when the file was sound or new. */
-  readonly damagedFile: string | null;
-  /** Path of the copy from before the upgrade; null: no upgrade. */
-  readonly copy: string | null;
-}
+export type OpenedSqlite = ReturnType<typeof openSqlite>;
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Default: `migrate`. */
   readonly onOlder?: OnOlder;
   /** False: a damaged file stays where it is, and is an error. Default: true. */
@@ -58,12 +53,13 @@ export interface SqliteOptions {
  * @param now epoch ms, for the name of a damaged file
  * @throws STORE_UNAVAILABLE when the file can't be opened, locked or written, or has another version
  * @throws STORE_CORRUPT when it is damaged and is to stay where it is
+ * @returns with `damagedFile`: where a damaged file was moved; null: it was sound or new
  */
 export function openSqlite(
   file: string,
   now: number,
   { onOlder = 'migrate', replacesDamaged = true }: SqliteOptions = {},
-): OpenedSqlite {
+) {
   try {
     makeFolder(dirname(file), FOLDER_MODE);
   } catch (error) {
@@ -137,12 +133,13 @@ export function openSqliteReader(file: string): Database {
   return { all, lists, time, listen, transaction: refuse, flush: refuse, backup: refuse, truncateLog: refuse, close };
 }
 
-function connect(file: string, now: number, onOlder: OnOlder): Pick<OpenedSqlite, 'database' | 'copy'> {
+/** `copy`: path of the copy from before the upgrade; null: no upgrade. */
+function connect(file: string, now: number, onOlder: OnOlder): { database: Database; copy: string | null } {
   const writing = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseOthers(writing, onOlder);
     prepare(writing);
-    const copy = bringToLatest(writing, { file, now });
+    const copy = bringToLatest(writing, file, now);
     const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
     return { database: createDatabase(writing, reading), copy };
   } catch (error) {
@@ -187,19 +184,16 @@ function useLog(connection: DatabaseSync): void {
 }
 
 function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database {
-  const readStatements = new Map<string, StatementSync>();
-  const writeStatements = new Map<string, StatementSync>();
+  const prepare = preparing(writing);
   const inTurn = pLimit(1);
 
   const writer: Writer = {
-    all: async (sql, params = []) => readRows(prepared(writing, writeStatements, sql), params),
-    lists: async (sql, params = []) => readLists(prepared(writing, writeStatements, sql), params),
-    run: async (sql, params = []) => Number(prepared(writing, writeStatements, sql).run(...params).changes),
+    ...createReader(prepare, (action) => action()),
+    run: async (sql, params = []) => Number(prepare(sql).run(...params).changes),
     runMany: async (sql, rows) => {
-      const statement = prepared(writing, writeStatements, sql);
+      const statement = prepare(sql);
       for (const row of rows) statement.run(...row);
     },
-    time: async () => readClock(writing, writeStatements),
     announce: async () => undefined,
   };
 
@@ -219,9 +213,7 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
   }
 
   return {
-    all: async (sql, params = []) => guard(() => readRows(prepared(reading, readStatements, sql), params)),
-    lists: async (sql, params = []) => guard(() => readLists(prepared(reading, readStatements, sql), params)),
-    time: async () => guard(() => readClock(reading, readStatements)),
+    ...createReader(preparing(reading), guard),
     // SQLite has no announcements; other processes poll.
     listen: () => async () => undefined,
     // The next transaction waits for this one, even if it fails.
@@ -262,13 +254,17 @@ function isLogTruncated(connection: DatabaseSync): boolean {
   }
 }
 
-function readClock(connection: DatabaseSync, cache: Map<string, StatementSync>): EpochMs {
-  const row = prepared(connection, cache, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now").get();
-  return toEpochMs(Number(row?.['now']));
+function preparing(connection: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>();
+  return (sql) => statements.getOrInsertComputed(sql, () => connection.prepare(sql));
 }
 
-function prepared(connection: DatabaseSync, cache: Map<string, StatementSync>, sql: string): StatementSync {
-  return cache.getOrInsertComputed(sql, () => connection.prepare(sql));
+function createReader(prepare: (sql: string) => StatementSync, guarded: typeof guard): Reader {
+  return {
+    all: async (sql, params = []) => guarded(() => readRows(prepare(sql), params)),
+    lists: async (sql, params = []) => guarded(() => readLists(prepare(sql), params)),
+    time: async () => guarded(() => toEpochMs(Number(prepare(NOW).get()?.['now']))),
+  };
 }
 
 function guard<T>(action: () => T): T {

@@ -110,6 +110,9 @@ export function unreadable(file: string, error: unknown): StatusError {
   });
 }
 
+/** Reads the clock of the system, in epoch ms. */
+export const NOW = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now";
+
 /** Rows with their column names. */
 export function readRows(statement: StatementSync, params: readonly SqlValue[]): readonly Row[] {
   statement.setReturnArrays(false);
