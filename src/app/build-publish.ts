@@ -52,15 +52,9 @@ export interface PublishOptions {
   readonly onTaken?: (names: readonly string[]) => void;
 }
 
-interface Parts {
-  readonly base: StoreParts;
-  readonly serving: ServeParts;
-  readonly telling: TellParts;
-}
-
 export type PublishParts = Awaited<ReturnType<typeof buildPublish>>;
 
-export async function buildPublish({ base, serving, telling }: Parts, options: PublishOptions) {
+export async function buildPublish(base: StoreParts, serving: ServeParts, telling: TellParts, options: PublishOptions) {
   const { live, closing, publishing, stopping } = base;
   const { keeper } = serving;
   const elections = createNodeElections(base, options.onTaken);
@@ -68,7 +62,7 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 
   async function begin(): Promise<void> {
     if (!options.isPublishing) publishing.memory = createSiteMemory(base.store);
-    else await beginPublishing({ base, serving, telling }, options.progress, releaseUploads);
+    else await beginPublishing(base, serving, telling, options.progress, releaseUploads);
   }
   const releaseUploads = options.onTaken === undefined ? null : createUploads(base, serving, elections);
   closing.defer(() => publishing.publisher?.close());
@@ -126,7 +120,9 @@ export async function buildPublish({ base, serving, telling }: Parts, options: P
 
 /** Starts the publishing thread. What the last process noted as published isn't published again. */
 async function beginPublishing(
-  { base, serving, telling }: Parts,
+  base: StoreParts,
+  serving: ServeParts,
+  telling: TellParts,
   progress: RunProgress | undefined,
   releaseUploads: ReleaseUploads | null,
 ): Promise<void> {
@@ -228,11 +224,7 @@ function withProgress(progress: RunProgress | undefined, total: number, options:
 }
 
 function countRun(metrics: Metrics, report: RunReport): void {
-  metrics.runEnded({
-    trigger: report.trigger,
-    hasFailed: report.hasFailed,
-    seconds: (report.endedAt - report.startedAt) / 1_000,
-  });
+  metrics.runEnded(report);
   for (const { upstreamId, kind, requestsUsed: requests, itemsDropped: dropped } of report.pass?.upstreams ?? [])
     metrics.upstreamAsked(upstreamId, kind, { requests, dropped });
   for (const page of report.publish?.pages ?? []) metrics.pagePublished(page);

@@ -23,7 +23,7 @@ export async function compose(config: Config, options: ComposeOptions) {
   return openOrClose(base.closing, async () => {
     const serving = buildServe(base, { isKeepingLinks: isPublishing || isTaking, isTaking });
     const telling = buildTell(base, serving, { printsMail, isSending: !isTaking });
-    const publishing = await buildPublish({ base, serving, telling }, options);
+    const publishing = await buildPublish(base, serving, telling, options);
     return { base, serving, telling, publishing, [Symbol.asyncDispose]: () => base.closing.disposeAsync() };
   });
 }

@@ -48,7 +48,10 @@ export async function probeUpstream(
   // A probe makes fewer requests than a pass. The last pass tells how many that needs.
   const { listCalls: known } = await readControl(store.database, upstream.id);
   const runner = singleRunner({ http, store, now, sleep, ...(onWait === undefined ? {} : { onWait }) }, upstream);
-  const base = { upstream: upstream.id, kind: upstream.kind };
+  const base = {
+    ...{ upstream: upstream.id, kind: upstream.kind },
+    ...{ code: null, warnings: [], monitorsTotal: null, detailAgeMaxMs: null },
+  };
   try {
     const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
     const probe = await runner.run(upstream.probe?.(context) ?? probeLists(upstream.pull(context), onLists));
@@ -63,7 +66,6 @@ export async function probeUpstream(
       ...base,
       isOk: true,
       summary: probe.summary,
-      code: null,
       warnings: [...probe.warnings, ...missedWarnings(runner, probe), ...scheduleWarnings(upstream, size)],
       monitorsTotal: probe.monitorsTotal,
       detailAgeMaxMs: probe.monitorsTotal === null || ageMs === Number.POSITIVE_INFINITY ? null : ageMs,
@@ -75,9 +77,6 @@ export async function probeUpstream(
       isOk: false,
       summary: messageOf(error),
       code: isStatusError(error) ? error.code : 'UPSTREAM_SHAPE',
-      warnings: [],
-      monitorsTotal: null,
-      detailAgeMaxMs: null,
       clockSkewMs: runner.tally().clockSkewMs,
     };
   }

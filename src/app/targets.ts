@@ -48,8 +48,7 @@ export function releaseBucket({ releases }: Pick<Config, 'releases'>, proxy: Pro
 /** A folder as a target; with `isSealed`, password pages too, each as one encrypted file. */
 export function folderTarget(folder: string, config: Config, base: TargetBase, site: TargetSite, isSealed: boolean) {
   const hostFiles = { isHttps: base.live.siteUrl().startsWith('https:') };
-  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
-  return createTarget({ store: createFolder(folder), ...targetParts(base, site, sealed, hostFiles) });
+  return createTarget({ store: createFolder(folder), ...targetParts(config, base, site, isSealed, hostFiles) });
 }
 
 /**
@@ -70,17 +69,21 @@ export function configuredTargets(
   const bucket = createBucket({ ...s3, setting: 'output.s3' }, { now, random: Math.random, proxy });
   // A node that was paused while another took over must not overwrite what that one wrote.
   const store = mayUpload === undefined ? bucket : fenceStore(bucket, mayUpload);
-  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
-  return [...targets, createTarget({ store, encoding: s3.contentEncoding, ...targetParts(base, site, sealed, null) })];
+  return [
+    ...targets,
+    createTarget({ store, encoding: s3.contentEncoding, ...targetParts(config, base, site, isSealed, null) }),
+  ];
 }
 
 function targetParts(
+  config: Config,
   { folders, key, database }: TargetBase,
   { addresses, sources }: TargetSite,
-  sealed: ReadonlyMap<string, PageLock>,
+  isSealed: boolean,
   hostFiles: { readonly isHttps: boolean } | null,
 ) {
   const home = () => addresses().home;
+  const sealed = isSealed ? pageLocks(config) : new Map<string, PageLock>();
   return {
     key,
     onNumbers: (numbers: ReadonlyMap<string, number>) => raiseReleaseNumbers(database, numbers),

@@ -15,15 +15,13 @@ import {
 import { clientAddressOf, isForwarded } from '../access/client-address.ts';
 import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
 import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
-import { BodyTooLargeError, readBody } from './request-body.ts';
-import { isReturning, type RequestHead, readHead } from './request-head.ts';
+import { BodyTooLargeError, isReturning, type RequestHead, readBody, readHead } from './request-head.ts';
 import { type AnsweredRequest, accessFacts, finishHead, KEEP_ALIVE_MS, send, whenClosed } from './send.ts';
 import { guardSockets } from './sockets.ts';
-import { gateAnswer } from './visitors/gate-answer.ts';
+import { type GateDeps, gateAnswer, subscribeAnswer } from './visitors/gate-answer.ts';
 import { missing, type PageDeps, pageAnswer, siteAnswer } from './visitors/page-answer.ts';
-import { type SubscribeDeps, subscribeAnswer } from './visitors/subscribe-answer.ts';
 
-export interface FrontDoorOptions extends PageDeps, SubscribeDeps {
+export interface FrontDoorOptions extends PageDeps, GateDeps {
   /** Returns the same object until something in it changes. */
   readonly addresses: () => SiteAddresses;
   /** Answers requests below `/-/`; null: not found. */
@@ -99,14 +97,9 @@ function serve(visit: Visit): void {
 function reply(visit: Visit, result: Answer): void {
   const { options, request, response, address } = visit;
   const isOpen = result.status >= 400 && isOpenToScripts(options, address);
-  const opened = isOpen
-    ? { ...result, headers: openHeaders.getOrInsertComputed(result.headers, openToScripts) }
-    : result;
-  const sending = {
-    head: finishHead(opened, options.isHttpsSite),
-    now: options.now,
-    isLast: options.isStopping?.() === true,
-  };
+  const headers = isOpen ? openHeaders.getOrInsertComputed(result.headers, openToScripts) : result.headers;
+  const head = finishHead({ status: result.status, headers }, options.isHttpsSite);
+  const sending = { head, now: options.now, isLast: options.isStopping?.() === true };
   const isSent = send(response, request.method === 'HEAD' ? { ...result, body: null } : result, sending);
   if (isSent) report(visit, response.statusCode);
   else whenClosed(response, (status) => report(visit, status));
@@ -144,11 +137,7 @@ function answer({ options, request, head, address }: Visit): Answer | Promise<An
   const method = request.method ?? 'GET';
   if (method === 'OPTIONS') return isOpenToScripts(options, address) ? PREFLIGHT_OPEN : PREFLIGHT_CLOSED;
   if (address.kind === 'redirect')
-    return {
-      status: 301,
-      headers: { location: address.location, 'cache-control': 'public, max-age=300' },
-      body: null,
-    };
+    return { status: 301, headers: { location: address.location, 'cache-control': 'public, max-age=300' }, body: null };
   if (address.kind === 'page' && address.form !== null) return formAnswer(options, request, address, head);
   if (method !== 'GET' && method !== 'HEAD') return notAllowed();
   // For any page, so that the response time reveals nothing.

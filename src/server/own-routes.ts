@@ -124,8 +124,8 @@ async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<
   }
 }
 
-/** Null: not finished yet. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+/** Waits at most this long; null: not finished yet. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   const timeout = new AbortController();
   const late = wait(ms, null, { signal: timeout.signal, ref: false }).catch(() => null);
   try {

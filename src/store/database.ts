@@ -72,18 +72,21 @@ export async function readIn(
   statement: (list: string) => { readonly sql: string; readonly before?: readonly SqlValue[] },
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  for (let start = 0; start < values.length; start += VALUES_PER_STATEMENT) {
-    const some = padded(values.slice(start, start + VALUES_PER_STATEMENT));
+  for (const some of inParts(values)) {
     const { sql, before = [] } = statement(some.map(() => '?').join(', '));
     for (const row of await reader.all(sql, [...before, ...some])) rows.push(row);
   }
   return rows;
 }
 
-/** The list with its last value repeated up to the next power of two, so that few different statements are prepared. */
-export function padded<Value>(values: readonly Value[]): readonly Value[] {
-  const last = values.at(-1);
-  if (last === undefined) return values;
-  const length = 2 ** Math.ceil(Math.log2(values.length));
-  return [...values, ...Array.from({ length: length - values.length }, () => last)];
+/**
+ * The list in parts that fit into a statement. The last one's last value is repeated up to the next power of two, so that few
+ * different statements are prepared.
+ */
+export function* inParts<Value>(values: readonly Value[]): Generator<readonly Value[]> {
+  for (let start = 0; start < values.length; start += VALUES_PER_STATEMENT) {
+    const some = values.slice(start, start + VALUES_PER_STATEMENT);
+    const length = 2 ** Math.ceil(Math.log2(some.length));
+    yield [...some, ...new Array<Value>(length - some.length).fill(some.at(-1) as Value)];
+  }
 }

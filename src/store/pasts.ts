@@ -6,11 +6,9 @@ import type { ReportedDay, Span } from '../model/overlap.ts';
 import type { MonitorPast } from '../model/reported.ts';
 import { STATES, type State } from '../model/state.ts';
 import type { Day, EpochMs } from '../model/time.ts';
-import { padded, type Reader, type SqlValue, type Values } from './database.ts';
+import { inParts, type Reader, type SqlValue, type Values } from './database.ts';
 import { parseUpstreamUptime } from './rows.ts';
 
-/** Parameters of one statement; SQLite and Postgres both take far more. */
-const IDS_PER_STATEMENT = 512;
 const STATE_BY_NAME: ReadonlyMap<string, State> = new Map(STATES.map((state) => [state, state]));
 
 interface Draft {
@@ -32,9 +30,7 @@ export async function readPasts(
   const drafts = new Map<MonitorId, Draft>();
   for (const id of ids)
     drafts.set(id, { observed: [], reported: [], reportedDays: [], responseTimes: [], uptime: null });
-  for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
-    await readSome(reader, padded(ids.slice(start, start + IDS_PER_STATEMENT)), from, drafts);
-  }
+  for (const some of inParts(ids)) await readSome(reader, some, from, drafts);
   return drafts;
 }
 

@@ -5,6 +5,7 @@ import { tryCheck } from '../../checks/try.ts';
 import { messageOf } from '../../errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../../model/time.ts';
 import { Secret } from '../../schema/secret.ts';
+import { within } from '../../server/own-routes.ts';
 import { checksTask, readChecks, writeChecks } from '../../store/nodes/checks.ts';
 import { CheckSchema } from '../../sync/connectors/check.ts';
 import { ONLY_PLACE } from '../../sync/connectors/check-results.ts';
@@ -90,12 +91,6 @@ export function makeChecker(base: StoreParts, checks: readonly OwnCheck[], needs
   });
 }
 
-/** The timer ends with the wait: left running, it would keep a process from ending. */
-async function waitBriefly(run: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([run, sleep(PATIENCE_MS, over.signal)]).finally(() => over.abort());
-}
-
 /** Runs this node's checks. Lists from upstreams are read again every minute. */
 export function createChecksKeeper(base: StoreParts, engine: Engine, elections: Elections) {
   let current: { readonly key: string; readonly checker: Checker } | null = null;
@@ -104,7 +99,7 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
   let isClosed = false;
 
   const askNow = async (upstreams: readonly string[]): Promise<void> => {
-    await waitBriefly(engine.run({ trigger: 'check', upstreams, isUrgent: true }));
+    await within(PATIENCE_MS, engine.run({ trigger: 'check', upstreams, isUrgent: true }));
   };
 
   async function look(): Promise<void> {
@@ -133,7 +128,10 @@ export function createChecksKeeper(base: StoreParts, engine: Engine, elections: 
   return {
     /** Runs checks from now on, after the run that records how long none were made. */
     open: (firstRun: Promise<unknown>) => {
-      looking = waitBriefly(firstRun.catch(() => undefined));
+      looking = within(PATIENCE_MS, firstRun).then(
+        () => undefined,
+        () => undefined,
+      );
       follow();
       timer = setInterval(follow, MINUTE_MS);
       timer.unref();

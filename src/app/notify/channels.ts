@@ -25,10 +25,7 @@ export interface ChannelOff {
   readonly reason: string;
 }
 
-interface KnownChannels {
-  readonly channels: readonly Channel[];
-  readonly off: readonly ChannelOff[];
-}
+type KnownChannels = ReturnType<typeof takeOver>;
 
 interface ChannelsDeps extends SingleRunnerDeps {
   /** The current configuration. */
@@ -102,7 +99,7 @@ async function askUpstream(deps: ChannelsDeps, id: string, at: EpochMs): Promise
   return singleRunner(deps, upstream).run(upstream.channels({ upstreamId: id, now: at, memory: NOTHING_REMEMBERED }));
 }
 
-function takeOver(source: ChannelSource, resources: readonly ChannelResource[], config: Config): KnownChannels {
+function takeOver(source: ChannelSource, resources: readonly ChannelResource[], config: Config) {
   const taken = resources.map((resource): Channel | ChannelOff => {
     const id = `${source.id}${resource.id.slice(resource.id.indexOf('/'))}`;
     const off = (reason: string): ChannelOff => ({ id, kind: resource.kind, reason });
@@ -121,16 +118,14 @@ function takeOver(source: ChannelSource, resources: readonly ChannelResource[], 
     if (!parsed.success) return off(parsed.faults.map(settingFault).join('; '));
     const open = openAddresses(parsed.data, source.allow_private_hosts);
     if (open.length > 0) return off(open.map(([name, message]) => `${name}: ${message}`).join('; '));
-    return { ...pickTies(source), id, monitors, kind: resource.kind, settings: parsed.data } as Channel;
+    const { pages, components, locale, allow_private_hosts } = source;
+    const ties: ChannelTies = { id, monitors, pages, components, locale, allow_private_hosts };
+    return { ...ties, kind: resource.kind, settings: parsed.data } as Channel;
   });
   return {
     channels: taken.filter((channel) => 'settings' in channel),
     off: taken.filter((channel) => 'reason' in channel),
   };
-}
-
-function pickTies({ id, pages, components, monitors, locale, allow_private_hosts }: ChannelSource): ChannelTies {
-  return { id, pages, components, monitors, locale, allow_private_hosts };
 }
 
 /** Settings of a channel: from its upstream, or from the keys next to `from`. */

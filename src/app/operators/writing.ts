@@ -1,6 +1,5 @@
 /** The API for operators' posts: stores posts and publishes them. */
 
-import { setTimeout as wait } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { systemRandom } from '../../access/digest.ts';
 import { hasOperators } from '../../config/rules.ts';
@@ -13,6 +12,7 @@ import { createIntakeRoute } from '../../server/operators/intake-routes.ts';
 import type { OperatorGuard } from '../../server/operators/operator.ts';
 import { createApiAccess } from '../../server/operators/operator.ts';
 import { createWriteForms, type WriteForms } from '../../server/operators/write-routes.ts';
+import { within } from '../../server/own-routes.ts';
 import { createApiTokens } from '../../store/written/tokens.ts';
 import type { PublishParts } from '../build-publish.ts';
 import type { StoreParts } from '../build-store.ts';
@@ -23,12 +23,6 @@ import type { Log } from '../log.ts';
 /** The post is stored, so the response doesn't wait longer than this for publishing. */
 const PUBLISH_PATIENCE_MS = 3_000;
 const SUFFIX_CHARS = 5;
-
-/** The page as it is defined now; null: there is none. */
-async function pageNamed({ readSite }: Pick<StoreParts, 'readSite'>, slug: string): Promise<ResolvedPage | null> {
-  const { pages } = (await readSite(now())).resolved;
-  return pages.find(({ definition }) => definition.slug === slug) ?? null;
-}
 
 /** The page as its authors see it; null: there is none. */
 export async function writingPage(
@@ -54,11 +48,8 @@ export function subscriberParts({ key }: StoreParts, gateOf = (_slug: string): s
 /** Publishes posts at once. */
 async function publishWritten({ engine }: PublishParts): Promise<void> {
   const { report } = engine.submit({ trigger: 'write', upstreams: [WRITTEN_ID], isUrgent: true });
-  const late = new AbortController();
   // The engine logs failed runs.
-  const patience = wait(PUBLISH_PATIENCE_MS, null, { signal: late.signal, ref: false }).catch(() => null);
-  await Promise.race([report.catch(() => null), patience]);
-  late.abort();
+  await within(PUBLISH_PATIENCE_MS, report).catch(() => undefined);
 }
 
 /** Random letters and digits that make a post's id unique. */

@@ -37,13 +37,7 @@ export function createReportLog(log: Log): (report: RunReport) => void {
       for (const line of newsOf(`failed ${page.slug}`, failed)) log.error({ ...run, page: page.slug }, line);
       if (page.kind === 'published')
         log.info(
-          {
-            ...run,
-            page: page.slug,
-            release: page.release,
-            drawn: page.filesDrawn,
-            ms: Math.round(page.durationMs),
-          },
+          { ...run, page: page.slug, release: page.release, drawn: page.filesDrawn, ms: Math.round(page.durationMs) },
           'published',
         );
     }

@@ -23,18 +23,14 @@ export function outcomeText({ pass, publish }: Pick<RunReport, 'pass' | 'publish
     pages
       .filter((page) => page.kind === kind)
       .map(({ slug, release }) => (release === null ? pageName(slug) : `${pageName(slug)} ${release}`));
-  const published = named('published');
   const broken = pages
     .filter((page) => page.kind === 'failed')
     .map(({ slug, message }) => `page ${pageName(slug)} failed: ${message ?? ''}`);
+  const done = ['published', 'held', 'withdrawn'].filter((kind) => named(kind).length > 0);
   const parts = [
     ...(changed.length === 0 ? [] : [`changed: ${changed.join(', ')}`]),
-    ...(published.length === 0 ? [] : [`published ${shortened(published)}`]),
-    ...(named('held').length === 0 ? [] : [`held ${shortened(named('held'))}`]),
-    ...(named('withdrawn').length === 0 ? [] : [`withdrawn ${shortened(named('withdrawn'))}`]),
-    ...failed,
-    ...skipped,
-    ...broken,
+    ...done.map((kind) => `${kind} ${shortened(named(kind))}`),
+    ...[...failed, ...skipped, ...broken],
   ];
   return parts.length === 0 ? 'no change' : parts.join('; ');
 }

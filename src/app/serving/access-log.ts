@@ -71,8 +71,6 @@ function jsonLine({ at, clientAddress, method, path, status, bytes, seconds, sen
   });
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 /** The Common Log Format: `host ident user [time] "request" status bytes`. */
 function commonLine({ at, clientAddress, method, path, status, bytes }: AnsweredRequest): string {
   return `${clientAddress || '-'} - - [${timeIn(at)}] "${method} ${quoted(path)} HTTP/1.1" ${status} ${bytes}`;
@@ -82,8 +80,8 @@ function commonLine({ at, clientAddress, method, path, status, bytes }: Answered
 function timeIn(at: EpochMs): string {
   const second = Math.floor(at / SECOND_MS);
   if (second !== latest.second) {
-    const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(new Date(at).toISOString()) ?? [];
-    latest = { second, text: `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000` };
+    const [, day, month, year, time] = new Date(at).toUTCString().split(' ');
+    latest = { second, text: `${day}/${month}/${year}:${time} +0000` };
   }
   return latest.text;
 }

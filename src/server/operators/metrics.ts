@@ -102,10 +102,9 @@ function createCounts(registers: Registry[]) {
     'change',
   ]);
   return {
-    runEnded: (run: { readonly trigger: string; readonly hasFailed: boolean; readonly seconds: number }) => {
-      const { trigger, hasFailed, seconds } = run;
-      runs.inc({ trigger, result: hasFailed ? 'failed' : 'ok' });
-      runSeconds.observe(seconds);
+    runEnded: (run: { trigger: string; hasFailed: boolean; startedAt: number; endedAt: number }) => {
+      runs.inc({ trigger: run.trigger, result: run.hasFailed ? 'failed' : 'ok' });
+      runSeconds.observe((run.endedAt - run.startedAt) / 1_000);
     },
     upstreamAsked: (
       upstream: string,
@@ -145,12 +144,14 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
     ['upstream'],
   );
   const quota = make('pharos_upstream_quota_left', 'Requests left in the rate limit window.', ['upstream', 'window']);
-  const ready = make('pharos_ready', '1: this node can serve visitors.');
-  const fresh = make('pharos_fresh', '1: all pages are published and all upstreams answered in time.');
-  const defined = make('pharos_pages_defined', 'Pages defined.');
-  const published = make('pharos_pages_published', 'Pages with a served release.');
-  const runs = make('pharos_runs_waiting', 'Runs in the queue.');
-  const mails = make('pharos_mails_waiting', 'Sign-in emails waiting for the mail server.');
+  const single = {
+    isReady: make('pharos_ready', '1: this node can serve visitors.'),
+    isFresh: make('pharos_fresh', '1: all pages are published and all upstreams answered in time.'),
+    pagesDefined: make('pharos_pages_defined', 'Pages defined.'),
+    pagesPublished: make('pharos_pages_published', 'Pages with a served release.'),
+    runsWaiting: make('pharos_runs_waiting', 'Runs in the queue.'),
+    mailsWaiting: make('pharos_mails_waiting', 'Sign-in emails waiting for the mail server.'),
+  };
   const exported = make('pharos_export_events', 'Events of an export, by state.', ['export', 'state']);
   const states = make(
     'pharos_component_state',
@@ -167,12 +168,7 @@ function createGauges(registers: Registry[]): (gauges: Gauges) => void {
       for (const { window, left } of windows) quota.set({ upstream, window }, left);
     }
     for (const { id, state, count } of gauges.exports) exported.set({ export: id, state }, count);
-    ready.set(Number(gauges.isReady));
-    fresh.set(Number(gauges.isFresh));
-    defined.set(gauges.pagesDefined);
-    published.set(gauges.pagesPublished);
-    runs.set(gauges.runsWaiting);
-    mails.set(gauges.mailsWaiting);
+    for (const name of Object.keys(single) as (keyof typeof single)[]) single[name].set(Number(gauges[name]));
   };
 }
 

@@ -140,7 +140,7 @@ function fileHeaders(
 ): OutgoingHttpHeaders {
   const common = {
     'content-type': record.contentType,
-    'content-security-policy': cspOf(record, path),
+    'content-security-policy': record.csp === null ? INERT_CSP : `${record.csp}; ${frameAncestors(path)}`,
     ...(encoding === null ? {} : { 'content-encoding': encoding }),
     ...(locales === undefined || isWordless(record) ? {} : { 'content-language': localeAt(path, locales) }),
   };
@@ -157,7 +157,7 @@ function fileHeaders(
     vary: 'Accept-Encoding',
     etag: `"${record.sha256.slice(0, 22)}${encoding === null ? '' : `-${encoding}`}"`,
     'accept-ranges': 'bytes',
-    ...(isData(record.contentType) ? { 'access-control-allow-origin': '*' } : {}),
+    ...(record.contentType.startsWith('text/html') ? {} : { 'access-control-allow-origin': '*' }),
   };
 }
 
@@ -177,14 +177,6 @@ function isWordless({ contentType }: FileRecord): boolean {
 function localeAt(path: string, locales: readonly string[]): string | undefined {
   const { locale } = splitLocale(path);
   return locales.find((one) => one === locale) ?? locales[0];
-}
-
-function cspOf(record: FileRecord, path: string): string {
-  return record.csp === null ? INERT_CSP : `${record.csp}; ${frameAncestors(path)}`;
-}
-
-function isData(contentType: string): boolean {
-  return !contentType.startsWith('text/html');
 }
 
 /**

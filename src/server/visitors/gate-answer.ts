@@ -1,13 +1,14 @@
-/** The addresses where visitors sign in and out. */
+/** The addresses where visitors sign in and out, and subscribe to a page. */
 
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { GateRequest, GateResponse } from '../../access/access.ts';
+import { canView, type GateRequest, type GateResponse } from '../../access/access.ts';
 import type { Access } from '../../access/create-access.ts';
 import type { EpochMs } from '../../model/time.ts';
+import type { Subscriptions } from '../../notify/subscriptions.ts';
 import type { SignInResult } from '../../store/audit.ts';
 import type { Address } from '../address.ts';
 import { type Answer, type OwnRequest, originFacts, readForm } from '../answer.ts';
-import { readBody } from '../request-body.ts';
+import { readBody } from '../request-head.ts';
 
 export interface GateDeps {
   readonly access: Access;
@@ -16,6 +17,8 @@ export interface GateDeps {
   readonly now: () => EpochMs;
   /** Called for every sign-in attempt, even if the page doesn't exist. */
   readonly onSignIn?: (slug: string, result: SignInResult) => void;
+  /** Absent: subscriptions are off. */
+  readonly subscriptions?: Subscriptions;
 }
 
 export interface GateQuestion {
@@ -39,8 +42,23 @@ export async function gateAnswer(
   return gateReply(result);
 }
 
+/** Null: respond as for a page that doesn't exist. */
+export async function subscribeAnswer(
+  deps: GateDeps,
+  request: IncomingMessage,
+  question: GateQuestion,
+): Promise<Answer | null> {
+  if (deps.subscriptions === undefined) return null;
+  const asked = await gateRequestOf(deps, request, question);
+  const page = deps.access.pageOf(asked.slug);
+  // For pages that don't exist too, so that the response time reveals nothing.
+  const principal = await deps.access.principalOf(asked);
+  const result = await deps.subscriptions.handle(asked, canView(principal, page));
+  return result === null ? null : gateReply(result);
+}
+
 /** Reads a request's body and reduces it to what gates and forms need. */
-export async function gateRequestOf(
+async function gateRequestOf(
   deps: GateDeps,
   request: IncomingMessage,
   { address, query, method, clientAddress }: GateQuestion,

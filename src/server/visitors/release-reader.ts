@@ -204,13 +204,9 @@ function readableManifest(folders: ReleaseFolders, slug: string, served: ServedR
   const older = releaseNumbers(folders, slug).filter((number) => number < served.number);
   for (const number of [served.number, ...older.toReversed()]) {
     const found = identifyManifest(folders, slug, number);
-    if (found !== null && isOnSide(found.manifest, served)) return found;
+    if (found !== null && (found.manifest.access === 'public') === served.isPublic) return found;
   }
   return null;
-}
-
-function isOnSide({ access }: Manifest, { isPublic }: ServedRelease): boolean {
-  return (access === 'public') === isPublic;
 }
 
 type Bodies = Partial<Record<Compression | 'identity', Buffer>>;

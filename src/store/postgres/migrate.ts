@@ -95,8 +95,6 @@ export function inPostgresTypes(sql: string): string {
 
 // Inspects a Postgres server without changing anything.
 
-export type PostgresFacts = Awaited<ReturnType<typeof probePostgres>>;
-
 /** @throws STORE_UNAVAILABLE if it cannot be reached or used */
 export async function probePostgres(url: string) {
   const pool = createPool(url, 1);

@@ -60,11 +60,7 @@ export function openSqlite(
   now: number,
   { onOlder = 'migrate', replacesDamaged = true }: SqliteOptions = {},
 ) {
-  try {
-    makeFolder(dirname(file), FOLDER_MODE);
-  } catch (error) {
-    throw unavailable(file, error);
-  }
+  guard(() => makeFolder(dirname(file), FOLDER_MODE), file);
   makeOwn(file);
   try {
     return { ...connect(file, now, onOlder), damagedFile: null };
@@ -77,11 +73,7 @@ export function openSqlite(
     if (existsSync(file + suffix)) renameSync(file + suffix, damagedFile + suffix);
   }
   makeOwn(file);
-  try {
-    return { ...connect(file, now, onOlder), damagedFile };
-  } catch (error) {
-    throw unavailable(file, error);
-  }
+  return guard(() => ({ ...connect(file, now, onOlder), damagedFile }), file);
 }
 
 /** Creates a database file with the tables of an older version, to copy such a database into it. */
@@ -150,12 +142,10 @@ function connect(file: string, now: number, onOlder: OnOlder): { database: Datab
 
 /** Others may not read the database, or the files that SQLite creates beside it, which get the same mode. */
 function makeOwn(file: string): void {
-  try {
+  guard(() => {
     closeSync(openSync(file, 'a', OWN_MODE));
     for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, OWN_MODE);
-  } catch (error) {
-    throw unavailable(file, error);
-  }
+  }, file);
 }
 
 function prepare(connection: DatabaseSync): void {
@@ -267,10 +257,10 @@ function createReader(prepare: (sql: string) => StatementSync, guarded: typeof g
   };
 }
 
-function guard<T>(action: () => T): T {
+function guard<T>(action: () => T, place = 'the database'): T {
   try {
     return action();
   } catch (error) {
-    throw unavailable('the database', error);
+    throw unavailable(place, error);
   }
 }
