@@ -46,7 +46,9 @@ export function createAttempts({ database, random, key }: AttemptsOptions) {
     if (clientAddress === '') return [bucket(limits.firsts, 'unknown', slug)];
     const client = bucket(limits.client, 'client', slug, network);
     const everywhere = bucket(limits.clientEverywhere, 'everywhere', network);
-    const isFirst = (await attemptCount(reader, client, now)) === 0;
+    const sql = 'SELECT COUNT(*) AS n FROM access_attempt WHERE bucket = ? AND at > ?';
+    const [row] = await reader.all(sql, [client.name, now - ATTEMPT_WINDOW_MS]);
+    const isFirst = Number(row?.['n'] ?? 0) === 0;
     return [
       client,
       everywhere,
@@ -82,18 +84,13 @@ export function createAttempts({ database, random, key }: AttemptsOptions) {
     forgive: async (attempt: string) => {
       await database.transaction((tx) => tx.run('DELETE FROM access_attempt WHERE attempt = ?', [attempt]));
     },
-    /** Prepares to count a mail to a mailbox; in the transaction, false means that the mailbox has had enough for now. */
-    mailCounter: async (
-      mailbox: string,
-      kind: 'mailbox' | 'subscription' = 'mailbox',
-    ): Promise<(tx: Writer, now: EpochMs) => Promise<boolean>> => {
-      const bucket: Bucket = { name: keyedDigest(key, kind, mailbox), limit: MAILS_PER_ADDRESS_MAX };
-      return async (tx, now) => {
-        if ((await waitBefore(tx, bucket, now)) > 0) return false;
-        const row = [newToken(random), bucket.name, now];
-        await tx.run('INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)', row);
-        return true;
-      };
+    /** Counts a mail to a mailbox; false: the mailbox has had enough for now. */
+    countMail: async (tx: Writer, kind: 'mailbox' | 'subscription', mailbox: string, now: EpochMs) => {
+      const bucket = { name: keyedDigest(key, kind, mailbox), limit: MAILS_PER_ADDRESS_MAX };
+      if ((await waitBefore(tx, bucket, now)) > 0) return false;
+      const row = [newToken(random), bucket.name, now];
+      await tx.run('INSERT INTO access_attempt (attempt, bucket, at) VALUES (?, ?, ?)', row);
+      return true;
     },
   };
 }
@@ -113,12 +110,4 @@ async function waitBefore(reader: Reader, { name, limit }: Bucket, now: EpochMs)
   const at = rows[0]?.['at'];
   if (at === undefined) return 0;
   return Math.min(Math.max(Number(at) + ATTEMPT_WINDOW_MS - now, 1_000), ATTEMPT_WINDOW_MS);
-}
-
-async function attemptCount(reader: Reader, { name }: Bucket, now: EpochMs): Promise<number> {
-  const rows = await reader.all('SELECT COUNT(*) AS n FROM access_attempt WHERE bucket = ? AND at > ?', [
-    name,
-    now - ATTEMPT_WINDOW_MS,
-  ]);
-  return Number(rows[0]?.['n'] ?? 0);
 }

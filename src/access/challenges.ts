@@ -1,12 +1,11 @@
 /** Sign-in requests by email: each belongs to one browser, and works once within ten minutes. */
 
-import { randomInt } from 'node:crypto';
 import type { PageKey } from '../model/slugs.ts';
-import { type EpochMs, toEpochMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 import { digest, newToken, type RandomBytes } from './digest.ts';
-import { CODE_DIGITS, CODE_TRIES_MAX, LINK_LIFE_MS } from './limits.ts';
+import { CODE_TRIES_MAX, LINK_LIFE_MS } from './limits.ts';
 
 /** The channel of sign-in mails in the outbox. */
 export const SIGN_IN = 'mail:sign-in';
@@ -79,31 +78,6 @@ export const redeemCode: Redeem = async (tx, { page, version, nonce, now }, code
   return used === 1 ? toRedeemed(row) : null;
 };
 
-/** The secrets in one email. */
-export type MailSecrets = ReturnType<typeof newMailSecrets>;
-
-export function newMailSecrets(random: RandomBytes) {
-  return { token: newToken(random), code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0') };
-}
-
-/** Reads what the email of a request needs; null: there is none to send, or its link was used or has expired. */
-export async function readOwedMail(reader: Reader, id: string, now: EpochMs) {
-  const [row] = await reader.all(
-    `SELECT page, version, address, expires_at, return_to FROM access_challenge
-     WHERE id = ? AND address IS NOT NULL AND used_at IS NULL AND expires_at > ?`,
-    [id, now],
-  );
-  if (row === undefined) return null;
-  return {
-    page: String(row['page']) as PageKey,
-    version: String(row['version']),
-    address: String(row['address']),
-    expiresAt: toEpochMs(Number(row['expires_at'])),
-    // As in the request.
-    to: String(row['return_to']),
-  };
-}
-
 /** Counts sign-in emails that wait for the mail server. */
 export async function mailsWaiting(reader: Reader, now: EpochMs): Promise<number> {
   const [row] = await reader.all(
@@ -111,21 +85,6 @@ export async function mailsWaiting(reader: Reader, now: EpochMs): Promise<number
     [now],
   );
   return Number(row?.['n'] ?? 0);
-}
-
-/** Makes the secrets of an email valid, just before it is sent. */
-export async function armChallenge(tx: Writer, id: string, { token, code }: MailSecrets): Promise<void> {
-  const [row] = await tx.all('SELECT nonce_hash FROM access_challenge WHERE id = ?', [id]);
-  await tx.run('UPDATE access_challenge SET token_hash = ?, code_hash = ? WHERE id = ?', [
-    digest('link', token),
-    codeHash(String(row?.['nonce_hash']), code),
-    id,
-  ]);
-}
-
-/** Deletes the address of a request once its email was sent or given up. */
-export async function forgetAddress(tx: Writer, id: string): Promise<void> {
-  await tx.run('UPDATE access_challenge SET address = NULL WHERE id = ?', [id]);
 }
 
 /** Whether there are any requests. */
@@ -139,7 +98,7 @@ export async function forgetChallenges(tx: Writer, now: EpochMs): Promise<void> 
 }
 
 /** A code could be guessed from its hash, but it is useless without the nonce, of which only a hash is stored. */
-function codeHash(nonceHash: string, code: string): string {
+export function codeHash(nonceHash: string, code: string): string {
   return digest('code', nonceHash, code);
 }
 

@@ -48,7 +48,9 @@ const LOOPBACK_HOST = /^(?:localhost|127\.[\d.]+|\[::1\])\.?(?::\d+)?$/i;
 /** The network whose attempts are counted together: an IPv6 client usually controls a whole /64. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
-  return `${splitGroups(address).slice(0, 4).join(':')}::/64`;
+  const [left = [], right = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
 }
 
 function plainAddress(text: string): string | null {
@@ -59,13 +61,4 @@ function plainAddress(text: string): string | null {
   if (family !== 6 || bare.includes('%')) return null;
   const { address } = new SocketAddress({ address: bare, family: 'ipv6' });
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address;
-}
-
-/** The eight groups of a full IPv6 address. */
-function splitGroups(address: string): readonly string[] {
-  const [head = '', tail] = address.split('::');
-  const split = (part: string): string[] => (part === '' ? [] : part.split(':'));
-  if (tail === undefined) return split(head);
-  const [left, right] = [split(head), split(tail)];
-  return [...left, ...Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0'), ...right];
 }

@@ -1,63 +1,21 @@
 /** Assembles the gates. */
 
-import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
-import type { SendMail } from '../mail/mail.ts';
-import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { createSender } from '../outbox/sender.ts';
-import type { Database } from '../store/database.ts';
+import { SECOND_MS, toEpochMs } from '../model/time.ts';
+import { createSender } from '../outbox/outbox.ts';
 import type { GatedPage, GateRequest, GateResponse } from './access.ts';
-import { createAttempts, forgetAttempts } from './attempts.ts';
+import { forgetAttempts } from './attempts.ts';
 import { forgetChallenges, hasChallenges } from './challenges.ts';
-import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
-import { createGates } from './gate/gates.ts';
-import {
-  ATTEMPT_WINDOW_MS,
-  HASHES_AT_ONCE,
-  HASHES_WAITING_MAX,
-  SESSION_MAX_MS,
-  TEND_INTERVAL_MS,
-  TURNS_MAX,
-  TURNS_WAITING_MAX,
-} from './limits.ts';
-import type { RenderLogin } from './login/document-answer.ts';
-import { createLoginDocuments } from './login/login-documents.ts';
+import { ATTEMPT_WINDOW_MS, TEND_INTERVAL_MS } from './limits.ts';
 import { forgetIdentities } from './oidc/identities.ts';
-import type { Oidc } from './oidc/oidc.ts';
-import { createPrincipals } from './principals.ts';
+import { type AccessOptions, createParts } from './parts.ts';
 import { safeBase, safeReturnTo } from './request-checks.ts';
 import { answerRoute } from './routes.ts';
-import { createSessions } from './sessions.ts';
-import { createSignInLane, type WriteMail } from './sign-in-mail.ts';
+import { createSignInLane } from './sign-in-mail.ts';
 import { returnFromProvider } from './sign-in-oidc.ts';
-import { createSemaphore, type GateParts, type Semaphore, show, type Visit, visitOf } from './visit.ts';
-
-export interface AccessOptions {
-  /** Shared with the store; not closed with the gates. */
-  readonly database: Database;
-  /** Key for hashes of addresses; not stored in the database. */
-  readonly key: Revealing;
-  /** Clock for work that no request triggers: queued mails, expiry. */
-  readonly now: () => EpochMs;
-  readonly sendMail: SendMail;
-  /** How long a session may stay unused. */
-  readonly sessionHours: number;
-  /** Called with errors hidden from the visitor; they never contain a secret. */
-  readonly onError: (error: unknown, where: string) => void;
-  /** If it fails, a plain document in English is shown instead. */
-  readonly renderLogin: RenderLogin;
-  /** The language of the page at `to`, one of few; null: the site's. Default: null. */
-  readonly localeOf?: (to: string) => string | null;
-  readonly writeMail: WriteMail;
-  readonly oidc: Oidc;
-  readonly siteUrl: () => string;
-  /** Default: the system's. */
-  readonly random?: RandomBytes;
-  /** Default: every five seconds; null: only when `tend` is called. */
-  readonly tendIntervalMs?: number | null;
-}
+import { show, type Visit, visitOf } from './visit.ts';
 
 /** Longer than sending an answer takes, so that response times don't reveal whether a mail is sent. */
 const MAIL_DELAY_MS = 100;
@@ -69,45 +27,16 @@ export type Access = ReturnType<typeof createAccess>;
 
 /** Creates the gates over an open database. Everybody is locked out until `setPages` was called. */
 export function createAccess(options: AccessOptions) {
-  const { database, now, onError, random = systemRandom } = options;
-  const gates = createGates(database, random, onError);
-  const idleMs = Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS);
-  const sessions = createSessions({ database, random, idleMs, onError });
-  const attempts = createAttempts({ database, random, key: options.key });
-  const { localeOf = () => null } = options;
-  const signInLane = createSignInLane({ ...options, gates, random, localeOf });
+  const { database, now, onError } = options;
+  const parts = createParts(options, () => mails.wake(MAIL_DELAY_MS));
+  const { gates, sessions, documents, random } = parts;
+  const signInLane = createSignInLane({ localeOf: () => null, ...options, gates, random });
   const mails = createSender({
-    database,
-    now,
-    random: () => 0,
+    ...{ database, now, random: () => 0, claimMs: MAIL_CLAIM_MS },
     lanes: () => [signInLane],
     onError: (error) => onError(error, 'sign-in mail'),
-    claimMs: MAIL_CLAIM_MS,
-  });
-  const documents = createLoginDocuments(options.renderLogin, onError, localeOf);
-  const hashing = createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX);
-  const turns = new LRUCache<string, Semaphore>({
-    max: TURNS_MAX,
-    memoMethod: () => createSemaphore(1, TURNS_WAITING_MAX),
   });
   const badgeTokens = createBadgeTokens(database, random);
-  const principals = createPrincipals({ sessions, gates, oidc: options.oidc, onError });
-  const parts: GateParts = {
-    database,
-    random,
-    gates,
-    sessions,
-    attempts,
-    documents,
-    hashing,
-    turns,
-    mailSoon: () => mails.wake(MAIL_DELAY_MS),
-    oidc: options.oidc,
-    siteUrl: options.siteUrl,
-    principalOf: principals.principalOf,
-    endSession: principals.end,
-    onError,
-  };
   const hasGates = (): boolean => Object.values(gates.kinds()).includes(true);
 
   /** Whether the write-ahead log may still contain a deleted address. After a start this is unknown. */
@@ -129,7 +58,7 @@ export function createAccess(options: AccessOptions) {
   const stopTending = repeat(tend, tendIntervalMs, onError);
 
   return {
-    principalOf: principals.principalOf,
+    principalOf: parts.principals.principalOf,
     /**
      * Signs in, sends links, signs out. Answers the same for pages that do not exist. Null: no page of the site has a
      * gate, so these addresses do not exist.
@@ -182,11 +111,7 @@ async function answer(visit: Visit, route: (visit: Visit) => Promise<GateRespons
 }
 
 /** Runs `task` repeatedly, never twice at once; returns a function that stops this and waits for the last run. */
-function repeat(
-  task: () => Promise<void>,
-  intervalMs: number | null,
-  onError: AccessOptions['onError'],
-): () => Promise<void> {
+function repeat(task: () => Promise<void>, intervalMs: number | null, onError: AccessOptions['onError']) {
   const inTurn = pLimit(1);
   const begin = (): void => {
     if (inTurn.activeCount === 0) inTurn(task).catch((error: unknown) => onError(error, 'gates'));

@@ -35,8 +35,6 @@ interface PrincipalsOptions {
   readonly onError: (error: unknown, where: string) => void;
 }
 
-export type Principals = ReturnType<typeof createPrincipals>;
-
 export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions) {
   const seen = new LRUCache<string, { granted: Principal['sessions']; at: EpochMs; sharedMs: number }>({
     max: SESSIONS_MAX,
@@ -113,9 +111,7 @@ export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsO
      * Finds out who sent a request, from its address and the session in its Cookie header. If the store fails, nobody
      * new is let in. Without a promise if the same session was looked up a moment ago.
      */
-    principalOf: (
-      request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>,
-    ): Principal | Promise<Principal> => {
+    principalOf: (request: Pick<GateRequest, 'slug' | 'cookie' | 'clientAddress' | 'now'>) => {
       const { slug, cookie, clientAddress: address, now } = request;
       const secureId = readCookie(cookie, 'session', true);
       const session = { id: secureId ?? readCookie(cookie, 'session', false), isSecure: secureId !== null };

@@ -45,7 +45,7 @@ export async function answerRoute(visit: Visit): Promise<GateResponse> {
 
 /** Visitors who are already signed in go straight to the page. */
 async function showForms(visit: Visit): Promise<GateResponse> {
-  const principal = await visit.parts.principalOf(visit.request);
+  const principal = await visit.parts.principals.principalOf(visit.request);
   const page = visit.parts.gates.find(visit.request.slug)?.gated ?? null;
   return canView(principal, page) ? goTo(visit, visit.to) : show(visit, { status: 200, step: 'sign-in' });
 }
@@ -64,11 +64,11 @@ function confirmLink(visit: Visit): Promise<GateResponse> {
 }
 
 async function signOut(visit: Visit): Promise<GateResponse> {
-  const { endSession, sessions, oidc } = visit.parts;
+  const { principals, sessions, oidc } = visit.parts;
   const { isSecure, now } = visit.request;
   const presented = presentedSession(visit);
   const grants = [...(await sessions.findGrants(presented, now)).values()];
-  await endSession(presented);
+  await principals.end(presented);
   const cookies = [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })];
   const client = oidc.client('visitors');
   const identity = grants.find((grant) => grant.identity !== null)?.identity ?? null;
@@ -134,12 +134,12 @@ async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
     known?.page.access === 'email-domain' &&
     domainsOf(known.page).includes(email.domain) &&
     isFromAllowed(visit, known.gated);
-  const countMail = await parts.attempts.mailCounter(email === null ? typed : canonicalMailbox(email));
+  const mailbox = email === null ? typed : canonicalMailbox(email);
   // The nonce stays the same for a second request, so that the first email still works.
   const presented = readCookie(request.cookie, 'asking', isSecure);
   const nonce = isToken(presented) ? presented : newToken(parts.random);
   await parts.database.transaction(async (tx) => {
-    const isCounted = await countMail(tx, now);
+    const isCounted = await parts.attempts.countMail(tx, 'mailbox', mailbox, now);
     const address = isAllowed && isCounted ? email.address : null;
     const version = gate?.kind === 'email-domain' ? gate.version : '';
     const { attempt } = admission;

@@ -1,13 +1,16 @@
 /** Sends sign-in emails, as plain text. */
 
+import { randomInt } from 'node:crypto';
 import { handOver, oneLine, type SendMail } from '../mail/mail.ts';
 import type { MailFacts } from '../model/access.ts';
-import { type EpochMs, MINUTE_MS, SECOND_MS } from '../model/time.ts';
+import type { PageKey } from '../model/slugs.ts';
+import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
 import type { Handover, Job, Lane } from '../outbox/outbox.ts';
-import type { Database } from '../store/database.ts';
-import { armChallenge, forgetAddress, type MailSecrets, newMailSecrets, readOwedMail, SIGN_IN } from './challenges.ts';
-import type { RandomBytes } from './digest.ts';
+import type { Database, Reader, Writer } from '../store/database.ts';
+import { codeHash, SIGN_IN } from './challenges.ts';
+import { digest, newToken, type RandomBytes } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
+import { CODE_DIGITS } from './limits.ts';
 
 /** Writes the email in a language. */
 export type WriteMail = (facts: MailFacts) => { readonly subject: string; readonly text: string };
@@ -71,4 +74,44 @@ export function createSignInLane(options: SignInMailOptions): Lane {
       return handover;
     },
   };
+}
+
+/** The secrets in one email. */
+type MailSecrets = ReturnType<typeof newMailSecrets>;
+
+function newMailSecrets(random: RandomBytes) {
+  return { token: newToken(random), code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0') };
+}
+
+/** Reads what the email of a request needs; null: there is none to send, or its link was used or has expired. */
+async function readOwedMail(reader: Reader, id: string, now: EpochMs) {
+  const [row] = await reader.all(
+    `SELECT page, version, address, expires_at, return_to FROM access_challenge
+     WHERE id = ? AND address IS NOT NULL AND used_at IS NULL AND expires_at > ?`,
+    [id, now],
+  );
+  if (row === undefined) return null;
+  return {
+    page: String(row['page']) as PageKey,
+    version: String(row['version']),
+    address: String(row['address']),
+    expiresAt: toEpochMs(Number(row['expires_at'])),
+    // As in the request.
+    to: String(row['return_to']),
+  };
+}
+
+/** Makes the secrets of an email valid, just before it is sent. */
+async function armChallenge(tx: Writer, id: string, { token, code }: MailSecrets): Promise<void> {
+  const [row] = await tx.all('SELECT nonce_hash FROM access_challenge WHERE id = ?', [id]);
+  await tx.run('UPDATE access_challenge SET token_hash = ?, code_hash = ? WHERE id = ?', [
+    digest('link', token),
+    codeHash(String(row?.['nonce_hash']), code),
+    id,
+  ]);
+}
+
+/** Deletes the address of a request once its email was sent or given up. */
+async function forgetAddress(tx: Writer, id: string): Promise<void> {
+  await tx.run('UPDATE access_challenge SET address = NULL WHERE id = ?', [id]);
 }

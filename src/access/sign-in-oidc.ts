@@ -4,17 +4,8 @@ import type { GateRequest, GateResponse } from './access.ts';
 import { setCookie } from './cookies.ts';
 import { callbackAt, isAllowed, type Oidc, type Pending } from './oidc/oidc.ts';
 import { ProviderFault } from './oidc/provider.ts';
-import {
-  beginSession,
-  type GateParts,
-  goTo,
-  inTurn,
-  isFromAllowed,
-  sessionCookie,
-  show,
-  type Visit,
-  visitOf,
-} from './visit.ts';
+import type { GateParts } from './parts.ts';
+import { beginSession, goTo, inTurn, isFromAllowed, sessionCookie, show, type Visit, visitOf } from './visit.ts';
 
 /** Redirects the browser to the provider, whichever page is requested. */
 export async function askProvider(visit: Visit): Promise<GateResponse> {

@@ -1,66 +1,23 @@
 /** One request to the gates, with everything needed to answer it. */
 
-import type { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
-import type { Database, Writer } from '../store/database.ts';
+import type { Writer } from '../store/database.ts';
 import type { GatedPage, GateRequest, GateResponse } from './access.ts';
-import type { Attempts } from './attempts.ts';
 import { clientNetwork } from './client-address.ts';
 import { readCookie, setCookie } from './cookies.ts';
-import type { RandomBytes } from './digest.ts';
-import type { Gates } from './gate/gates.ts';
 import { GATE_HEADERS } from './login/document-answer.ts';
-import type { LoginAnswer, LoginDocuments } from './login/login-documents.ts';
-import type { Oidc } from './oidc/oidc.ts';
-import type { Principals } from './principals.ts';
+import type { LoginAnswer } from './login/login-documents.ts';
+import type { GateParts } from './parts.ts';
 import { safeBase, safeReturnTo } from './request-checks.ts';
-import type { PresentedSession, Sessions } from './sessions.ts';
+import type { PresentedSession } from './sessions.ts';
 
-export type Semaphore = ReturnType<typeof createSemaphore>;
+export type Visit = ReturnType<typeof visitOf>;
 
-/** Limits concurrent tasks, and how many may wait. */
-export function createSemaphore(atOnce: number, waitingMax: number) {
-  const limit = pLimit(atOnce);
-  return {
-    /** Runs `task` when a slot is free; null if too many are waiting already. */
-    run: async <T>(task: () => Promise<T>): Promise<T | null> =>
-      limit.activeCount + limit.pendingCount >= atOnce + waitingMax ? null : limit(task),
-  };
-}
-
-/** The parts of the gates. */
-export interface GateParts {
-  readonly database: Database;
-  readonly random: RandomBytes;
-  readonly gates: Gates;
-  readonly sessions: Sessions;
-  readonly attempts: Attempts;
-  readonly documents: LoginDocuments;
-  readonly hashing: Semaphore;
-  /** Sign-ins from one network are evaluated one after the other. */
-  readonly turns: LRUCache<string, Semaphore>;
-  /** Triggers sending of queued mails, but not before the current request was answered. */
-  readonly mailSoon: () => void;
-  readonly oidc: Oidc;
-  readonly siteUrl: () => string;
-  readonly principalOf: Principals['principalOf'];
-  readonly endSession: Sessions['end'];
-  readonly onError: (error: unknown, where: string) => void;
-}
-
-export interface Visit {
-  readonly request: GateRequest;
-  readonly parts: GateParts;
-  readonly base: string;
-  /** Where to return to, relative to `base`. */
-  readonly to: string;
-}
-
-export function visitOf(request: GateRequest, parts: GateParts): Visit {
+export function visitOf(request: GateRequest, parts: GateParts) {
   return {
     request,
     parts,
     base: safeBase(request.base),
+    /** Where to return to, relative to `base`. */
     to: safeReturnTo(request.form.get('to') ?? request.query.get('to')),
   };
 }
@@ -82,7 +39,7 @@ export function showLimited(visit: Visit, step: LoginAnswer['step'], retryAfterM
 }
 
 /** Redirects the visitor to an address below the page's own. */
-export function goTo({ base }: Visit, to: string, cookies: readonly string[] = []): GateResponse {
+export function goTo({ base }: Pick<Visit, 'base'>, to: string, cookies: readonly string[] = []): GateResponse {
   return {
     status: 303,
     headers: {
@@ -107,12 +64,7 @@ export function presentedSession({ request }: Visit): PresentedSession {
 }
 
 /** Begins a session for a page inside a transaction; returns the value of its cookie, to be sent after the commit. */
-export async function beginSession(
-  tx: Writer,
-  visit: Visit,
-  version: string,
-  identity: string | null = null,
-): Promise<string> {
+export async function beginSession(tx: Writer, visit: Visit, version: string, identity: string | null = null) {
   const { slug, now } = visit.request;
   const grant = { page: visit.parts.gates.keyOf(slug), version, identity };
   return visit.parts.sessions.begin(tx, presentedSession(visit), grant, now);
@@ -126,11 +78,7 @@ export function sessionCookie({ request }: Visit, id: string): string {
  * Evaluates sign-ins from one network one after the other. Every attempt is counted before it is evaluated, so several
  * correct ones at the same time would otherwise count as guesses for a moment. Null: too many are waiting.
  */
-export async function inTurn(
-  visit: Visit,
-  by: 'password' | 'provider',
-  sign: () => Promise<GateResponse | null>,
-): Promise<GateResponse> {
+export async function inTurn(visit: Visit, by: 'password' | 'provider', sign: () => Promise<GateResponse | null>) {
   const { request, parts } = visit;
   const { clientAddress } = request;
   const turns = clientAddress === '' ? null : parts.turns.memo(`${by} ${clientNetwork(clientAddress)}`);

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Incident } from '../model/observation.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import type { Handover, Job, Lane } from '../outbox/outbox.ts';
-import { createSender } from '../outbox/sender.ts';
+import { createSender, type Handover, type Job, type Lane } from '../outbox/outbox.ts';
 import { shorten } from '../shorten.ts';
 import { type Database, type Reader, readIn } from '../store/database.ts';
 import {
@@ -57,11 +56,7 @@ const RETRY = { firstMs: 30 * SECOND_MS, maxMs: HOUR_MS } as const;
 const EXCERPT_MAX = 300;
 
 /** Events that resolved incidents would give, whether they are queued or not. Changes nothing. */
-async function resolvedEvents(
-  options: PayrollOptions,
-  incidentsFrom: DeliveryDeps['incidents'],
-  since: EpochMs,
-): Promise<readonly TimeEvent[]> {
+async function resolvedEvents(options: PayrollOptions, incidentsFrom: DeliveryDeps['incidents'], since: EpochMs) {
   // An incident reported late still counts when it ended after the export was set up.
   const incidents = await incidentsFrom(toEpochMs(since - DAY_MS));
   return incidents

@@ -30,12 +30,7 @@ export function beginExport(database: Database, exportId: string, now: EpochMs):
 }
 
 /** Queues events that are not known yet; how many were new. */
-export function queueEvents(
-  database: Database,
-  exportId: string,
-  events: readonly TimeEvent[],
-  now: EpochMs,
-): Promise<number> {
+export function queueEvents(database: Database, exportId: string, events: readonly TimeEvent[], now: EpochMs) {
   return database.transaction(async (tx) => {
     const added: NewRow[] = [];
     for (const event of events) {

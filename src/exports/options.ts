@@ -3,9 +3,14 @@
 import { z } from 'zod';
 import { HttpUrlSchema, IdSchema, TimezoneSchema } from '../schema/scalars.ts';
 
+/** Ends with a UTC offset. */
+const ZONED = /[zZ]|[+-]\d{2}:?\d{2}$/;
 const InstantSchema = z
   .string()
-  .refine(isInstant, 'expected a time with a UTC offset, such as 2026-11-02T09:00:00+01:00')
+  .refine(
+    (text) => parses(() => Temporal.Instant.from(text)),
+    'expected a time with a UTC offset, such as 2026-11-02T09:00:00+01:00',
+  )
   .transform((text) => Temporal.Instant.from(text).epochMilliseconds);
 const EmployeeSchema = z.int().positive();
 
@@ -21,7 +26,10 @@ const RotationSchema = z.strictObject({
   employees: z.array(EmployeeSchema).min(1).describe('People who take turns, in this order.'),
   startsAt: z
     .string()
-    .refine(isLocalTime, 'expected a local date and time, such as 2026-01-05T09:00')
+    .refine(
+      (text) => parses(() => Temporal.PlainDateTime.from(text)) && !ZONED.test(text),
+      'expected a local date and time, such as 2026-01-05T09:00',
+    )
     .describe('Start of the first turn, in the time zone.'),
   everyDays: z.int().min(1).max(366).default(7).describe('Length of a turn, in calendar days.'),
   timezone: TimezoneSchema.default('UTC').describe(
@@ -56,14 +64,6 @@ export const PayrollOptionsSchema = z.strictObject({
 });
 /** One export of the configuration. */
 export type PayrollOptions = z.output<typeof PayrollOptionsSchema>;
-
-function isInstant(text: string): boolean {
-  return parses(() => Temporal.Instant.from(text));
-}
-
-function isLocalTime(text: string): boolean {
-  return !/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) && parses(() => Temporal.PlainDateTime.from(text));
-}
 
 function parses(parse: () => unknown): boolean {
   try {

@@ -6,7 +6,7 @@ import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import { toIso } from '../model/time.ts';
 import type { MadeComponent } from '../store/written/components.ts';
 import { isOpen } from '../views/incident/events.ts';
-import { type V2Component, type V2ComponentSet, v2ComponentSet, v2GroupId, v2PageId } from '../views/v2/components.ts';
+import { type V2Component, v2ComponentSet, v2GroupId, v2PageId } from '../views/v2/components.ts';
 import { v2Incident, v2Maintenance } from '../views/v2/incidents.ts';
 import { hasOwnImpact } from './change-post.ts';
 import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
@@ -130,12 +130,8 @@ export type IncidentAnswer = z.output<typeof IncidentAnswerSchema>;
 type ComponentAnswer = z.output<typeof ComponentAnswerSchema>;
 
 /** The response for an incident or a maintenance of the page. */
-export function incidentAnswer(
-  { model }: WritingPage,
-  story: PageIncident | PageMaintenance,
-  own: WrittenStory | null,
-): IncidentAnswer {
-  const components: V2ComponentSet = v2ComponentSet(model);
+export function incidentAnswer({ model }: WritingPage, story: Story, own: WrittenStory | null): IncidentAnswer {
+  const components = v2ComponentSet(model);
   const v2 = isMaintenance(story) ? v2Maintenance(model, components, story) : v2Incident(model, components, story);
   const post = own?.document.post;
   const postmortem = v2.incident_updates.find(({ status }) => status === 'postmortem');
@@ -155,7 +151,7 @@ export function incidentAnswer(
       twitter_updated_at: null,
       wants_twitter_update: false,
     })),
-    components: v2.components.map((component) => ({ ...plainComponent(component) })),
+    components: v2.components.map(plainComponent),
     reminder_intervals: null,
     metadata: {},
     postmortem_body: postmortem?.body ?? null,

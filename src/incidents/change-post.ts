@@ -74,7 +74,7 @@ export function newIncident(
 }
 
 /** Reads the times of a past incident. */
-function readPast(request: IncidentRequest, now: EpochMs): { startedAt: EpochMs; endedAt: EpochMs } {
+function readPast(request: IncidentRequest, now: EpochMs) {
   const { started_at: started, resolved_at: resolved, backfill_date: day, status } = request;
   if (status !== undefined && status !== 'resolved' && status !== 'postmortem')
     throw faultAt('incident.status', 'a past incident must be resolved or postmortem');
@@ -167,7 +167,7 @@ function applyToMaintenance(
   { writing, now }: ChangeContext,
 ): WrittenPost {
   const status = maintenanceStatus(request.status);
-  const { starts, ends } = moveWindow(status, readWindow(request, post), { post, now });
+  const { starts, ends } = moveWindow(status, readWindow(request, post), post, now);
   const ids = [...(request.component_ids ?? []), ...Object.keys(request.components ?? {})];
   const { ids: components } = namedComponents({ component_ids: ids }, writing);
   const isNamed = request.component_ids !== undefined;
@@ -199,12 +199,7 @@ function readHead(request: IncidentRequest, post: IncidentPost | MaintenancePost
 }
 
 /** Declares a state of a component, until it is ended. */
-export function overridePost(
-  title: string,
-  component: string,
-  state: OverridePost['state'],
-  now: EpochMs,
-): WrittenPost {
+export function overridePost(title: string, component: string, state: OverridePost['state'], now: EpochMs) {
   const post = { type: 'override', title: title.slice(0, 256), draft: false, component, state } as const;
   return { post: { ...post, from: toIso(now) }, opening: '', updates: [] };
 }
@@ -233,10 +228,7 @@ export function editUpdate(
 }
 
 /** The published postmortem and its draft. */
-export function findPostmortem({ updates, postmortem }: WrittenPost): {
-  readonly draft: WrittenPost['postmortem'];
-  readonly published: WrittenUpdate | undefined;
-} {
+export function findPostmortem({ updates, postmortem }: WrittenPost) {
   return { draft: postmortem, published: updates.findLast(({ status }) => status === 'postmortem') };
 }
 
@@ -273,12 +265,7 @@ export function revertPostmortem(document: WrittenPost, keeps: 'draft' | 'nothin
   };
 }
 
-interface Window {
-  readonly starts: EpochMs;
-  readonly ends: EpochMs;
-}
-
-function readWindow(request: IncidentRequest, post: MaintenancePost | null): Window {
+function readWindow(request: IncidentRequest, post: MaintenancePost | null) {
   const starts = request.scheduled_for ?? post?.starts;
   const ends = request.scheduled_until ?? post?.ends;
   if (starts === undefined) throw faultAt('incident.scheduled_for', 'a maintenance window needs a start');
@@ -291,9 +278,10 @@ function readWindow(request: IncidentRequest, post: MaintenancePost | null): Win
 /** Moves the start or end of a window to now if someone says that it began or ended early. */
 function moveWindow(
   status: MaintenanceStatus | undefined,
-  { starts, ends }: Window,
-  { post, now }: { readonly post: MaintenancePost; readonly now: EpochMs },
-): Window {
+  { starts, ends }: ReturnType<typeof readWindow>,
+  post: MaintenancePost,
+  now: EpochMs,
+) {
   const isEarlyEnd = status === 'completed' && ends > now;
   const isEarlyStart = (status === 'in_progress' || status === 'verifying') && starts > now;
   if (post.repeat !== undefined && (isEarlyEnd || isEarlyStart))
@@ -326,7 +314,7 @@ function namedComponents(
   writing: WritingPage,
   path = 'incident.component_ids',
   only: readonly string[] | null = null,
-): { readonly ids: string[]; readonly declared: Record<string, ReturnType<typeof declaredState>> } {
+) {
   const ids = named.map((id, index) => componentRef(writing, id, `${path}.${index}`));
   const affected = Object.entries(components).map(
     ([id, status]) => [componentRef(writing, id, `incident.components.${id}`), status] as const,
@@ -336,7 +324,7 @@ function namedComponents(
   return {
     ids: [...new Set([...ids, ...affected.map(([id]) => id)])],
     declared: Object.fromEntries(
-      affected.flatMap(([id, status]) => (status === '' ? [] : [[id, declaredState(status)]])),
+      affected.flatMap(([id, status]) => (status === '' ? [] : [[id, declaredState(status)] as const])),
     ),
   };
 }
@@ -369,10 +357,7 @@ function readUpdate(request: IncidentRequest, at: EpochMs, status: WrittenUpdate
 }
 
 /** Merges the translations of an update with those that a request sets or removes. */
-function withBodies(
-  bodies: WrittenUpdate['bodies'],
-  translations: NonNullable<UpdateRequest['translations']>,
-): WrittenUpdate['bodies'] {
+function withBodies(bodies: WrittenUpdate['bodies'], translations: NonNullable<UpdateRequest['translations']>) {
   const all = Object.keys({ ...bodies, ...translations }).flatMap((tag) => {
     const translation = translations[tag];
     const body = translation === null ? null : translation?.body === undefined ? bodies?.[tag] : translation.body;

@@ -65,7 +65,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     differs: '409 for components that are defined elsewhere',
     run: (call, writing) => {
       const id = required(findComponent(writing, call.params['component'] ?? ''));
-      return remove(call, writing, { id, action: 'component-delete', release: (tx) => endOverrides(tx, call, id) });
+      return remove(call, writing, id, 'component-delete', (tx) => endOverrides(tx, call, id));
     },
   }),
   groups.list('listComponentGroups', GROUPS, {
@@ -94,8 +94,7 @@ export const COMPONENT_OPERATIONS: readonly Operation[] = [
     run: async (call, writing) => {
       const id = requireGroup(call, writing);
       const answer = groupAnswer(writing, id);
-      const release = (tx: Writer) => fillGroup(tx, call, writing, id, []);
-      await remove(call, writing, { id, action: 'component-group-delete', release });
+      await remove(call, writing, id, 'component-group-delete', (tx) => fillGroup(tx, call, writing, id, []));
       return answer;
     },
   }),
@@ -111,7 +110,7 @@ async function createComponent(call: Call, writing: WritingPage): Promise<unknow
   const id = await writeAndPublish(call, async (tx) => {
     const made = applyChange(await makeNew(tx, call, 'component', component.name), component, groupId);
     await saveMade(tx, made);
-    await writeAudit(tx, call.author, { action: 'component-new', outcome: made.id });
+    await writeAudit(tx, call.author, 'component-new', made.id);
     await declare(tx, call, { writing, id: made.id, name: made.name, status: component.status });
     return made.id;
   });
@@ -140,7 +139,7 @@ async function updateComponent(call: Call, writing: WritingPage): Promise<unknow
       const after = applyChange(before, component, groupId);
       if (JSON.stringify(after) !== JSON.stringify(before)) {
         await saveMade(tx, after);
-        await writeAudit(tx, call.author, { action: 'component-change', outcome: id });
+        await writeAudit(tx, call.author, 'component-change', id);
       }
     }
     const { status, name = shown.name } = component;
@@ -150,15 +149,11 @@ async function updateComponent(call: Call, writing: WritingPage): Promise<unknow
 }
 
 /** A component or group without settings. Its id is one that no component of the page ever had. */
-async function makeNew(
-  tx: Writer,
-  { author: { page, now }, newSuffix }: Call,
-  kind: MadeComponent['kind'],
-  name: string,
-): Promise<MadeComponent> {
+async function makeNew(tx: Writer, call: Call, kind: MadeComponent['kind'], name: string) {
+  const { page, now } = call.author;
   if ((await readMade(tx, page.key)).length >= MADE_MAX)
     throw new Refusal(409, `A page can have at most ${MADE_MAX} components and groups that were made over the API.`);
-  const id = freshId(name, newSuffix());
+  const id = freshId(name, call.newSuffix());
   return {
     ...{ page: page.key, id, kind, name, description: null, groupId: null },
     ...{ showcase: true, onlyIfDegraded: false, startDate: null, createdAt: now },
@@ -239,7 +234,7 @@ async function createGroup(call: Call, writing: WritingPage): Promise<unknown> {
     const made = await makeNew(tx, call, 'group', name);
     await saveMade(tx, applyChange(made, { names, description: description ?? others.description }, undefined));
     await fillGroup(tx, call, writing, made.id, members);
-    await writeAudit(tx, call.author, { action: 'component-group-new', outcome: made.id });
+    await writeAudit(tx, call.author, 'component-group-new', made.id);
     return made.id;
   });
   return groupAnswer(await call.load(), id);
@@ -261,7 +256,7 @@ async function updateGroup(call: Call, writing: WritingPage): Promise<unknown> {
   await writeAndPublish(call, async (tx) => {
     if (isMade) {
       await saveMade(tx, applyChange(await currentMade(tx, call, id), { name, names, description }, undefined));
-      await writeAudit(tx, call.author, { action: 'component-group-change', outcome: id });
+      await writeAudit(tx, call.author, 'component-group-change', id);
     }
     if (members !== null) await fillGroup(tx, call, writing, id, members);
     return id;
@@ -270,13 +265,7 @@ async function updateGroup(call: Call, writing: WritingPage): Promise<unknown> {
 }
 
 /** Puts exactly these components into a group. @throws Refusal 409 if that moves one that is defined elsewhere */
-async function fillGroup(
-  tx: Writer,
-  call: Call,
-  writing: WritingPage,
-  group: string,
-  members: readonly string[],
-): Promise<void> {
+async function fillGroup(tx: Writer, call: Call, writing: WritingPage, group: string, members: readonly string[]) {
   for (const { definition, name } of writing.model.components) {
     const { id, groupId } = definition;
     const isMember = members.includes(id);
@@ -295,13 +284,15 @@ function readMembers(writing: WritingPage, ids: readonly string[]): readonly str
 async function remove(
   call: Call,
   writing: WritingPage,
-  { id, action, release }: { id: string; action: string; release: (tx: Writer) => Promise<void> },
-): Promise<void> {
+  id: string,
+  action: string,
+  release: (tx: Writer) => Promise<void>,
+) {
   if (!isMadeHere(writing, id)) throw new Refusal(409, `It is defined by ${definedBy(writing)}. Remove it there.`);
   await writeAndPublish(call, async (tx) => {
     await release(tx);
     await deleteMade(tx, await currentMade(tx, call, id));
-    await writeAudit(tx, call.author, { action, outcome: id });
+    await writeAudit(tx, call.author, action, id);
     return id;
   });
 }

@@ -151,10 +151,7 @@ const NO_TIME_BEFORE = toEpochMs(Date.UTC(2000, 0, 1));
  *
  * @throws Refusal 422 with the path of a required field that is missing
  */
-export function readAlerts(
-  payload: unknown,
-  { mapping, tests }: Pick<IntakeConfig, 'mapping' | 'tests'>,
-): { readonly alerts: readonly Alert[]; readonly hasTest: boolean } {
+export function readAlerts(payload: unknown, { mapping, tests }: Pick<IntakeConfig, 'mapping' | 'tests'>) {
   const listed = mapping.alerts === undefined ? [payload] : valueAt(payload, mapping.alerts);
   if (!Array.isArray(listed))
     throw unprocessable([{ path: mapping.alerts ?? '', message: 'expected a list of alerts' }]);

@@ -105,48 +105,37 @@ export function openApiDocument(version: string, siteUrl: string): unknown {
   };
 }
 
-function operationObject(
-  { id, summary, path, scope, body, status, answer, query = [] }: Operation,
-  method: string,
-): unknown {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-  const content = (schema: unknown): unknown => ({ 'application/json': { schema } });
-  const isWrite = method !== 'GET';
+function operationObject(operation: Operation, method: string): unknown {
+  const { id, summary, path, scope, body, status, answer, query = [] } = operation;
+  const parameter = (place: string, name: string, more = {}) => {
+    return { name, in: place, required: place === 'path', schema: { type: 'string', ...more } };
+  };
+  const content = (schema: unknown, ...types: readonly string[]) =>
+    Object.fromEntries(['application/json', ...types].map((type) => [type, { schema }]));
+  const refusal = content({ $ref: '#/components/schemas/Fault' });
+  const headers = [parameter('header', 'Idempotency-Key', { maxLength: 200 }), parameter('header', 'If-Match')];
   return {
     operationId: method === 'PUT' ? `${id}_put` : id,
     summary,
     description: scope === 'read' ? 'Any token of the page.' : `Scope: ${scope}.`,
     parameters: [
-      ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-      ...query.map((name) => ({ name, in: 'query', required: false, schema: { type: 'string' } })),
-      ...(isWrite
-        ? [
-            { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } },
-            { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
-          ]
-        : []),
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
+      ...query.map((name) => parameter('query', name)),
+      ...(method === 'GET' ? [] : headers),
     ],
-    ...(body === null
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': { schema: jsonSchema(body, 'input') },
-              'application/x-www-form-urlencoded': { schema: jsonSchema(body, 'input') },
-            },
-          },
-        }),
+    ...(body !== null && {
+      requestBody: {
+        required: true,
+        content: content(jsonSchema(body, 'input'), 'application/x-www-form-urlencoded'),
+      },
+    }),
     responses: {
       [status]: {
         description: 'Done.',
         ...(answer === null ? {} : { content: content(jsonSchema(answer, 'output')) }),
       },
       ...Object.fromEntries(
-        Object.entries(REFUSALS).map(([code, description]) => [
-          code,
-          { description, content: content({ $ref: '#/components/schemas/Fault' }) },
-        ]),
+        Object.entries(REFUSALS).map(([code, description]) => [code, { description, content: refusal }]),
       ),
     },
   };

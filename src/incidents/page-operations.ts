@@ -19,14 +19,16 @@ export function pageId({ definition }: ResolvedPage): string {
   return shortId('page', definition.id);
 }
 
-/** Statuspage’s fields of a page that Pharos has no setting for. */
-const NOTHING = [
-  ...['headline', 'branding', 'notifications_from_email', 'notifications_email_footer', 'activity_score'],
-  ...['twitter_username', 'viewers_must_be_team_members', 'ip_restrictions', 'city', 'state', 'country'],
-  ...['css_body_background_color', 'css_font_color', 'css_light_font_color', 'css_greens', 'css_yellows'],
-  ...['css_oranges', 'css_blues', 'css_reds', 'css_border_color', 'css_graph_color', 'css_link_color', 'css_no_data'],
-  ...['favicon_logo', 'transactional_logo', 'hero_cover', 'email_logo', 'twitter_logo'],
-] as const;
+/** Statuspage’s fields that Pharos has nothing for. */
+function nulls<Name extends string>(...names: readonly Name[]): Record<Name, z.ZodNull> {
+  return Object.fromEntries(names.map((name) => [name, z.null()])) as Record<Name, z.ZodNull>;
+}
+
+/** Their values in an answer. */
+function nullsOf({ shape }: z.ZodObject): Readonly<Record<string, null>> {
+  const names = Object.keys(shape).filter((name) => shape[name] instanceof z.ZodNull);
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
 
 const PageAnswerSchema = z.object({
   id: z.string(),
@@ -46,7 +48,11 @@ const PageAnswerSchema = z.object({
   allow_rss_atom_feeds: z.boolean(),
   allow_webhook_subscribers: z.boolean(),
   time_zone: z.string(),
-  ...(Object.fromEntries(NOTHING.map((name) => [name, z.null()])) as Record<(typeof NOTHING)[number], z.ZodNull>),
+  ...nulls('headline', 'branding', 'notifications_from_email', 'notifications_email_footer', 'activity_score'),
+  ...nulls('twitter_username', 'viewers_must_be_team_members', 'ip_restrictions', 'city', 'state', 'country'),
+  ...nulls('css_body_background_color', 'css_font_color', 'css_light_font_color', 'css_greens', 'css_yellows'),
+  ...nulls('css_oranges', 'css_blues', 'css_reds', 'css_border_color', 'css_graph_color', 'css_link_color'),
+  ...nulls('css_no_data', 'favicon_logo', 'transactional_logo', 'hero_cover', 'email_logo', 'twitter_logo'),
 });
 
 function pageAnswer(page: ResolvedPage, stored: readonly StoredPage[], updatedAt: string | null): unknown {
@@ -70,7 +76,7 @@ function pageAnswer(page: ResolvedPage, stored: readonly StoredPage[], updatedAt
     allow_rss_atom_feeds: true,
     allow_webhook_subscribers: false,
     time_zone: settings.timezone,
-    ...Object.fromEntries(NOTHING.map((name) => [name, null])),
+    ...nullsOf(PageAnswerSchema),
   };
 }
 
@@ -81,7 +87,7 @@ const TemplateAnswerSchema = z.object({
   body: z.string(),
   update_status: z.string().describe('For `status`; `scheduled`: of a maintenance.'),
   components: z.record(z.string(), z.string()).describe('For `components`, by their id in the configuration.'),
-  group_id: z.null(),
+  ...nulls('group_id'),
   should_tweet: z.literal(false),
   should_send_notifications: z.literal(true),
 });
@@ -126,21 +132,11 @@ const SubscriberAnswerSchema = z.object({
   quarantined_at: z.null(),
   purge_at: z.null(),
   skip_confirmation_notification: z.literal(false),
-  endpoint: z.null(),
-  phone_number: z.null(),
-  phone_country: z.null(),
-  display_phone_number: z.null(),
-  obfuscated_channel_name: z.null(),
-  workspace_name: z.null(),
-  page_access_user_id: z.null(),
+  ...nulls('endpoint', 'phone_number', 'phone_country', 'display_phone_number', 'obfuscated_channel_name'),
+  ...nulls('workspace_name', 'page_access_user_id'),
 });
 
 const STATES = { active: 'active', pending: 'unconfirmed', paused: 'quarantined' } as const;
-const NONE = Object.fromEntries(
-  Object.entries(SubscriberAnswerSchema.shape).flatMap(([name, schema]) =>
-    schema instanceof z.ZodNull ? [[name, null]] : [],
-  ),
-);
 
 const SUBSCRIBERS = 'pages/{page}/subscribers';
 const ONE = `${SUBSCRIBERS}/{subscriber}`;
@@ -189,7 +185,7 @@ export const SUBSCRIBER_OPERATIONS: readonly Operation[] = [
       const one = await subscriberIn(call, call.params['subscriber'] ?? '');
       await writeAndPublish(call, async (tx) => {
         await eraseSubscriber(tx, one.id);
-        await writeAudit(tx, call.author, { action: 'subscriber-remove', outcome: '1' });
+        await writeAudit(tx, call.author, 'subscriber-remove', '1');
         return one.id;
       });
       await call.database.truncateLog();
@@ -219,7 +215,7 @@ async function createSubscriber(call: Call, page: ResolvedPage): Promise<unknown
     const added = { page: author.page.key, email, components, gate, isConfirmed: false };
     const fresh = await addOne(tx, { ...subscribers, now: author.now }, added);
     if (fresh === null) throw faultAt('subscriber.email', 'is subscribed already, or was sent a link to confirm');
-    await writeAudit(tx, author, { action: 'subscriber-add', outcome: '1' });
+    await writeAudit(tx, author, 'subscriber-add', '1');
     return fresh;
   });
   return subscriberAnswer(page, await subscriberIn(call, id));
@@ -236,7 +232,7 @@ function subscriberAnswer({ definition }: ResolvedPage, one: ListedSubscriber): 
   const { id, address, state, components, createdAt } = one;
   const shown = definition.components.filter((component) => components.includes(component.id));
   return {
-    ...NONE,
+    ...nullsOf(SubscriberAnswerSchema),
     ...{ id, mode: 'email', email: address, state: STATES[state], created_at: toIso(createdAt) },
     components: components.length === 0 ? null : shown.map((known) => shortId('component', definition.id, known.id)),
     skip_confirmation_notification: false,

@@ -200,11 +200,7 @@ export const NewSubscriberSchema = z.looseObject({
  * @param kept names of fields for which null or empty text has a meaning
  * @throws Refusal 422
  */
-export function readRequest<Schema extends z.ZodType>(
-  schema: Schema,
-  body: unknown,
-  kept: readonly string[] = [],
-): z.output<Schema> {
+export function readRequest<Schema extends z.ZodType>(schema: Schema, body: unknown, kept: readonly string[] = []) {
   if (!isObject(body)) return checked(schema, body);
   const isGiven = ([name, value]: readonly [string, unknown]): boolean =>
     kept.includes(name) || (value !== null && value !== '');
@@ -218,21 +214,18 @@ export function readIncident<Schema extends z.ZodType>(schema: Schema, body: unk
   const { incident } = (body ?? {}) as { readonly incident?: unknown };
   if (!isObject(incident)) return readRequest(schema, body);
   const { components, message, ...others } = incident;
+  const listed = z.array(z.string()).safeParse(components);
   return readRequest(
     schema,
     {
       incident: {
         ...(message === undefined ? {} : { body: message }),
         ...others,
-        components: isListOfIds(components) ? Object.fromEntries(components.map((id) => [id, ''])) : components,
+        components: listed.success ? Object.fromEntries(listed.data.map((id) => [id, ''])) : components,
       },
     },
     ['scheduled_repeat'],
   );
-}
-
-function isListOfIds(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((id) => typeof id === 'string');
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,7 +1,6 @@
 /** Turns the operators’ form into posts. Its fields correspond to requests of the API. */
 
 import { type EpochMs, toIso } from '../model/time.ts';
-import type { Fault } from '../schema/issue-words.ts';
 import type { IncidentPost } from '../sync/connectors/markdown/schema.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
@@ -38,13 +37,10 @@ export function readPost(kind: FormKind, form: URLSearchParams, context: FormCon
     return readStory(kind, form, context);
   } catch (error) {
     if (!(error instanceof Refusal) || error.issues.length === 0) throw error;
-    throw unprocessable(error.issues.map(toField));
+    // Paths of the API as names of fields.
+    const toField = (path: string): string => path.replace(/^(?:incident|component|announcement)\.?/, '');
+    throw unprocessable(error.issues.map(({ path, message }) => ({ path: toField(path), message })));
   }
-}
-
-/** Turns a path of the API into the name of a field. */
-function toField({ path, message }: Fault): Fault {
-  return { path: path.replace(/^(?:incident|component|announcement)\.?/, ''), message };
 }
 
 function readStory(kind: 'incident' | 'maintenance', form: URLSearchParams, context: FormContext): WrittenPost {

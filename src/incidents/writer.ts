@@ -103,22 +103,17 @@ export async function revealPost(tx: Writer, author: Author, init: Change): Prom
 }
 
 /** Saves the next version of a post. */
-async function savePost(
-  tx: Writer,
-  author: Author,
-  row: Omit<WrittenRow, 'updatedAt' | 'actor'>,
-  action: string,
-): Promise<void> {
+async function savePost(tx: Writer, author: Author, row: Omit<WrittenRow, 'updatedAt' | 'actor'>, action: string) {
   const { now: updatedAt, actor } = author;
   await saveWritten(tx, { ...row, version: row.version + 1, updatedAt, actor });
-  await writeAudit(tx, author, { action, outcome: row.id });
+  await writeAudit(tx, author, action, row.id);
 }
 
 /** Deletes a post. @throws Refusal like `changePost` */
 export async function removePost(tx: Writer, author: Author, init: Change): Promise<void> {
   await currentPost(tx, author, init);
   await deleteWritten(tx, init.id, author.now, author.actor);
-  await writeAudit(tx, author, { action: init.action, outcome: init.id });
+  await writeAudit(tx, author, init.action, init.id);
 }
 
 async function currentPost(tx: Writer, { page }: Author, { id, version }: Change) {
@@ -132,11 +127,7 @@ async function currentPost(tx: Writer, { page }: Author, { id, version }: Change
 }
 
 /** Writes an entry of the audit log. */
-export function writeAudit(
-  tx: Writer,
-  { actor, client, now, page }: Author,
-  { action, outcome }: { readonly action: string; readonly outcome: string },
-): Promise<void> {
+export function writeAudit(tx: Writer, { actor, client, now, page }: Author, action: string, outcome: string) {
   return insertAudit(tx, { at: now, actor, action, subject: page.slug, client, run: null, outcome });
 }
 

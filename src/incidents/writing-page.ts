@@ -1,13 +1,13 @@
 /** A page as its authors see it: the stored data with all posts, including drafts. */
 
 import { WRITTEN_ID } from '../model/observation.ts';
-import type { PageIncident, PageMaintenance, PageModel } from '../model/page.ts';
+import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
 import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page-inputs.ts';
 import type { Store } from '../store/create-store.ts';
-import { type MadeComponent, readMade } from '../store/written/components.ts';
+import { readMade } from '../store/written/components.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
@@ -15,15 +15,7 @@ import { v2IncidentId, v2MaintenanceId } from '../views/v2/incidents.ts';
 import { faultAt } from './requests.ts';
 import { authorPage } from './writer.ts';
 
-export interface WritingPage {
-  readonly page: ResolvedPage;
-  /** Computed for now, whatever is published. */
-  readonly model: PageModel;
-  /** Incidents, maintenances and overrides that were written on this page. */
-  readonly written: readonly WrittenStory[];
-  /** Components and groups created over the API, by their id in addresses. */
-  readonly made: ReadonlyMap<string, MadeComponent>;
-}
+export type WritingPage = NonNullable<Awaited<ReturnType<typeof loadWritingPage>>>;
 
 /** A stored post, and its parsed document. */
 export interface WrittenStory {
@@ -43,10 +35,7 @@ export interface WritingPageInit {
 }
 
 /** Reads a page; null: there is no such page. */
-export async function loadWritingPage(
-  store: Store,
-  { state, slug, now, candidate }: WritingPageInit,
-): Promise<WritingPage | null> {
+export async function loadWritingPage(store: Store, { state, slug, now, candidate }: WritingPageInit) {
   const page = state.resolved.pages.find(({ definition }) => definition.slug === slug);
   if (page === undefined) return null;
   const [inputs, known, made] = await Promise.all([
@@ -86,7 +75,15 @@ export async function loadWritingPage(
     },
     now,
   );
-  return { page, model, written: storiesIn(rows), made: new Map(made.map((one) => [one.id, one])) };
+  return {
+    page,
+    /** Computed for now, whatever is published. */
+    model,
+    /** Incidents, maintenances and overrides that were written on this page. */
+    written: storiesIn(rows),
+    /** Components and groups created over the API, by their id in addresses. */
+    made: new Map(made.map((one) => [one.id, one])),
+  };
 }
 
 /** Replaces or adds the candidate's row. */
@@ -138,10 +135,7 @@ function publicId({ model }: WritingPage, story: PageIncident | PageMaintenance)
 }
 
 /** Finds an incident or a maintenance by its id: one written here, one from elsewhere, or null. */
-export function findStory(
-  writing: WritingPage,
-  id: string,
-): WrittenStory | { readonly foreign: PageIncident | PageMaintenance } | null {
+export function findStory(writing: WritingPage, id: string) {
   const { model, written } = writing;
   const stories = [...model.incidents, ...model.maintenances];
   const own = written.find(({ row, document }) => {

@@ -65,12 +65,8 @@ function mailFailure(error: unknown) {
   return { outcome: 'unreachable', reason: `the mail server answered ${responseCode}; ${remedy}` } as const;
 }
 
-export interface EmailAddress {
-  /** The local part as typed, and the domain in punycode and lower case. */
-  readonly address: string;
-  readonly local: string;
-  readonly domain: string;
-}
+/** The local part as typed, and the domain in punycode and lower case. */
+export type EmailAddress = NonNullable<ReturnType<typeof parseEmailAddress>>;
 
 /** RFC 5321, 4.5.3.1: a path has at most 256 octets with its angle brackets, a local part 64. */
 const ADDRESS_LENGTH_MAX = 254;
@@ -86,7 +82,7 @@ const PLAIN_DOMAIN = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+$/u;
 const TOP_LEVEL = /\.[a-z][a-z0-9-]*$/;
 
 /** Parses `input`, which may have spaces around it; null: it isn't exactly one plain address. */
-export function parseEmailAddress(input: string): EmailAddress | null {
+export function parseEmailAddress(input: string) {
   if (input.length > 2 * ADDRESS_LENGTH_MAX) return null;
   const text = input.replace(/^ +| +$/g, '');
   const at = text.indexOf('@');

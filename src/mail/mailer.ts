@@ -14,14 +14,12 @@ interface SmtpOptions {
 /** Shorter than a claim in the outbox. */
 const CONNECT_MS = 10 * SECOND_MS;
 const SILENCE_MS = 15 * SECOND_MS;
+const timeouts = (ms: number) => ({ connectionTimeout: ms, greetingTimeout: ms, dnsTimeout: ms, logger: false });
 const TRANSPORT = {
-  connectionTimeout: CONNECT_MS,
-  greetingTimeout: CONNECT_MS,
-  dnsTimeout: CONNECT_MS,
+  ...timeouts(CONNECT_MS),
   socketTimeout: SILENCE_MS,
   disableFileAccess: true,
   disableUrlAccess: true,
-  logger: false,
 } as const;
 
 /** Loaded with the first mail, because it is large and many sites send none. */
@@ -80,14 +78,7 @@ function bareAddress(from: string): string {
 /** Connects and signs in to the mail server without sending anything. Rejects with its error. */
 export async function verifySmtp(url: string): Promise<void> {
   const { createTransport } = await library();
-  const transport = createTransport({
-    url,
-    connectionTimeout: CONNECT_MS / 2,
-    greetingTimeout: CONNECT_MS / 2,
-    dnsTimeout: CONNECT_MS / 2,
-    socketTimeout: CONNECT_MS / 2,
-    logger: false,
-  });
+  const transport = createTransport({ url, ...timeouts(CONNECT_MS / 2), socketTimeout: CONNECT_MS / 2 });
   try {
     await transport.verify();
   } finally {

@@ -15,12 +15,7 @@ import { impactWord, statusWord } from '../views/words/state-words.ts';
 import type { Notice } from './news.ts';
 
 /** One HTTP request to send. */
-export interface OutgoingRequest {
-  readonly method: 'POST' | 'PUT';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+export type OutgoingRequest = ReturnType<typeof sendJson>;
 
 /** The response to a request; its body may be cut. */
 export interface Answer {
@@ -56,14 +51,10 @@ export function sendJson(
   url: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-  method: OutgoingRequest['method'] = 'POST',
-): OutgoingRequest {
-  return {
-    method,
-    url,
-    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-    body: JSON.stringify(body),
-  };
+  method: 'POST' | 'PUT' = 'POST',
+) {
+  const all: typeof headers = { 'content-type': 'application/json; charset=utf-8', ...headers };
+  return { method, url, headers: all, body: JSON.stringify(body) };
 }
 
 /** A body as a JSON object; null: it isn't one, or was cut. */

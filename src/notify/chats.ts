@@ -169,10 +169,7 @@ function escapeGoogle(text: string): string {
 }
 
 /** Text runs are shown literally; a TextBlock would parse Markdown. */
-function teamsLine(
-  text: string,
-  style: { readonly size?: 'Large'; readonly weight?: 'Bolder'; readonly isSubtle?: true },
-) {
+function teamsLine(text: string, style: Readonly<Record<string, string | true>>) {
   return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...style }] } as const;
 }
 

@@ -32,9 +32,9 @@ import { SERVICES } from './services.ts';
 const SUBJECT_MAX = 160;
 const TEXT_MAX = 20_000;
 
-/** Ids of the recipients in the outbox, which holds no addresses. */
-export function emailRecipients({ email }: ChannelSettings<'email'>): readonly string[] {
-  return [...new Set(email.map(recipientId))];
+/** The recipients of a channel; each gets a message of its own. The outbox holds ids of addresses, not addresses. */
+export function listRecipients({ kind, settings }: Channel): readonly string[] {
+  return kind === 'email' ? [...new Set(settings.email.map(recipientId))] : [''];
 }
 
 function recipientId(address: string): string {
@@ -128,10 +128,9 @@ export function createDeliverer(deps: DeliverDeps) {
         ...{ origin, path: `${pathname}${search}`, method, body, signal },
         headers: { accept: '*/*', 'user-agent': 'Pharos', ...headers },
       });
-      const { isWhole, ...read } = await readBody(response.body, answerBytesMax);
-      const answer = { status: response.statusCode, ...read };
+      const answer = { status: response.statusCode, ...(await readBody(response.body, answerBytesMax)) };
       const secrets = [...secretsIn(channel.settings), ...placesIn(url)];
-      return judge(answer, { kind: channel.kind, isWhole, afterMs: waitMs(response, answer, now()), secrets });
+      return judge(answer, channel.kind, waitMs(response, answer, now()), secrets);
     } catch (error) {
       return later(signal.aborted ? `no response within ${totalMs / SECOND_MS} s` : networkWords(error));
     }
@@ -162,22 +161,12 @@ export function createDeliverer(deps: DeliverDeps) {
   };
 }
 
-/** The recipients of a channel; each gets a message of its own. */
-export function listRecipients(channel: Channel): readonly string[] {
-  return channel.kind === 'email' ? emailRecipients(channel.settings) : [''];
-}
-
 type HttpChannel = Channel & { readonly kind: HttpKindName };
 
-interface Judging {
-  readonly kind: HttpKindName;
-  readonly isWhole: boolean;
-  readonly afterMs: number | null;
-  /** Values that must not appear in reasons. */
-  readonly secrets: readonly string[];
-}
+type ReadAnswer = Answer & Awaited<ReturnType<typeof readBody>>;
 
-function judge(answer: Answer, { kind, isWhole, afterMs, secrets }: Judging): Delivery {
+/** @param secrets values that must not appear in reasons */
+function judge(answer: ReadAnswer, kind: HttpKindName, afterMs: number | null, secrets: readonly string[]): Delivery {
   const { isTaken, retried } = HTTP_KINDS[kind];
   const { status } = answer;
   // Responses may repeat what was sent. Removed before the text is cut, so that no part of a secret is left.
@@ -186,7 +175,7 @@ function judge(answer: Answer, { kind, isWhole, afterMs, secrets }: Judging): De
   const statusText = `status ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
   if (status >= 200 && status < 300) {
     if (isTaken(answer)) return DELIVERED;
-    if (!isWhole) return later(`the response broke off (${statusText})`);
+    if (!answer.isWhole) return later(`the response broke off (${statusText})`);
     return { outcome: 'rejected', reason: `the response is not from ${kind}; check the address (${statusText})` };
   }
   if (status >= 500 || LATER_STATUSES.has(status) || retried?.includes(status) === true)
@@ -210,10 +199,7 @@ function waitMs({ headers }: Dispatcher.ResponseData, answer: Answer, now: Epoch
 }
 
 /** Reads a body up to the limit. If the connection breaks, returns what was read, because the status is known. */
-async function readBody(
-  stream: Dispatcher.ResponseData['body'],
-  bytesMax: number,
-): Promise<{ readonly body: string; readonly isWhole: boolean }> {
+async function readBody(stream: Dispatcher.ResponseData['body'], bytesMax: number) {
   const chunks: Buffer[] = [];
   let length = 0;
   let isWhole = true;

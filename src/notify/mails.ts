@@ -141,11 +141,7 @@ function digestText(notices: number, { title, locale }: MailPage): string {
 }
 
 /** A mail with a link, to confirm a subscription or to manage an existing one. */
-export async function linkMail(
-  { batch, page, recipient }: MailInit,
-  kind: 'confirm' | 'known',
-  link: string,
-): Promise<Mail> {
+export async function linkMail({ batch, page, recipient }: MailInit, kind: 'confirm' | 'known', link: string) {
   const words = findWords(page.locale);
   const title = oneLine(page.title);
   const isNew = kind === 'confirm';

@@ -3,8 +3,15 @@
 import type { ChannelTies } from '../config/notifications.ts';
 import type { PageIdentity } from '../model/slugs.ts';
 import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../model/time.ts';
-import { enqueue, type Handover, type Job, type Lane } from '../outbox/outbox.ts';
-import { createSender, type Sender, type SenderOptions } from '../outbox/sender.ts';
+import {
+  createSender,
+  enqueue,
+  type Handover,
+  type Job,
+  type Lane,
+  type Sender,
+  type SenderOptions,
+} from '../outbox/outbox.ts';
 import { type Database, type Reader, type Row, readIn, type Writer } from '../store/database.ts';
 import { NEWS_AGE_MAX_MS, type Notice, noticeIn, type PageNews, type PageNotice } from './news.ts';
 
@@ -64,12 +71,9 @@ function queueSome(database: Database, channels: readonly NoticeChannel[], now: 
       ],
       now,
     );
-    const isLast = subscribers.length < STEP;
-    await tx.run('UPDATE notice SET state = ?, reached = ? WHERE id = ?', [
-      isLast ? 'queued' : 'new',
-      String(subscribers.at(-1)?.['id'] ?? reached),
-      item,
-    ]);
+    const state = subscribers.length < STEP ? 'queued' : 'new';
+    const last = String(subscribers.at(-1)?.['id'] ?? reached);
+    await tx.run('UPDATE notice SET state = ?, reached = ? WHERE id = ?', [state, last, item]);
     return true;
   }, REPEATABLE);
 }
@@ -92,11 +96,8 @@ function wants(subscriber: Row, { componentIds }: PageNotice): boolean {
 }
 
 /** Queues a mail with a link for a subscriber. */
-export async function queueLink(
-  tx: Writer,
-  { subscriber, kind, request, now }: { subscriber: string; kind: 'confirm' | 'known'; request: string; now: EpochMs },
-): Promise<void> {
-  await enqueue(tx, [{ channel: SUBSCRIBERS, recipient: subscriber, kind, item: request, isAlone: true }], now);
+export function queueLink(tx: Writer, recipient: string, kind: 'confirm' | 'known', item: string, now: EpochMs) {
+  return enqueue(tx, [{ channel: SUBSCRIBERS, recipient, kind, item, isAlone: true }], now);
 }
 
 /** Reads notices by their ids, in their order, without those that were withdrawn. */
@@ -303,10 +304,8 @@ async function rememberComponents(tx: Writer, { page, components }: PageNews): P
 async function withdrawOthers(tx: Writer, { page, notices }: PageNews, now: EpochMs): Promise<void> {
   const current = new Set(notices.map(({ notice }) => notice.id));
   // An hour less than a day, because the page was computed a moment ago.
-  const recent = await tx.all(`SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`, [
-    page.key,
-    now - NEWS_AGE_MAX_MS + 3_600_000,
-  ]);
+  const sql = `SELECT id FROM notice WHERE page = ? AND at > ? AND state IN ('new', 'queued')`;
+  const recent = await tx.all(sql, [page.key, now - NEWS_AGE_MAX_MS + 3_600_000]);
   for (const id of recent.map((row) => String(row['id'])).filter((one) => !current.has(one))) {
     await tx.run(`UPDATE notice SET state = 'withdrawn' WHERE id = ?`, [id]);
     await tx.run(`DELETE FROM outbox WHERE item = ? AND state = 'queued' AND claimed_until <= ?`, [id, now]);

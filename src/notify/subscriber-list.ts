@@ -17,11 +17,7 @@ export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
   readonly address: string | null;
 }
 
-export async function listSubscribers(
-  database: Reader,
-  seal: AddressSeal,
-  page: PageKey | null,
-): Promise<readonly ListedSubscriber[]> {
+export async function listSubscribers(database: Reader, seal: AddressSeal, page: PageKey | null) {
   return (await readSubscribers(database, page)).map((one) => ({ ...one, address: seal.open(one.address, one.id) }));
 }
 
@@ -58,13 +54,13 @@ export async function addOne(
   const id = newSubscriberId(random);
   const state = isConfirmed ? 'active' : 'pending';
   if (!(await addSubscriber(tx, seal, { id, address, state, locale, now, ...choice }))) return null;
-  if (!isConfirmed) await queueLink(tx, { subscriber: id, kind: 'confirm', request: newSubscriberId(random), now });
+  if (!isConfirmed) await queueLink(tx, id, 'confirm', newSubscriberId(random), now);
   return id;
 }
 
 /** Deletes an address from one page or from all; returns how many subscriptions it had. */
 export async function removeAddress(
-  { database, seal }: Pick<ListDeps, 'database' | 'seal'>,
+  { database, seal }: ListDeps,
   address: string,
   page: PageKey | null,
 ): Promise<number> {

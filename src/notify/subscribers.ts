@@ -6,7 +6,7 @@ import { createSeal, keyedDigest, type RandomBytes, type Revealing } from '../ac
 import { domainsOf } from '../access/gate/stored-gate.ts';
 import { type PageIdentity, type PageKey, readPageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
-import { type LocalText, type Translated, textIn } from '../model/translated.ts';
+import { type Translated, textIn } from '../model/translated.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 
 const SUBSCRIBER_STATES = ['pending', 'active', 'paused'] as const;
@@ -81,11 +81,7 @@ export async function confirmSubscriber(tx: Writer, id: string, now: EpochMs): P
 }
 
 /** Changes what the owner chose; `gate`: version of the password gate that they passed. */
-export async function changeSubscriber(
-  tx: Writer,
-  id: string,
-  { state, components, gate }: Pick<Subscriber, 'state' | 'components' | 'gate'>,
-): Promise<void> {
+export async function changeSubscriber(tx: Writer, { id, state, components, gate }: Subscriber): Promise<void> {
   const values = [state, JSON.stringify(components), gate, id];
   await tx.run(`UPDATE subscriber SET state = ?, components = ?, gate = ? WHERE id = ? AND state <> 'pending'`, values);
 }
@@ -133,9 +129,9 @@ export function textOn(
   { locale: usual }: Pick<AccessPage, 'locale'>,
   locale: string,
   text: string,
-  translated?: Translated,
-): LocalText {
-  return textIn({ locale: locale || usual, languages: { all: [usual] } }, text, translated);
+  names?: Translated,
+) {
+  return textIn({ locale: locale || usual, languages: { all: [usual] } }, text, names);
 }
 
 /** The gate version that a new subscriber has passed; empty: their access depends on their address. */

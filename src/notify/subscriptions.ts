@@ -7,18 +7,14 @@ import { LRUCache } from 'lru-cache';
 import type { GateRequest, GateResponse } from '../access/access.ts';
 import type { Attempts } from '../access/attempts.ts';
 import { newToken, type RandomBytes, type Revealing } from '../access/digest.ts';
-import { documentAnswer, GATE_HEADERS, type LoginHtml } from '../access/login/document-answer.ts';
+import { documentAnswer, type LoginHtml } from '../access/login/document-answer.ts';
 import { isSameOrigin, isSameOriginOrOpaque, safeBase } from '../access/request-checks.ts';
+import { goTo } from '../access/visit.ts';
 import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
 import { type PageKey, splitLocale } from '../model/slugs.ts';
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
 import type { Database, Row, Writer } from '../store/database.ts';
-import {
-  type SubscribeComponent,
-  type SubscribeInit,
-  type SubscribeView,
-  subscribeView,
-} from '../views/subscribe/subscribe.ts';
+import { type SubscribeInit, type SubscribeView, subscribeView } from '../views/subscribe/subscribe.ts';
 import type { NamedPart } from './news.ts';
 import { queueLink, readFormComponents } from './queue.ts';
 import {
@@ -137,11 +133,7 @@ export function createSubscriptions(options: SubscriptionsOptions) {
 const EMAIL_CHARS_MAX = 320;
 
 /** The page's components, with names in the language of the request. */
-async function formComponents({
-  options,
-  known,
-  locale,
-}: Call): Promise<readonly Omit<SubscribeComponent, 'isChosen'>[]> {
+async function formComponents({ options, known, locale }: Call) {
   if (known === null) return [];
   const named = (part: NamedPart) => {
     const { text: name, ...lang } = textOn(known.page, locale, part.name, part.names);
@@ -178,13 +170,10 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
   const email = parseEmailAddress(typed);
   const gate = gateVersion(seen);
   const isAllowed = email !== null && mayReceive(seen, email.address, gate);
-  const countMail = await options.attempts.mailCounter(
-    email === null ? typed : canonicalMailbox(email),
-    'subscription',
-  );
+  const mailbox = email === null ? typed : canonicalMailbox(email);
   const components = await chosenComponents(call);
   await options.database.transaction(async (tx) => {
-    const isCounted = await countMail(tx, now);
+    const isCounted = await options.attempts.countMail(tx, 'subscription', mailbox, now);
     // The same statement for every address; without one, no email is sent.
     const address = isAllowed && isCounted ? email.address : '';
     const id = newToken(options.random);
@@ -194,15 +183,7 @@ async function subscribe(call: Call): Promise<GateResponse | null> {
     );
   });
   options.onRequest();
-  return {
-    status: 303,
-    headers: {
-      ...GATE_HEADERS,
-      location: `${safeBase(request.base)}subscribe/sent/`,
-      'referrer-policy': 'same-origin',
-    },
-    body: '',
-  };
+  return goTo({ base: safeBase(request.base) }, 'subscribe/sent/');
 }
 
 /** The selected components. Selecting all is stored as none, which includes components added later. */
@@ -254,7 +235,7 @@ async function manage(call: Call, found: Subscriber): Promise<GateResponse | nul
     // Whoever sees the page has passed its current gate.
     ...(action === 'resume' ? { state: 'active', gate: seen === null ? found.gate : gateVersion(seen) } : {}),
   };
-  await options.database.transaction((tx) => changeSubscriber(tx, found.id, changed));
+  await options.database.transaction((tx) => changeSubscriber(tx, changed));
   return managed(call, changed, true);
 }
 
@@ -375,6 +356,5 @@ async function decide(tx: Writer, { seal, newId, now }: DecideDeps, asked: Row, 
       ...[components, gate, locale, id],
     ]);
   await tx.run('UPDATE subscriber SET asked_at = ?, asked_count = asked_count + 1 WHERE id = ?', [now, id]);
-  const kind = isPending ? 'confirm' : 'known';
-  await queueLink(tx, { subscriber: id, kind, request: String(asked['id']), now });
+  await queueLink(tx, id, isPending ? 'confirm' : 'known', String(asked['id']), now);
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../src/model/time.ts';
-import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo, requestsFor } from '../../src/notify/deliver.ts';
+import { HTTP_KINDS, type HttpKindName, listRecipients, mailTo, requestsFor } from '../../src/notify/deliver.ts';
 import { NOTICE_EVENTS, type Notice } from '../../src/notify/news.ts';
 import { cardFaults, SHOWN } from '../helpers/channel-parsers.ts';
 import { PROGRAMS, readDiscord } from '../helpers/channel-shapes.ts';
@@ -74,8 +74,9 @@ it('the grammar of Discord that tests read with sees markup', () => {
 });
 
 it('a mail of a channel stays below 90 kB, whatever is said', () => {
-  const settings = channelOf('email', 'https://hooks.example.net').settings as never;
-  const [recipient = ''] = emailRecipients(settings);
+  const channel = channelOf('email', 'https://hooks.example.net');
+  const settings = channel.settings as never;
+  const [recipient = ''] = listRecipients(channel);
   for (const text of ['x'.repeat(100_000), '文'.repeat(60_000), '😀'.repeat(60_000), '<&>"'.repeat(20_000)]) {
     const mail = mailTo(
       recipient,

@@ -10,8 +10,7 @@ import type { NoticeChannel } from '../../src/notify/queue.ts';
 import { createNoticeSender, deliveryCounts, type NoticeSenderOptions, recordNews } from '../../src/notify/queue.ts';
 import { addSubscribers } from '../../src/notify/subscriber-list.ts';
 import { createAddressSeal } from '../../src/notify/subscribers.ts';
-import type { Handover } from '../../src/outbox/outbox.ts';
-import type { Sender } from '../../src/outbox/sender.ts';
+import type { Handover, Sender } from '../../src/outbox/outbox.ts';
 import type { Database } from '../../src/store/database.ts';
 import {
   BEGIN_TIMEOUT_MS,

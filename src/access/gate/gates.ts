@@ -15,20 +15,10 @@ interface KnownPage {
   readonly gated: GatedPage;
 }
 
-/** A page as known here, with its stored gate; null: none is stored. */
-interface CurrentPage extends KnownPage {
-  readonly stored: StoredGate | null;
-}
-
 const UNRECORDED =
   'its password or email domains differ from those in the database, which is read-only here. Run "pharos start" where it can be written.';
 
-export interface GateKinds {
-  readonly hasPassword: boolean;
-  readonly hasEmail: boolean;
-  readonly hasOidc: boolean;
-}
-
+export type GateKinds = ReturnType<typeof gateKinds>;
 export type Gates = ReturnType<typeof createGates>;
 
 /** @param onError  called for a gate that stays closed because it cannot be stored */
@@ -40,10 +30,8 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
   const settled = new Map<string, string>();
   /** Stored gates known to differ from ours, so that their passwords are not compared again. */
   const foreign = new Map<string, { readonly page: AccessPage; readonly version: string }>();
-  let kinds: GateKinds = { hasPassword: false, hasEmail: false, hasOidc: false };
+  let kinds = gateKinds([]);
   const inTurn = pLimit(1);
-
-  const fingerprint = (page: AccessPage): string => keyedFingerprint(key, page);
 
   /** Takes over the pages at once; pages with a new or changed gate stay closed until its version is known. */
   function announce(wanted: readonly AccessPage[]): void {
@@ -56,7 +44,7 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
     for (const page of wanted) {
       const { slug, access } = page;
       const known = pages.get(slug);
-      const isSettled = access !== 'public' && known !== undefined && settled.get(slug) === fingerprint(page);
+      const isSettled = access !== 'public' && known !== undefined && settled.get(slug) === fingerprint(key, page);
       if (!isSettled) settled.delete(slug);
       pages.set(slug, { page, gated: isSettled ? known.gated : newGate(page, random) });
     }
@@ -84,7 +72,7 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
     const { slug, access } = page;
     if (access === 'public' || pages.get(slug)?.page !== page) return;
     pages.set(slug, { page, gated: closedBy(page, access, version) });
-    settled.set(slug, fingerprint(page));
+    settled.set(slug, fingerprint(key, page));
   }
 
   /**
@@ -144,13 +132,13 @@ export function createGates(database: Database, random: RandomBytes, onError: (e
      * restored backup, may have lost the gate or given it another version. If the stored gate has the same password or
      * domains, its version is taken over; if none is stored, ours is written. If they differ, the page stays closed here.
      */
-    current: async (slug: string): Promise<CurrentPage | null> => {
+    current: async (slug: string) => {
       const stored = await agree(slug);
       const known = pages.get(slug);
       return known === undefined ? null : { ...known, stored };
     },
     /** The kinds of gate that at least one page of the site has. */
-    kinds: (): GateKinds => kinds,
+    kinds: () => kinds,
   };
 }
 
@@ -160,11 +148,7 @@ function newGate(page: AccessPage, random: RandomBytes): GatedPage {
   return access === 'public' ? { key, gate: { kind: access } } : closedBy(page, access, newToken(random));
 }
 
-function closedBy(
-  { key, addresses }: AccessPage,
-  kind: Exclude<AccessPage['access'], 'public'>,
-  version: string,
-): GatedPage {
+function closedBy({ key, addresses }: AccessPage, kind: Exclude<AccessPage['access'], 'public'>, version: string) {
   if (addresses === undefined) return { key, gate: { kind, version, addresses: null } };
   const list = new BlockList();
   for (const range of addresses.ranges) {
@@ -178,28 +162,19 @@ function closedBy(
   return { key, gate: { kind, version, addresses: { isEnough: kind === 'ip' || addresses.isEnough, includes } } };
 }
 
-function gateKinds(pages: readonly AccessPage[]): GateKinds {
+function gateKinds(pages: readonly AccessPage[]) {
   const has = (access: AccessPage['access']): boolean => pages.some((page) => page.access === access);
   return { hasPassword: has('password'), hasEmail: has('email-domain'), hasOidc: has('oidc') };
 }
 
 /** A page of which only its slug is known, and that it is public. */
 function publicPage(slug: string): AccessPage {
-  return {
-    key: noPageKey(slug),
-    slug,
-    title: slug,
-    locale: 'en',
-    url: '/',
-    access: 'public',
-    password: null,
-    emailDomains: [],
-  };
+  const key = noPageKey(slug);
+  return { key, slug, title: slug, locale: 'en', url: '/', access: 'public', password: null, emailDomains: [] };
 }
 
-function keyedFingerprint(key: Buffer, page: AccessPage): string {
+function fingerprint(key: Buffer, page: AccessPage): string {
   const secret = page.access === 'password' ? [page.password?.reveal()] : page.emailDomains.toSorted();
-  return createHmac('sha256', key)
-    .update(JSON.stringify([page.key, gateKind(page), secret]))
-    .digest('base64url');
+  const facts = JSON.stringify([page.key, gateKind(page), secret]);
+  return createHmac('sha256', key).update(facts).digest('base64url');
 }

@@ -7,15 +7,10 @@ import type { AccessPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
 import { hashPassword, verifyPassword } from './password-hash.ts';
 
-export interface StoredGate {
-  /** @see gateKind */
-  readonly kind: string;
-  /** argon2id hash, or the sorted domains as JSON. */
-  readonly secret: string;
-  readonly version: string;
-}
+export type StoredGate = NonNullable<Awaited<ReturnType<typeof readGate>>>;
 
-export async function readGate(reader: Reader, page: PageKey): Promise<StoredGate | null> {
+/** `kind`: see `gateKind`. `secret`: argon2id hash, or the sorted domains as JSON. */
+export async function readGate(reader: Reader, page: PageKey) {
   const [row] = await reader.all('SELECT kind, secret, version FROM access_gate WHERE page = ?', [page]);
   if (row === undefined) return null;
   return { kind: String(row['kind']), secret: String(row['secret']), version: String(row['version']) };
@@ -29,11 +24,7 @@ export async function recordGate(database: Database, page: AccessPage, random: R
   for (;;) {
     const stored = await readGate(database, page.key);
     if (stored !== null && (await isUnchanged(stored, page))) return stored.version;
-    const gate: StoredGate = {
-      kind: gateKind(page),
-      secret: await makeSecret(page, random),
-      version: newToken(random),
-    };
+    const [secret, version] = [await makeSecret(page, random), newToken(random)];
     const isRecorded = await database.transaction(async (tx) => {
       // Another process may have written it in the meantime; its version is then used.
       const current = await readGate(tx, page.key);
@@ -42,15 +33,11 @@ export async function recordGate(database: Database, page: AccessPage, random: R
       await tx.run('DELETE FROM access_grant WHERE page = ?', [page.key]);
       // Tokens created before the first gate stay valid.
       if (stored !== null) await tx.run('DELETE FROM access_badge_token WHERE page = ?', [page.key]);
-      await tx.run('INSERT INTO access_gate (page, kind, secret, version) VALUES (?, ?, ?, ?)', [
-        page.key,
-        gate.kind,
-        gate.secret,
-        gate.version,
-      ]);
+      const values = [page.key, gateKind(page), secret, version];
+      await tx.run('INSERT INTO access_gate (page, kind, secret, version) VALUES (?, ?, ?, ?)', values);
       return true;
     });
-    if (isRecorded) return gate.version;
+    if (isRecorded) return version;
   }
 }
 
@@ -60,11 +47,7 @@ export async function recordGate(database: Database, page: AccessPage, random: R
  *
  * @param waiting  slugs of pages that are not known yet
  */
-export async function forgetOtherGates(
-  database: Database,
-  gated: ReadonlySet<PageKey>,
-  waiting: readonly string[],
-): Promise<void> {
+export async function forgetOtherGates(database: Database, gated: ReadonlySet<PageKey>, waiting: readonly string[]) {
   const rows = await database.all(
     'SELECT access_gate.page, page.slug FROM access_gate LEFT JOIN page ON page.key = access_gate.page',
   );

@@ -3,7 +3,6 @@
  */
 
 import type { LoginPrompt } from '../../model/access.ts';
-import type { GateResponse } from '../access.ts';
 import type { GateKinds } from '../gate/gates.ts';
 import { documentAnswer, type LoginHtml, type RenderLogin } from './document-answer.ts';
 import { plainLogin } from './plain-login.ts';
@@ -29,8 +28,6 @@ export interface LoginAnswer extends LoginShape, Partial<Pick<LoginPrompt, 'toke
   readonly retryAfterSeconds?: number;
 }
 
-export type LoginDocuments = ReturnType<typeof createLoginDocuments>;
-
 /** @param localeOf  the language of an address, one of few; null: the site's */
 export function createLoginDocuments(
   render: RenderLogin,
@@ -52,20 +49,8 @@ export function createLoginDocuments(
     }
   }
 
-  function drawTemplate(
-    shape: Required<LoginShape> & Pick<LoginPrompt, 'locale'>,
-    kinds: GateKinds,
-    hasHome: boolean,
-  ): Promise<LoginHtml> {
-    const key = JSON.stringify([shape, kinds, hasHome]);
-    const home = hasHome ? PLACES.home : null;
-    return drawn.getOrInsertComputed(key, () => draw({ ...PLACES, ...shape, ...kinds, home }, key));
-  }
-
   return {
-    answer: async (
-      answer: LoginAnswer & Pick<LoginPrompt, 'base' | 'to'> & { readonly kinds: GateKinds },
-    ): Promise<GateResponse> => {
+    answer: async (answer: LoginAnswer & Pick<LoginPrompt, 'base' | 'to'> & { readonly kinds: GateKinds }) => {
       const { status, kinds, step, fault = null, minutes = 10, base, to, token = '', next = '', ...init } = answer;
       const values: Readonly<Record<string, string>> = {
         [PLACES.base]: base,
@@ -75,7 +60,10 @@ export function createLoginDocuments(
         [PLACES.token]: token,
         [PLACES.next]: next,
       };
-      const document = await drawTemplate({ step, fault, minutes, locale: localeOf(to) }, kinds, base !== '/');
+      const home = base === '/' ? null : PLACES.home;
+      const prompt: LoginPrompt = { ...PLACES, step, fault, minutes, locale: localeOf(to), ...kinds, home };
+      const key = JSON.stringify(prompt);
+      const document = await drawn.getOrInsertComputed(key, () => draw(prompt, key));
       return documentAnswer(document, { ...init, status, values, next, hasSecretAddress: step === 'confirm' });
     },
   };

@@ -39,11 +39,11 @@ export async function plainLogin(prompt: LoginPrompt): Promise<LoginHtml> {
 const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { title: string; body: string }>> = {
   'sign-in': (prompt) => ({
     title: 'This page is private',
-    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? passwordForm(prompt) : ''}${prompt.hasEmail ? emailForm(prompt) : ''}${prompt.hasOidc ? providerLink(prompt) : ''}${prompt.home === null ? '' : `<p><a href="${escapeMarkup(prompt.home)}">View current status</a></p>`}`,
+    body: `<p>This page doesn’t exist or is private. If you have access, sign in.</p>${prompt.hasPassword ? form(prompt, 'login/', passwordField(prompt)) : ''}${prompt.hasEmail ? form(prompt, 'login/', EMAIL_FIELD) : ''}${prompt.hasOidc ? providerLink(prompt) : ''}${prompt.home === null ? '' : `<p><a href="${escapeMarkup(prompt.home)}">View current status</a></p>`}`,
   }),
   sent: (prompt) => ({
     title: 'Check your email',
-    body: `<p>If this address has access, we’ve sent it a sign-in link. The link works once, in this browser, for ${prompt.minutes} minutes.</p>${codeForm(prompt)}`,
+    body: `<p>If this address has access, we’ve sent it a sign-in link. The link works once, in this browser, for ${prompt.minutes} minutes.</p>${form(prompt, 'login/code/', CODE_FIELD)}`,
   }),
   confirm: (prompt) => ({
     title: 'Sign in',
@@ -60,32 +60,17 @@ const DRAW: Readonly<Record<LoginPrompt['step'], (prompt: LoginPrompt) => { titl
   }),
 };
 
+const EMAIL_FIELD =
+  '<label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" required><button>Send sign-in link</button>';
+const CODE_FIELD =
+  '<label for="code">Or enter the code from the email</label><input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required><button>Sign in</button>';
+
+function passwordField({ username }: LoginPrompt): string {
+  return `<input class="hidden" name="username" autocomplete="username" value="${escapeMarkup(username)}" readonly tabindex="-1" aria-hidden="true"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus><button>Sign in</button>`;
+}
+
 function providerLink({ base, to }: LoginPrompt): string {
   return `<p><a href="${escapeMarkup(`${base}login/oidc/?to=${to}`)}">Sign in with your organisation</a></p>`;
-}
-
-function passwordForm(prompt: LoginPrompt): string {
-  return form(
-    prompt,
-    'login/',
-    `<input class="hidden" name="username" autocomplete="username" value="${escapeMarkup(prompt.username)}" readonly tabindex="-1" aria-hidden="true"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus><button>Sign in</button>`,
-  );
-}
-
-function emailForm(prompt: LoginPrompt): string {
-  return form(
-    prompt,
-    'login/',
-    '<label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" required><button>Send sign-in link</button>',
-  );
-}
-
-function codeForm(prompt: LoginPrompt): string {
-  return form(
-    prompt,
-    'login/code/',
-    '<label for="code">Or enter the code from the email</label><input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required><button>Sign in</button>',
-  );
 }
 
 function form({ base, to }: LoginPrompt, action: string, fields: string): string {

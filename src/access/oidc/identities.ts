@@ -63,7 +63,11 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
   async function refresh(client: OidcClient, id: string, kept: Kept, now: EpochMs): Promise<Person | null> {
     const { refreshToken, person, readAt } = kept;
     if (refreshToken === null || database.isReadOnly) return null;
-    if (!(await claim(database, id, readAt, now))) return (await read(client, id))?.person ?? null;
+    const claim = [now - BELIEVED_MS + ASK_AGAIN_MS, id, readAt];
+    const claimed = await database.transaction((tx) =>
+      tx.run('UPDATE access_identity SET read_at = ? WHERE id = ? AND read_at = ?', claim),
+    );
+    if (claimed !== 1) return (await read(client, id))?.person ?? null;
     try {
       const identified = await askAgain(await discover(client, fetch), refreshToken, person.subject);
       // Signing out needs the first answer's token if later answers have none.
@@ -133,14 +137,6 @@ export function createIdentities({ database, random, key, fetch, onError }: Iden
       }
     },
   };
-}
-
-async function claim(database: Database, id: string, readAt: EpochMs, now: EpochMs): Promise<boolean> {
-  const claimed = toEpochMs(now - BELIEVED_MS + ASK_AGAIN_MS);
-  const changed = await database.transaction((tx) =>
-    tx.run('UPDATE access_identity SET read_at = ? WHERE id = ? AND read_at = ?', [claimed, id, readAt]),
-  );
-  return changed === 1;
 }
 
 /** Ends one session at the provider if the token names it, else every session of the account. */

@@ -68,7 +68,7 @@ export function createOidc({ clients, identities, key, random, fetch }: OidcOpti
       place: Pending['place'],
       { redirectUri, isSecure, now }: Omit<Browser, 'cookie'> & { readonly redirectUri: string },
     ) => {
-      const { url, checks } = await beginSignIn(await discover(client, fetch), { scopes: client.scopes, redirectUri });
+      const { url, checks } = await beginSignIn(await discover(client, fetch), client.scopes, redirectUri);
       const pending: Pending = { place, checks, issuer: client.issuer, expiresAt: toEpochMs(now + PENDING_MS) };
       const value = seal.seal(JSON.stringify(pending), PENDING_ID);
       return { url, cookie: setCookie({ role: 'provider', isSecure, value, maxAgeSeconds: PENDING_MS / 1_000 }) };

@@ -95,10 +95,7 @@ export async function tryCode(provider: Provider, redirectUri: string): Promise<
 }
 
 /** The address to sign in at, and the values that must match on return. */
-export async function beginSignIn(
-  provider: Provider,
-  { scopes, redirectUri }: { readonly scopes: readonly string[]; readonly redirectUri: string },
-) {
+export async function beginSignIn(provider: Provider, scopes: readonly string[], redirectUri: string) {
   const checks = {
     state: oidc.randomState(),
     nonce: oidc.randomNonce(),
@@ -123,16 +120,12 @@ export async function beginSignIn(
  *
  * @throws ProviderFault
  */
-export function finishSignIn(
-  provider: Provider,
-  query: URLSearchParams,
-  { state, nonce, verifier, redirectUri }: SignInChecks,
-): Promise<Identified> {
+export function finishSignIn(provider: Provider, query: URLSearchParams, checks: SignInChecks): Promise<Identified> {
   return callProvider(async () => {
-    const tokens = await oidc.authorizationCodeGrant(provider, new URL(`${redirectUri}?${query}`), {
-      expectedState: state,
-      expectedNonce: nonce,
-      pkceCodeVerifier: verifier,
+    const tokens = await oidc.authorizationCodeGrant(provider, new URL(`${checks.redirectUri}?${query}`), {
+      expectedState: checks.state,
+      expectedNonce: checks.nonce,
+      pkceCodeVerifier: checks.verifier,
       idTokenExpected: true,
     });
     return identify(provider, tokens, tokens.claims()?.sub ?? '');

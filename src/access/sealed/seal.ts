@@ -71,11 +71,6 @@ const PADDING_BYTES = 8_192;
 const INLINE = /<(style|script)\b([^>]*)>([\s\S]*?)<\/\1>/g;
 const POLICY = /<meta\s+http-equiv="?Content-Security-Policy"?\s+content="([^"]*)"\s*\/?>/i;
 
-interface SealOptions {
-  readonly words: SealWords;
-  readonly random?: RandomBytes;
-}
-
 /**
  * Encrypts a rendered page: AES-256-GCM with a key derived from the password by PBKDF2, 600,000 rounds of SHA-256.
  *
@@ -83,8 +78,11 @@ interface SealOptions {
  *
  * @returns one HTML document that needs no other file and no server
  */
-export async function sealPage(html: string, password: string, options: SealOptions): Promise<string> {
-  const { words, random = systemRandom } = options;
+export async function sealPage(
+  html: string,
+  password: string,
+  { words, random = systemRandom }: { readonly words: SealWords; readonly random?: RandomBytes },
+): Promise<string> {
   const { page, hashes } = withOwnPolicy(html, random);
   const salt = Buffer.from(random(SALT_BYTES));
   const iv = Buffer.from(random(IV_BYTES));
@@ -115,16 +113,11 @@ async function padded(page: string): Promise<Uint8Array<ArrayBuffer>> {
   return bytes;
 }
 
-interface OwnPolicy {
-  readonly page: string;
-  readonly hashes: Readonly<Record<string, readonly string[]>>;
-}
-
 /**
  * The page's policy must be outside, where everybody can read it. A random comment is appended to each allowed style
  * and script, so that its hash reveals nothing about it.
  */
-function withOwnPolicy(html: string, random: RandomBytes): OwnPolicy {
+function withOwnPolicy(html: string, random: RandomBytes) {
   const allowed = new Set(POLICY.exec(html)?.[1]?.match(/sha256-[\w+/=]+/g));
   const hashes: Record<string, string[]> = { style: [], script: [] };
   const page = html.replace(POLICY, '').replace(INLINE, (whole, tag: string, attributes: string, content: string) => {
@@ -136,7 +129,7 @@ function withOwnPolicy(html: string, random: RandomBytes): OwnPolicy {
   return { page, hashes };
 }
 
-function writeDocument(words: SealWords, hashes: OwnPolicy['hashes'], sealed: string): string {
+function writeDocument(words: SealWords, hashes: Readonly<Record<string, readonly string[]>>, sealed: string): string {
   const policy = [
     "default-src 'none'",
     `script-src ${[`'${scriptHash(OPENER)}'`, ...(hashes['script'] ?? [])].join(' ')}`,

@@ -106,7 +106,7 @@ async function redirectFinding(
   const name = `${key} redirect address`;
   const remedy = `Register ${redirectUri} at the provider, exactly like this, and check client_id.`;
   try {
-    let next = new URL((await beginSignIn(provider, { scopes: client.scopes, redirectUri })).url);
+    let next = new URL((await beginSignIn(provider, client.scopes, redirectUri)).url);
     next.searchParams.set('prompt', 'none');
     for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
       const answer = await fetch(next.href, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) });

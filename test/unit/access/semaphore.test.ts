@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createSemaphore } from '../../../src/access/visit.ts';
+import { createSemaphore } from '../../../src/access/parts.ts';
 
 describe('a turnstile', () => {
   it('lets two in at once, the others in their order, and turns away who finds the queue full', async () => {

@@ -5,7 +5,7 @@ import { CHANNEL_KINDS, CHANNEL_SETTINGS, type ChannelSettings } from '../../../
 import { toEpochMs } from '../../../src/model/time.ts';
 import type { OutgoingRequest } from '../../../src/notify/channel.ts';
 import { plainBlock } from '../../../src/notify/channel.ts';
-import { emailRecipients, HTTP_KINDS, type HttpKindName, mailTo, requestsFor } from '../../../src/notify/deliver.ts';
+import { HTTP_KINDS, type HttpKindName, listRecipients, mailTo, requestsFor } from '../../../src/notify/deliver.ts';
 import { NOTICE_EVENTS, type Notice } from '../../../src/notify/news.ts';
 import { shorten } from '../../../src/shorten.ts';
 import { shortId } from '../../../src/views/text/addresses.ts';
@@ -200,9 +200,10 @@ describe('on call', () => {
 });
 
 describe('email', () => {
-  const settings = channelOf('email', ORIGIN).settings as ChannelSettings<'email'>;
+  const channel = channelOf('email', ORIGIN);
+  const settings = channel.settings as ChannelSettings<'email'>;
   const mailsFor = (notice: Notice) =>
-    emailRecipients(settings).map((recipient) => {
+    listRecipients(channel).map((recipient) => {
       const mail = mailTo(recipient, settings, notice);
       if (mail === null) throw new Error('no mail');
       return mail;

@@ -3,8 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
-import { claimDue, enqueue, type Handover, type Job, type Lane, type NewRow } from '../../../src/outbox/outbox.ts';
-import { createSender, type Sender } from '../../../src/outbox/sender.ts';
+import {
+  claimDue,
+  createSender,
+  enqueue,
+  type Handover,
+  type Job,
+  type Lane,
+  type NewRow,
+  type Sender,
+} from '../../../src/outbox/outbox.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { openEmptySqlite } from '../../helpers/empty-sqlite.ts';
 

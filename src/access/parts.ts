@@ -1,0 +1,74 @@
+/** The parts of the gates. */
+
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import type { SendMail } from '../mail/mail.ts';
+import { type EpochMs, HOUR_MS } from '../model/time.ts';
+import type { Database } from '../store/database.ts';
+import { createAttempts } from './attempts.ts';
+import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
+import { createGates } from './gate/gates.ts';
+import { HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TURNS_MAX, TURNS_WAITING_MAX } from './limits.ts';
+import type { RenderLogin } from './login/document-answer.ts';
+import { createLoginDocuments } from './login/login-documents.ts';
+import type { Oidc } from './oidc/oidc.ts';
+import { createPrincipals } from './principals.ts';
+import { createSessions } from './sessions.ts';
+import type { WriteMail } from './sign-in-mail.ts';
+
+export interface AccessOptions {
+  /** Shared with the store; not closed with the gates. */
+  readonly database: Database;
+  /** Key for hashes of addresses; not stored in the database. */
+  readonly key: Revealing;
+  /** Clock for work that no request triggers: queued mails, expiry. */
+  readonly now: () => EpochMs;
+  readonly sendMail: SendMail;
+  /** How long a session may stay unused. */
+  readonly sessionHours: number;
+  /** Called with errors hidden from the visitor; they never contain a secret. */
+  readonly onError: (error: unknown, where: string) => void;
+  /** If it fails, a plain document in English is shown instead. */
+  readonly renderLogin: RenderLogin;
+  /** The language of the page at `to`, one of few; null: the site's. Default: null. */
+  readonly localeOf?: (to: string) => string | null;
+  readonly writeMail: WriteMail;
+  readonly oidc: Oidc;
+  readonly siteUrl: () => string;
+  /** Default: the system's. */
+  readonly random?: RandomBytes;
+  /** Default: every five seconds; null: only when `tend` is called. */
+  readonly tendIntervalMs?: number | null;
+}
+
+/** Limits concurrent tasks, and how many may wait. */
+export function createSemaphore(atOnce: number, waitingMax: number) {
+  const limit = pLimit(atOnce);
+  return {
+    /** Runs `task` when a slot is free; null if too many are waiting already. */
+    run: async <T>(task: () => Promise<T>): Promise<T | null> =>
+      limit.activeCount + limit.pendingCount >= atOnce + waitingMax ? null : limit(task),
+  };
+}
+
+export type GateParts = ReturnType<typeof createParts>;
+
+/** @param mailSoon triggers sending of queued mails, but not before the current request was answered */
+export function createParts(options: AccessOptions, mailSoon: () => void) {
+  const { database, oidc, siteUrl, onError, random = systemRandom } = options;
+  const idleMs = Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS);
+  const gates = createGates(database, random, onError);
+  const sessions = createSessions({ database, random, idleMs, onError });
+  return {
+    ...{ database, random, gates, sessions, oidc, siteUrl, onError, mailSoon },
+    attempts: createAttempts({ database, random, key: options.key }),
+    documents: createLoginDocuments(options.renderLogin, onError, options.localeOf),
+    hashing: createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX),
+    /** Sign-ins from one network are evaluated one after the other. */
+    turns: new LRUCache<string, ReturnType<typeof createSemaphore>>({
+      max: TURNS_MAX,
+      memoMethod: () => createSemaphore(1, TURNS_WAITING_MAX),
+    }),
+    principals: createPrincipals({ sessions, gates, oidc, onError }),
+  };
+}
