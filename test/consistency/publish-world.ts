@@ -23,6 +23,7 @@ import { rememberFirsts } from '../../src/store/identities.ts';
 import { readMonitorStates, silenceAllowedMs } from '../../src/sync/pass/snapshot.ts';
 import { type LogEntry, parseEntry } from '../../src/transparency/entries.ts';
 import { readLines } from '../../src/transparency/page-log.ts';
+import { badgeSubjects } from '../../src/views/badges/badge-subjects.ts';
 import { testPageLog } from '../helpers/page-log.ts';
 import { type Answer, internalName, type World } from './world.ts';
 
@@ -86,8 +87,8 @@ export async function publishWorld(
     });
     previous = { asOf: model.asOf, eventKey, slug: world.slug };
     const entries = [
-      ...pageFiles(model, { badges: false }),
-      ...badgeFiles(model, { options: { locale: 'en' }, named: [] }),
+      ...pageFiles(model),
+      ...badgeFiles(badgeSubjects(model), { options: { locale: 'en' }, named: [] }),
     ].filter(({ path }) => !LEFT_OUT.test(path) && (!path.includes('badges/') || READ_BADGE.test(path)));
     served = await drawn(entries, served, renderer);
     const files = new Map([...served].map(([path, { text }]) => [path, text]));

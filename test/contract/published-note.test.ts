@@ -16,7 +16,7 @@ async function begin(site: SmallSite, version = '1') {
   const since = await notedRevision(site.store, site.folders);
   // Without pictures, which take longer than all the rest.
   const filesOf: PublisherOptions['filesOf'] = (model, page) =>
-    pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(({ priority }) => priority !== 'background');
+    pageFiles(model, { badge: pageBadges(page) }).filter(({ priority }) => priority !== 'background');
   return { renderer, since, ...site.publisher({ renderer, filesOf, noting: { version, since } }) };
 }
 

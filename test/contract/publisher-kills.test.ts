@@ -113,9 +113,7 @@ describe('a publisher whose process is killed', () => {
         // Without pictures, which take longer than all the rest.
         const { run, publisher } = site.publisher({
           filesOf: (model, page) =>
-            pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(
-              ({ priority }) => priority !== 'background',
-            ),
+            pageFiles(model, { badge: pageBadges(page) }).filter(({ priority }) => priority !== 'background'),
         });
         expect((await run()).pages.filter(({ kind }) => kind === 'failed')).toEqual([]);
         expect(expectWhole(site, 'acme')?.asOf).toBe(site.clock.now);

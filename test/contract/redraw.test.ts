@@ -12,9 +12,11 @@ import {
   type TimelineSpan,
 } from '../../src/model/index.ts';
 import { drawFiles } from '../../src/publish/draw/draw-files.ts';
+import { badgeFiles } from '../../src/publish/files/badge-files.ts';
 import type { FileEntry } from '../../src/publish/files/file-entry.ts';
 import { pageFiles } from '../../src/publish/files/files.ts';
 import { partsFingerprint } from '../../src/publish/fingerprint.ts';
+import { badgeSubjects } from '../../src/views/badges/badge-subjects.ts';
 import type { FieldChange } from '../helpers/field-changes.ts';
 import { type Scene, sceneChanges, sceneOf } from '../helpers/page-fields.ts';
 import { AS_OF, ago, incident, maintenance, randomOf, withOneDown } from '../helpers/page-model.ts';
@@ -72,12 +74,10 @@ function inTwoLanguages({ model, badge }: Scene, said: Said = inGerman): Scene {
 const germanFiles = (scene: Scene): FileEntry[] =>
   filesOf(inTwoLanguages(scene)).filter(({ path }) => path.startsWith('de/'));
 
-const filesOf = ({ model, badge }: Scene): FileEntry[] => pageFiles(model, { badges: false, badge });
+const filesOf = ({ model, badge }: Scene): FileEntry[] => pageFiles(model, { badge });
 /** Badges that take no time. */
 const badgesOf = ({ model, badge }: Scene): FileEntry[] =>
-  pageFiles(model, { badges: true, badge }).filter(
-    ({ kind, priority }) => kind.name !== 'badge-gallery' && kind.name.startsWith('badge') && priority === 'immediate',
-  );
+  badgeFiles(badgeSubjects(model), badge).filter(({ priority }) => priority === 'immediate');
 
 interface Drawn {
   /** Files that were compared, after every change. */

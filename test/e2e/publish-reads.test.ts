@@ -55,9 +55,7 @@ upstreams: [{ id: acme, kind: server-monitor, baseUrl: "http://127.0.0.1:9", api
     const { run, publisher } = site.publisher({
       // Without pictures, which take longer than all the rest.
       filesOf: (model, page) =>
-        pageFiles(model, { badges: false, badge: pageBadges(page) }).filter(
-          ({ priority }) => priority !== 'background',
-        ),
+        pageFiles(model, { badge: pageBadges(page) }).filter(({ priority }) => priority !== 'background'),
     });
     /** Which releases had these bytes at that path. */
     const releasesOf = new Map<string, number[]>();

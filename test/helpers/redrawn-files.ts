@@ -6,10 +6,10 @@
 
 import { readFileSync } from 'node:fs';
 import { type FileEntry, PRIORITIES } from '../../src/publish/files/file-entry.ts';
-import { pageFiles } from '../../src/publish/files/files.ts';
 import { listSiteFiles } from '../../src/publish/files/site-files.ts';
 import type { Manifest } from '../../src/publish/releases/manifest.ts';
 import { sceneOf } from './page-fields.ts';
+import { filesWithBadges } from './page-files.ts';
 import { eventful } from './page-scenes.ts';
 import { createRedrawing } from './redrawing.ts';
 
@@ -27,7 +27,7 @@ const SITE = { url: 'https://s.example', name: 'S', home: null, timezone: 'UTC',
 
 function list(): FileEntry[] {
   const { model, badge } = sceneOf(eventful());
-  const files = pageFiles(model, { badges: true, badge }).filter(({ priority }) => priority !== PRIORITIES.at(-1));
+  const files = filesWithBadges(model, { badge }).filter(({ priority }) => priority !== PRIORITIES.at(-1));
   const ofSite = listSiteFiles({ site: SITE, pages: [] }).map(
     (entry): FileEntry => Object.create(entry, { path: { value: `_site/${entry.path}` } }),
   );

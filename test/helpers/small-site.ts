@@ -162,7 +162,7 @@ export function createSmallSite(init: SmallSiteInit = {}): SmallSite {
         folders,
         renderer: plainRenderer(),
         filesOf: (model, page) =>
-          pageFiles(model, { badges: false, badge: pageBadges(page), redirects: page.config?.redirects ?? {} }),
+          pageFiles(model, { badge: pageBadges(page), redirects: page.config?.redirects ?? {} }),
         dataOf: badgeData,
         listSiteFiles,
         takeTouched: memory.takeTouched,

@@ -25,7 +25,6 @@ export function drawingWith(
     },
     filesOf: (model, page) =>
       pageFiles(model, {
-        badges: false,
         badge: pageBadges(page),
         redirects: page.config?.redirects ?? {},
         icon: page.icon,

@@ -9,7 +9,6 @@ import type { NamedBadge } from '../../badges/named.ts';
 import { BADGE_FORMATS, badgeFileName } from '../../badges/names.ts';
 import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
-import { once } from '../../once.ts';
 import type { BadgeSubject } from '../../views/badges/badge.ts';
 import { type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
@@ -36,43 +35,21 @@ export function badgeData(model: PageModel, page: ResolvedPage): BadgeData {
 }
 
 /** Every kind and custom badge for the page, and a few for each group and component, in every format. */
-export function badgeFiles(model: PageModel, badges: PageBadges): FileEntry[] {
-  const groups = model.groups.filter(({ id }) => model.components.some(({ definition }) => definition.groupId === id));
-  const components = model.components.map(({ definition }) => definition);
-  return filesOfBadges(badges, { groups, components, subjects: once(() => badgeSubjects(model)) });
-}
-
-/** The same from the data of a release. */
-export function badgeFilesOfSubjects(subjects: BadgeSubjects, badges: PageBadges): FileEntry[] {
-  const { groups, components } = subjects;
-  return filesOfBadges(badges, { groups, components, subjects: () => subjects });
-}
-
-interface Badged extends Record<'groups' | 'components', readonly { readonly id: string }[]> {
-  readonly subjects: () => BadgeSubjects;
-}
-
-function filesOfBadges({ options, named }: PageBadges, { groups, components, subjects }: Badged): FileEntry[] {
-  const files = (folder: string, name: string, kind: BadgeKind, subject: () => BadgeSubject, own = options) =>
+export function badgeFiles({ page, groups, components }: BadgeSubjects, { options, named }: PageBadges): FileEntry[] {
+  const files = (folder: string, name: string, kind: BadgeKind, subject: BadgeSubject, own = options) =>
     BADGE_FORMATS.map((format) =>
       fileEntry(KINDS.badges[format], `${folder}${BADGES_PATH}${badgeFileName(name, format)}`, {
         priority: format === '.png' || isCard(kind) ? 'background' : 'immediate',
-        inputs: () => badgeInputs(subject(), kind, own),
+        inputs: () => badgeInputs(subject, kind, own),
       }),
     );
-  const pageSubject = () => subjects().page;
-  const partFiles = (folder: string, subject: () => BadgeSubject) =>
-    PART_KINDS.flatMap((kind) => files(folder, kind, kind, subject));
-  return [
-    ...BADGE_KINDS.flatMap((kind) => files('', kind, kind, pageSubject)),
-    ...named.flatMap(({ name, kind, ...own }) => files('', name, kind, pageSubject, mergeBadgeOptions(options, own))),
-    ...groups.flatMap(({ id }) => partFiles(groupPath(id), () => subjectById(subjects().groups, id))),
-    ...components.flatMap(({ id }) => partFiles(componentPath(id), () => subjectById(subjects().components, id))),
+  const parts = [
+    ...groups.map(({ id, subject }) => [groupPath(id), subject] as const),
+    ...components.map(({ id, subject }) => [componentPath(id), subject] as const),
   ];
-}
-
-function subjectById(named: BadgeSubjects['groups'], id: string): BadgeSubject {
-  const found = named.find((one) => one.id === id);
-  if (found === undefined) throw new TypeError(`There is no badge subject for ${id}, which is on the page`);
-  return found.subject;
+  return [
+    ...BADGE_KINDS.flatMap((kind) => files('', kind, kind, page)),
+    ...named.flatMap(({ name, kind, ...own }) => files('', name, kind, page, mergeBadgeOptions(options, own))),
+    ...parts.flatMap(([folder, subject]) => PART_KINDS.flatMap((kind) => files(folder, kind, kind, subject))),
+  ];
 }

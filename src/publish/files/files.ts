@@ -36,14 +36,12 @@ import {
 } from '../../views/text/addresses.ts';
 import { v2Documents } from '../../views/v2/documents.ts';
 import { ICON_PATH, type PageIcon } from '../definitions/overlay.ts';
-import { badgeFiles, type PageBadges } from './badge-files.ts';
+import type { PageBadges } from './badge-files.ts';
 import { type FileEntry, type FileEntryInit, fileEntry, inFolder, type Priority } from './file-entry.ts';
 import { type FileKind, KINDS, LOGOS } from './kinds.ts';
 import { type PageFacts, pageFacts } from './page-facts.ts';
 
 interface FilesOptions {
-  /** Write badges as files, for targets without a server that renders them on demand. */
-  readonly badges: boolean;
   /** Options for badges. Default: the standard ones. */
   readonly badge?: PageBadges;
   /** Redirects below the page. Default: none. */
@@ -55,13 +53,12 @@ interface FilesOptions {
 }
 
 /** All files of a page, each path once. Views, keys and bytes are only made when an entry needs them. */
-export function pageFiles(model: PageModel, options: FilesOptions): FileEntry[] {
+export function pageFiles(model: PageModel, options: FilesOptions = {}): FileEntry[] {
   const facts = pageFacts(model);
   const { icon = null, badge = { options: { locale: model.settings.locale }, named: [] } } = options;
   const files = [
     ...htmlFiles(facts, badge),
     ...machineFiles(facts, options.logo),
-    ...(options.badges ? badgeFiles(model, badge) : []),
     ...scriptFiles(model),
     ...(icon === null ? [] : [fileEntry(KINDS.icon, ICON_PATH, { inputs: () => icon })]),
     ...logoFiles(options.logo ?? []),
@@ -79,13 +76,8 @@ function otherFiles(
   options: FilesOptions & { readonly originals: ReadonlyMap<string, FileEntry> },
 ): FileEntry[] {
   const facts = pageFacts(model);
-  const { locale, languages } = model.settings;
-  const files = [
-    ...htmlFiles(facts, badge),
-    ...wordedFiles(facts, options.logo),
-    ...(options.badges ? badgeFiles(model, { ...badge, options: { ...badge.options, locale } }) : []),
-  ];
-  return files.map((file) => inFolder(languages?.path ?? '', file, options.originals.get(file.path)));
+  const files = [...htmlFiles(facts, badge), ...wordedFiles(facts, options.logo)];
+  return files.map((file) => inFolder(model.settings.languages?.path ?? '', file, options.originals.get(file.path)));
 }
 
 /** Pages behind a gate have theirs in them. */

@@ -19,7 +19,7 @@ import { LOG_FOLDER } from '../../transparency/entries.ts';
 import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
 import { MANIFEST_PATH, NOW_JSON_PATH } from '../../views/text/addresses.ts';
 import { singleDocuments } from '../../views/v2/documents.ts';
-import { badgeFilesOfSubjects } from '../files/badge-files.ts';
+import { badgeFiles } from '../files/badge-files.ts';
 import { jsonText } from '../files/feed-text.ts';
 import { fileKeys, inFolder } from '../files/file-entry.ts';
 import { KINDS, type PageRenderer } from '../files/kinds.ts';
@@ -206,10 +206,10 @@ function listBadges(
   if (onDemand === null) return [];
   const keyOf = fileKeys(version);
   const entries = [
-    ...badgeFilesOfSubjects(onDemand.subjects, onDemand),
+    ...badgeFiles(onDemand.subjects, onDemand),
     ...locales.slice(1).flatMap((locale) => {
       const spoken = { ...onDemand, options: { ...onDemand.options, locale } };
-      return badgeFilesOfSubjects(onDemand.subjects, spoken).map((entry) => inFolder(`${locale}/`, entry));
+      return badgeFiles(onDemand.subjects, spoken).map((entry) => inFolder(`${locale}/`, entry));
     }),
   ];
   return entries.map((entry) => ({

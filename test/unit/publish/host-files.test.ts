@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { BADGE_HEADERS } from '../../../src/badges/files.ts';
 import { isOwnRootFile, PAGE_SCRIPTS, SITE_FILES } from '../../../src/model/slugs.ts';
-import { pageFiles } from '../../../src/publish/files/files.ts';
 import { listSiteFiles } from '../../../src/publish/files/site-files.ts';
 import { headersFile, redirectsFile } from '../../../src/publish/targets/host-files.ts';
 import { fileAnswer } from '../../../src/server/visitors/file-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
+import { filesWithBadges } from '../../helpers/page-files.ts';
 import { outage } from '../../helpers/page-scenes.ts';
 
 const POLICY = "default-src 'none';script-src 'sha256-x'";
@@ -88,7 +88,7 @@ describe('_headers', () => {
   const text = headersFile(true, true);
   const rules = parse(text);
   const page = outage();
-  const files = pageFiles(page, { badges: true });
+  const files = filesWithBadges(page);
   const site = {
     url: 'https://status.example',
     name: 'Example',
@@ -135,7 +135,7 @@ describe('_headers', () => {
   });
 
   it('and what pages have at their root is nothing that an operator may serve in its place', () => {
-    const own = pageFiles(outage(), { badges: true, icon: { png: '' } }).map(({ path }) => path);
+    const own = filesWithBadges(outage(), { icon: { png: '' } }).map(({ path }) => path);
     const atRoot = [...own, ...listSiteFiles({ site, pages: [] }).map(({ path }) => path)].filter(
       (path) => !path.includes('/'),
     );

@@ -62,7 +62,7 @@ function wholeViews(model: PageModel): Readonly<Record<string, readonly unknown[
 }
 
 async function expectAlike({ name, data }: { readonly name: string; readonly data: Scene }): Promise<void> {
-  const entries = pageFiles(data.model, { badges: false, badge: data.badge });
+  const entries = pageFiles(data.model, { badge: data.badge });
   for (const [kind, views] of Object.entries(wholeViews(data.model))) {
     const drawn = await Promise.all(entries.filter((entry) => entry.kind.name === kind).map(viewOf));
     expect([name, kind, drawn]).toEqual([name, kind, views]);
@@ -90,7 +90,7 @@ describe('a view of a part of a page', () => {
     const startedAgoMs = asOf - lastHeartbeat(pageModel()) + 10_000;
     const component = componentModel({ troubles: [{ state: 'major_outage', startedAgoMs }] });
     const { model, badge } = sceneOf(pageModel({ components: [component] }));
-    const [entry] = pageFiles(model, { badges: false, badge }).filter(({ kind }) => kind.name === 'component');
+    const [entry] = pageFiles(model, { badge }).filter(({ kind }) => kind.name === 'component');
     if (entry === undefined) throw new Error('the component has no page');
     expect(componentsWithNews(model, lastHeartbeat(model))).toEqual(new Set());
     expect(await viewOf(entry)).toMatchObject({ state: 'major_outage', bar: { letters: expect.stringMatching(/m$/) } });
@@ -98,7 +98,7 @@ describe('a view of a part of a page', () => {
 
   it('has the names of all badges of the page', async () => {
     const { model, badge } = sceneOf(eventful());
-    const [entry] = pageFiles(model, { badges: false, badge }).filter(({ kind }) => kind.name === 'badge-gallery');
+    const [entry] = pageFiles(model, { badge }).filter(({ kind }) => kind.name === 'badge-gallery');
     if (entry === undefined) throw new Error('the page has no gallery');
     const kinds = [...BADGE_KINDS, 'mine'];
     expect(await viewOf(entry)).toEqual(badgeGalleryView(model, galleryChoices(kinds, model.settings.locale)));

@@ -10,7 +10,7 @@ const [incident] = model.incidents;
 const slug = incident?.slug ?? '';
 
 function redirects(given: Record<string, string>) {
-  return pageFiles(model, { badges: false, redirects: given }).filter(({ kind }) => kind.name === 'redirect');
+  return pageFiles(model, { redirects: given }).filter(({ kind }) => kind.name === 'redirect');
 }
 
 async function drawn(given: Record<string, string>) {
@@ -40,7 +40,7 @@ describe('redirects of a page', () => {
   });
 
   it('never take the place of what the page has, nor lead to what it has not', () => {
-    const paths = pageFiles(model, { badges: false }).map(({ path }) => path);
+    const paths = pageFiles(model).map(({ path }) => path);
     const given = {
       [`/incidents/${slug}/`]: '/',
       '/history/': '/',
@@ -51,7 +51,7 @@ describe('redirects of a page', () => {
       '/twice/': '/history/',
     };
     expect(redirects(given).map(({ path }) => path)).toEqual(['twice/index.html']);
-    const all = pageFiles(model, { badges: false, redirects: given }).map(({ path }) => path);
+    const all = pageFiles(model, { redirects: given }).map(({ path }) => path);
     expect(all).toEqual([...paths, 'twice/index.html']);
   });
 

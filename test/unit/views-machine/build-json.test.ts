@@ -7,9 +7,7 @@ import { calm, outage } from '../../helpers/page-scenes.ts';
 describe('build.json', () => {
   it('is in every release, gated ones too', () => {
     for (const access of ['public', 'password', 'email-domain'] as const)
-      expect(pageFiles(calm({ definition: { access } }), { badges: false }).map(({ path }) => path)).toContain(
-        'build.json',
-      );
+      expect(pageFiles(calm({ definition: { access } })).map(({ path }) => path)).toContain('build.json');
   });
 
   it('gives versions, instants and counts', () => {

@@ -5,14 +5,13 @@ import { fileEntry, fileKeys } from '../../../src/publish/files/file-entry.ts';
 import { machineFiles, pageFiles } from '../../../src/publish/files/files.ts';
 import { pageFacts } from '../../../src/publish/files/page-facts.ts';
 import { sitemapView } from '../../../src/views/site/crawlers.ts';
+import { filesWithBadges } from '../../helpers/page-files.ts';
 import { ago, componentModel, withOneDown } from '../../helpers/page-model.ts';
 import { calm, eventful, longHistory, manyComponents, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';
 
-const NO_BADGES = { badges: false };
 const noHtml = { render: () => Promise.reject(new Error('no HTML here')) };
-const keysOf = (model: PageModel) =>
-  new Map(pageFiles(model, NO_BADGES).map((entry) => [entry.path, fileKeys('1')(entry)]));
+const keysOf = (model: PageModel) => new Map(pageFiles(model).map((entry) => [entry.path, fileKeys('1')(entry)]));
 
 /** Paths whose key differs between two models, or which only one of them has. */
 function changedPaths(before: PageModel, after: PageModel): string[] {
@@ -23,14 +22,14 @@ function changedPaths(before: PageModel, after: PageModel): string[] {
 describe('the files of a page', () => {
   it('have each path once, below the page, none of them climbing out', () => {
     for (const model of [calm(), outage(), manyComponents(50), longHistory(300, 10)]) {
-      const paths = pageFiles(model, { badges: true }).map(({ path }) => path);
+      const paths = filesWithBadges(model).map(({ path }) => path);
       expect(new Set(paths).size).toBe(paths.length);
       for (const path of paths) expect(path).toMatch(/^(?!\/)(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._~/-]+$/);
     }
   });
 
   it('have the addresses of the contract', () => {
-    const paths = pageFiles(calm(), NO_BADGES).map(({ path }) => path);
+    const paths = pageFiles(calm()).map(({ path }) => path);
     for (const path of [
       'index.html',
       'history/index.html',
@@ -59,7 +58,7 @@ describe('the files of a page', () => {
 
   it('are all there that the sitemap sends robots to', async () => {
     for (const model of [outage(), longHistory(60, 3)]) {
-      const entries = pageFiles(model, NO_BADGES);
+      const entries = pageFiles(model);
       const paths = new Set(entries.map(({ path }) => path));
       for (const { loc } of sitemapView(model).urls)
         expect(paths).toContain(`${decodeURI(loc).slice(model.settings.url.length)}index.html`);
@@ -68,7 +67,7 @@ describe('the files of a page', () => {
 
   it('have badges when they are asked for: all kinds for the page, two for each part, the operator’s own', async () => {
     const named = [{ name: 'mine', kind: 'uptime-7d', label: 'Week' } as const];
-    const entries = pageFiles(outage(), { badges: true, badge: { options: { locale: 'en' }, named } });
+    const entries = filesWithBadges(outage(), { badge: { options: { locale: 'en' }, named } });
     const find = (path: string) => entries.find((entry) => entry.path === path);
     for (const path of [
       'badges/card.png',
@@ -83,7 +82,7 @@ describe('the files of a page', () => {
 
   it('of a gated page tell nobody else of it', () => {
     for (const access of ['password', 'email-domain'] as const) {
-      const paths = pageFiles(calm({ definition: { access } }), NO_BADGES).map(({ path }) => path);
+      const paths = pageFiles(calm({ definition: { access } })).map(({ path }) => path);
       expect(paths).toContain('robots.txt');
       for (const path of ['og.png', 'sitemap.xml', 'llms.txt']) expect(paths).not.toContain(path);
     }
