@@ -3,6 +3,7 @@
 import type { BadgeGalleryView } from './badges/badge-gallery.ts';
 import type { ComponentView } from './component/component.ts';
 import type { VerifyView } from './component/verify.ts';
+import type { ShellView } from './frame/shell.ts';
 import type { HistoryView } from './history/history.ts';
 import type { UptimeCalendarView } from './history/uptime-calendar.ts';
 import type { IncidentView } from './incident/incident.ts';
@@ -17,6 +18,7 @@ import type { StatusPageView } from './page/status-page.ts';
 import type { ReportIndexView, ReportView } from './report/report.ts';
 import type { IndexOfPagesView } from './site/index-of-pages.ts';
 import type { SubscribeView } from './subscribe/subscribe.ts';
+import { findWords } from './words/index.ts';
 
 export interface ViewByKind {
   readonly 'badge-gallery': BadgeGalleryView;
@@ -48,8 +50,10 @@ export interface Handed<Kind extends ViewKind = ViewKind> {
   readonly view: ViewByKind[Kind];
 }
 
-/** The view that the renderer handed to the route of `kind`. Any other is our own mistake. */
-export function viewOf<Kind extends ViewKind>(handed: Handed, kind: Kind): ViewByKind[Kind] {
+/** The view that the renderer handed to the route of `kind`, with what every route needs of it. Any other is our own mistake. */
+export function openView<Kind extends ViewKind>(handed: Handed, kind: Kind) {
   if (handed.kind !== kind) throw new TypeError(`The route of ${kind} was handed a view of ${handed.kind}`);
-  return handed.view as ViewByKind[Kind];
+  const view = handed.view as ViewByKind[Kind];
+  const shell: ShellView = view.shell;
+  return { view, shell, words: findWords(shell.locale) };
 }

@@ -25,7 +25,6 @@ export function verifyView({ frame, log, components }: VerifyInputs) {
       ...{ title: words.verifyPage, description: words.verifyLead, path: VERIFY_PATH },
       ...{ section: null, present: null },
     }),
-    words,
     command: `pharos verify ${rootUrl(frame.settings)}`,
     entries: format.number(log?.size ?? 0),
     // The first digits of the root of the log; null: it has none yet.

@@ -53,6 +53,20 @@ const FAULT_WORDS = {
 
 type LoginInit = LoginPrompt & { readonly locale: string };
 
+const FIELDS = {
+  password: { type: 'password', autocomplete: 'current-password' },
+  email: { type: 'email', autocomplete: 'email' },
+  code: { type: 'text', autocomplete: 'one-time-code' },
+} as const;
+
+type LoginField = ReturnType<typeof loginField>;
+
+/** @param isFaulty  the fault is about what was typed here */
+export function loginField(kind: keyof typeof FIELDS, label: string, isFaulty: boolean, value = '') {
+  return { name: kind as string, ...FIELDS[kind], label, value, isFaulty };
+}
+
+/** A form of one field at most. */
 export interface LoginForm {
   readonly action: string;
   readonly body: string | null;
@@ -60,15 +74,6 @@ export interface LoginForm {
   readonly username: string | null;
   readonly field: LoginField | null;
   readonly submit: string;
-}
-
-export interface LoginField {
-  readonly name: 'password' | 'email' | 'code';
-  readonly type: 'password' | 'email' | 'text';
-  readonly autocomplete: 'current-password' | 'email' | 'one-time-code';
-  readonly label: string;
-  /** The fault is about what was typed here. */
-  readonly isFaulty: boolean;
 }
 
 export type LoginView = ReturnType<typeof loginView>;
@@ -114,56 +119,25 @@ function linkBack({ step, base, home, next }: LoginInit, words: Words) {
 
 function listForms(init: LoginInit, words: Words): readonly LoginForm[] {
   const { step, base, to, token, fault } = init;
-  const form = (path: string, submit: string): LoginForm => ({
-    action: base + path,
-    body: null,
-    hidden: [{ name: 'to', value: to }],
-    username: null,
-    field: null,
-    submit,
+  const form = (path: string, submit: string, more: Partial<LoginForm> = {}): LoginForm => ({
+    ...{ action: base + path, body: null, hidden: [{ name: 'to', value: to }], username: null, field: null, submit },
+    ...more,
   });
-  if (step === 'sign-in') return signInForms(init, words, form);
-  if (step === 'confirm')
-    return [{ ...form('login/link/', words.loginConfirm), hidden: [{ name: 'token', value: token }] }];
   if (step === 'signed-out') return [];
-  if (step === 'sign-out') return [{ ...form('logout', words.logout), hidden: [] }];
-  const field: LoginField = {
-    name: 'code',
-    type: 'text',
-    autocomplete: 'one-time-code',
-    label: words.loginCode,
-    isFaulty: fault === 'wrong-code',
-  };
-  return [{ ...form('login/code/', words.loginConfirm), body: words.loginCodeBody, field }];
-}
-
-function signInForms(
-  { hasPassword, hasEmail, username, fault }: LoginInit,
-  words: Words,
-  form: (path: string, submit: string) => LoginForm,
-): readonly LoginForm[] {
-  const password: LoginForm = {
-    ...form('login/', words.loginSubmit),
-    body: words.loginPasswordBody,
-    username,
-    field: {
-      name: 'password',
-      type: 'password',
-      autocomplete: 'current-password',
-      label: words.loginPassword,
-      isFaulty: fault === 'wrong',
-    },
-  };
-  const email: LoginForm = {
-    ...form('login/', words.loginSubmitEmail),
-    body: words.loginEmailBody,
-    field: {
-      name: 'email',
-      type: 'email',
-      autocomplete: 'email',
-      label: words.loginEmail,
-      isFaulty: fault === 'invalid',
-    },
-  };
-  return [...(hasPassword ? [password] : []), ...(hasEmail ? [email] : [])];
+  if (step === 'sign-out') return [form('logout', words.logout, { hidden: [] })];
+  if (step === 'confirm')
+    return [form('login/link/', words.loginConfirm, { hidden: [{ name: 'token', value: token }] })];
+  if (step === 'sent') {
+    const field = loginField('code', words.loginCode, fault === 'wrong-code');
+    return [form('login/code/', words.loginConfirm, { body: words.loginCodeBody, field })];
+  }
+  const { hasPassword, hasEmail, username } = init;
+  const password = loginField('password', words.loginPassword, fault === 'wrong');
+  const email = loginField('email', words.loginEmail, fault === 'invalid');
+  return [
+    ...(hasPassword
+      ? [form('login/', words.loginSubmit, { body: words.loginPasswordBody, username, field: password })]
+      : []),
+    ...(hasEmail ? [form('login/', words.loginSubmitEmail, { body: words.loginEmailBody, field: email })] : []),
+  ];
 }

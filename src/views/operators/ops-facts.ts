@@ -21,18 +21,25 @@ export interface OpsFacts {
   readonly heldPages: readonly { readonly slug: string; readonly release: number }[];
   /** Pages that are defined and not published, in words. */
   readonly problems: readonly { readonly slug: string; readonly message: string }[];
-  readonly exports: readonly ExportFacts[];
-  /** Folders and buckets that are not up to date; those that are well are not listed. */
-  readonly targets: readonly TargetFacts[];
-  readonly mail: MailFacts;
-  /** Pages that have subscribers. */
-  readonly subscribers: readonly SubscriberFacts[];
+  readonly exports: readonly (SentFacts & { readonly id: string })[];
+  /** Folders (their paths) and buckets (their addresses) that are not up to date, with why not and what helps. */
+  readonly targets: readonly { readonly place: string; readonly message: string }[];
+  readonly mail: {
+    /** Whether a page needs mails at all. */
+    readonly isNeeded: boolean;
+    readonly isConfigured: boolean;
+    /** The sandbox sends none. */
+    readonly isPrinted: boolean;
+    readonly waiting: number;
+  };
+  /** Pages that have subscribers: how many there are; never who. */
+  readonly subscribers: readonly ({ readonly page: string } & Counts<'active' | 'paused' | 'pending'>)[];
   /** What was owed to subscribers (`email`) and channels in the last days. */
-  readonly notices: readonly NoticeFacts[];
+  readonly notices: readonly (SentFacts & { readonly channel: string })[];
   /** Newest first. */
   readonly audit: readonly AuditFacts[];
   /** Of the last days. */
-  readonly signIns: readonly SignInFacts[];
+  readonly signIns: readonly ({ readonly page: string } & Counts<'signedIn' | 'refused' | 'limited'>)[];
 }
 
 export interface UpstreamFacts {
@@ -87,45 +94,8 @@ export interface OpsPageFacts {
   readonly others: readonly { readonly number: number; readonly asOf: EpochMs }[];
 }
 
-interface SentFacts {
-  readonly queued: number;
-  readonly sent: number;
-  readonly rejected: number;
-  readonly parked: number;
-  readonly lastError: string | null;
-}
-
-interface ExportFacts extends SentFacts {
-  readonly id: string;
-}
-
-interface TargetFacts {
-  /** A path, or the address of a bucket. */
-  readonly place: string;
-  /** Why not, with what helps. */
-  readonly message: string;
-}
-
-interface MailFacts {
-  /** Whether a page needs mails at all. */
-  readonly isNeeded: boolean;
-  readonly isConfigured: boolean;
-  /** The sandbox sends none. */
-  readonly isPrinted: boolean;
-  readonly waiting: number;
-}
-
-/** How many there are; never who. */
-interface SubscriberFacts {
-  readonly page: string;
-  readonly active: number;
-  readonly paused: number;
-  readonly pending: number;
-}
-
-interface NoticeFacts extends SentFacts {
-  readonly channel: string;
-}
+type Counts<Name extends string> = Readonly<Record<Name, number>>;
+type SentFacts = Counts<'queued' | 'sent' | 'rejected' | 'parked'> & { readonly lastError: string | null };
 
 interface AuditFacts {
   readonly at: EpochMs;
@@ -134,11 +104,4 @@ interface AuditFacts {
   readonly subject: string | null;
   readonly client: string | null;
   readonly outcome: string | null;
-}
-
-interface SignInFacts {
-  readonly page: string;
-  readonly signedIn: number;
-  readonly refused: number;
-  readonly limited: number;
 }

@@ -1,6 +1,7 @@
 /** What stands before the operators' page. It says nothing of the site. */
 
 import { buildPlainShell } from '../frame/shell.ts';
+import { type LoginForm, loginField } from '../login/login.ts';
 
 /** `wrong`: the token; `limited`: too many tries; `refused`: the form came from elsewhere, or its session had ended. */
 export type OpsSignInFault = 'wrong' | 'limited' | 'refused' | 'no-role' | 'provider-refused' | 'provider-away';
@@ -28,13 +29,16 @@ export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: 
     'provider-away':
       'Your organisation’s sign-in service can’t be reached. Try again in a few minutes, or use the operator token.',
   };
+  const form: LoginForm = {
+    ...{ action: `${up}ops/sign-in`, body: null, hidden: [], username: 'operator', submit: 'Sign in' },
+    field: { ...loginField('password', 'Token', fault !== null), name: 'token' },
+  };
   return {
     shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: `${up}../` }),
     heading: 'Operators',
     body: 'Sign in with a token of operators or of the API. The session lasts up to eight hours.' as string | null,
     fault: fault === null ? null : faults[fault],
-    // Where the form is sent; null: there is none.
-    action: `${up}ops/sign-in` as string | null,
+    forms: [form],
     // To the identity provider, or on.
     link: hasProvider ? { href: `${up}ops/oidc`, text: 'Sign in with your organisation' } : null,
   };
@@ -42,12 +46,5 @@ export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: 
 
 /** Leads on to another address, by itself and by a link. */
 export function opsLeadView(href: string, text: string): OpsSignInView {
-  return {
-    shell: buildPlainShell({ locale: 'en', title: 'Operators', siteTitle: null, base: '../../' }),
-    heading: 'Operators',
-    body: null,
-    fault: null,
-    action: null,
-    link: { href, text },
-  };
+  return { ...opsSignInView({ fault: null, up: '../' }), body: null, forms: [], link: { href, text } };
 }

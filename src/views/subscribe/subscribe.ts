@@ -2,6 +2,7 @@
 
 import { fillPieces, type LocalText, toPiece } from '../../model/translated.ts';
 import { buildPlainShell } from '../frame/shell.ts';
+import { type LoginForm, loginField } from '../login/login.ts';
 import { type PickerGroup, type PickerView, pickerView } from '../picker.ts';
 import { fill, findWords, type Words } from '../words/index.ts';
 
@@ -36,13 +37,8 @@ export interface SubscribeComponent extends PickerGroup {
   readonly isChosen: boolean;
 }
 
-export interface SubscribeForm {
-  readonly action: string;
-  readonly body: string | null;
-  readonly hidden: readonly { readonly name: string; readonly value: string }[];
-  readonly email: { readonly label: string; readonly value: string; readonly isFaulty: boolean } | null;
+interface SubscribeForm extends LoginForm {
   readonly components: PickerView | null;
-  readonly submit: string;
 }
 
 const FAULT_WORDS = {
@@ -116,15 +112,16 @@ function listForms(init: SubscribeInit, words: Words): readonly SubscribeForm[] 
       ...(token === '' ? [] : [{ name: 'token', value: token }]),
       ...(action === undefined ? [] : [{ name: 'action', value: action }]),
     ],
-    email: null,
+    username: null,
+    field: null,
     components: null,
     submit,
   });
   const components = init.components.length < 2 ? null : componentPicker(init.components, words);
   const leave = form('leave/', words.subscribeLeave);
   if (step === 'ask') {
-    const email = { label: words.loginEmail, value: init.email ?? '', isFaulty: init.fault === 'invalid' };
-    return [{ ...form('', words.subscribe), email, components }];
+    const field = loginField('email', words.loginEmail, init.fault === 'invalid', init.email);
+    return [{ ...form('', words.subscribe), field, components }];
   }
   if (step === 'confirm') return [form('confirm/', words.subscribeConfirm)];
   if (step === 'leave') return [leave];
