@@ -22,6 +22,8 @@ export interface Colour {
   readonly dark: Rgb;
 }
 
+export const colour = (light: Rgb, dark: Rgb): Colour => ({ light, dark });
+
 export const WHITE: Rgb = 0xffffff;
 export const BLACK: Rgb = 0x000000;
 

@@ -5,7 +5,7 @@
 
 import type { Preset } from '../model/page.ts';
 import type { Colour } from './colour.ts';
-import { ACCENT, INK, LINE, PAPER, QUIET_INK, RAISED } from './colour.ts';
+import { ACCENT, colour, INK, LINE, PAPER, QUIET_INK, RAISED } from './colour.ts';
 
 export interface PresetLook {
   readonly paper: Colour;
@@ -20,7 +20,6 @@ export interface PresetLook {
 
 const SANS = 'Inter, ui-sans-serif, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, "Cascadia Mono", Menlo, Consolas, "Noto Sans Mono", monospace';
-const colour = (light: number, dark: number): Colour => ({ light, dark });
 
 export const PRESET_LOOKS: Readonly<Record<Preset, PresetLook>> = {
   paper: {

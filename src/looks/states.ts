@@ -4,7 +4,7 @@
  */
 
 import { STATES, type State } from '../model/state.ts';
-import { type Colour, legibleOn, PAPER } from './colour.ts';
+import { type Colour, colour, legibleOn, PAPER } from './colour.ts';
 
 export interface StateLook {
   /** Of its custom properties in style sheets; states that share a token share their colours. */
@@ -54,8 +54,6 @@ interface Tones {
 function tones({ solid, bar, row, header = row }: Tones): Omit<StateLook, 'token' | 'letter' | 'shape' | 'height'> {
   return { solid, text: legibleOn([PAPER, row], solid), bar, header, isLoud: header !== row, row };
 }
-
-const colour = (light: number, dark: number): Colour => ({ light, dark });
 
 /** Nothing is known, or nobody looks. */
 const GREY = tones({

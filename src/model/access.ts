@@ -85,46 +85,28 @@ export interface MailFacts {
 }
 
 /** From most private to most open. */
-const BY_PRIVACY = [
-  'closed',
-  'oidc',
-  'email-domain',
-  'password',
-  'ip',
-  'public',
-] as const satisfies readonly AccessType[];
+const BY_PRIVACY: readonly AccessType[] = ['closed', 'oidc', 'email-domain', 'password', 'ip', 'public'];
 
 /** The most private of the given types; `public` if there are none. */
 export function mostPrivate(stated: readonly AccessType[]): AccessType {
   return BY_PRIVACY.find((access) => stated.includes(access)) ?? 'public';
 }
 
-export interface AccessStatement {
+/**
+ * The access that one source asks for. A password or a list of domains closes the page even without a type. Null: the
+ * source says nothing about access.
+ */
+export function statedAccess(statement: {
   /** The type as written; null if it isn't given. */
   readonly type: AccessType | null;
   readonly hasPassword: boolean;
   readonly hasEmailDomains: boolean;
   readonly hasAddresses?: boolean;
   readonly hasOidc?: boolean;
-}
-
-/**
- * The access that one source asks for. A password or a list of domains closes the page even without a type. Null: the
- * source says nothing about access.
- */
-export function statedAccess({
-  type,
-  hasPassword,
-  hasEmailDomains,
-  hasAddresses,
-  hasOidc,
-}: AccessStatement): AccessType | null {
-  const stated: AccessType[] = [
-    ...(type === null ? [] : [type]),
-    ...(hasPassword ? ['password' as const] : []),
-    ...(hasEmailDomains ? ['email-domain' as const] : []),
-    ...(hasOidc === true ? ['oidc' as const] : []),
-    ...(hasAddresses === true ? ['ip' as const] : []),
-  ];
-  return stated.length === 0 ? null : mostPrivate(stated);
+}): AccessType | null {
+  const { type, hasPassword, hasEmailDomains, hasAddresses = false, hasOidc = false } = statement;
+  const implied: Partial<Record<AccessType, boolean>> = {
+    ...{ password: hasPassword, 'email-domain': hasEmailDomains, oidc: hasOidc, ip: hasAddresses },
+  };
+  return BY_PRIVACY.find((access) => access === type || implied[access] === true) ?? null;
 }

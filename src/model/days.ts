@@ -41,14 +41,11 @@ export interface DayCell {
   readonly provenances: readonly Provenance[];
 }
 
-/** Cells of a time line for one set of options. */
-interface MadeCells {
-  readonly options: DayOptions;
-  readonly byDays: Map<readonly Day[], readonly DayCell[]>;
-}
-
-/** Bars, badges, images and JSON of a page all use the same days of the same time lines. */
-const made = new WeakMap<readonly TimelineSpan[], MadeCells>();
+/** Bars, badges, images and JSON of a page all use the same days of the same time lines, with one set of options. */
+const made = new WeakMap<
+  readonly TimelineSpan[],
+  { readonly options: DayOptions; readonly byDays: Map<readonly Day[], readonly DayCell[]> }
+>();
 
 /**
  * One cell for each of `days`, in the same order; today ends at `options.now`. Results are cached by identity: never

@@ -10,7 +10,7 @@
  * 4. What people declared: applies where it is worse than everything below, even in a window, because somebody said so.
  */
 
-import type { AffectedComponent, Incident, MonitorId, Update } from './observation.ts';
+import type { Incident, MonitorId, Update } from './observation.ts';
 import type { DeclaredSpan, History, Provenance, Span, TimelineSpan } from './overlap.ts';
 import { disjointIntervals, disjointSpans, firstEndingAfter } from './overlap.ts';
 import { isWorse, type State, worse } from './state.ts';
@@ -31,7 +31,7 @@ export function timelineOf(history: History, window: Interval): TimelineSpan[] {
       toLayer(disjointSpans(history.observed), 'observed', window.from),
       toLayer(disjointSpans(history.reported), 'reported', window.from),
       toLayer(disjointIntervals(watched, 'operational'), 'declared', window.from),
-    ].filter(hasSpans),
+    ].filter(({ spans }) => spans.length > 0),
     outages: toLayer(disjointIntervals(history.outages, 'major_outage'), 'incident', window.from),
     maintenances: toLayer(disjointIntervals(history.maintenances, 'maintenance'), 'maintenance', window.from),
     declared: toLayer(disjointSpans(declared), 'declared', window.from),
@@ -71,10 +71,6 @@ interface Layers {
 
 function toLayer(spans: readonly Span[], provenance: Provenance, from: EpochMs): Layer {
   return { spans, provenance, next: firstEndingAfter(spans, from) };
-}
-
-function hasSpans({ spans }: Layer): boolean {
-  return spans.length > 0;
 }
 
 function isAlike(a: TimelineSpan, b: TimelineSpan): boolean {
@@ -244,14 +240,8 @@ export function declaredSpans(incident: Incident, component: NamedComponent, unt
   return spans;
 }
 
-interface EffectiveUpdate {
-  readonly impacts: readonly AffectedComponent[] | undefined;
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-}
-
 /** The time that each update applies to, or the whole time of an incident without updates. */
-function effectiveUpdates({ startedAt, updates }: Incident, end: EpochMs): EffectiveUpdate[] {
+function effectiveUpdates({ startedAt, updates }: Incident, end: EpochMs) {
   const [first, ...others]: readonly Pick<Update, 'at' | 'impacts'>[] =
     updates.length === 0 ? [{ at: startedAt }] : updates;
   if (first === undefined) return [];

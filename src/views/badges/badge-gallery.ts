@@ -57,11 +57,8 @@ export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles }:
   const badges = kinds.map(({ name, text }) => badgeOf('', name, toPiece(page), `: ${text}`));
   return {
     shell: buildShell(context, {
-      title: words.galleryTitle,
-      description: words.galleryIntro,
-      path: BADGES_PATH,
+      ...{ title: words.galleryTitle, description: words.galleryIntro, path: BADGES_PATH },
       section: 'badges',
-      present: null,
     }),
     builder: {
       // With a slash at the end.

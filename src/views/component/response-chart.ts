@@ -103,10 +103,7 @@ export function milliseconds({ words, format }: ViewContext<DatedPage>, ms: numb
 export const SPARK_POINTS = 12;
 export const SPARK_HEIGHT = 8;
 
-/** The last day in the width of a word. */
-export type SparkView = NonNullable<ReturnType<typeof buildSpark>>;
-
-/** Null when nothing was measured in the last day and the upstream gives no average. */
+/** The last day in the width of a word. Null when nothing was measured in the last day and the upstream gives no average. */
 export function buildSpark(context: ViewContext<DatedPage>, component: ComponentModel) {
   const { model } = context;
   const { responseTimes } = component;

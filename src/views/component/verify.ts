@@ -21,10 +21,7 @@ export function verifyView({ frame, log, components }: VerifyInputs) {
   const { words, format, base } = context;
   const byId = new Map(components.map((one) => [one.definition.id, one]));
   return {
-    shell: buildShell(context, {
-      ...{ title: words.verifyPage, description: words.verifyLead, path: VERIFY_PATH },
-      ...{ section: null, present: null },
-    }),
+    shell: buildShell(context, { title: words.verifyPage, description: words.verifyLead, path: VERIFY_PATH }),
     command: `pharos verify ${rootUrl(frame.settings)}`,
     entries: format.number(log?.size ?? 0),
     // The first digits of the root of the log; null: it has none yet.

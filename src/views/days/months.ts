@@ -9,6 +9,8 @@ import {
   type PageModel,
   startOfDay,
 } from '../../model/index.ts';
+import type { PageFrame } from '../frame/page-frame.ts';
+import type { LinkView, ViewContext } from '../frame/shell.ts';
 
 /** The month of `at` in the IANA zone `zone`. */
 export function monthOf(at: EpochMs, zone: string): string {
@@ -28,6 +30,18 @@ export function intervalOfMonth(month: string, zone: string): Interval {
     from: startOfDay(`${month}-01` as Day, zone),
     to: startOfDay(`${addMonths(month, 1)}-01` as Day, zone),
   };
+}
+
+/** Links to the months before and after one that has a page; null: there is none. */
+export function linkMonths(
+  { model, format, base }: ViewContext<PageFrame & { readonly months: readonly string[] }>,
+  month: string,
+  toPath: (month: string) => string,
+) {
+  const at = model.months.indexOf(month);
+  const link = (target: string | undefined): LinkView | null =>
+    target === undefined || at < 0 ? null : { href: base + toPath(target), text: format.month(target) };
+  return { earlier: link(model.months[at + 1]), later: link(model.months[at - 1]) };
 }
 
 /**

@@ -13,7 +13,6 @@ import {
   type Pieces,
   SECOND_MS,
   type State,
-  type Theme,
 } from '../../model/index.ts';
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
@@ -124,12 +123,13 @@ function languageViews({ model, root }: ViewContext<PageFrame>, path: string | n
 interface ShellInit {
   /** Before the page's title; null on the home page. */
   readonly title: string | null;
-  readonly description: string;
+  /** Default: the title. */
+  readonly description?: string;
   /** Below the page's root; null: nothing canonical. */
   readonly path: string | null;
-  readonly section: Section;
-  /** Null: it shows what is past, or nothing. Otherwise it has a state, is drawn anew at each change and goes stale. */
-  readonly present: Present | null;
+  readonly section?: Section;
+  /** Default: it shows what is past, or nothing. Otherwise it has a state, is drawn anew at each change and goes stale. */
+  readonly present?: Present | null;
 }
 
 /** What it is about, as it is now. */
@@ -150,6 +150,7 @@ export type ShellView = ReturnType<typeof buildShell>;
 
 export function buildShell(context: ViewContext<PageFrame>, init: ShellInit) {
   const { model, words, format } = context;
+  const { title, path, section = null, present = null } = init;
   const { definition, settings } = model;
   const homepage = safeLink(definition.homepageUrl);
   return {
@@ -157,17 +158,17 @@ export function buildShell(context: ViewContext<PageFrame>, init: ShellInit) {
     locale: catalogueTag(settings.locale),
     dir: localeDirection(settings.locale),
     /** Of the document. */
-    title: init.title === null ? definition.title : `${init.title} · ${definition.title}`,
-    description: init.description,
+    title: title === null ? definition.title : `${title} · ${definition.title}`,
+    description: init.description ?? title ?? definition.title,
     /** Absolute; null where the address is not ours to claim. */
-    canonical: init.path === null ? null : new URL(init.path, settings.url).href,
+    canonical: path === null ? null : new URL(path, settings.url).href,
     socialImage: definition.access === 'public' ? new URL('og.png', settings.url).href : null,
     isIndexed: settings.allowIndex && definition.access === 'public',
     /** See `ViewContext`, as `root` too. */
     base: context.base,
     root: context.root,
     /** All of the page's, the default first; empty: it has one. */
-    languages: languageViews(context, init.path),
+    languages: languageViews(context, path),
     /** Null: a page of the site, or one that must not say whose it is. */
     pageTitle: definition.title as string | null,
     /** Of the title, where that is not the page's. */
@@ -185,13 +186,13 @@ export function buildShell(context: ViewContext<PageFrame>, init: ShellInit) {
     /** The operator's variables as a style sheet, checked; null: none. */
     themeCss: themeStyle(settings),
     /** Null: the page is not about a state. */
-    state: init.present?.state ?? null,
-    section: init.section,
+    state: present?.state ?? null,
+    section,
     isGated: definition.access !== 'public',
     /** It is part of a status page and leads to the other parts. */
     isOfPage: true as boolean,
     /** Null: it shows what is past, or nothing; the present may have moved on without it. */
-    freshness: init.present === null ? null : freshnessView(context, init.present),
+    freshness: present === null ? null : freshnessView(context, present),
     timesIn: fill(words.timesIn, { zone: format.zone }) as string | null,
     /** In which its times are written, for the script that writes them in the visitor's; null: it has none. */
     clock: { zone: settings.timezone, locale: settings.locale } as { zone: string; locale: string } | null,
@@ -238,7 +239,6 @@ interface PlainShellInit {
   /** Whose site it is; null: nobody's, as before a gate. */
   readonly siteTitle: string | null;
   readonly base: string;
-  readonly theme?: Theme;
   readonly isIndexed?: boolean;
   readonly canonical?: string;
   /** Of the site; default: as it comes. */
@@ -266,7 +266,7 @@ export function buildPlainShell({ locale, title, siteTitle, base, ...rest }: Pla
     homepage: null,
     contact: null,
     subscribeHref: null,
-    theme: rest.theme ?? 'system',
+    theme: 'system',
     themeCss: rest.look === undefined ? null : themeStyle(rest.look),
     state: null,
     section: null,

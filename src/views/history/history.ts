@@ -1,9 +1,9 @@
 /** Incidents and maintenance of one month, and the way to the other months. */
 
 import { type Day, dayOf, type EpochMs, INCIDENT_IMPACTS, type Interval, type PageModel } from '../../model/index.ts';
-import { intervalOfMonth } from '../days/months.ts';
+import { intervalOfMonth, linkMonths } from '../days/months.ts';
 import type { DatedPage } from '../frame/page-frame.ts';
-import { buildShell, createContext, type LinkView, type ViewContext } from '../frame/shell.ts';
+import { buildShell, createContext, type ViewContext } from '../frame/shell.ts';
 import { type EventView, incidentEvent, maintenanceEvent } from '../incident/events.ts';
 import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
@@ -26,24 +26,15 @@ export type HistoryView = ReturnType<typeof historyView>;
 export function historyView(model: HistoryPage, month: string | null) {
   const context = createContext(model, month === null ? '../' : '../../');
   const { words, format } = context;
-  const { months } = model;
-  const shown = month ?? months[0] ?? '';
-  const at = months.indexOf(shown);
+  const shown = month ?? model.months[0] ?? '';
   const heading = fill(words.historyOf, { month: format.month(shown) });
   const days = listHistoryDays(context, intervalOfMonth(shown, model.settings.timezone));
-  const link = (index: number): LinkView | null => {
-    const target = months[index];
-    return target === undefined || index < 0 || at < 0
-      ? null
-      : { href: context.base + historyPath(target), text: format.month(target) };
-  };
   return {
     shell: buildShell(context, {
       title: month === null ? words.historyTitle : heading,
       description: heading,
       path: month === null ? HISTORY_PATH : historyPath(month),
       section: 'history',
-      present: null,
     }),
     heading,
     // `2026-11`
@@ -52,8 +43,7 @@ export function historyView(model: HistoryPage, month: string | null) {
     days,
     filter: buildFilter(context, days),
     emptyText: words.noIncidentsMonth,
-    earlier: link(at + 1),
-    later: link(at - 1),
+    ...linkMonths(context, shown, historyPath),
     months: listMonthLinks(context, shown),
   };
 }

@@ -49,13 +49,7 @@ export function uptimeCalendarView(model: CalendarPage) {
   const shown = model.settings.showUptime ? model.components : [];
   const write = (ratio: number | null) => format.percent(ratio, model.settings.uptimeDecimals);
   return {
-    shell: buildShell(context, {
-      title: words.uptimeTitle,
-      description: words.uptimeTitle,
-      path: UPTIME_PATH,
-      section: 'uptime',
-      present: model,
-    }),
+    shell: buildShell(context, { title: words.uptimeTitle, path: UPTIME_PATH, section: 'uptime', present: model }),
     calendar,
     legend: STATES.map((state) => ({ letter: LOOKS[state].letter, word: stateWord(state, words) })),
     // When its days begin.

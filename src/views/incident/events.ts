@@ -99,7 +99,8 @@ interface EventInit extends EventOptions {
   readonly to: EpochMs | null;
 }
 
-export type EventView = ReturnType<typeof eventView>;
+/** An interface, so that messages of the compiler name it. */
+export interface EventView extends ReturnType<typeof eventView> {}
 
 function eventView(
   context: ViewContext<PageFrame>,

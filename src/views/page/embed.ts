@@ -13,20 +13,15 @@ export type EmbedView = ReturnType<typeof embedView>;
 
 export function embedView(model: PageModel) {
   const context = createContext(model, '../');
+  const sentence = bannerSentence(model.state, context.words);
   return {
     shell: {
-      ...buildShell(context, {
-        title: null,
-        description: bannerSentence(model.state, context.words),
-        path: EMBED_PATH,
-        section: null,
-        present: model,
-      }),
+      ...buildShell(context, { title: null, description: sentence, path: EMBED_PATH, present: model }),
       isIndexed: false,
       socialImage: null,
     },
     state: model.state,
-    sentence: bannerSentence(model.state, context.words),
+    sentence,
     title: model.definition.title,
     href: context.base,
     incidents: model.incidents

@@ -11,13 +11,7 @@ export type NotFoundView = ReturnType<typeof notFoundView>;
 export function notFoundView(model: PageFrame) {
   const context = createContext(model, model.settings.url);
   return {
-    shell: buildShell(context, {
-      title: context.words.notFoundTitle,
-      description: context.words.notFoundTitle,
-      path: null,
-      section: null,
-      present: null,
-    }),
+    shell: buildShell(context, { title: context.words.notFoundTitle, path: null }),
     // Where to go instead.
     homeHref: context.base,
     // Null on the site's own.

@@ -28,12 +28,6 @@ const PAST_DAYS = 14;
 /** Above this the rest is on the history page. */
 const PAST_INCIDENTS_MAX = 20;
 
-/** A state as days on a bar show it. */
-export interface LegendView {
-  readonly letter: string;
-  readonly word: string;
-}
-
 /** States that the title of the document does not tell. */
 const QUIET: ReadonlySet<State> = new Set(['operational', 'paused', 'unknown']);
 

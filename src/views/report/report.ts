@@ -1,7 +1,15 @@
 /** The report of one month as a page, and the list of the months that have one. */
 
-import { combinedUptime, type Interval, type PageModel, toEpochMs, type Uptime, uptimeOf } from '../../model/index.ts';
-import { intervalOfMonth } from '../days/months.ts';
+import {
+  combinedUptime,
+  fillPieces,
+  type Interval,
+  type PageModel,
+  toEpochMs,
+  type Uptime,
+  uptimeOf,
+} from '../../model/index.ts';
+import { intervalOfMonth, linkMonths } from '../days/months.ts';
 import type { DatedPage, MeasuredComponent, PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
 import { incidentEvent, maintenanceEvent, touches } from '../incident/events.ts';
@@ -28,48 +36,29 @@ export function reportView(model: ReportPage, month: string) {
   const { words, format, base, root, locale } = context;
   const whole = intervalOfMonth(month, model.settings.timezone);
   const window = { from: whole.from, to: toEpochMs(Math.max(whole.from, Math.min(whole.to, model.asOf))) };
-  const { months } = model;
-  const at = months.indexOf(month);
-  const link = (index: number): LinkView | null => {
-    const target = months[index];
-    return target === undefined || at < 0 ? null : { href: base + reportPath(target), text: format.month(target) };
-  };
   const heading = fill(words.reportTitle, { month: format.month(month) });
   return {
-    shell: buildShell(context, {
-      title: heading,
-      description: heading,
-      path: reportPath(month),
-      section: 'reports',
-      present: null,
-    }),
+    shell: buildShell(context, { title: heading, path: reportPath(month), section: 'reports' }),
     heading,
     intro: fill(words.reportIntro, {
       from: format.zoned.time(window.from).text,
       to: format.zoned.time(window.to).text,
     }),
     // A sentence with links.
-    downloads: words.download
-      .split(/(\{formats\})/)
-      .flatMap((piece): readonly (string | LinkView)[] =>
-        piece !== '{formats}'
-          ? [piece]
-          : new Intl.ListFormat(locale, { type: 'disjunction' })
-              .formatToParts(['CSV', 'JSON'])
-              .map(({ type, value }) =>
-                type === 'literal'
-                  ? value
-                  : { href: `${root}${reportPath(month)}report.${value.toLowerCase()}`, text: value },
-              ),
-      ),
+    downloads: fillPieces(words.download, {
+      formats: new Intl.ListFormat(locale, { type: 'disjunction' })
+        .formatToParts(['CSV', 'JSON'])
+        .map(({ type, value: text }): string | LinkView =>
+          type === 'literal' ? text : { href: `${root}${reportPath(month)}report.${text.toLowerCase()}`, text },
+        ),
+    }),
     // The whole page, then each component; cells in the order of the columns.
     rows: reportRowViews(context, window),
     ...eventsWithin(context, window),
     noIncidentsText: words.noIncidentsMonth,
     // How figures and days come about.
     counted: [...countedTexts(model.settings, model.components, words), fill(words.daysIn, { zone: format.zone })],
-    earlier: link(at + 1),
-    later: link(at - 1),
+    ...linkMonths(context, month, reportPath),
     reportsHref: base + REPORTS_PATH,
   };
 }
@@ -126,13 +115,7 @@ export function reportIndexView(model: PageFrame, months: readonly string[]) {
   const context = createContext(model, '../');
   const { words, format, base } = context;
   return {
-    shell: buildShell(context, {
-      title: words.reports,
-      description: words.reports,
-      path: REPORTS_PATH,
-      section: 'reports',
-      present: null,
-    }),
+    shell: buildShell(context, { title: words.reports, path: REPORTS_PATH, section: 'reports' }),
     heading: words.reports,
     months: months.map((month) => ({ href: base + reportPath(month), text: format.month(month) })),
   };

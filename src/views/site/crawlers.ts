@@ -1,12 +1,6 @@
 /** What search engines and language models are told: sitemap, robots.txt, llms.txt, of one page and of a whole site. */
 
-import {
-  type ComponentModel,
-  type PageDefinition,
-  type PageModel,
-  type PageSettings,
-  toIso,
-} from '../../model/index.ts';
+import { type ComponentModel, type PageModel, toIso } from '../../model/index.ts';
 import { listMonths } from '../days/months.ts';
 import { incidentChangedAt, isOpen } from '../incident/events.ts';
 import { lastChangeAt } from '../model/page-state.ts';
@@ -28,10 +22,7 @@ import { pageStatus } from '../v2/types.ts';
 const SITEMAP_URLS_MAX = 50_000;
 
 /** A page as the site's own files see it. */
-export interface SitePage {
-  readonly definition: PageDefinition;
-  readonly settings: PageSettings;
-}
+export type SitePage = Pick<PageModel, 'definition' | 'settings'>;
 
 /** The site as its own files see it. */
 export interface SiteInit {

@@ -5,24 +5,15 @@ import type { Words } from './index.ts';
 
 type PlainKey = { [Key in keyof Words]: Words[Key] extends string ? Key : never }[keyof Words];
 
-const STATE_KEYS: Readonly<Record<State, PlainKey>> = {
-  operational: 'stateOperational',
-  degraded: 'stateDegraded',
-  partial_outage: 'statePartialOutage',
-  major_outage: 'stateMajorOutage',
-  maintenance: 'stateMaintenance',
-  paused: 'statePaused',
-  unknown: 'stateUnknown',
-};
-
-const BANNER_KEYS: Readonly<Record<State, PlainKey>> = {
-  operational: 'bannerOperational',
-  degraded: 'bannerDegraded',
-  partial_outage: 'bannerPartialOutage',
-  major_outage: 'bannerMajorOutage',
-  maintenance: 'bannerMaintenance',
-  paused: 'bannerPaused',
-  unknown: 'bannerUnknown',
+/** The word for a state, and the sentence at the top of a page in it. */
+const STATE_KEYS: Readonly<Record<State, readonly [word: PlainKey, sentence: PlainKey]>> = {
+  operational: ['stateOperational', 'bannerOperational'],
+  degraded: ['stateDegraded', 'bannerDegraded'],
+  partial_outage: ['statePartialOutage', 'bannerPartialOutage'],
+  major_outage: ['stateMajorOutage', 'bannerMajorOutage'],
+  maintenance: ['stateMaintenance', 'bannerMaintenance'],
+  paused: ['statePaused', 'bannerPaused'],
+  unknown: ['stateUnknown', 'bannerUnknown'],
 };
 
 /** The sentences that list components in trouble, `{names}`, by their state; worst first. */
@@ -54,12 +45,12 @@ const IMPACT_KEYS: Readonly<Record<IncidentImpact, PlainKey>> = {
 };
 
 export function stateWord(state: State, words: Words): string {
-  return words[STATE_KEYS[state]];
+  return words[STATE_KEYS[state][0]];
 }
 
 /** The sentence at the top of a page. */
 export function bannerSentence(state: State, words: Words): string {
-  return words[BANNER_KEYS[state]];
+  return words[STATE_KEYS[state][1]];
 }
 
 /** The word for an incident's or a maintenance's status; an update without one, or with one we do not know, is an "Update". */
