@@ -2,62 +2,39 @@
 
 import type { Comparator } from '../sync/connectors/check.ts';
 
+interface Comparison {
+  readonly words: string;
+  readonly holds: (text: string, wanted: string) => boolean;
+}
+
+const COMPARISONS: Readonly<Record<Comparator, Comparison>> = {
+  contains: { words: 'to contain', holds: (text, wanted) => text.includes(wanted) },
+  not_contains: { words: 'not to contain', holds: (text, wanted) => !text.includes(wanted) },
+  eq: { words: 'to be', holds: (text, wanted) => text === wanted },
+  neq: { words: 'not to be', holds: (text, wanted) => text !== wanted },
+  empty: { words: 'to be empty', holds: (text) => text === '' },
+  not_empty: { words: 'not to be empty', holds: (text) => text !== '' },
+  gt: { words: 'to be above', holds: (text, wanted) => order(text, wanted) > 0 },
+  gte: { words: 'to be at least', holds: (text, wanted) => order(text, wanted) >= 0 },
+  lt: { words: 'to be below', holds: (text, wanted) => order(text, wanted) < 0 },
+  lte: { words: 'to be at most', holds: (text, wanted) => order(text, wanted) <= 0 },
+};
+
 /** Numbers are compared as numbers where both sides are some; other texts by their characters. */
 export function holds(found: string | number, comparator: Comparator, target: string | number): boolean {
-  const text = String(found);
-  const wanted = String(target);
-  switch (comparator) {
-    case 'contains':
-      return text.includes(wanted);
-    case 'not_contains':
-      return !text.includes(wanted);
-    case 'eq':
-      return text === wanted;
-    case 'neq':
-      return text !== wanted;
-    case 'empty':
-      return text === '';
-    case 'not_empty':
-      return text !== '';
-    case 'gt':
-      return order(text, wanted) > 0;
-    case 'gte':
-      return order(text, wanted) >= 0;
-    case 'lt':
-      return order(text, wanted) < 0;
-    case 'lte':
-      return order(text, wanted) <= 0;
-  }
+  return COMPARISONS[comparator].holds(String(found), String(target));
 }
 
 /** Below, equal or above 0. */
 function order(a: string, b: string): number {
-  const [x, y] = [toNumber(a), toNumber(b)];
-  if (x !== null && y !== null) return x - y;
+  const [x, y] = [a, b].map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+  if (Number.isFinite(x) && Number.isFinite(y)) return Number(x) - Number(y);
   return a === b ? 0 : a < b ? -1 : 1;
 }
-
-function toNumber(text: string): number | null {
-  const trimmed = text.trim();
-  return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : null;
-}
-
-const WORDS: Readonly<Record<Comparator, string>> = {
-  contains: 'to contain',
-  not_contains: 'not to contain',
-  eq: 'to be',
-  neq: 'not to be',
-  empty: 'to be empty',
-  not_empty: 'not to be empty',
-  gt: 'to be above',
-  gte: 'to be at least',
-  lt: 'to be below',
-  lte: 'to be at most',
-};
 
 /** `expected the status to be 200`. @param target  absent: it may be a secret */
 export function expectation(what: string, comparator: Comparator, target?: string | number): string {
   const isAlone = comparator === 'empty' || comparator === 'not_empty';
   const rest = isAlone ? '' : target === undefined ? ' what is configured' : ` ${target}`;
-  return `expected ${what} ${WORDS[comparator]}${rest}`;
+  return `expected ${what} ${COMPARISONS[comparator].words}${rest}`;
 }

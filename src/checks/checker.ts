@@ -37,13 +37,7 @@ export interface CheckerDeps {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Checker {
-  /** Begins. Checks whose last result is new wait for their moment. */
-  readonly open: () => Promise<void>;
-  readonly close: () => Promise<void>;
-  /** Runs checks once, now. Those that are not due are left out, unless all are wanted. */
-  readonly runOnce: (isAll: boolean) => Promise<readonly Finished[]>;
-}
+export type Checker = ReturnType<typeof createChecker>;
 
 export interface Finished extends OwnCheck {
   readonly verdict: Verdict;
@@ -68,14 +62,7 @@ interface Entry extends OwnCheck {
 
 const keyOf = (upstream: string, name: string): string => `${upstream}/${name}`;
 
-interface ResultWriter {
-  readonly keep: (entry: Entry, result: CheckResult) => void;
-  /** Stores what is kept, and tells of the upstreams with a changed state. What can't be stored now is stored with the next. */
-  readonly flush: (changed?: readonly string[]) => Promise<void>;
-  readonly flushSoon: () => void;
-}
-
-function createResultWriter({ sleep, write, onChange, onError }: CheckerDeps, signal: AbortSignal): ResultWriter {
+function createResultWriter({ sleep, write, onChange, onError }: CheckerDeps, signal: AbortSignal) {
   const pending = new Map<string, StoredCheck>();
   let writing: Promise<void> = Promise.resolve();
   let isFlushDue = false;
@@ -91,12 +78,14 @@ function createResultWriter({ sleep, write, onChange, onError }: CheckerDeps, si
       onError(error);
     }
   }
+  /** Stores what is kept, and tells of the upstreams with a changed state. What can't be stored now is stored with the next. */
   const flush = (changed: readonly string[] = []): Promise<void> => {
     writing = writing.then(() => flushNow(changed));
     return writing;
   };
   return {
-    keep: ({ upstream, check, key }, result) => void pending.set(key, { ...result, upstream, name: check.id }),
+    keep: ({ upstream, check, key }: Entry, result: CheckResult) =>
+      void pending.set(key, { ...result, upstream, name: check.id }),
     flush,
     flushSoon: () => {
       if (isFlushDue) return;
@@ -111,13 +100,13 @@ function createResultWriter({ sleep, write, onChange, onError }: CheckerDeps, si
 
 const OWN_FAULT = 'it could not be checked, because our own network did not work';
 
-export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): Checker {
+export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps) {
   const entries = toEntries(checks, deps.place);
   const stopping = new AbortController();
   const { signal } = stopping;
   const writer = createResultWriter(deps, signal);
   const tryOnce = (own: OwnCheck): Promise<Try> => deps.tryOnce(own, signal);
-  const watch = createNetworkWatch<OwnCheck>(entries, { ...deps, tryOnce });
+  const watch = createNetworkWatch(entries, { ...deps, tryOnce });
   let fence: number | null = null;
   let loading: Promise<void> = Promise.resolve();
   let running: readonly Promise<void>[] = [];
@@ -183,17 +172,18 @@ export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): C
   }
 
   return {
+    /** Begins. Checks whose last result is new wait for their moment. */
     open: async () => {
       await hasTurn().catch(deps.onError);
       running = entries.filter(({ check }) => check.active).map(keepRunning);
     },
-    runOnce: async (isAll) => {
+    /** Runs checks once, now. Those that are not due are left out, unless all are wanted. */
+    runOnce: async (isAll: boolean) => {
       await load();
       const isDue = ({ check, last }: Entry): boolean =>
         last === null || deps.now() - last.at >= checkPeriodMs(check) - LATE_MS;
-      const finished = await Promise.all(
-        entries.filter((entry) => entry.check.active && (isAll || isDue(entry))).map(run),
-      );
+      const wanted = entries.filter((entry) => entry.check.active && (isAll || isDue(entry)));
+      const finished = await Promise.all(wanted.map(run));
       await writer.flush();
       return finished;
     },
@@ -209,14 +199,13 @@ export function createChecker(checks: readonly OwnCheck[], deps: CheckerDeps): C
 function toEntries(checks: readonly OwnCheck[], place: string): Entry[] {
   const byHost = new Map<string, LimitFunction>();
   const shift = [...place].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997, 0) / 997;
-  const entries = [...Map.groupBy(checks, ({ check }) => check.periodicity).values()].flatMap((same) =>
+  return [...Map.groupBy(checks, ({ check }) => check.periodicity).values()].flatMap((same) =>
     same.map(({ upstream, check }, index): Entry => {
       const inTurn = byHost.getOrInsertComputed(hostOf(check), () => pLimit(PER_HOST));
       const offsetMs = Math.floor(checkPeriodMs(check) * (index / same.length + (same.length > 1 ? shift : 0)));
       return { upstream, check, key: keyOf(upstream, check.id), offsetMs, inTurn, last: null };
     }),
   );
-  return entries;
 }
 
 /** The first moment of the check after `now`. */
@@ -234,38 +223,17 @@ const WITNESSES_MAX = 3;
 const HOLDS_MS = 2 * SECOND_MS;
 const WITNESS_TIMEOUT_MS = 5 * SECOND_MS;
 
-interface Watched {
-  readonly upstream: string;
-  readonly check: Check;
+interface WatchDeps extends Pick<CheckerDeps, 'now' | 'reference'> {
+  readonly tryOnce: (target: OwnCheck) => Promise<Try>;
 }
 
-interface WatchDeps<Target extends Watched> {
-  readonly now: () => EpochMs;
-  readonly tryOnce: (target: Target) => Promise<Try>;
-  readonly reference: (() => Promise<boolean>) | null;
-}
-
-interface NetworkWatch<Target extends Watched> {
-  /** Notes whether a target answered; returns the try. */
-  readonly saw: (target: Target, tried: Try) => Try;
-  /** Notes that a target was down before. */
-  readonly wasDown: (target: Target) => void;
-  /**
-   * Whether a failure without an answer is no fault of its target. With a reference, that decides. Else targets on other hosts do,
-   * but those that were down before: if all of them fail as well, our own network is gone. Where there are none, the failure counts.
-   */
-  readonly isOursAtFault: (target: Target, failed: { readonly since: EpochMs }) => Promise<boolean>;
-}
-
-export function createNetworkWatch<Target extends Watched>(
-  targets: readonly Target[],
-  { now, tryOnce, reference }: WatchDeps<Target>,
-): NetworkWatch<Target> {
+export function createNetworkWatch(targets: readonly OwnCheck[], { now, tryOnce, reference }: WatchDeps) {
   /** Hosts that are not known to be down, and when each last answered; 0: not yet. */
   const witnesses = new Map<string, number>(targets.map(({ check }) => [hostOf(check), 0]));
   let asked: { until: number; readonly isOurs: Promise<boolean> } | null = null;
 
-  function saw(target: Target, tried: Try): Try {
+  /** Notes whether a target answered; returns the try. */
+  function saw(target: OwnCheck, tried: Try): Try {
     if (tried.fault === null || tried.hasAnswered) witnesses.set(hostOf(target.check), now());
     return tried;
   }
@@ -288,8 +256,13 @@ export function createNetworkWatch<Target extends Watched>(
 
   return {
     saw,
-    wasDown: ({ check }) => void witnesses.delete(hostOf(check)),
-    isOursAtFault: async ({ check }, { since }) => {
+    /** Notes that a target was down before. */
+    wasDown: ({ check }: OwnCheck) => void witnesses.delete(hostOf(check)),
+    /**
+     * Whether a failure without an answer is no fault of its target. With a reference, that decides. Else targets on other hosts do,
+     * but those that were down before: if all of them fail as well, our own network is gone. Where there are none, the failure counts.
+     */
+    isOursAtFault: async ({ check }: OwnCheck, { since }: { readonly since: EpochMs }) => {
       const host = hostOf(check);
       const hasWitness = [...witnesses].some(([other, at]) => other !== host && at >= since);
       if (reference === null && hasWitness) {

@@ -1,12 +1,13 @@
 /** Names and connections of checks, part by part, so that each is timed. No name waits in the thread pool of the process. */
 
 import { promises as dns, type LookupAddress } from 'node:dns';
+import { addAbortListener } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
 import pLimit from 'p-limit';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
-import type { Addresses, Meter, TryDeps } from './measure.ts';
+import type { Meter, TryDeps } from './measure.ts';
 
 /** c-ares asks again after this, twice. */
 const NAME_TIMEOUT_MS = 2_500;
@@ -26,21 +27,18 @@ export function createResolver(servers: readonly string[], signal: AbortSignal):
 /** Rejects when `signal` is aborted, whatever becomes of the task. */
 export async function orAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([task, promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    promise.catch(() => undefined);
-  }
+  using _ = addAbortListener(signal, () => reject(signal.reason));
+  return await Promise.race([task, promise]);
 }
 
 type IpVersion = 4 | 6 | undefined;
 
 /** Addresses of a host; of both versions of IP, unless one is asked for. */
-async function lookUp(host: string, ipVersion: IpVersion, { resolver: servers, signal }: TryDeps): Promise<Addresses> {
+async function lookUp(
+  host: string,
+  ipVersion: IpVersion,
+  { resolver: servers, signal }: TryDeps,
+): Promise<readonly LookupAddress[]> {
   const version = net.isIP(host);
   if (version !== 0) return [{ address: host, family: version }];
   const askSystem = (): Promise<LookupAddress[]> =>
@@ -68,17 +66,16 @@ function isInHostsFile(host: string): boolean {
   }
 }
 
-interface Destination {
-  /** Without brackets. */
-  readonly host: string;
-  readonly port: number;
-  readonly ipVersion: IpVersion;
-  readonly isTls: boolean;
-}
-
-/** An open connection, encrypted if so asked. Each part is timed, and ends when the signal does. */
-export async function openConnection(destination: Destination, deps: TryDeps, meter: Meter): Promise<net.Socket> {
-  const { host, port, ipVersion, isTls } = destination;
+/**
+ * An open connection, encrypted if so asked. Each part is timed, and ends when the signal does.
+ *
+ * @param destination  its host without brackets
+ */
+export async function openConnection(
+  { host, port, ipVersion, isTls }: { host: string; port: number; ipVersion: IpVersion; isTls: boolean },
+  deps: TryDeps,
+  meter: Meter,
+): Promise<net.Socket> {
   const addresses =
     net.isIP(host) === 0
       ? await meter.time('name', () => orAborted(lookUp(host, ipVersion, deps), deps.signal))
@@ -111,15 +108,13 @@ export async function openConnection(destination: Destination, deps: TryDeps, me
 /** Later errors belong to whoever uses the socket; before, there may be nobody. */
 async function untilOpen(socket: net.Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (error: Error): void => reject(error);
   const close = (): void => reject(Object.assign(new Error(), { code: 'ECONNRESET' }));
   socket.on('error', () => undefined);
-  socket.once('error', fail).once('close', close);
-  socket.once(event, () => resolve());
+  socket.once('error', reject).once('close', close).once(event, resolve);
   try {
     await orAborted(promise, signal);
   } finally {
-    socket.off('error', fail).off('close', close);
+    socket.off('error', reject).off('close', close);
   }
 }
 

@@ -23,17 +23,14 @@ interface Hop {
 
 /** @throws CheckFault where the answer isn't as it has to be, and whatever the network gives */
 export async function tryHttp(check: HttpCheck, deps: TryDeps, meter: Meter): Promise<void> {
-  let hop: Hop = { url: new URL(check.url), method: check.method, isOwn: true, hasBody: hasBodyOf(check) };
+  const hasBody = check.body !== undefined && ['POST', 'PUT', 'PATCH'].includes(check.method);
+  let hop: Hop = { url: new URL(check.url), method: check.method, isOwn: true, hasBody };
   for (let redirects = 0; ; redirects += 1) {
     const next = await visit(hop, check, deps, meter);
     if (next === null) return;
     if (redirects === REDIRECTS_MAX) throw new CheckFault(`more than ${REDIRECTS_MAX} redirects`);
     hop = next;
   }
-}
-
-function hasBodyOf({ method, body }: HttpCheck): boolean {
-  return body !== undefined && ['POST', 'PUT', 'PATCH'].includes(method);
 }
 
 /** Returns where the answer leads on; null: it was the last, and is as it has to be. */
@@ -68,7 +65,7 @@ async function connectTo(url: URL, check: HttpCheck, deps: TryDeps, meter: Meter
   if (proxy.http !== '' || proxy.https !== '') return createDispatcher({ ...limits, proxy, ca: ca ?? undefined });
   const isTls = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const port = Number(url.port === '' ? (isTls ? 443 : 80) : url.port);
+  const port = Number(url.port || (isTls ? 443 : 80));
   const socket = await openConnection({ host, port, ipVersion: check.ip_version, isTls }, deps, meter);
   return new Client(url.origin, {
     // undici doesn't expect an answer within its own call.
@@ -120,20 +117,19 @@ const SUCCESS: HttpCheck['status_code_assertions'] = [
   { comparator: 'lt', target: 300 },
 ];
 
-async function judge({ statusCode, headers, body }: Dispatcher.ResponseData, check: HttpCheck): Promise<void> {
+async function judge(response: Dispatcher.ResponseData, check: HttpCheck): Promise<void> {
+  const { statusCode, headers, body } = response;
   const { status_code_assertions: statuses, header_assertions: ofHeaders, body_assertions: ofBody } = check;
   try {
     for (const { target, comparator } of statuses.length === 0 ? SUCCESS : statuses)
       if (!holds(statusCode, comparator, target))
         throw new CheckFault(
-          statuses.length === 0
-            ? `status ${statusCode}`
-            : `status ${statusCode}, ${expectation('the status', comparator, target)}`,
+          `status ${statusCode}${statuses.length === 0 ? '' : `, ${expectation('the status', comparator, target)}`}`,
         );
     for (const { key, target, comparator } of ofHeaders)
-      if (!holds(headerText(headers[key.toLowerCase()]), comparator, target))
+      if (!holds([headers[key.toLowerCase()] ?? ''].flat().join(', '), comparator, target))
         throw new CheckFault(expectation(`the header ${key}`, comparator));
-    const text = await readText(body, headers['content-encoding'], ofBody.length > 0);
+    const text = await readText(response, ofBody.length > 0);
     for (const { target, comparator } of ofBody)
       if (!holds(text, comparator, target)) throw new CheckFault(expectation('the body', comparator));
   } finally {
@@ -141,16 +137,8 @@ async function judge({ statusCode, headers, body }: Dispatcher.ResponseData, che
   }
 }
 
-function headerText(value: string | string[] | undefined): string {
-  return value === undefined ? '' : [value].flat().join(', ');
-}
-
 /** The body as text where it is looked at; else it is read as far as its limit, so that its time counts. */
-async function readText(
-  body: Dispatcher.ResponseData['body'],
-  encoding: string | string[] | undefined,
-  isWanted: boolean,
-): Promise<string> {
+async function readText({ body, headers }: Dispatcher.ResponseData, isWanted: boolean): Promise<string> {
   if (!isWanted) {
     let bytes = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -160,7 +148,7 @@ async function readText(
     return '';
   }
   try {
-    const bounds = { encoding: [encoding].flat()[0], bytesMax: BODY_BYTES_MAX, place: '' };
+    const bounds = { encoding: [headers['content-encoding']].flat()[0], bytesMax: BODY_BYTES_MAX, place: '' };
     return (await readBody(body, bounds)).toString('utf8');
   } catch (error) {
     if (!isStatusError(error)) throw error;

@@ -1,6 +1,5 @@
 /** What one try of a check measures, and why it failed, in our own words: nothing that the target sent stands in them. */
 
-import type { LookupAddress } from 'node:dns';
 import type { EpochMs } from '../model/time.ts';
 import type { ProxySettings } from '../network/proxy.ts';
 
@@ -42,35 +41,29 @@ const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   body: 'the response was not complete',
 };
 
-/** Times the parts of one try. */
-export interface Meter {
-  readonly time: <T>(stage: Stage, task: () => Promise<T>) => Promise<T>;
-  readonly phases: () => Phases;
-  /** What didn't happen within the time that a try may take. */
-  readonly timeoutWords: (timeoutMs: number) => string;
-  hasAnswered: boolean;
-  certificateEndsAt: EpochMs | null;
-}
+export type Meter = ReturnType<typeof createMeter>;
 
-export function createMeter(): Meter {
+/** Times the parts of one try. */
+export function createMeter() {
   const startedAt = performance.now();
   const spent: { [stage in Stage]?: number } = {};
   let current: Stage = 'connect';
   return {
     hasAnswered: false,
-    certificateEndsAt: null,
-    time: async (stage, task) => {
+    certificateEndsAt: null as EpochMs | null,
+    time: async <T>(stage: Stage, task: () => Promise<T>): Promise<T> => {
       current = stage;
       const at = performance.now();
       const result = await task();
       spent[stage] = (spent[stage] ?? 0) + performance.now() - at;
       return result;
     },
-    phases: () => {
+    phases: (): Phases => {
       const { body: _, ...phases } = spent;
       return { ...phases, total: performance.now() - startedAt };
     },
-    timeoutWords: (timeoutMs) => `${STAGE_WORDS[current]} within ${timeoutMs / 1_000} s`,
+    /** What didn't happen within the time that a try may take. */
+    timeoutWords: (timeoutMs: number) => `${STAGE_WORDS[current]} within ${timeoutMs / 1_000} s`,
   };
 }
 
@@ -133,5 +126,3 @@ function codeOf(error: unknown): string {
   if (typeof code === 'string') return /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : '';
   return cause === undefined ? '' : codeOf(cause);
 }
-
-export type Addresses = readonly LookupAddress[];

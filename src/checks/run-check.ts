@@ -41,13 +41,11 @@ export async function runCheck(check: Check, slowMs: number | null, deps: RunDep
       await deps.sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries));
       continue;
     }
-    const { hasAnswered, certificateEndsAt } = tried;
-    const common = { at, hasAnswered, phases, certificateEndsAt };
-    if (fault !== null) return { ...common, state: 'major_outage', since: troubleAt ?? at, fault };
+    if (fault !== null) return { ...tried, at, state: 'major_outage', since: troubleAt ?? at };
     const slow = isSlow ? `slower than ${Math.round(slowMs ?? 0)} ms` : null;
-    const trouble = slow ?? certificateFault(check, certificateEndsAt, at);
-    if (trouble === null) return { ...common, state: 'operational', since: at, fault: null };
-    return { ...common, state: 'degraded', since: slow === null ? at : (troubleAt ?? at), fault: trouble };
+    const trouble = slow ?? certificateFault(check, tried.certificateEndsAt, at);
+    if (trouble === null) return { ...tried, at, state: 'operational', since: at };
+    return { ...tried, at, state: 'degraded', since: slow === null ? at : (troubleAt ?? at), fault: trouble };
   }
 }
 
@@ -85,14 +83,13 @@ export function resultOf(
   const goesOn = before !== null && before.state === state && since - before.at <= checkHeldMs(check);
   const totalMs = state === 'operational' || state === 'degraded' ? Math.round(verdict.phases.total) : null;
   const answer = totalMs === null ? [] : [{ at, ms: totalMs }];
+  const usual = state === 'operational' ? answer.map(({ ms }) => ms) : [];
   return {
     ...{ place, at, state, fault, totalMs },
     since: goesOn ? toEpochMs(Math.min(before.since, since)) : since,
     foundAt: goesOn ? before.foundAt : now,
     certificateEndsAt: certificateEndsAt ?? before?.certificateEndsAt ?? null,
     recent: [...(before?.recent ?? []), ...answer].slice(-RECENT_MAX),
-    usualMs: [...(before?.usualMs ?? []), ...(state === 'operational' && totalMs !== null ? [totalMs] : [])].slice(
-      -USUAL_MAX,
-    ),
+    usualMs: [...(before?.usualMs ?? []), ...usual].slice(-USUAL_MAX),
   };
 }

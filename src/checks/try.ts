@@ -1,5 +1,7 @@
 /** One try of any check, within its time. Never throws: what went wrong is in what it returns. */
 
+import type { promises as dns } from 'node:dns';
+import { addAbortListener } from 'node:events';
 import type { Check, DnsCheck } from '../sync/connectors/check.ts';
 import { expectation, holds } from './assertions.ts';
 import { createResolver, openConnection, orAborted } from './connect.ts';
@@ -9,18 +11,15 @@ import { CheckFault, createMeter, type Meter, type Try, type TryDeps, wordsOfFau
 export async function tryCheck(check: Check, deps: TryDeps): Promise<Try> {
   const meter = createMeter();
   const deadline = new AbortController();
-  const stop = (): void => deadline.abort();
-  deps.signal.addEventListener('abort', stop, { once: true });
-  if (deps.signal.aborted) stop();
+  using _ = addAbortListener(deps.signal, () => deadline.abort());
   const timer = setTimeout(() => deadline.abort(), check.timeout);
-  const bounded = { ...deps, signal: deadline.signal };
   const ended = (fault: string | null, hasAnswered: boolean): Try => ({
     ...{ fault, hasAnswered: hasAnswered || meter.hasAnswered },
     phases: meter.phases(),
     certificateEndsAt: meter.certificateEndsAt,
   });
   try {
-    await orAborted(tryKind(check, bounded, meter), deadline.signal);
+    await orAborted(tryKind(check, { ...deps, signal: deadline.signal }, meter), deadline.signal);
     return ended(null, true);
   } catch (error) {
     if (deadline.signal.aborted) return ended(meter.timeoutWords(check.timeout), false);
@@ -28,7 +27,6 @@ export async function tryCheck(check: Check, deps: TryDeps): Promise<Try> {
     return ended(fault, hasAnswered);
   } finally {
     clearTimeout(timer);
-    deps.signal.removeEventListener('abort', stop);
     // Ends what a failure left open.
     deadline.abort();
   }
@@ -39,12 +37,8 @@ async function tryKind(check: Check, deps: TryDeps, meter: Meter): Promise<void>
     case 'http':
       return tryHttp(check, deps, meter);
     case 'tcp': {
-      const socket = await openConnection(
-        { ...hostAndPort(check.uri), ipVersion: check.ip_version, isTls: false },
-        deps,
-        meter,
-      );
-      socket.destroy();
+      const target = { ...hostAndPort(check.uri), ipVersion: check.ip_version, isTls: false };
+      (await openConnection(target, deps, meter)).destroy();
       return;
     }
     case 'dns':
@@ -59,11 +53,13 @@ function hostAndPort(uri: string): { readonly host: string; readonly port: numbe
 }
 
 type RecordKind = DnsCheck['record_assertions'][number]['record'];
+/** Each record in the words that it may be compared with. */
+type Records = readonly (readonly string[])[];
 
 /** Of several records of a kind, `eq` and `contains` need one that does, `neq` and `not_contains` that none does otherwise. */
 async function tryDns(check: DnsCheck, deps: TryDeps, meter: Meter): Promise<void> {
   const resolver = createResolver(deps.resolver, deps.signal);
-  const find = (record: RecordKind): Promise<readonly (readonly string[])[]> =>
+  const find = (record: RecordKind): Promise<Records> =>
     meter.time('name', () => recordsOf(resolver, check.uri, record));
   if (check.record_assertions.length === 0) {
     const records = check.ip_version === 6 ? [] : await find('A');
@@ -71,9 +67,8 @@ async function tryDns(check: DnsCheck, deps: TryDeps, meter: Meter): Promise<voi
       throw new CheckFault('it has no address');
     return;
   }
-  const kinds = new Set(check.record_assertions.map(({ record }) => record));
-  const found = new Map<RecordKind, readonly (readonly string[])[]>();
-  for (const kind of kinds) found.set(kind, await find(kind));
+  const found = new Map<RecordKind, Records>();
+  for (const { record } of check.record_assertions) if (!found.has(record)) found.set(record, await find(record));
   for (const { record, comparator, target } of check.record_assertions) {
     const records = found.get(record) ?? [];
     const wanted = record === 'TXT' ? target : normal(target);
@@ -91,12 +86,8 @@ function normal(text: string): string {
   return text.toLowerCase().replace(/\.$/, '');
 }
 
-/** Each record in the words that it may be compared with; empty: the name exists and has none. */
-async function recordsOf(
-  resolver: ReturnType<typeof createResolver>,
-  name: string,
-  record: RecordKind,
-): Promise<readonly (readonly string[])[]> {
+/** Empty: the name exists and has none. */
+async function recordsOf(resolver: dns.Resolver, name: string, record: RecordKind): Promise<Records> {
   try {
     switch (record) {
       case 'MX':
