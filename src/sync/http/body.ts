@@ -10,21 +10,18 @@ const RATIO_FREE_BYTES = 4 * 1024 * 1024;
 /** Above that size, a higher ratio is taken for an attack. */
 const RATIO_MAX = 100;
 
-interface Bound {
-  readonly maxOutputLength: number;
-}
-type Unpack = (bytes: Buffer, bound: Bound) => Promise<Buffer>;
+type Unpack = (bytes: Buffer, bound: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
-const gunzip: Unpack = promisify<Buffer, Bound, Buffer>(zlib.gunzip);
-const inflate: Unpack = promisify<Buffer, Bound, Buffer>(zlib.inflate);
-const inflateRaw: Unpack = promisify<Buffer, Bound, Buffer>(zlib.inflateRaw);
+const gunzip: Unpack = promisify(zlib.gunzip);
+const inflate: Unpack = promisify(zlib.inflate);
+const inflateRaw: Unpack = promisify(zlib.inflateRaw);
 const UNPACK: Readonly<Record<string, Unpack>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
   // Some servers send the raw stream, although the standard requires the zlib wrapper.
   deflate: (bytes, bound) => (hasZlibHeader(bytes) ? inflate(bytes, bound) : inflateRaw(bytes, bound)),
-  br: promisify<Buffer, Bound, Buffer>(zlib.brotliDecompress),
-  zstd: promisify<Buffer, Bound, Buffer>(zlib.zstdDecompress),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
 };
 
 /** Supported encodings, for `Accept-Encoding`. */
@@ -64,12 +61,9 @@ export async function readBody(body: Readable, { encoding, bytesMax, place }: Bo
   try {
     return await unpack(packed, { maxOutputLength });
   } catch (error) {
-    throw shapeError(
-      place,
-      isTooLarge(error)
-        ? `${length} bytes decompress to more than ${maxOutputLength}`
-        : `the compressed body is damaged or truncated`,
-    );
+    const isTooLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
+    const words = `${length} bytes decompress to more than ${maxOutputLength}`;
+    throw shapeError(place, isTooLarge ? words : 'the compressed body is damaged or truncated');
   }
 }
 
@@ -93,8 +87,4 @@ function chooseUnpack(encoding: string | undefined): Unpack | 'unknown' | null {
 /** RFC 1950: method 8, and the first two bytes a multiple of 31. */
 function hasZlibHeader(bytes: Buffer): boolean {
   return bytes.length >= 2 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
 }

@@ -6,18 +6,9 @@ import { type Fault, networkFault } from '../../network/faults.ts';
 import type { Question } from '../connector.ts';
 
 /** The part of a question that goes over the wire. */
-export type HttpQuestion = Pick<
-  Question<unknown>,
-  | 'method'
-  | 'url'
-  | 'headers'
-  | 'body'
-  | 'acceptStatuses'
-  | 'allowEmpty'
-  | 'acceptAnyType'
-  | 'isConditional'
-  | 'maxAgeMs'
-> & { readonly reads?: 'json' | 'text' | 'folder' | 'bytes' };
+export type HttpQuestion = Omit<Question<unknown>, 'name' | 'priority' | 'schema' | 'isRepeatable' | 'reads'> & {
+  readonly reads?: Question<unknown>['reads'] | 'bytes';
+};
 
 const ASK_OWNER = 'Check that it is running and can be reached from here.';
 
@@ -36,20 +27,13 @@ export function requestPlace(method: string, url: URL): string {
 export function toStatusError(error: unknown, place: string): StatusError {
   if (isStatusError(error)) return error;
   const { code, fault, words } = networkFault(error);
-  if (code === 'UND_ERR_INVALID_ARG') {
-    return new StatusError({
-      code: 'CONFIG_INVALID',
-      message: `${place}: the address or a header contains characters that HTTP does not allow. Check the key or password for line breaks.`,
-      context: { fault: 'address' },
-    });
-  }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
+  if (code === 'UND_ERR_INVALID_ARG') return unsendable(place);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError'))
     return shapeError(place, 'the response is not valid HTTP');
-  }
   const proxyStatus = PROXY_REFUSAL.exec(error instanceof Error ? error.message : '')?.[1];
   if (proxyStatus !== undefined) {
     const refused = `the proxy refused to connect (status ${proxyStatus}). Check HTTPS_PROXY, its user and password, and NO_PROXY`;
-    return unreachable(place, 'connect', { words: refused, cause: error });
+    return unreachable(place, 'connect', refused, error);
   }
   if (TLS_CODE.test(code)) {
     return new StatusError({
@@ -59,15 +43,17 @@ export function toStatusError(error: unknown, place: string): StatusError {
       context: { fault: 'tls', cause: code },
     });
   }
-  return unreachable(place, fault, { words, cause: error });
+  return unreachable(place, fault, words, error);
+}
+
+/** For addresses and headers that can't be sent. */
+export function unsendable(place: string): StatusError {
+  const message = `${place}: the address or a header contains characters that HTTP does not allow. Check the key or password for line breaks.`;
+  return new StatusError({ code: 'CONFIG_INVALID', message, context: { fault: 'address' } });
 }
 
 /** For missing and incomplete responses. */
-export function unreachable(
-  place: string,
-  fault: Fault,
-  { words, cause }: { readonly words: string; readonly cause?: unknown },
-): StatusError {
+export function unreachable(place: string, fault: Fault, words: string, cause?: unknown): StatusError {
   return new StatusError({
     code: 'UPSTREAM_UNREACHABLE',
     message: `${place}: ${words}. ${ASK_OWNER}`,
@@ -78,11 +64,10 @@ export function unreachable(
 
 /** For responses that can't be read. */
 export function shapeError(place: string, words: string, own: string | null = null): StatusError {
-  return new StatusError({
-    code: 'UPSTREAM_SHAPE',
-    message:
-      `${place}: ${own === null ? words : `it answered with an error: ${own}`}. The last good data is kept. ${own === null ? 'Check that the address points to the API.' : ''}`.trimEnd(),
-  });
+  const [said, advice] =
+    own === null ? [words, ' Check that the address points to the API.'] : [`it answered with an error: ${own}`, ''];
+  const message = `${place}: ${said}. The last good data is kept.${advice}`;
+  return new StatusError({ code: 'UPSTREAM_SHAPE', message });
 }
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
@@ -99,11 +84,7 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 /** The error for an unexpected status: 429 is limited, 408 and 5xx failed, and all others refused. */
 export function errorForStatus(
   place: string,
-  {
-    status,
-    retryAt,
-    words: own = null,
-  }: { readonly status: number; readonly retryAt: EpochMs | null; readonly words?: string | null },
+  { status, retryAt, words: own = null }: { status: number; retryAt: EpochMs | null; words?: string | null },
 ): StatusError {
   const code: ErrorCode =
     status === 429 ? 'UPSTREAM_LIMITED' : status === 408 || status >= 500 ? 'UPSTREAM_FAILED' : 'UPSTREAM_REFUSED';

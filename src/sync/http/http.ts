@@ -4,51 +4,42 @@
  */
 
 import { hash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { isStatusError, type StatusError } from '../../errors.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
 import { createDispatcher, type Dispatcher } from '../../network/dispatcher.ts';
 import { type ProxySettings, proxyText } from '../../network/proxy.ts';
 import { ACCEPTED_ENCODINGS, dropBody, readBody } from './body.ts';
-import type { HttpQuestion } from './http-faults.ts';
 import {
   errorForStatus,
+  type HttpQuestion,
   ownWords,
   requestPlace,
   shapeError,
   tooOld,
   toStatusError,
   unreachable,
+  unsendable,
 } from './http-faults.ts';
 import { parseJson, plainText } from './json.ts';
 import { isPrivateHost, leadsToPrivate, lookupPublic, privateAddress } from './public-only.ts';
 import { parseHttpDate, parseRemaining, parseRetryAfter } from './retry-after.ts';
 
-export interface HttpLimits {
-  readonly connectMs: number;
-  /** From sending the request to the last header. */
-  readonly headersMs: number;
-  /** Longest pause between two chunks of the body. */
-  readonly idleMs: number;
-  /** For one question, including redirects. */
-  readonly totalMs: number;
-  /** Size limit of a body, compressed and decompressed. */
-  readonly bytesMax: number;
-  readonly redirectsMax: number;
-  /** Sockets to one origin. */
-  readonly connectionsMax: number;
-}
-
-export const HTTP_LIMITS: HttpLimits = Object.freeze({
+export const HTTP_LIMITS = Object.freeze({
   connectMs: 5 * SECOND_MS,
+  /** From sending the request to the last header. */
   headersMs: 10 * SECOND_MS,
+  /** Longest pause between two chunks of the body. */
   idleMs: 10 * SECOND_MS,
+  /** For one question, including redirects. */
   totalMs: 30 * SECOND_MS,
+  /** Size limit of a body, compressed and decompressed. */
   bytesMax: 16 * 1024 * 1024,
   redirectsMax: 3,
+  /** Sockets to one origin. */
   connectionsMax: 8,
 });
+export type HttpLimits = Readonly<Record<keyof typeof HTTP_LIMITS, number>>;
 
 /** How much of an error page is read to free the connection. */
 const DISCARDED_BYTES_MAX = 64 * 1024;
@@ -79,17 +70,7 @@ export interface HttpAnswer {
   readonly remaining: number | null;
 }
 
-export interface Http {
-  /**
-   * Sends one question and returns the answer.
-   *
-   * @throws UPSTREAM_UNREACHABLE, UPSTREAM_FAILED and UPSTREAM_LIMITED (both with `retryAt` if given), UPSTREAM_REFUSED,
-   *   UPSTREAM_SHAPE, CONFIG_INVALID for an address or header that can't be sent, and whatever `permit` throws. Messages
-   *   contain origin and path, never query, headers or body.
-   */
-  readonly request: (question: HttpQuestion, context: HttpContext) => Promise<HttpAnswer>;
-  readonly close: () => Promise<void>;
-}
+export type Http = ReturnType<typeof createHttp>;
 
 export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
@@ -102,41 +83,45 @@ export interface HttpOptions {
 }
 
 /** Creates the client for upstreams. It keeps connections open until it is closed. */
-export function createHttp(options: HttpOptions = {}): Http {
+export function createHttp({ isPublicOnly = false, proxy, ...options }: HttpOptions = {}) {
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
-  const isPublicOnly = options.isPublicOnly ?? false;
+  const lookup = isPublicOnly ? lookupPublic : undefined;
   const dispatchers = new Map<string | undefined, Dispatcher>();
-  const dispatcherFor = (ca: string | undefined): Dispatcher =>
-    dispatchers.getOrInsertComputed(ca, () =>
-      createDispatcher({ ...limits, ca, proxy: options.proxy, lookup: isPublicOnly ? lookupPublic : undefined }),
-    );
-  const revalidation = createRevalidation();
+  const client: Client = {
+    limits,
+    isPublicOnly,
+    isProxied: proxy !== undefined && proxyText(proxy) !== null,
+    revalidation: createRevalidation(),
+    dispatcherFor: (ca = options.ca) =>
+      dispatchers.getOrInsertComputed(ca, () => createDispatcher({ ...limits, ca, proxy, lookup })),
+  };
   return {
-    request: (question, context) =>
-      request(dispatcherFor(context.ca ?? options.ca), limits, {
-        question,
-        context,
-        isPublicOnly,
-        isProxied: options.proxy !== undefined && proxyText(options.proxy) !== null,
-        revalidation,
-      }),
+    /**
+     * Sends one question and returns the answer.
+     *
+     * @throws UPSTREAM_UNREACHABLE, UPSTREAM_FAILED and UPSTREAM_LIMITED (both with `retryAt` if given), UPSTREAM_REFUSED,
+     *   UPSTREAM_SHAPE, CONFIG_INVALID for an address or header that can't be sent, and whatever `permit` throws. Messages
+     *   contain origin and path, never query, headers or body.
+     */
+    request: (question: HttpQuestion, context: HttpContext) => request(client, question, context),
     close: async () => {
       await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
     },
   };
 }
 
-interface Exchange {
-  readonly question: HttpQuestion;
-  readonly context: HttpContext;
+interface Client {
+  readonly limits: HttpLimits;
   readonly isPublicOnly: boolean;
   /** Whether there may be a proxy, which resolves names itself. */
   readonly isProxied: boolean;
-  readonly revalidation: Revalidation;
+  readonly revalidation: ReturnType<typeof createRevalidation>;
+  /** Certificates that are not given are those of the client. */
+  readonly dispatcherFor: (ca: string | undefined) => Dispatcher;
 }
 
-async function request(agent: Dispatcher, limits: HttpLimits, exchange: Exchange): Promise<HttpAnswer> {
-  const { question, context } = exchange;
+async function request(client: Client, question: HttpQuestion, context: HttpContext): Promise<HttpAnswer> {
+  const { limits, revalidation } = client;
   const start = parseAddress(question);
   const place = requestPlace(question.method, start);
   await context.permit?.();
@@ -148,14 +133,14 @@ async function request(agent: Dispatcher, limits: HttpLimits, exchange: Exchange
   try {
     let url = start;
     for (let redirects = 0; ; redirects += 1) {
-      if (exchange.isPublicOnly && (isPrivateHost(url) || (exchange.isProxied && (await leadsToPrivate(url)))))
+      if (client.isPublicOnly && (isPrivateHost(url) || (client.isProxied && (await leadsToPrivate(url)))))
         throw privateAddress();
       // After a redirect, the tag belongs to another response.
-      const conditions = redirects === 0 ? exchange.revalidation.headersFor(question, at) : {};
-      const response = await agent.request(toRequest(question, url, { signal, conditions }));
+      const conditions = redirects === 0 ? revalidation.headersFor(question, at) : null;
+      const sent = toRequest(question, url, conditions ?? {});
+      const response = await client.dispatcherFor(context.ca).request({ ...sent, signal });
       const target = redirectTarget(response, { url, place, question });
-      if (target === null)
-        return await toAnswer(response, { ...exchange, place, at, limits, isFirst: redirects === 0, conditions });
+      if (target === null) return await toAnswer(response, { client, question, context, place, at, conditions });
       await discard(response);
       if (redirects === limits.redirectsMax)
         throw refusedRedirect(place, response.statusCode, `more than ${limits.redirectsMax} redirects`);
@@ -165,29 +150,23 @@ async function request(agent: Dispatcher, limits: HttpLimits, exchange: Exchange
   } catch (error) {
     if (isStatusError(error)) throw error;
     if (deadline.signal.aborted)
-      throw unreachable(place, 'timeout', { words: `no complete response within ${totalMs / SECOND_MS} s` });
-    if (context.signal?.aborted === true) throw unreachable(place, 'stopped', { words: 'the request was cancelled' });
+      throw unreachable(place, 'timeout', `no complete response within ${totalMs / SECOND_MS} s`);
+    if (context.signal?.aborted === true) throw unreachable(place, 'stopped', 'the request was cancelled');
     throw toStatusError(error, place);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function parseAddress(question: HttpQuestion): URL {
+function parseAddress({ method, ...question }: HttpQuestion): URL {
   const url = URL.parse(question.url);
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '') return url;
-  throw unsendable(question.method);
+  throw unsendable(`${method} (unreadable address)`);
 }
 
-function unsendable(method: string): StatusError {
-  return toStatusError(Object.assign(new Error(), { code: 'UND_ERR_INVALID_ARG' }), `${method} (unreadable address)`);
-}
+type Conditions = Readonly<Record<string, string>>;
 
-function toRequest(
-  question: HttpQuestion,
-  url: URL,
-  { signal, conditions }: { readonly signal: AbortSignal; readonly conditions: Readonly<Record<string, string>> },
-): { origin: string } & Dispatcher.RequestOptions {
+function toRequest(question: HttpQuestion, url: URL, conditions: Conditions) {
   return {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
@@ -201,23 +180,22 @@ function toRequest(
       ...Object.fromEntries(Object.entries(question.headers).map(([name, value]) => [name.toLowerCase(), value])),
     },
     body: question.body === undefined ? null : JSON.stringify(question.body),
-    signal,
   };
 }
 
-interface Reading extends Exchange {
+interface Exchange {
+  readonly client: Client;
+  readonly question: HttpQuestion;
+  readonly context: HttpContext;
   readonly place: string;
   readonly at: EpochMs;
-  readonly limits: HttpLimits;
-  /** False: it was redirected. */
-  readonly isFirst: boolean;
-  /** The conditional headers, with which a 304 is a valid answer. */
-  readonly conditions: Readonly<Record<string, string>>;
+  /** The conditional headers, with which a 304 is a valid answer; null: it was redirected. */
+  readonly conditions: Conditions | null;
 }
 
-async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Promise<HttpAnswer> {
+async function toAnswer(response: Dispatcher.ResponseData, exchange: Exchange): Promise<HttpAnswer> {
   const { statusCode: status, headers } = response;
-  const { question, context, place, at, limits, revalidation, isFirst, conditions } = reading;
+  const { client, question, context, place, at, conditions } = exchange;
   const now = context.now();
   const theirNow = parseHttpDate(typeof headers['date'] === 'string' ? headers['date'] : '', now);
   const facts = {
@@ -230,8 +208,8 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
     await discard(response);
     throw tooOld(place, ageMs);
   }
-  const isSame = status === 304 && Object.keys(conditions).length > 0;
-  const before = isSame ? revalidation.recall(question) : undefined;
+  const isSame = status === 304 && Object.keys(conditions ?? {}).length > 0;
+  const before = isSame ? client.revalidation.recall(question) : undefined;
   if (before !== undefined) {
     await discard(response);
     return { ...facts, status: 200, payload: before.payload };
@@ -240,8 +218,8 @@ async function toAnswer(response: Dispatcher.ResponseData, reading: Reading): Pr
     const words = await readWords(response, Object.values(question.headers));
     throw errorForStatus(place, { status, retryAt: parseRetryAfter(headers['retry-after'], { now, theirNow }), words });
   }
-  const payload = await readPayload(response, { ...question, place, bytesMax: limits.bytesMax });
-  if (isFirst) revalidation.remember(question, { headers, payload, at });
+  const payload = await readPayload(response, question, { place, bytesMax: client.limits.bytesMax });
+  if (conditions !== null) client.revalidation.remember(question, { headers, payload, at });
   return { ...facts, status, payload };
 }
 
@@ -259,13 +237,8 @@ async function readWords(response: Dispatcher.ResponseData, secrets: readonly st
   }
   const timer = setTimeout(() => dropBody(body), DISCARD_MS);
   try {
-    const encoding = headers['content-encoding'];
-    const bounds = {
-      bytesMax: DISCARDED_BYTES_MAX,
-      place: '',
-      encoding: Array.isArray(encoding) ? encoding[0] : encoding,
-    };
-    const parsed = parseJson(await readBody(body, bounds));
+    const encoding = [headers['content-encoding']].flat()[0];
+    const parsed = parseJson(await readBody(body, { encoding, bytesMax: DISCARDED_BYTES_MAX, place: '' }));
     return parsed.isValid ? ownWords(parsed.value, secrets) : null;
   } catch {
     return null;
@@ -284,14 +257,9 @@ async function discard(response: Dispatcher.ResponseData): Promise<void> {
 
 /** The target of a redirect; null if it isn't one. Credentials are never sent to another origin, and a POST is never repeated. */
 function redirectTarget(
-  response: {
-    readonly statusCode: number;
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-    readonly body: Readable;
-  },
+  { statusCode, headers, body }: Dispatcher.ResponseData,
   { url, place, question }: { readonly url: URL; readonly place: string; readonly question: HttpQuestion },
 ): URL | null {
-  const { statusCode, headers } = response;
   if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
   const location = headers['location'];
   const target = typeof location === 'string' ? URL.parse(location, url) : null;
@@ -303,17 +271,15 @@ function redirectTarget(
         : target.origin !== url.origin || target.username !== ''
           ? 'to another origin, which must not get the key'
           : null;
-  if (fault === null && target !== null) return target;
-  dropBody(response.body);
-  throw refusedRedirect(place, statusCode, fault ?? 'without a target address');
+  if (fault === null) return target;
+  dropBody(body);
+  throw refusedRedirect(place, statusCode, fault);
 }
 
 /** The error for a redirect that isn't followed, with the reason. */
 function refusedRedirect(place: string, status: number, words: string): StatusError {
-  return errorForStatus(`${place}: redirect rejected (${words}); set the final address in the configuration`, {
-    status,
-    retryAt: null,
-  });
+  const refused = `${place}: redirect rejected (${words}); set the final address in the configuration`;
+  return errorForStatus(refused, { status, retryAt: null });
 }
 
 // Conditional requests: remembers the validators and the parsed body of earlier answers.
@@ -330,31 +296,27 @@ interface Remembered {
   readonly at: EpochMs;
 }
 
-interface Revalidation {
-  /** Headers that make the request conditional; empty if it isn't conditional or nothing is remembered. */
-  readonly headersFor: (question: HttpQuestion, now: EpochMs) => Readonly<Record<string, string>>;
-  /** The previous answer, for a 304; undefined: there is none, so a 304 is an error. */
-  readonly recall: (question: HttpQuestion) => { readonly payload: unknown } | undefined;
-  readonly remember: (
-    question: HttpQuestion,
-    answer: { readonly headers: Readonly<Record<string, unknown>>; readonly payload: unknown; readonly at: EpochMs },
-  ) => void;
-}
-
 /** Remembers answers in memory, by address and headers. */
-function createRevalidation(): Revalidation {
+function createRevalidation() {
   const answers = new LRUCache<string, Remembered>({ max: ANSWERS_MAX });
+  /** The previous answer, for a 304; undefined: there is none, so a 304 is an error. */
+  const recall = (question: HttpQuestion): Remembered | undefined =>
+    question.isConditional === true ? answers.get(cacheKey(question)) : undefined;
   return {
-    headersFor: (question, now) => {
-      const known = question.isConditional === true ? answers.get(cacheKey(question)) : undefined;
+    recall,
+    /** Headers that make the request conditional; empty if it isn't conditional or nothing is remembered. */
+    headersFor: (question: HttpQuestion, now: EpochMs): Conditions => {
+      const known = recall(question);
       if (known === undefined || now - known.at > BELIEVED_MS || now < known.at) return {};
       return {
         ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
         ...(known.lastModified === null ? {} : { 'if-modified-since': known.lastModified }),
       };
     },
-    recall: (question) => (question.isConditional === true ? answers.get(cacheKey(question)) : undefined),
-    remember: (question, { headers, payload, at }) => {
+    remember: (
+      question: HttpQuestion,
+      { headers, payload, at }: { headers: Readonly<Record<string, unknown>>; payload: unknown; at: EpochMs },
+    ): void => {
       if (question.isConditional !== true || question.method !== 'GET') return;
       const etag = headerValue(headers['etag']);
       const lastModified = headerValue(headers['last-modified']);
@@ -376,61 +338,36 @@ function headerValue(value: unknown): string | null {
 
 // Reads bodies: complete JSON, text or bytes of the expected type.
 
-interface WireAnswer {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Readable;
-}
-
-interface PayloadRules extends Pick<HttpQuestion, 'reads' | 'allowEmpty' | 'acceptAnyType'> {
-  /** The request, for messages. */
-  readonly place: string;
-  readonly bytesMax: number;
-}
-
 /**
  * The parsed body; null if it is empty or not JSON, and that is allowed.
  *
  * @throws UPSTREAM_SHAPE, and whatever the stream fails with
  */
-async function readPayload({ headers, body }: WireAnswer, rules: PayloadRules): Promise<unknown> {
-  const { place, bytesMax, allowEmpty } = rules;
+async function readPayload(
+  { headers, body }: Dispatcher.ResponseData,
+  { reads, allowEmpty, acceptAnyType }: HttpQuestion,
+  { place, bytesMax }: { readonly place: string; readonly bytesMax: number },
+): Promise<unknown> {
   const type = String(headers['content-type'] ?? '');
-  const isText = rules.reads === 'text' || rules.reads === 'bytes';
+  const isJson = reads !== 'text' && reads !== 'bytes';
   // The type is checked before the body is read.
-  const isTypeRefused = !isText && rules.acceptAnyType !== true && !isJsonType(type);
+  const isTypeRefused = isJson && acceptAnyType !== true && !isJsonType(type);
   if (isTypeRefused && allowEmpty !== true) {
     dropBody(body);
     throw shapeError(place, `the response is ${typeWords(type)}, not JSON`);
   }
-  const encoding = headers['content-encoding'];
-  const bytes = await readBody(body, {
-    encoding: Array.isArray(encoding) ? encoding.join(',') : encoding,
-    bytesMax,
-    place,
-  });
+  const encoding = [headers['content-encoding'] ?? []].flat().join(',');
+  const bytes = await readBody(body, { encoding, bytesMax, place });
   if (allowEmpty === true && (bytes.length === 0 || isTypeRefused)) return null;
+  const parsed = isJson ? parseJson(bytes) : null;
+  if (parsed?.isValid === false) throw shapeError(place, `the response ${parsed.reason}`);
+  // Where the body ends with the connection, a truncated one looks complete. A truncated number is still a number, but a
+  // truncated list or object isn't valid.
+  const closesItself = typeof parsed?.value === 'object' && parsed.value !== null;
   const isEndKnown = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  if (rules.reads === 'bytes') return wholeBytes(bytes, isEndKnown, place);
-  return isText ? readText(bytes, isEndKnown, place) : readJson(bytes, isEndKnown, place);
-}
-
-/** @param isEndKnown  false: the body ends with the connection, so a truncated body looks complete */
-function wholeBytes(bytes: Buffer, isEndKnown: boolean, place: string): Buffer {
-  if (!isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
-  return bytes;
-}
-
-function readText(bytes: Buffer, isEndKnown: boolean, place: string): string {
-  return plainText(new TextDecoder().decode(wholeBytes(bytes, isEndKnown, place)));
-}
-
-function readJson(bytes: Buffer, isEndKnown: boolean, place: string): unknown {
-  const parsed = parseJson(bytes);
-  if (!parsed.isValid) throw shapeError(place, `the response ${parsed.reason}`);
-  // A truncated number is still a number, but a truncated list or object isn't valid.
-  const closesItself = typeof parsed.value === 'object' && parsed.value !== null;
   if (!closesItself && !isEndKnown) throw shapeError(place, 'it is not clear whether the response is complete');
-  return parsed.value;
+  if (parsed !== null) return parsed.value;
+  return reads === 'bytes' ? bytes : plainText(new TextDecoder().decode(bytes));
 }
 
 /** By hand, because nothing else of the header is used. */

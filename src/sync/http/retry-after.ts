@@ -9,9 +9,12 @@ import { type EpochMs, HOUR_MS, SECOND_MS, toEpochMs } from '../../model/time.ts
 export const RETRY_AFTER_MAX_MS = HOUR_MS;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const IMF_FIXDATE = /^[A-Z][a-z]{2}, (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
-const RFC_850 = /^[A-Z][a-z]+day, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
-const ASCTIME = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
+/** IMF-fixdate, RFC 850 and asctime. */
+const FORMATS = [
+  /^[A-Z][a-z]{2}, (?<day>\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<clock>\d{2}:\d{2}:\d{2}) GMT$/,
+  /^[A-Z][a-z]+day, (?<day>\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\d{2}) (?<clock>\d{2}:\d{2}:\d{2}) GMT$/,
+  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<clock>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/,
+];
 
 /**
  * The time before which nothing may be requested, by our clock; null if the header is missing, malformed or in the past.
@@ -44,28 +47,23 @@ function retryWait(value: string, now: EpochMs, theirNow: EpochMs | null): numbe
 }
 
 /**
- * Parses an HTTP date in one of its three formats; null for anything else.
+ * Parses an HTTP date in one of its three formats; null for anything else. A leap second (60) counts as the next second.
  *
  * @param now decides the century of years with two digits: never more than 50 years ahead
  */
 export function parseHttpDate(value: string, now: EpochMs): EpochMs | null {
-  const imf = IMF_FIXDATE.exec(value);
-  if (imf !== null) return instant([imf[3], imf[2], imf[1], imf[4], imf[5], imf[6]]);
-  const asctime = ASCTIME.exec(value);
-  if (asctime !== null) return instant([asctime[6], asctime[1], asctime[2], asctime[3], asctime[4], asctime[5]]);
-  const rfc850 = RFC_850.exec(value);
-  if (rfc850 === null) return null;
-  const thisYear = new Date(now).getUTCFullYear();
-  const guess = Math.floor(thisYear / 100) * 100 + Number(rfc850[3]);
-  const year = guess > thisYear + 50 ? guess - 100 : guess;
-  return instant([String(year), rfc850[2], rfc850[1], rfc850[4], rfc850[5], rfc850[6]]);
+  const fields = FORMATS.map((format) => format.exec(value)?.groups).find((groups) => groups !== undefined);
+  if (fields === undefined) return null;
+  const { year = '', month = '', day, clock = '' } = fields;
+  const monthIndex = MONTHS.indexOf(month);
+  const [hour = 0, minute = 0, second = 0] = clock.split(':').map(Number);
+  if (monthIndex === -1 || Number(day) < 1 || Number(day) > 31 || hour > 23 || minute > 59 || second > 60) return null;
+  const fullYear = year.length === 2 ? toFullYear(Number(year), now) : Number(year);
+  return toEpochMs(Date.UTC(fullYear, monthIndex, Number(day), hour, minute, second));
 }
 
-/** From year, name of the month, day, hour, minute and second. A leap second (60) counts as the next second. */
-function instant(fields: readonly (string | undefined)[]): EpochMs | null {
-  const [year, monthName, day, hour, minute, second] = fields;
-  const month = MONTHS.indexOf(monthName ?? '');
-  if (month === -1 || Number(day) < 1 || Number(day) > 31) return null;
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return null;
-  return toEpochMs(Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute), Number(second)));
+function toFullYear(year: number, now: EpochMs): number {
+  const thisYear = new Date(now).getUTCFullYear();
+  const guess = Math.floor(thisYear / 100) * 100 + year;
+  return guess > thisYear + 50 ? guess - 100 : guess;
 }
