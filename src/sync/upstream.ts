@@ -1,35 +1,10 @@
 /** A configured upstream, bound to its connector. */
 
-import { scryptSync } from 'node:crypto';
-import type { Learned } from '../model/observation.ts';
-import type { ChannelResource, Connector, Limits, Probe, Pull, PullContext } from './connector.ts';
-import type { Check } from './connectors/check.ts';
-import { type BackfillMemory, createBackfillMemory } from './pass/backfill.ts';
+import { hash, scryptSync } from 'node:crypto';
+import { type EpochMs, HOUR_MS } from '../model/time.ts';
+import type { Answer, Connector, Limits, PullContext, Question } from './connector.ts';
 
-export interface Upstream {
-  readonly id: string;
-  readonly kind: string;
-  readonly limits: Limits;
-  /** Certificates (PEM) trusted instead of the system's; null: the system's. */
-  readonly ca: string | null;
-  /** Whether it may define status pages. */
-  readonly definesPages: boolean;
-  /** Public address of someone else's status page that it reads; null: it reads our own systems. */
-  readonly vendorPage: string | null;
-  /** Interval between passes. Data is stale after two intervals without an answer. */
-  readonly intervalMs: number;
-  readonly pull: (context: PullContext) => Pull<Learned>;
-  /** Absent: its lists say all. */
-  readonly probe?: (context: PullContext) => Pull<Probe>;
-  /** Absent: it has no notification channels. */
-  readonly channels?: (context: PullContext) => Pull<readonly ChannelResource[]>;
-  /** The checks that this installation makes for it; absent: none. */
-  readonly checks?: (context: PullContext) => Pull<readonly Check[]>;
-  /** Answers of an unfinished backfill. */
-  readonly backfill: BackfillMemory;
-  /** Changes when the options change; reveals no secrets. */
-  readonly fingerprint: () => string;
-}
+export type Upstream = ReturnType<typeof bindUpstream>;
 
 export interface UpstreamSettings {
   readonly id: string;
@@ -49,33 +24,72 @@ export function bindUpstream(
     'kind' | 'limits' | 'definesPages' | 'vendorPage' | 'pull' | 'probe' | 'channels' | 'checks'
   >,
   settings: UpstreamSettings,
-): Upstream {
+) {
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;
-  const { probe, channels, checks } = connector;
+  const { kind, limits, definesPages = false, vendorPage, pull, probe, channels, checks } = connector;
+  const ca = settings.ca ?? null;
   let fingerprint: string | null = null;
   return {
     id,
-    kind: connector.kind,
-    limits: settings.limits ?? connector.limits,
-    ca: settings.ca ?? null,
-    definesPages: connector.definesPages ?? false,
-    vendorPage: connector.vendorPage?.(parsed) ?? null,
+    kind,
+    limits: settings.limits ?? limits,
+    /** Certificates (PEM) trusted instead of the system's; null: the system's. */
+    ca,
+    /** Whether it may define status pages. */
+    definesPages,
+    /** Public address of someone else's status page that it reads; null: it reads our own systems. */
+    vendorPage: vendorPage?.(parsed) ?? null,
+    /** Interval between passes. Data is stale after two intervals without an answer. */
     intervalMs,
-    pull: (context) => connector.pull(parsed, context),
-    ...(probe === undefined ? {} : { probe: (context: PullContext) => probe(parsed, context) }),
-    ...(channels === undefined ? {} : { channels: (context: PullContext) => channels(parsed, context) }),
-    ...(checks === undefined ? {} : { checks: (context: PullContext) => checks(parsed, context) }),
+    pull: (context: PullContext) => pull(parsed, context),
+    /** Undefined: its lists say all. */
+    probe: probe && ((context: PullContext) => probe(parsed, context)),
+    /** Undefined: it has no notification channels. */
+    channels: channels && ((context: PullContext) => channels(parsed, context)),
+    /** The checks that this installation makes for it; undefined: none. */
+    checks: checks && ((context: PullContext) => checks(parsed, context)),
+    /** Answers of an unfinished backfill. */
     backfill: createBackfillMemory(),
-    fingerprint: () => {
+    /** Changes when the options change; reveals no secrets. */
+    fingerprint: (): string => {
       // Slow on purpose: the fingerprint is stored, and must not help to guess a weak password.
-      fingerprint ??= scryptSync(
-        (JSON.stringify(options) ?? '') + (settings.ca ?? ''),
-        `pharos upstream ${id}`,
-        12,
-      ).toString('hex');
+      fingerprint ??= scryptSync((JSON.stringify(options) ?? '') + (ca ?? ''), `pharos upstream ${id}`, 12).toString(
+        'hex',
+      );
       return fingerprint;
     },
   };
+}
+
+/** Older pages no longer fit newer ones. */
+const KEPT_MS = HOUR_MS;
+/** A few tens of megabytes at most; more than a connector asks for. */
+const ANSWERS_MAX = 250;
+
+/**
+ * Keeps answers of a backfill while some of it waits for quota or fails, so that a long list continues where the last pass stopped, not
+ * at its first page. Of one upstream; lasts until the process ends.
+ */
+export function createBackfillMemory() {
+  const answers = new Map<string, Answer<unknown> & { readonly at: EpochMs }>();
+  return {
+    /** The earlier answer to this question; null: there is none, or it is too old. */
+    recall: (question: Question<unknown>, now: EpochMs): Answer<unknown> | null => {
+      const answer = answers.get(questionKey(question));
+      return answer !== undefined && Math.abs(now - answer.at) < KEPT_MS ? answer : null;
+    },
+    keep: (question: Question<unknown>, answer: Answer<unknown> & { readonly at: EpochMs }): void => {
+      const [oldest] = answers.keys();
+      if (answers.size >= ANSWERS_MAX && oldest !== undefined) answers.delete(oldest);
+      answers.set(questionKey(question), answer);
+    },
+    clear: () => answers.clear(),
+  };
+}
+
+/** The same for the same question in every pass. */
+export function questionKey({ name, method, url, body }: Question<unknown>): string {
+  return hash('sha256', JSON.stringify([name, method, url, body ?? null]), 'base64url').slice(0, 22);
 }

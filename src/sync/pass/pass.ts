@@ -77,12 +77,11 @@ export async function runPass(
   options: PassOptions = {},
 ): Promise<PassReport> {
   const startedAt = deps.now();
-  const { sleep, signal } = deps;
-  const leases = deps.leases ?? createLeases(deps.store.database);
-  const turns = createVendorTurns(upstreams, { sleep, signal, isSpread: options.isManual !== true });
+  const own = { ...deps, leases: deps.leases ?? createLeases(deps.store.database) };
+  const inTurn = createVendorTurns(upstreams, own, options.isManual !== true);
   const reports = await Promise.all(
     upstreams.map(async (upstream) => {
-      const report = await turns.inTurn(upstream, () => passOver(upstream, { ...deps, leases }, options));
+      const report = await inTurn(upstream, () => passOver(upstream, own, options));
       options.onReport?.(report);
       return report;
     }),
@@ -171,22 +170,14 @@ async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
   const runner = await createPassRunner(pass);
   const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record, lease });
   await rememberOutcome(pass, runner, outcome);
-  return toReport(outcome, {
-    upstreamId: upstream.id,
-    durationMs: deps.now() - startedAt,
-    tally: runner.tally(),
-    notes,
-  });
+  const durationMs = deps.now() - startedAt;
+  return toReport(outcome, { upstreamId: upstream.id, durationMs, tally: runner.tally(), notes });
 }
 
 /** Cuts what was recorded for the future, before the clock was set back. */
-async function cutFuture({
-  upstream,
-  deps: { store },
-  startedAt,
-  record,
-  lease,
-}: Pass): Promise<{ readonly record: UpstreamRecord | null; readonly notes: readonly Problem[] }> {
+async function cutFuture(pass: Pass): Promise<Pick<Pass, 'record'> & { readonly notes: readonly Problem[] }> {
+  const { upstream, startedAt, record, lease } = pass;
+  const { store } = pass.deps;
   const aheadMs = record === null ? 0 : await store.cutFuture(upstream.id, startedAt, lease);
   if (aheadMs === 0) return { record, notes: [] };
   const cut = (await store.upstreams()).get(upstream.id) ?? null;
@@ -201,19 +192,17 @@ async function createPassRunner({ upstream, deps, control, circuit, lease }: Pas
   const beforeRequest = async (): Promise<void> => {
     if (!(await deps.leases.confirm(lease))) throw superseded(lease);
   };
-  const { id: upstreamId, limits, ca, intervalMs, backfill } = upstream;
+  const { database } = deps.store;
+  const failed = await readFailedQuestions(database, upstream.id);
   return createRunner(
     {
-      upstreamId,
-      limits,
-      ca,
-      intervalMs,
-      backfill,
-      failed: await readFailedQuestions(deps.store.database, upstreamId),
+      ...upstream,
+      upstreamId: upstream.id,
+      failed,
       listCalls: control.listCalls,
       isHalfOpen: circuit.kind !== 'closed',
     },
-    { ...deps, quota: createQuota(deps.store.database, deps.random), stored: deps.store.database, beforeRequest },
+    { ...deps, quota: createQuota(database, deps.random), stored: database, beforeRequest },
   );
 }
 
@@ -221,16 +210,10 @@ async function createPassRunner({ upstream, deps, control, circuit, lease }: Pas
 async function rememberOutcome({ upstream, deps, lease }: Pass, runner: Runner, outcome: Outcome): Promise<void> {
   if (!deps.leases.seemsHeld(lease)) return;
   const { listCalls, failures } = runner.tally();
-  const now = deps.now();
+  const about = { failures, now: deps.now(), random: deps.random(), fingerprint: upstream.fingerprint };
   const next = (control: UpstreamControl): UpstreamControl =>
     outcome.kind === 'failed'
-      ? afterFailure(control, {
-          error: outcome.error,
-          failures,
-          now,
-          random: deps.random(),
-          fingerprint: upstream.fingerprint,
-        })
+      ? afterFailure(control, { ...about, error: outcome.error })
       : afterSuccess(control, listCalls);
   const { database } = deps.store;
   await writeFailedQuestions(database, upstream.id, runner.failures());
@@ -249,24 +232,12 @@ const GAP_MAX_MS = SECOND_MS;
 /** The part of the interval over which they are spread, so that one run is over well before the next. */
 const SPREAD_RATIO = 0.5;
 
-interface VendorTurns {
-  /** Runs the task at once for our own systems, and in turn for a vendor's page. */
-  readonly inTurn: <T>(upstream: Upstream, task: () => Promise<T>) => Promise<T>;
-}
-
-/** @param isSpread  false: somebody waits, so that they only do not all go at once */
-function createVendorTurns(
-  upstreams: readonly Upstream[],
-  {
-    sleep,
-    signal,
-    isSpread,
-  }: {
-    readonly sleep: (ms: number) => Promise<void>;
-    readonly signal: AbortSignal | undefined;
-    readonly isSpread: boolean;
-  },
-): VendorTurns {
+/**
+ * Returns what runs a task: at once for our own systems, and in turn for a vendor's page.
+ *
+ * @param isSpread  false: somebody waits, so that they only do not all go at once
+ */
+function createVendorTurns(upstreams: readonly Upstream[], { sleep, signal }: Deps, isSpread: boolean) {
   const vendors = upstreams.filter(({ vendorPage }) => vendorPage !== null);
   const intervalMs = Math.min(...vendors.map((upstream) => upstream.intervalMs));
   const gapMs = isSpread ? Math.min(GAP_MAX_MS, (intervalMs * SPREAD_RATIO) / vendors.length) : 0;
@@ -277,14 +248,12 @@ function createVendorTurns(
     if (!isFirst && gapMs > 0 && signal?.aborted !== true) await sleep(gapMs);
     isFirst = false;
   };
-  return {
-    inTurn: (upstream, task) => {
-      if (upstream.vendorPage === null) return task();
-      return running(async () => {
-        await starting(waitForTurn);
-        return task();
-      });
-    },
+  return <T>(upstream: Upstream, task: () => Promise<T>): Promise<T> => {
+    if (upstream.vendorPage === null) return task();
+    return running(async () => {
+      await starting(waitForTurn);
+      return task();
+    });
   };
 }
 
@@ -338,12 +307,10 @@ interface Failure {
 export function afterFailure(control: UpstreamControl, failure: Failure): UpstreamControl {
   const { error, now } = failure;
   const status = error.context['status'];
-  if (error.code === 'UPSTREAM_REFUSED' && (status === 401 || status === 403)) {
+  if (error.code === 'UPSTREAM_REFUSED' && (status === 401 || status === 403))
     return { ...control, refusedUntil: toEpochMs(now + REFUSED_MS), refusedFingerprint: failure.fingerprint() };
-  }
-  if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_FAILED') {
+  if (error.code !== 'UPSTREAM_UNREACHABLE' && error.code !== 'UPSTREAM_FAILED')
     return { ...control, failures: 0, openUntil: null, openings: 0 };
-  }
   const failures = control.failures + failure.failures;
   if (failures < FAILURES_MAX) return { ...control, failures };
   const longest = Math.min(OPEN_MAX_MS, OPEN_FIRST_MS * 2 ** Math.min(control.openings, 10));

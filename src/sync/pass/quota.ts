@@ -36,12 +36,13 @@ const HEADROOM_RATIO = 0.01;
 
 /** The windows that every request is bound by. */
 export function quotaWindows(limits: Limits): readonly Window[] {
-  const windows: Window[] = [];
-  if (limits.perMinute !== null)
-    windows.push({ lengthMs: MINUTE_MS + ARRIVAL_MS, requestsMax: limits.perMinute, isLowPriorityOnly: false });
-  if (limits.perHour !== null)
-    windows.push({ lengthMs: HOUR_MS + ARRIVAL_MS, requestsMax: limits.perHour, isLowPriorityOnly: false });
-  return windows;
+  const periods = [
+    [limits.perMinute, MINUTE_MS],
+    [limits.perHour, HOUR_MS],
+  ] as const;
+  return periods.flatMap(([requestsMax, ms]) =>
+    requestsMax === null ? [] : { lengthMs: ms + ARRIVAL_MS, requestsMax, isLowPriorityOnly: false },
+  );
 }
 
 /** Details are spread over this many passes, so that a burst doesn't use up the hour. */
@@ -117,12 +118,6 @@ export interface PassSize {
   readonly monitorsTotal: number;
 }
 
-interface Schedule {
-  readonly intervalMs: number;
-  /** Cron, five fields or six with seconds. */
-  readonly cron: string;
-}
-
 /** Whether the quota is enough for all lists, and for the details of all monitors. */
 export function hasRoom(limits: Limits, { intervalMs, ...size }: PassSize & { readonly intervalMs: number }): boolean {
   if (intervalMs < intervalMinMs(limits, size.listCallsPerPass)) return false;
@@ -130,8 +125,11 @@ export function hasRoom(limits: Limits, { intervalMs, ...size }: PassSize & { re
   return ageMs === null || ageMs <= DETAIL_AGE_MS_MAX;
 }
 
-/** The fastest even schedule that leaves room for details and history; null: none of an hour or less. */
-export function fastestSchedule(limits: Limits, size: PassSize): Schedule | null {
+/**
+ * The fastest even schedule that leaves room for details and history, as cron with five fields or six with seconds; null: none of an
+ * hour or less.
+ */
+export function fastestSchedule(limits: Limits, size: PassSize) {
   const step = EVEN_STEPS_S.find((seconds) => hasRoom(limits, { ...size, intervalMs: seconds * SECOND_MS }));
   return step === undefined ? null : { intervalMs: step * SECOND_MS, cron: toCron(step) };
 }
@@ -152,27 +150,29 @@ const BACKOFF_FIRST_MS = SECOND_MS;
 /** Longer than the longest window; older requests count for nothing. */
 const REMEMBERED_MS = HOUR_MS + 2 * ARRIVAL_MS;
 
-export interface Quota {
-  /**
-   * Records a request that is about to be sent, if all windows and the upstream's own "wait" allow it.
-   *
-   * @param windows without one that counts only low-priority requests, this is a list request
-   */
-  readonly reserve: (upstreamId: string, windows: readonly Window[], now: EpochMs) => Promise<Reservation>;
-  /**
-   * The upstream answered 429. No request is sent before `retryAt`, or without it, before a back-off that doubles, with full
-   * jitter. Returns that time.
-   */
-  readonly hold: (upstreamId: string, retryAt: EpochMs | null, now: EpochMs) => Promise<EpochMs>;
-  /** The upstream answered: resets the back-off. */
-  readonly release: (upstreamId: string) => Promise<void>;
-}
+export type Quota = ReturnType<typeof createQuota>;
 
 /** @param random  0 to 1, 1 excluded */
-export function createQuota(database: Database, random: () => number): Quota {
+export function createQuota(database: Database, random: () => number) {
   return {
-    reserve: (upstreamId, windows, now) => reserve(database, { upstreamId, windows, now }),
-    hold: (upstreamId, retryAt, now) =>
+    /**
+     * Records a request that is about to be sent, if all windows and the upstream's own "wait" allow it.
+     *
+     * @param windows without one that counts only low-priority requests, this is a list request
+     */
+    reserve: async (upstreamId: string, windows: readonly Window[], now: EpochMs): Promise<Reservation> => {
+      if (windows.length === 0) {
+        const { holdUntil } = await readControl(database, upstreamId);
+        if (holdUntil === null || holdUntil <= now) return { granted: true };
+        if (holdUntil <= now + RETRY_AFTER_MAX_MS) return { granted: false, notBefore: holdUntil };
+      }
+      return withLedger(database, upstreamId, (ledger) => reserveRequest(ledger, windows, now));
+    },
+    /**
+     * The upstream answered 429. No request is sent before `retryAt`, or without it, before a back-off that doubles, with full
+     * jitter. Returns that time.
+     */
+    hold: (upstreamId: string, retryAt: EpochMs | null, now: EpochMs): Promise<EpochMs> =>
       withLedger(database, upstreamId, async (ledger) => {
         const control = await ledger.control();
         const until = retryAt ?? toEpochMs(now + random() * backoffMs(control.limitedCount));
@@ -181,7 +181,8 @@ export function createQuota(database: Database, random: () => number): Quota {
         await ledger.setControl({ ...control, holdUntil, limitedCount: control.limitedCount + 1 });
         return holdUntil;
       }),
-    release: async (upstreamId) => {
+    /** The upstream answered: resets the back-off. */
+    release: async (upstreamId: string): Promise<void> => {
       if ((await readControl(database, upstreamId)).limitedCount === 0) return;
       await withLedger(database, upstreamId, async (ledger) =>
         ledger.setControl({ ...(await ledger.control()), limitedCount: 0 }),
@@ -193,18 +194,6 @@ export function createQuota(database: Database, random: () => number): Quota {
 /** The longest wait after this many 429 responses in a row, before jitter. */
 export function backoffMs(limitedCount: number): number {
   return Math.min(RETRY_AFTER_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(limitedCount, 30));
-}
-
-async function reserve(
-  database: Database,
-  { upstreamId, windows, now }: { upstreamId: string; windows: readonly Window[]; now: EpochMs },
-): Promise<Reservation> {
-  if (windows.length === 0) {
-    const { holdUntil } = await readControl(database, upstreamId);
-    if (holdUntil === null || holdUntil <= now) return { granted: true };
-    if (holdUntil <= now + RETRY_AFTER_MAX_MS) return { granted: false, notBefore: holdUntil };
-  }
-  return withLedger(database, upstreamId, (ledger) => reserveRequest(ledger, windows, now));
 }
 
 /** Records a request, in a transaction; or returns when it may be tried again. */

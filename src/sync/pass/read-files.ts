@@ -13,11 +13,6 @@ import { parseJson, plainText } from '../http/json.ts';
 /** There are tens or hundreds of posts; with more, this is the wrong folder. */
 const FILES_MAX = 10_000;
 
-/** Whether a question is answered from disk. */
-export function isFileQuestion(question: HttpQuestion): boolean {
-  return question.url.startsWith('file:');
-}
-
 /**
  * Answers a `file:` question with status 200.
  *
@@ -36,11 +31,8 @@ export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Pr
     if (isStatusError(error)) throw error;
     const words =
       (error as { code?: unknown }).code === 'ENOTDIR' ? 'expected a folder, found a file' : fileReason(error);
-    throw new StatusError({
-      code: 'UPSTREAM_REFUSED',
-      message: `Can’t read ${path}: ${words}. Check that it exists and that Pharos has access.`,
-      cause: error,
-    });
+    const message = `Can’t read ${path}: ${words}. Check that it exists and that Pharos has access.`;
+    throw new StatusError({ code: 'UPSTREAM_REFUSED', message, cause: error });
   }
 }
 
@@ -72,21 +64,15 @@ async function readFolder(path: string): Promise<readonly FolderFile[]> {
   const files: FolderFile[] = [];
   for (const { name } of visible.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const place = await placeWithin(root, name);
-    if ('fault' in place) {
-      files.push({ name, text: '', ...place });
-      continue;
-    }
-    const bytes = await readRegular(place.path, bytesLeft);
+    const bytes = 'fault' in place ? Buffer.alloc(0) : await readRegular(place.path, bytesLeft);
     bytesLeft -= bytes.length;
-    files.push({ name, text: plainText(new TextDecoder().decode(bytes)) });
+    const fault = 'fault' in place ? place : {};
+    files.push({ name, text: plainText(new TextDecoder().decode(bytes)), ...fault });
   }
   return files;
 }
 
-async function placeWithin(
-  root: string,
-  name: string,
-): Promise<{ readonly path: string } | { readonly fault: string }> {
+async function placeWithin(root: string, name: string): Promise<{ path: string } | { fault: string }> {
   const path = await realpath(join(root, name)).catch(() => null);
   if (path === null) return { fault: 'is a broken link' };
   if (!path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))

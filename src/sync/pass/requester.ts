@@ -1,12 +1,13 @@
 /** Sends one question over the network: waits for the quota, then makes as many attempts as allowed. */
 
+import { addAbortListener } from 'node:events';
 import { isStatusError, StatusError } from '../../errors.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import type { Reader } from '../../store/database.ts';
 import type { FailedQuestion } from '../../store/upstream-control.ts';
-import type { Limits, Question } from '../connector.ts';
+import type { Question } from '../connector.ts';
 import { HTTP_LIMITS, type Http, type HttpAnswer } from '../http/http.ts';
-import type { BackfillMemory } from './backfill.ts';
+import type { Upstream } from '../upstream.ts';
 import { backoffMs, type Demand, lowPriorityWindows, type Quota, quotaWindows } from './quota.ts';
 
 const ATTEMPTS_MAX = 3;
@@ -34,18 +35,14 @@ export interface RunnerDeps {
   readonly signal?: AbortSignal;
 }
 
-export interface RunnerSettings {
+export interface RunnerSettings extends Pick<Upstream, 'limits' | 'ca' | 'intervalMs'> {
   readonly upstreamId: string;
-  readonly limits: Limits;
-  /** Certificates (PEM) trusted instead of the usual ones; null: the usual ones. */
-  readonly ca: string | null;
-  readonly intervalMs: number;
   /** List requests of the last pass. This number is reserved for coming passes. */
   readonly listCalls: number;
   /** True: no retries, because a single request decides whether the upstream is back. */
   readonly isHalfOpen: boolean;
   /** Keeps answers of an unfinished backfill; absent: they aren't kept. */
-  readonly backfill?: BackfillMemory;
+  readonly backfill?: Upstream['backfill'];
   /** Optional questions that failed in passes before; absent: none. */
   readonly failed?: ReadonlyMap<string, FailedQuestion>;
 }
@@ -188,16 +185,10 @@ function isNearlySpent(run: RequestRun): boolean {
 }
 
 async function sleepUnlessStopped({ sleep, signal }: RunnerDeps, ms: number): Promise<void> {
-  if (signal === undefined) {
-    await sleep(ms);
-    return;
-  }
+  if (signal === undefined) return sleep(ms);
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
-  const stop = (): void => resolve();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
+  using _ = addAbortListener(signal, () => resolve());
   await Promise.race([sleep(ms, signal), stopped]);
-  signal.removeEventListener('abort', stop);
 }
 
 /** This error is about our own quota; nothing was sent. */

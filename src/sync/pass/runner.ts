@@ -2,10 +2,8 @@
  * Answers a connector's questions: order, parallel requests, shares of the quota, and validation, the same for all connectors.
  */
 
-import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
-import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, HOUR_MS, SECOND_MS } from '../../model/time.ts';
 import { issueWords, listFaults } from '../../schema/issue-words.ts';
 import type { Reader } from '../../store/database.ts';
@@ -15,9 +13,9 @@ import { readWritten } from '../../store/written/posts.ts';
 import { type Answer, type Asking, type LearnedPages, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import { type HttpQuestion, ownWords, requestPlace, shapeError } from '../http/http-faults.ts';
-import { type BackfillMemory, createBackfillMemory } from './backfill.ts';
+import { createBackfillMemory, questionKey } from '../upstream.ts';
 import { lowPriorityPerPass } from './quota.ts';
-import { isFileQuestion, readFileQuestion } from './read-files.ts';
+import { readFileQuestion } from './read-files.ts';
 import {
   isLowPriority,
   isOwnQuota,
@@ -47,37 +45,21 @@ export const NOTHING_ASKED: Readonly<Tally> = Object.freeze({
   remaining: null,
 });
 
-export interface Runner {
-  /**
-   * Returns what a connector's generator returns.
-   *
-   * @param onLearned  called with what is known of pages, before anything else is asked
-   * @throws StatusError; a bug in the connector becomes UPSTREAM_SHAPE with `context.isBug`
-   */
-  readonly run: <R>(pull: Pull<R>, onLearned?: (learned: LearnedPages) => Promise<void>) => Promise<R>;
-  readonly tally: () => Readonly<Tally>;
-  /** Optional questions that failed, each name once. */
-  readonly missed: () => readonly Problem[];
-  /** What to remember of optional questions that failed, or failed before (`RunnerSettings.failed`). */
-  readonly failures: FailureMemory['changes'];
-}
+export type Runner = ReturnType<typeof createRunner>;
+
+/** What is said of pages before anything else is asked. */
+type OnLearned = (learned: LearnedPages) => Promise<void>;
 
 /** Creates the runner of one pass over one upstream. */
-export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner {
-  const pass: PassRun = {
-    settings,
-    deps,
-    tally: { ...NOTHING_ASKED },
-    backfill: settings.backfill ?? createBackfillMemory(),
-    failures: createFailureMemory(settings.failed ?? new Map(), settings.intervalMs),
-    startedAt: deps.now(),
-    lowPriorityAsked: 0,
-    lowPriorityFailures: 0,
-    isBackfillOpen: false,
-    failed: new Map(),
-  };
+export function createRunner(settings: RunnerSettings, deps: RunnerDeps) {
+  const pass = startRun(settings, deps);
   return {
-    run: async (pull, onLearned = async () => undefined) => {
+    /**
+     * Returns what a connector's generator returns.
+     *
+     * @throws StatusError; a bug in the connector becomes UPSTREAM_SHAPE with `context.isBug`
+     */
+    run: async <R>(pull: Pull<R>, onLearned: OnLearned = async () => undefined): Promise<R> => {
       try {
         const result = await drive(pull, (asking) => answerAll(pass, asking, onLearned));
         if (!pass.isBackfillOpen) pass.backfill.clear();
@@ -86,31 +68,40 @@ export function createRunner(settings: RunnerSettings, deps: RunnerDeps): Runner
         throw isStatusError(error) ? error : unforeseen(`The connector of ${settings.upstreamId}`, error);
       }
     },
-    tally: () => ({ ...pass.tally }),
-    missed: () => missedIn(pass.failed),
+    tally: (): Readonly<Tally> => ({ ...pass.tally }),
+    /** Optional questions that failed, each name once. No failure becomes nothing: whatever a connector makes of it, it is reported. */
+    missed: () =>
+      [...pass.failed].map(([place, [first, ...others]]) => {
+        const message = `${first?.message ?? ''}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
+        return { kind: 'note' as const, place, message };
+      }),
+    /** What to remember of optional questions that failed, or failed before (`RunnerSettings.failed`), by question; null: it was answered. */
     failures: pass.failures.changes,
   };
 }
 
-interface PassRun extends RequestRun {
-  readonly backfill: BackfillMemory;
-  readonly failures: FailureMemory;
-  readonly startedAt: EpochMs;
-  /** Detail and backfill questions asked so far. */
-  lowPriorityAsked: number;
-  /** In a row. */
-  lowPriorityFailures: number;
-  /** Whether a question about the past waits or failed, so that the answers of the others are kept. */
-  isBackfillOpen: boolean;
-  /** Optional questions that failed, by name. */
-  readonly failed: Map<string, StatusError[]>;
+type PassRun = ReturnType<typeof startRun>;
+
+function startRun(settings: RunnerSettings, deps: RunnerDeps) {
+  return {
+    settings,
+    deps,
+    tally: { ...NOTHING_ASKED } as Tally,
+    backfill: settings.backfill ?? createBackfillMemory(),
+    failures: createFailureMemory(settings.failed ?? new Map(), settings.intervalMs),
+    startedAt: deps.now(),
+    /** Detail and backfill questions asked so far. */
+    lowPriorityAsked: 0,
+    /** In a row. */
+    lowPriorityFailures: 0,
+    /** Whether a question about the past waits or failed, so that the answers of the others are kept. */
+    isBackfillOpen: false,
+    /** Optional questions that failed, by name. */
+    failed: new Map<string, StatusError[]>(),
+  };
 }
 
-async function answerAll(
-  pass: PassRun,
-  asking: Asking,
-  onLearned: (learned: LearnedPages) => Promise<void>,
-): Promise<readonly Answer<unknown>[]> {
+async function answerAll(pass: PassRun, asking: Asking, onLearned: OnLearned): Promise<readonly Answer<unknown>[]> {
   if (asking.learned !== undefined) await onLearned(asking.learned);
   const answers: Answer<unknown>[] = asking.questions.map(() => ({ kind: 'skipped' }));
   const unknown: { readonly question: Question<unknown>; readonly index: number }[] = [];
@@ -148,15 +139,6 @@ function isAbsent({ context }: StatusError): boolean {
   return [404, 405, 410, 501].includes(Number(context['status']));
 }
 
-/** No failure becomes nothing: whatever a connector makes of it, it is reported. */
-function missedIn(failed: ReadonlyMap<string, readonly StatusError[]>): readonly Problem[] {
-  return [...failed].map(([place, [first, ...others]]) => ({
-    kind: 'note',
-    place,
-    message: `${first?.message ?? ''}${others.length === 0 ? '' : ` (and ${others.length} more)`}`,
-  }));
-}
-
 /** What answers a detail or backfill question without asking; null: nothing. */
 function recall({ failures, backfill, deps }: PassRun, question: Question<unknown>): Answer<unknown> | null {
   if (!isLowPriority(question)) return null;
@@ -177,9 +159,9 @@ async function answerLowPriority(pass: PassRun, question: Question<unknown>): Pr
   return answer;
 }
 
-async function answerOne({ deps, ...run }: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
+async function answerOne(run: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
   try {
-    const answer = await answerFrom({ deps, ...run }, question);
+    const answer = await answerFrom(run, question);
     return { kind: 'ok', payload: await validate(question, answer), status: answer.status, at: answer.at };
   } catch (error) {
     if (!isStatusError(error)) throw error;
@@ -189,8 +171,8 @@ async function answerOne({ deps, ...run }: PassRun, question: Question<unknown>)
 
 function answerFrom(run: RequestRun, question: Question<unknown>): Promise<HttpAnswer> {
   const { now, stored } = run.deps;
-  if (isFileQuestion(question)) return readFileQuestion(question, now());
-  if (isStoreQuestion(question)) return readStoreQuestion(stored, question, now());
+  if (question.url.startsWith('file:')) return readFileQuestion(question, now());
+  if (question.url.startsWith('store:')) return readStoreQuestion(stored, question, now());
   return requestWithin(run, question);
 }
 
@@ -251,7 +233,11 @@ export async function drive<R>(
 ): Promise<R> {
   let step = pull.next();
   for (let askings = 0; step.done !== true; askings += 1) {
-    if (askings === ASKINGS_MAX) throw endless();
+    if (askings === ASKINGS_MAX)
+      throw new StatusError({
+        code: 'UPSTREAM_SHAPE',
+        message: `Stopped after ${ASKINGS_MAX} pages of results. The upstream’s list may never end.`,
+      });
     const answers = await answer(step.value);
     const failure = step.value.tolerant ? null : firstFailure(answers);
     // Thrown inside, so that its `finally` can still make requests (log out) before the failure comes out here.
@@ -261,27 +247,10 @@ export async function drive<R>(
 }
 
 function firstFailure(answers: readonly Answer<unknown>[]): StatusError | null {
-  for (const answer of answers) {
-    if (answer.kind === 'failed') return answer.error;
-    if (answer.kind === 'skipped')
-      return new StatusError({
-        code: 'UPSTREAM_LIMITED',
-        message: 'The rate limit leaves no request for this in this pass. Pharos retries automatically.',
-      });
-  }
-  return null;
-}
-
-function endless(): StatusError {
-  return new StatusError({
-    code: 'UPSTREAM_SHAPE',
-    message: `Stopped after ${ASKINGS_MAX} pages of results. The upstream’s list may never end.`,
-  });
-}
-
-/** Whether a question is answered from the database. */
-function isStoreQuestion({ url }: Pick<HttpQuestion, 'url'>): boolean {
-  return url.startsWith('store:');
+  const first = answers.find(({ kind }) => kind !== 'ok');
+  if (first === undefined || first.kind === 'ok') return null;
+  const message = 'The rate limit leaves no request for this in this pass. Pharos retries automatically.';
+  return first.kind === 'failed' ? first.error : new StatusError({ code: 'UPSTREAM_LIMITED', message });
 }
 
 /**
@@ -309,41 +278,32 @@ async function readNamed(reader: Reader, url: string): Promise<unknown> {
 /** After its first failure a question waits for two passes, then for four, eight …, but no longer than this. */
 const DISTANCE_MAX_MS = 6 * HOUR_MS;
 
-interface FailureMemory {
-  /** The last failure, used as the answer until the question is asked again; null: there is none. */
-  readonly lastOf: (question: Question<unknown>) => Answer<unknown> | null;
-  /** Whether it is too early to ask a question again. */
-  readonly isWaiting: (question: Question<unknown>, now: EpochMs) => boolean;
-  /** Alternates between questions that failed before and others, so that neither delays the other. */
-  readonly inTurn: <T extends { readonly question: Question<unknown> }>(asked: readonly T[], now: EpochMs) => T[];
-  readonly settle: (question: Question<unknown>, answer: Answer<unknown>, now: EpochMs) => void;
-  /** What to remember, by question; null: it was answered. */
-  readonly changes: () => ReadonlyMap<string, FailedQuestion | null>;
-}
-
 /** @param remembered by question, from the passes before */
-function createFailureMemory(remembered: ReadonlyMap<string, FailedQuestion>, intervalMs: number): FailureMemory {
+function createFailureMemory(remembered: ReadonlyMap<string, FailedQuestion>, intervalMs: number) {
   const changes = new Map<string, FailedQuestion | null>();
   const known = (question: Question<unknown>): FailedQuestion | null => {
-    const key = failureKey(question);
+    const key = questionKey(question);
     const changed = changes.get(key);
     return changed === undefined ? (remembered.get(key) ?? null) : changed;
   };
   return {
-    lastOf: (question) => {
+    /** The last failure, used as the answer until the question is asked again; null: there is none. */
+    lastOf: (question: Question<unknown>): Answer<unknown> | null => {
       const failed = known(question);
       if (failed === null) return null;
       const { code, message, status } = failed;
       return { kind: 'failed', error: new StatusError({ code, message, context: { status } }) };
     },
-    isWaiting: (question, now) => {
+    /** Whether it is too early to ask a question again. */
+    isWaiting: (question: Question<unknown>, now: EpochMs): boolean => {
       const { at, failures } = known(question) ?? { at: now, failures: 0 };
       const distanceMs = failures === 0 ? 0 : Math.min(intervalMs * 2 ** Math.min(failures, 30), DISTANCE_MAX_MS);
       // A failure in the future was recorded before the clock was set back.
       return at <= now && now - at < distanceMs;
     },
-    inTurn: (asked, now) => {
-      const failedAt = (one: { readonly question: Question<unknown> }): number => known(one.question)?.at ?? 0;
+    /** Alternates between questions that failed before and others, so that neither delays the other. */
+    inTurn: <T extends { readonly question: Question<unknown> }>(asked: readonly T[], now: EpochMs): T[] => {
+      const failedAt = (one: T): number => known(one.question)?.at ?? 0;
       const others = asked.filter((one) => failedAt(one) === 0);
       const failed = asked.filter((one) => failedAt(one) > 0).toSorted((a, b) => failedAt(a) - failedAt(b));
       const lastAt = Math.max(0, ...[...remembered.values()].map(({ at }) => at));
@@ -353,19 +313,14 @@ function createFailureMemory(remembered: ReadonlyMap<string, FailedQuestion>, in
         .flat()
         .filter((one) => one !== undefined);
     },
-    settle: (question, answer, now) => {
+    settle: (question: Question<unknown>, answer: Answer<unknown>, now: EpochMs): void => {
       const before = known(question);
-      if (answer.kind === 'ok' && before !== null) changes.set(failureKey(question), null);
+      if (answer.kind === 'ok' && before !== null) changes.set(questionKey(question), null);
       if (answer.kind !== 'failed' || answer.error.context['fault'] === 'stopped') return;
       const { code, message, context } = answer.error;
       const status = typeof context['status'] === 'number' ? context['status'] : null;
-      changes.set(failureKey(question), { failures: (before?.failures ?? 0) + 1, at: now, code, message, status });
+      changes.set(questionKey(question), { failures: (before?.failures ?? 0) + 1, at: now, code, message, status });
     },
-    changes: () => changes,
+    changes: (): ReadonlyMap<string, FailedQuestion | null> => changes,
   };
-}
-
-function failureKey({ name, method, url, body }: Question<unknown>): string {
-  const asked = JSON.stringify([name, method, url, body ?? null]);
-  return createHash('sha256').update(asked).digest('base64url').slice(0, 22);
 }

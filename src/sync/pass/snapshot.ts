@@ -2,7 +2,7 @@
 
 import pLimit from 'p-limit';
 import { isStatusError, StatusError } from '../../errors.ts';
-import type { Announcement, Learned, MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
+import type { Announcement, Learned, MonitorId, PageDefinition } from '../../model/observation.ts';
 import { recordPass, type Sighting } from '../../model/reported.ts';
 import { STATES, type State } from '../../model/state.ts';
 import { type EpochMs, later, SECOND_MS } from '../../model/time.ts';
@@ -13,7 +13,7 @@ import { parseInstant } from '../../store/rows.ts';
 import type { CommitResult } from '../../store/store.ts';
 import type { LearnedPages, PullMemory } from '../connector.ts';
 import type { Upstream } from '../upstream.ts';
-import { closeDoubtful, judge, type LastKnown, tightenGates } from './check.ts';
+import { closeDoubtful, judge, tightenGates } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 
@@ -50,13 +50,10 @@ export async function takeSnapshot(task: SnapshotTask): Promise<Outcome> {
 }
 
 /** The monitors that were read; known ones that weren't are added as unknown. */
-async function withUnread(
-  { store, upstream }: SnapshotTask,
-  read: readonly MonitorObservation[],
-): Promise<MonitorObservation[]> {
+async function withUnread({ store, upstream }: SnapshotTask, read: Learned['monitors']): Promise<Learned['monitors']> {
   const ids = new Set(read.map(({ id }) => id));
   const known = [...(await store.monitors(upstream.id)).values()].filter(({ id }) => !ids.has(id));
-  return [...read, ...known.map((monitor): MonitorObservation => ({ ...monitor, state: 'unknown' }))];
+  return [...read, ...known.map((monitor) => ({ ...monitor, state: 'unknown' as const }))];
 }
 
 /** Turns any error into an outcome. An unexpected error is a bug in Pharos, and the message says so. */
@@ -114,10 +111,8 @@ function closesPages(task: SnapshotTask): (told: LearnedPages) => Promise<void> 
 }
 
 /** Closes known pages that an answer leaves in doubt, without the rest of the answer. */
-async function closePages(
-  { upstream, store, record, lease }: SnapshotTask,
-  pages: readonly PageDefinition[],
-): Promise<void> {
+async function closePages(task: SnapshotTask, pages: readonly PageDefinition[]): Promise<void> {
+  const { upstream, store, record, lease } = task;
   if (record !== null && pages !== record.definitions) await store.keepPages(upstream.id, pages, lease);
 }
 
@@ -127,7 +122,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
   const { upstream, store, startedAt, record, lease } = task;
   const lastStates = await readMonitorStates(store.database, upstream.id);
   const pages = record?.definitions ?? [];
-  const known: LastKnown = { monitors: lastStates, pages, held: record?.heldHash ?? null };
+  const known = { monitors: lastStates, pages, held: record?.heldHash ?? null };
   const verdict = judge(answer, known, { at: startedAt, intervalMs: upstream.intervalMs });
   const { learned } = verdict;
   // Doubts also count in answers that are rejected or incomplete.
@@ -146,7 +141,7 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
     at: startedAt,
     lastAt,
     lastStates,
-    seen: await listSightings(store, { learned, lastAt, lastStates }),
+    seen: await listSightings(store, learned, { lastAt, lastStates }),
     silenceMs: silenceAllowedMs(upstream.intervalMs),
   });
   const result = await store.commitPass({
@@ -167,11 +162,8 @@ async function checkAndCommit(task: SnapshotTask, answer: Learned): Promise<Outc
  */
 function listSightings(
   { database }: Store,
-  {
-    learned: { monitors, changedAt = {}, foundAt = {} },
-    lastAt,
-    lastStates,
-  }: { learned: Learned; lastAt: EpochMs | null; lastStates: ReadonlyMap<MonitorId, State> },
+  { monitors, changedAt = {}, foundAt = {} }: Learned,
+  { lastAt, lastStates }: { lastAt: EpochMs | null; lastStates: ReadonlyMap<MonitorId, State> },
 ): Promise<readonly Sighting[]> {
   return Promise.all(
     monitors.map(async ({ id, state }): Promise<Sighting> => {
@@ -186,10 +178,9 @@ function listSightings(
 
 function listChanges(result: CommitResult, learned: Learned, record: UpstreamRecord | null): Changed {
   const hasPages = !learned.stale.includes('pages') && result.hasNewDefinitions;
+  const { monitors, incidents, maintenances } = result;
   return {
-    monitors: result.monitors,
-    incidents: result.incidents,
-    maintenances: result.maintenances,
+    ...{ monitors, incidents, maintenances },
     pages: hasPages ? differing<PageDefinition>(record?.definitions ?? [], learned.pages) : [],
     announcements: hasPages ? differing<Announcement>(record?.announcements ?? [], learned.announcements) : [],
   };
