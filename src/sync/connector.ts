@@ -102,6 +102,16 @@ export function* attempt<T>(queries: readonly Query<T>[], max?: number): Pull<re
   return (yield { questions, tolerant: true, ...(max === undefined ? {} : { max }) }) as readonly Answer<T>[];
 }
 
+/** Asks one such question about each of some items. */
+export function* attemptEach<Item, T>(
+  items: readonly Item[],
+  toQuery: (item: Item) => Query<T>,
+  max?: number,
+): Pull<{ readonly item: Item; readonly answer: Answer<T> }[]> {
+  const answers = yield* attempt(items.map(toQuery), max);
+  return items.map((item, index) => ({ item, answer: answers[index] ?? { kind: 'skipped' } }));
+}
+
 /** Asks one question that may fail or be skipped for lack of quota. */
 export function* attemptOne<T>(query: Query<T>): Pull<Answer<T>> {
   const [answer] = yield* attempt([query]);
@@ -211,8 +221,8 @@ export interface Introduction {
 export interface Connector<Options> extends Introduction {
   readonly kind: string;
   readonly optionsSchema: z.ZodType<Options>;
-  /** The documented limits, or `NO_LIMITS`. */
-  readonly limits: Limits;
+  /** The documented limits; absent: none. */
+  readonly limits?: Limits;
   /**
    * True: it may define status pages. Until it has listed them, no page is published that one of them could claim or make
    * private.

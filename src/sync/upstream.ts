@@ -2,7 +2,7 @@
 
 import { hash, scryptSync } from 'node:crypto';
 import { type EpochMs, HOUR_MS } from '../model/time.ts';
-import type { Answer, Connector, Limits, PullContext, Question } from './connector.ts';
+import { type Answer, type Connector, type Limits, NO_LIMITS, type PullContext, type Question } from './connector.ts';
 
 export type Upstream = ReturnType<typeof bindUpstream>;
 
@@ -28,7 +28,7 @@ export function bindUpstream(
   const { id, options, intervalMs } = settings;
   // The registry holds connectors of many option types; the configuration parsed these by this connector's schema.
   const parsed = options as never;
-  const { kind, limits, definesPages = false, vendorPage, pull, probe, channels, checks } = connector;
+  const { kind, limits = NO_LIMITS, definesPages = false, vendorPage, pull, probe, channels, checks } = connector;
   const ca = settings.ca ?? null;
   let fingerprint: string | null = null;
   return {

@@ -7,8 +7,7 @@ import { z } from 'zod';
 import { isTimezone } from '../../model/scalars.ts';
 import { toSlug } from '../../model/slugs.ts';
 import { DAY_MS, type EpochMs, later, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
-import { IMPACTS } from '../../sync/connectors/uptime-kuma/project.ts';
-import { IncidentSchema } from '../../sync/connectors/uptime-kuma/schema.ts';
+import { IMPACTS, IncidentSchema } from '../../sync/connectors/uptime-kuma/project.ts';
 import { FlagSchema, IdSchema, NameSchema, parseInstant, TextSchema } from '../../sync/connectors/wire.ts';
 import { createCheckList } from '../checks.ts';
 import {

@@ -18,26 +18,22 @@ import { uptimerobot } from './uptimerobot/connector.ts';
 /** A connector whose options are only known when the configuration is read. */
 export type AnyConnector = Connector<never>;
 
-/** Safe as long as `pull` and `probe` are only given what this connector's own `optionsSchema` returned. */
-function erased<Options>(connector: Connector<Options>): AnyConnector {
-  return connector as unknown as AnyConnector;
-}
-
-export const CONNECTORS: readonly AnyConnector[] = [
-  erased(serverMonitor),
-  erased(uptimeService),
-  erased(backupControlPlane),
-  erased(customerJourneys),
-  erased(terraform),
-  erased(markdown),
-  erased(statuspage),
-  erased(prometheus),
-  erased(uptimeKuma),
-  erased(gatus),
-  erased(healthchecks),
-  erased(uptimerobot),
-  erased(ownChecks),
-];
+/** Erasing the types of options is safe as long as a connector is only given what its own `optionsSchema` returned. */
+export const CONNECTORS = [
+  serverMonitor,
+  uptimeService,
+  backupControlPlane,
+  customerJourneys,
+  terraform,
+  markdown,
+  statuspage,
+  prometheus,
+  uptimeKuma,
+  gatus,
+  healthchecks,
+  uptimerobot,
+  ownChecks,
+] as unknown as readonly AnyConnector[];
 
 /** The connector of a kind from the configuration. */
 export function connectorOf(kind: string): AnyConnector {

@@ -2,15 +2,22 @@
 
 import type { z } from 'zod';
 import {
+  type CompleteList,
   type MonitorDetail,
   type MonitorId,
   type MonitorObservation,
   type Problem,
   toMonitorId,
 } from '../../model/observation.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { check } from '../../schema/issue-words.ts';
 import type { PullContext } from '../connector.ts';
 import { IdSchema, NameSchema } from './wire.ts';
+
+/** Where observations come from, and what is wrong with the responses so far. */
+export interface Origin extends Pick<PullContext, 'upstreamId' | 'now'> {
+  readonly problems: Problem[];
+}
 
 /** Parses a list item by item. Invalid items are left out and added to the problems. Never throws. */
 export function parseItems<T>(
@@ -32,7 +39,7 @@ export function parseItem<T>(schema: z.ZodType<T>, item: unknown, place: string,
 }
 
 /** The value of a field; undefined if there is none, or the item isn't an object. */
-function readField(item: unknown, field: string): unknown {
+export function readField(item: unknown, field: string): unknown {
   return typeof item === 'object' && item !== null && Object.hasOwn(item, field)
     ? (item as Readonly<Record<string, unknown>>)[field]
     : undefined;
@@ -82,9 +89,8 @@ interface MonitorList<T> {
  * read, and left out otherwise; both are counted as dropped. Never throws.
  */
 export function projectMonitorLists<T>(
-  upstreamId: string,
+  { upstreamId, problems }: Pick<Origin, 'upstreamId' | 'problems'>,
   lists: readonly MonitorList<T>[],
-  problems: Problem[],
 ): MonitorObservation[] {
   const monitors = lists.flatMap(({ items, kind, isPublic = null, schema, idField, project, ...list }) =>
     items.flatMap((item, index) => {
@@ -147,16 +153,31 @@ export function uniqueOverlapping<T extends { readonly id: string }>(items: read
  */
 export function losesOpen(
   items: readonly unknown[],
-  {
-    idField,
-    taken,
-    open,
-  }: { readonly idField?: string; readonly taken: ReadonlySet<string>; readonly open: ReadonlySet<string> },
+  { taken, open }: { readonly taken: ReadonlySet<string>; readonly open: ReadonlySet<string> },
 ): boolean {
   return items.some((item) => {
-    const id = idIn(item, idField);
+    const id = idIn(item);
     return id === null || (!taken.has(id) && open.has(id));
   });
+}
+
+/**
+ * That a list of incidents or maintenances has all its items from `since` on. Nothing if one of them has no readable id: it may be
+ * any of those that are missing.
+ *
+ * @param prefix    what stands before the ids there
+ * @param idsThere  null: not readable
+ * @param since     null: all of them; undefined: it isn't complete
+ */
+export function completeList(
+  part: CompleteList['part'],
+  prefix: string,
+  idsThere: Iterable<string | null>,
+  since: EpochMs | null | undefined,
+): CompleteList[] {
+  const ids = [...idsThere];
+  if (since === undefined || ids.includes(null)) return [];
+  return [{ part, prefix, since, ids: ids.map((id) => `${prefix}${id}`) }];
 }
 
 /** Ids there of the monitors whose details are older than `ageMinMs`, the oldest first. */

@@ -26,9 +26,25 @@ const INTERVAL_MAX_MS = 8 * DAY_MS;
 /** Measurements further in the future come from another time zone or a wrong clock. */
 const AHEAD_MAX_MS = 5 * MINUTE_MS;
 
-/** Sorts measurements, oldest first. */
-export function inOrder(measurements: readonly Measurement[]): Measurement[] {
-  return measurements.toSorted((a, b) => a.at - b.at);
+/** Collects what the measurements of monitors tell, of each in one call of `add`. */
+export function createHistory(now: EpochMs) {
+  const changedAt: Record<MonitorId, EpochMs> = {};
+  const details = new Map<MonitorId, MonitorDetail>();
+  return {
+    /** When monitors entered their state. */
+    changedAt,
+    /** The past of the listed monitors. */
+    detailsOf: (monitors: readonly Pick<MonitorDetail, 'id'>[]) => monitors.flatMap(({ id }) => details.get(id) ?? []),
+    /** Returns the state now. @param isWhole  false: not all can be read, and the newest may be among the others */
+    add: (id: MonitorId, measurements: readonly Measurement[], isWhole: boolean): State => {
+      const inOrder = measurements.toSorted((a, b) => a.at - b.at);
+      const state = isWhole ? presentState(inOrder, now) : 'unknown';
+      const at = lastChangeAt(inOrder);
+      if (at !== null && state !== 'unknown') changedAt[id] = at;
+      details.set(id, projectPast(id, inOrder, now));
+      return state;
+    },
+  };
 }
 
 /**
@@ -37,7 +53,7 @@ export function inOrder(measurements: readonly Measurement[]): Measurement[] {
  *
  * @param measurements  oldest first
  */
-export function presentState(measurements: readonly Measurement[], now: EpochMs): State {
+function presentState(measurements: readonly Measurement[], now: EpochMs): State {
   const newest = measurements.at(-1);
   if (newest === undefined || newest.at > now + AHEAD_MAX_MS) return 'unknown';
   if (now - newest.at > heldMs(medianInterval(measurements)) + KEPT_MS) return 'unknown';
@@ -49,7 +65,7 @@ function heldMs(intervalMs: number): number {
 }
 
 /** When the current state began; null: no other state is known before. @param measurements  oldest first */
-export function lastChangeAt(measurements: readonly Measurement[]): EpochMs | null {
+function lastChangeAt(measurements: readonly Measurement[]): EpochMs | null {
   const state = measurements.at(-1)?.state;
   const before = measurements.findLastIndex((one) => one.state !== state);
   return before === -1 ? null : (measurements[before + 1]?.at ?? null);
@@ -72,7 +88,7 @@ function medianInterval(measurements: readonly Measurement[]): number {
  *
  * @param measurements  oldest first
  */
-export function projectPast(id: MonitorId, measurements: readonly Measurement[], now: EpochMs): MonitorDetail {
+function projectPast(id: MonitorId, measurements: readonly Measurement[], now: EpochMs): MonitorDetail {
   const intervalMs = medianInterval(measurements);
   const pieces = measurements.map(({ at, state }, index): Span => {
     const next = measurements[index + 1]?.at ?? now;

@@ -1,7 +1,8 @@
 /** Reads paged lists, up to a limit, and detects when they change in the meantime. */
 
-import type { StatusError } from '../../errors.ts';
-import { type Answer, ask, attemptOne, type Pull, type Query } from '../connector.ts';
+import type { Problem } from '../../model/observation.ts';
+import { type Answer, ask, attemptOne, explainMissing, type Pull, type Query } from '../connector.ts';
+import { note } from './items.ts';
 
 /** A list that comes in pages. */
 export interface Listing<Page> {
@@ -18,13 +19,19 @@ export interface Listing<Page> {
  * Pages in order, as far as they could be read. `cut`: the ceiling was met; `skipped`: the quota did not allow more;
  * `shifting`: the list changed while it was read, twice.
  */
-export type Reading<Page> =
-  | { readonly kind: 'ok' | 'cut' | 'skipped' | 'shifting'; readonly pages: readonly Page[] }
-  | { readonly kind: 'failed'; readonly pages: readonly Page[]; readonly error: StatusError };
+export type Reading<Page> = { readonly pages: readonly Page[] } & (
+  | { readonly kind: 'ok' | 'cut' | 'shifting' }
+  | Exclude<Answer<Page>, { readonly kind: 'ok' }>
+);
 
-/** What a page says about the whole list, and the ids on it. */
+interface StableListing<Page> extends Listing<Page> {
+  /** The number of items in the whole list (null: not given), and the ids on this page. */
+  readonly factsOf: (page: Page) => ListPageFacts;
+  /** Whether the total must equal the number of items (false where unreadable rows are counted too). */
+  readonly countsAll: boolean;
+}
+
 interface ListPageFacts {
-  /** Number of items in the whole list; null: not given. */
   readonly total: number | null;
   readonly ids: readonly string[];
 }
@@ -41,8 +48,7 @@ export function* readPages<Page>(listing: Listing<Page>): Pull<Reading<Page>> {
   while (question !== null) {
     if (pages.length >= listing.pagesMax) return { kind: 'cut', pages };
     const answer: Answer<Page> = yield* askOne(question, listing.isNeeded);
-    if (answer.kind === 'skipped') return { kind: 'skipped', pages };
-    if (answer.kind === 'failed') return { kind: 'failed', pages, error: answer.error };
+    if (answer.kind !== 'ok') return { ...answer, pages };
     pages.push(answer.payload);
     question = listing.next(answer.payload, pages.length - 1);
   }
@@ -53,25 +59,18 @@ export function* readPages<Page>(listing: Listing<Page>): Pull<Reading<Page>> {
  * Reads every page so that nothing is lost or counted twice when the list shifts meanwhile: all totals, the ids and a
  * second look at page 1 must agree, or it is read once more; `shifting` when that does not agree either. The pages are
  * facts all the same, only not the whole list. Lists of one page cost one question.
- *
- * @param countsAll  whether the total must equal the number of items (false where unreadable rows are counted too)
  */
-export function* readStablePages<Page>(
-  listing: Listing<Page>,
-  { factsOf, countsAll }: { readonly factsOf: (page: Page) => ListPageFacts; readonly countsAll: boolean },
-): Pull<Reading<Page>> {
-  let last: readonly Page[] = [];
+export function* readStablePages<Page>(listing: StableListing<Page>): Pull<Reading<Page>> {
+  let pages: readonly Page[] = [];
   for (let tries = 0; tries < 2; tries += 1) {
     const reading = yield* readPages(listing);
     if (reading.kind !== 'ok') return reading;
-    last = reading.pages;
-    const facts = last.map(factsOf);
-    const again = last.length > 1 ? yield* askOne(listing.first, listing.isNeeded) : null;
-    if (again?.kind === 'skipped') return { kind: 'skipped', pages: last };
-    if (again?.kind === 'failed') return { kind: 'failed', pages: last, error: again.error };
-    if (isConsistent(facts, again === null ? null : factsOf(again.payload), countsAll)) return reading;
+    pages = reading.pages;
+    const again = pages.length > 1 ? yield* askOne(listing.first, listing.isNeeded) : null;
+    if (again !== null && again.kind !== 'ok') return { ...again, pages };
+    if (isConsistent(listing, pages, again?.payload ?? null)) return reading;
   }
-  return { kind: 'shifting', pages: last };
+  return { kind: 'shifting', pages };
 }
 
 /**
@@ -79,50 +78,66 @@ export function* readStablePages<Page>(
  * more than it holds is the list read in pages of a known size, from the start: the size of the first is a default that
  * may change. Rows that the service cannot read itself count too, so only the offset says where the end is.
  */
-export function* readOffsetPages<Page>(list: {
+export function* readOffsetPages<Page>({
+  ask,
+  limit,
+  ...list
+}: Pick<StableListing<Page>, 'factsOf' | 'pagesMax' | 'isNeeded'> & {
   /** The question; null: the empty request. */
   readonly ask: (range: { readonly limit: number; readonly offset: number } | null) => Query<Page>;
-  readonly factsOf: (page: Page) => ListPageFacts;
   readonly limit: number;
-  readonly pagesMax: number;
-  readonly isNeeded: boolean;
 }): Pull<Reading<Page>> {
-  const { limit, pagesMax, isNeeded, factsOf } = list;
-  const first: Answer<Page> = yield* askOne(list.ask(null), isNeeded);
-  if (first.kind === 'skipped') return { kind: 'skipped', pages: [] };
-  if (first.kind === 'failed') return { kind: 'failed', pages: [], error: first.error };
-  const facts = factsOf(first.payload);
+  const first: Answer<Page> = yield* askOne(ask(null), list.isNeeded);
+  if (first.kind !== 'ok') return { ...first, pages: [] };
+  const facts = list.factsOf(first.payload);
   if (facts.total === null || facts.total <= facts.ids.length) return { kind: 'ok', pages: [first.payload] };
-  const listing: Listing<Page> = {
-    first: list.ask({ limit, offset: 0 }),
+  return yield* readStablePages({
+    ...list,
+    first: ask({ limit, offset: 0 }),
     next: (page, index) => {
       const offset = (index + 1) * limit;
-      return offset >= (factsOf(page).total ?? 0) ? null : list.ask({ limit, offset });
+      return offset >= (list.factsOf(page).total ?? 0) ? null : ask({ limit, offset });
     },
-    pagesMax,
-    isNeeded,
-  };
-  return yield* readStablePages(listing, { factsOf, countsAll: false });
+    countsAll: false,
+  });
 }
 
-function isConsistent(pages: readonly ListPageFacts[], again: ListPageFacts | null, countsAll: boolean): boolean {
-  const [first] = pages;
+/** @param again  page 1 after the last; null: it was not asked for */
+function isConsistent<Page>(
+  { factsOf, countsAll }: StableListing<Page>,
+  pages: readonly Page[],
+  again: Page | null,
+): boolean {
+  const facts = pages.map(factsOf);
+  const [first] = facts;
   if (first === undefined) return true;
-  const ids = pages.flatMap((page) => page.ids);
-  const total = first.total;
-  const seen = again === null ? pages : [...pages, again];
+  const ids = facts.flatMap((page) => page.ids);
+  const seen = again === null ? facts : [...facts, factsOf(again)];
   return (
-    seen.every((page) => page.total === total) &&
+    seen.every(({ total }) => total === first.total) &&
     (pages.length === 1 || new Set(ids).size === ids.length) &&
-    (!countsAll || total === null || total === ids.length) &&
-    (again === null || again.ids.join('\n') === first.ids.join('\n'))
+    (!countsAll || first.total === null || first.total === ids.length) &&
+    (again === null || seen.at(-1)?.ids.join('\n') === first.ids.join('\n'))
   );
 }
 
 /** Why a list is incomplete, in a few words; null if it is complete. */
 export function explainPartial(reading: Reading<unknown>): string | null {
-  if (reading.kind === 'ok') return null;
-  if (reading.kind === 'failed') return reading.error.message;
-  if (reading.kind === 'cut') return `more than ${reading.pages.length} pages`;
-  return reading.kind === 'skipped' ? 'waits for quota' : 'changed twice while it was read';
+  switch (reading.kind) {
+    case 'ok':
+      return null;
+    case 'cut':
+      return `more than ${reading.pages.length} pages`;
+    case 'shifting':
+      return 'changed twice while it was read';
+    default:
+      return explainMissing(reading);
+  }
+}
+
+/** Adds to the problems why a list is incomplete. Returns whether it is. */
+export function notePartial(reading: Reading<unknown>, place: string, problems: Problem[]): boolean {
+  const reason = explainPartial(reading);
+  if (reason !== null) problems.push(note(place, reason));
+  return reason !== null;
 }

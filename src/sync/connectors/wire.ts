@@ -98,16 +98,20 @@ export function toHost(value: unknown): string | null {
   return typeof value === 'string' && value.includes('.') && HOST_NAME.test(value) ? value : null;
 }
 
-/** An ISO 8601 instant with its offset. */
-export const InstantSchema = z.string().transform((text, context): EpochMs => {
-  const at = parseInstant(text, null);
-  if (at !== null) return at;
-  context.addIssue({
-    code: 'custom',
-    message: 'expected a date and time with an offset, such as 2026-11-21T08:10:00Z',
+/** An instant as `parseInstant` reads it. */
+export function instantSchema(zone: string | null, message: string) {
+  return z.string().transform((text, context): EpochMs => {
+    const at = parseInstant(text, zone);
+    if (at === null) context.addIssue({ code: 'custom', message });
+    return at ?? z.NEVER;
   });
-  return z.NEVER;
-});
+}
+
+/** An ISO 8601 instant with its offset. */
+export const InstantSchema = instantSchema(
+  null,
+  'expected a date and time with an offset, such as 2026-11-21T08:10:00Z',
+);
 
 /**
  * The instant that `text` names, or null when it names none.
@@ -143,6 +147,18 @@ export function lookUp<T>(words: Readonly<Record<string, T>>, word: unknown): T 
 export function stateFromWord(words: StateWords, word: unknown, place: string, problems: Problem[] = []): State {
   const known = lookUp(words, typeof word === 'string' ? word.toLowerCase() : word);
   if (known === undefined) problems.push(unknownWord(place, word));
+  return known ?? 'unknown';
+}
+
+/** The same for numbers and booleans. */
+export function stateFromCode(
+  states: ReadonlyMap<unknown, State>,
+  code: unknown,
+  place: string,
+  problems: Problem[],
+): State {
+  const known = states.get(code);
+  if (known === undefined) problems.push(unknownWord(place, code));
   return known ?? 'unknown';
 }
 

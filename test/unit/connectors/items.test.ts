@@ -69,7 +69,7 @@ describe('items of a list', () => {
       idField: 'key',
       project: () => ({ state: 'operational' as const }),
     };
-    const monitors = projectMonitorLists('up', [list], problems);
+    const monitors = projectMonitorLists({ upstreamId: 'up', problems }, [list]);
     expect(monitors.map(({ id, name, state }) => [id, name, state])).toEqual([
       ['up/a', 'a', 'operational'],
       ['up/b', 'Bee', 'unknown'],
@@ -82,8 +82,8 @@ describe('items of a list', () => {
 
   it('may hide an open incident when one of them has no id, or the id of one that was not read', () => {
     const open = new Set(['1']);
-    const loses = (items: readonly unknown[]) => losesOpen(items, { idField: 'key', taken: new Set(['2']), open });
-    expect([loses([{ key: 2 }, { key: 3 }]), loses([{ key: 1 }]), loses([{ id: 2 }])]).toEqual([false, true, true]);
+    const loses = (items: readonly unknown[]) => losesOpen(items, { taken: new Set(['2']), open });
+    expect([loses([{ id: 2 }, { id: 3 }]), loses([{ id: 1 }]), loses([{ key: 2 }])]).toEqual([false, true, true]);
   });
 });
 

@@ -140,7 +140,7 @@ describe('lists in pages', () => {
     };
   };
   const idsOf = async (change: readonly string[], times = 1) => {
-    const { result } = await drive(readStablePages(listing, facts), changing(change, times));
+    const { result } = await drive(readStablePages({ ...listing, ...facts }), changing(change, times));
     return [result.kind, result.pages.flatMap((page) => page.ids)];
   };
 

@@ -13,10 +13,9 @@ import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/obse
 import { counted } from '../../../schema/counted.ts';
 import {
   ask,
-  attempt,
+  attemptEach,
   attemptOne,
   type Connector,
-  NO_LIMITS,
   type Probe,
   type Pull,
   type PullContext,
@@ -111,15 +110,14 @@ function* inSession<R>(options: Options, task: (session: Session, tenants: reado
   try {
     return yield* task(session, yield* readTenants(session));
   } finally {
-    yield* attemptOne(
-      query(session, '/auth/logout', {
-        name: 'log out',
-        method: 'POST',
-        schema: z.unknown(),
-        allowEmpty: true,
-        isRepeatable: false,
-      }),
-    );
+    const asked = {
+      name: 'log out',
+      method: 'POST',
+      schema: z.unknown(),
+      allowEmpty: true,
+      isRepeatable: false,
+    } as const;
+    yield* attemptOne(query(session, '/auth/logout', asked));
   }
 }
 
@@ -151,40 +149,34 @@ function* pull(options: Options, { upstreamId }: PullContext): Pull<Learned> {
       const targets = yield* attemptOne(query(session, '/storage-targets', { ...TARGETS, tenant, priority: 'detail' }));
       if (targets.kind === 'ok') problems.push(...checkStorageTargets(targets.payload, place));
       if (targets.kind === 'failed') problems.push(note(`${place}.storage-targets`, targets.error.message));
-      if (options.testConnection) for (const id of yield* testConnections(session, { tenant, items })) failing.add(id);
+      if (options.testConnection) for (const id of yield* testConnections(session, tenant, items)) failing.add(id);
     }
     return {
       ...NOTHING_LEARNED,
-      monitors: projectSources(lists, { upstreamId, failing, problems }),
+      monitors: projectSources(lists, failing, { upstreamId, problems }),
       problems,
-      itemsTotal: lists.reduce((sum, list) => sum + list.items.length, 0),
+      itemsTotal: lists.flatMap(({ items }) => items).length,
     };
   });
 }
 
 /** Tests the stored credentials of cpanel sources, and returns the ids of those that fail. The service rejects other kinds. */
-function* testConnections(
-  session: Session,
-  { tenant, items }: { tenant: Tenant; items: readonly unknown[] },
-): Pull<readonly string[]> {
+function* testConnections(session: Session, tenant: Tenant, items: readonly unknown[]): Pull<readonly string[]> {
   const sources = parseItems(SourceSchema, items, '').filter(
     ({ type, status }) => type === 'cpanel' && status === 'active',
   );
-  const answers = yield* attempt(
-    sources.map(({ id }) =>
-      query(session, `/sources/${encodeURIComponent(id)}/test-connection`, {
-        name: 'test connection',
-        priority: 'detail',
-        method: 'POST',
-        tenant,
-        schema: TestAnswerSchema,
-        acceptStatuses: [422],
-        isRepeatable: false,
-      }),
-    ),
+  const tests = yield* attemptEach(sources, ({ id }) =>
+    query(session, `/sources/${encodeURIComponent(id)}/test-connection`, {
+      name: 'test connection',
+      priority: 'detail',
+      method: 'POST',
+      tenant,
+      schema: TestAnswerSchema,
+      acceptStatuses: [422],
+      isRepeatable: false,
+    }),
   );
-  return sources.flatMap(({ id }, index): string[] => {
-    const answer = answers[index] ?? { kind: 'skipped' };
+  return tests.flatMap(({ item: { id }, answer }): string[] => {
     if (answer.kind === 'skipped') return [];
     if (answer.kind === 'ok' && answer.status !== 422 && 'ok' in answer.payload) return answer.payload.ok ? [] : [id];
     const message =
@@ -208,8 +200,10 @@ function* probe(options: Options): Pull<Probe> {
       targets += listed.length;
       session.problems.push(...checkStorageTargets(listed, tenant.slug ?? tenant.id));
     }
+    const named =
+      tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace';
     return {
-      summary: `${tenants.map(({ slug, name, role }) => `${slug ?? name} (${role ?? '?'})`).join(', ') || 'no workspace'}: ${counted(sources, 'sources')}, ${counted(targets, 'storage targets')}`,
+      summary: `${named}: ${counted(sources, 'sources')}, ${counted(targets, 'storage targets')}`,
       warnings: toWarnings(session.problems),
       monitorsTotal: sources,
     };
@@ -232,7 +226,6 @@ export const backupControlPlane: Connector<Options> = {
     { key: 'password', words: 'Environment variable with the password' },
   ],
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   idField: 'id',
   words: { status: Object.keys(STATE_WORDS) },
   pull,

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
-import { asNotes, parseItems, projectMonitorLists } from '../items.ts';
+import { asNotes, type Origin, parseItems, projectMonitorLists } from '../items.ts';
 import { IdSchema, NameSchema, type StateWords, stateFromWord } from '../wire.ts';
 
 /** The message of a rejection. Its shape isn't documented, so the usual ones are tried. */
@@ -17,18 +17,13 @@ const RefusalSchema = z
   })
   .transform(({ message, error, errors }) => {
     const details = Object.entries(errors ?? {}).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
-    return details.length > 0 ? details.join('; ') : (message ?? error ?? '');
+    return { refusal: details.length > 0 ? details.join('; ') : (message ?? error ?? '') };
   });
 
 /** 201 with a token, or 422 with what is wrong. */
-export const LoginAnswerSchema = z.union([
-  z.object({ token: z.string().min(1).max(8_192) }),
-  RefusalSchema.transform((refusal) => ({ refusal })),
-]);
+export const LoginAnswerSchema = z.union([z.object({ token: z.string().min(1).max(8_192) }), RefusalSchema]);
 
-export const PrincipalSchema = z.object({
-  data: z.object({ tenants: z.array(z.unknown()) }),
-});
+export const PrincipalSchema = z.object({ data: z.object({ tenants: z.array(z.unknown()) }) });
 export const TenantSchema = z.object({
   id: IdSchema,
   name: NameSchema,
@@ -60,10 +55,7 @@ const StorageTargetSchema = z
   });
 
 /** 200 with the result, or 422 if it isn't of type cpanel or has no credentials. */
-export const TestAnswerSchema = z.union([
-  z.object({ ok: z.boolean() }),
-  RefusalSchema.transform((refusal) => ({ refusal })),
-]);
+export const TestAnswerSchema = z.union([z.object({ ok: z.boolean() }), RefusalSchema]);
 
 export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused', error: 'major_outage' };
 
@@ -74,17 +66,17 @@ export const STATE_WORDS: StateWords = { active: 'operational', paused: 'paused'
  */
 export function projectSources(
   lists: readonly { readonly tenant: string; readonly items: readonly unknown[] }[],
-  { upstreamId, failing, problems }: { upstreamId: string; failing: ReadonlySet<string>; problems: Problem[] },
+  failing: ReadonlySet<string>,
+  origin: Pick<Origin, 'upstreamId' | 'problems'>,
 ): MonitorObservation[] {
   const project = ({ id, name, status }: z.output<typeof SourceSchema>, place: string): Partial<MonitorObservation> => {
-    const state = stateFromWord(STATE_WORDS, status, `${place}.status`, problems);
+    const state = stateFromWord(STATE_WORDS, status, `${place}.status`, origin.problems);
     return { name, state: state === 'operational' && failing.has(id) ? 'major_outage' : state };
   };
   const about = { kind: 'source', schema: SourceSchema, project };
   return projectMonitorLists(
-    upstreamId,
+    origin,
     lists.map(({ tenant, items }) => ({ ...about, place: `${tenant}.sources`, items })),
-    problems,
   );
 }
 

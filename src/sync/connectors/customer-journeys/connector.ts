@@ -8,10 +8,10 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext, type Query } from '../../connector.ts';
+import { ask, type Connector, type Pull, type PullContext } from '../../connector.ts';
 import { itemKey, note } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
-import { type JourneysAnswer, JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
+import { JourneysAnswerSchema, projectJourneys, RUNNING } from './project.ts';
 
 const OptionsSchema = z.strictObject({
   tenantBaseUrl: BaseUrlSchema.describe('Address of the tenant, without /api/v1.'),
@@ -22,33 +22,30 @@ type Options = z.output<typeof OptionsSchema>;
 /** A limit for endless lists: thousands of journeys at any usual page size. */
 const PAGES_MAX = 100;
 
-function pageQuery(options: Options, page: number): Query<JourneysAnswer> {
-  return {
+function* readPage(options: Options, page: number): Pull<readonly unknown[]> {
+  const { payload } = yield* ask({
     name: 'list journeys',
     url: endpointAddress(options.tenantBaseUrl, '/api/v1/customer360/journeys', { page }),
     headers: { ...options.headers, accept: 'application/json' },
     schema: JourneysAnswerSchema,
-  };
+  });
+  return payload.data;
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const items: unknown[] = [];
   const seen = new Set<string>();
-  const take = (answer: JourneysAnswer): number => {
-    const fresh = answer.data.filter((item) => !seen.has(itemKey(item)));
+  const take = (listed: readonly unknown[]): number => {
+    const fresh = listed.filter((item) => !seen.has(itemKey(item)));
     // Variants within one page are kept, so that they are reported.
-    for (const item of answer.data) seen.add(itemKey(item));
+    for (const item of listed) seen.add(itemKey(item));
     items.push(...fresh);
     return fresh.length;
   };
-  let page = 1;
   let isOver = false;
-  while (!isOver && page <= PAGES_MAX) {
-    const answer = yield* ask(pageQuery(options, page));
-    isOver = take(answer.payload) === 0;
-    page += 1;
-  }
-  if (page > 3) take((yield* ask(pageQuery(options, 1))).payload);
+  let page = 1;
+  for (; !isOver && page <= PAGES_MAX; page += 1) isOver = take(yield* readPage(options, page)) === 0;
+  if (page > 3) take(yield* readPage(options, 1));
   const { monitors, problems } = projectJourneys(items, context.upstreamId);
   return {
     ...NOTHING_LEARNED,
@@ -72,7 +69,6 @@ export const customerJourneys: Connector<Options> = {
     { key: 'headers.Authorization', words: 'Environment variable with the token' },
   ],
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   idField: 'id',
   words: { status: [RUNNING] },
   pull,

@@ -9,7 +9,6 @@ import { projectMonitorLists } from '../items.ts';
 import { IdSchema, NameSchema, parseInstant, unknownWord } from '../wire.ts';
 
 export const JourneysAnswerSchema = z.object({ data: z.array(z.unknown()) });
-export type JourneysAnswer = z.output<typeof JourneysAnswerSchema>;
 
 /** The shape of the segment isn't documented, so its name is read if there is one. */
 const SegmentSchema = z
@@ -28,10 +27,7 @@ const JourneySchema = z.object({
 });
 
 /** Turns journeys into monitors, sorted by id. Journeys on two pages count once. Never throws. */
-export function projectJourneys(
-  items: readonly unknown[],
-  upstreamId: string,
-): { monitors: MonitorObservation[]; problems: Problem[] } {
+export function projectJourneys(items: readonly unknown[], upstreamId: string) {
   const problems: Problem[] = [];
   const list = {
     place: 'data',
@@ -49,7 +45,7 @@ export function projectJourneys(
       };
     },
   };
-  const monitors = projectMonitorLists(upstreamId, [list], problems);
+  const monitors = projectMonitorLists({ upstreamId, problems }, [list]);
   // The list is sorted by last change, so pages overlap when a journey is edited.
   return { monitors, problems: problems.filter((problem) => problem.kind !== 'note') };
 }

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
+import { ask, type Connector, type Pull, type PullContext } from '../../connector.ts';
 import { newDetails } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema } from '../wire.ts';
 import { ID_FIELD, projectStatuses, SUCCESS_STATES } from './project.ts';
@@ -43,7 +43,6 @@ export const gatus: Connector<Options> = {
   example: { id: 'gatus', kind: 'gatus', url: 'https://gatus.example.com' },
   questions: [{ key: 'url', words: 'Address of Gatus' }],
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   idField: ID_FIELD,
   words: { success: [...SUCCESS_STATES.keys()] as boolean[] },
   pull,

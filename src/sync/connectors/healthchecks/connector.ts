@@ -6,9 +6,9 @@
  */
 
 import { z } from 'zod';
-import { type Learned, type MonitorDetail, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import { type Learned, type MonitorObservation, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { DAY_MS, SECOND_MS } from '../../../model/time.ts';
-import { ask, attempt, type Connector, type Pull, type PullContext, type Query } from '../../connector.ts';
+import { ask, attemptEach, type Connector, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { externalIdOf, note } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
@@ -31,7 +31,7 @@ const PAST_SECONDS = (90 * DAY_MS) / SECOND_MS;
 /** Maximum number of pasts requested in one pass. */
 const PASTS_MAX = 10;
 
-function* pull({ url, apiKey }: Options, { upstreamId, now, memory }: PullContext): Pull<Learned> {
+function* pull({ url, apiKey }: Options, context: PullContext): Pull<Learned> {
   const headers = { 'x-api-key': apiKey };
   const { payload } = yield* ask({
     name: 'list checks',
@@ -41,26 +41,21 @@ function* pull({ url, apiKey }: Options, { upstreamId, now, memory }: PullContex
     isConditional: true,
   });
   const problems: Problem[] = [];
-  const monitors = projectChecks(payload.checks, upstreamId, problems);
-  const due = monitors.filter(({ id }) => !memory.detailFetchedAt.has(externalIdOf(id)));
-  const answers = yield* attempt(
-    due.map(({ id }): Query<Flips> => {
-      const path = `/api/v3/checks/${encodeURIComponent(externalIdOf(id))}/flips/`;
-      const address = endpointAddress(url, path, { seconds: PAST_SECONDS });
-      return { name: 'list flips', priority: 'backfill', url: address, headers, schema: FlipsSchema };
-    }),
-    PASTS_MAX,
-  );
-  const details = due.flatMap((monitor, index): MonitorDetail[] => {
-    const answer = answers[index];
-    if (answer?.kind === 'failed') problems.push(note(`flips.${externalIdOf(monitor.id)}`, answer.error.message));
-    return answer?.kind === 'ok' ? [projectFlips(monitor, answer.payload, now)] : [];
+  const monitors = projectChecks(payload.checks, { ...context, problems });
+  const due = monitors.filter(({ id }) => !context.memory.detailFetchedAt.has(externalIdOf(id)));
+  const toQuery = ({ id }: MonitorObservation): Query<Flips> => {
+    const path = `/api/v3/checks/${encodeURIComponent(externalIdOf(id))}/flips/`;
+    const address = endpointAddress(url, path, { seconds: PAST_SECONDS });
+    return { name: 'list flips', priority: 'backfill', url: address, headers, schema: FlipsSchema };
+  };
+  const pasts = yield* attemptEach(due, toQuery, PASTS_MAX);
+  const details = pasts.flatMap(({ item: monitor, answer }) => {
+    if (answer.kind === 'failed') problems.push(note(`flips.${externalIdOf(monitor.id)}`, answer.error.message));
+    return answer.kind === 'ok' ? projectFlips(monitor, answer.payload, context.now) : [];
   });
   return {
     ...NOTHING_LEARNED,
-    monitors,
-    details,
-    problems,
+    ...{ monitors, details, problems },
     itemsTotal: payload.checks.length,
     isBackfilled: details.length === due.length,
   };

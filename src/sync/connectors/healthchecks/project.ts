@@ -2,20 +2,18 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { MonitorDetail, MonitorObservation, Problem } from '../../../model/observation.ts';
+import type { MonitorDetail, MonitorObservation } from '../../../model/observation.ts';
 import type { Span } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import type { EpochMs } from '../../../model/time.ts';
-import { projectMonitorLists } from '../items.ts';
+import { type Origin, projectMonitorLists } from '../items.ts';
 import { createDetail, toSpans } from '../measurements.ts';
 import { FlagSchema, IdSchema, InstantSchema, type StateWords, stateFromWord, TextSchema } from '../wire.ts';
 
 /** The field that identifies a check; it isn't part of the ping address. */
 export const ID_FIELD = 'unique_key';
 
-export const ChecksSchema = z.object({
-  checks: z.array(z.unknown()).transform((items) => items.map(withUniqueKey)),
-});
+export const ChecksSchema = z.object({ checks: z.array(z.unknown()).transform((items) => items.map(withUniqueKey)) });
 
 const CheckSchema = z.object({
   unique_key: IdSchema,
@@ -54,11 +52,7 @@ export const STATE_WORDS: StateWords = {
 };
 
 /** Turns checks into monitors, sorted by id. Never throws. */
-export function projectChecks(
-  items: readonly unknown[],
-  upstreamId: string,
-  problems: Problem[],
-): MonitorObservation[] {
+export function projectChecks(items: readonly unknown[], origin: Origin): MonitorObservation[] {
   const list = {
     place: 'checks',
     items,
@@ -68,10 +62,10 @@ export function projectChecks(
     project: ({ name, slug, desc, status }: z.output<typeof CheckSchema>, place: string) => ({
       name: (name || slug || 'Unnamed check').slice(0, 500),
       description: desc,
-      state: stateFromWord(STATE_WORDS, status, `${place}.status`, problems),
+      state: stateFromWord(STATE_WORDS, status, `${place}.status`, origin.problems),
     }),
   };
-  return projectMonitorLists(upstreamId, [list], problems);
+  return projectMonitorLists(origin, [list]);
 }
 
 /**

@@ -18,15 +18,16 @@ import {
 import { type Interval, MINUTE_MS } from '../../../model/time.ts';
 import {
   ask,
-  attempt,
+  attemptEach,
   attemptOne,
   type Connector,
   explainMissing,
   type Probe,
   type Pull,
   type PullContext,
+  type Query,
 } from '../../connector.ts';
-import { detailsDue, idIn, note } from '../items.ts';
+import { completeList, detailsDue, idIn, note } from '../items.ts';
 import { CountSchema } from '../wire.ts';
 import {
   type Found,
@@ -64,76 +65,63 @@ const QUIET_PASS_CALLS = 4;
 function* pull(options: Options, context: PullContext): Pull<Learned> {
   const states = yield* readStates(options);
   const problems = [...states.problems];
-  const zone = options.timezone ?? utcOffset(states.status.data.timestamp);
-  const origin: Origin = { upstreamId: context.upstreamId, zone, problems };
+  const zone = options.timezone ?? utcOffset(states.status.timestamp);
+  const origin: Origin = { ...context, zone, problems };
   const projected = projectMonitors(states.items, origin);
-  const found = yield* readIncidents(options, context, { origin, active: states.status.data.active_incidents });
+  const found = yield* readIncidents(options, origin, states.status.active_incidents);
   const monitors = states.isContradicted || found.isContradicted ? withoutWellness(projected) : projected;
-  const windows = yield* readMaintenances(options, context, origin);
-  const { details, backfilled } = yield* readDetails(options, context, { origin, monitors, found });
+  const windows = yield* readMaintenances(options, origin);
+  const { details, backfilled } = yield* readDetails(options, origin, { monitors, found });
   const { isContradicted: _, isWhole: __, ...learned } = found;
   return {
     ...NOTHING_LEARNED,
     ...learned,
-    monitors,
-    maintenances: windows.maintenances,
-    details,
-    problems,
+    ...{ monitors, maintenances: windows.maintenances, details, problems, backfilled },
     itemsTotal: states.items.length + found.itemsTotal,
     stale: [...found.stale, ...windows.stale],
     complete: [...found.complete, ...windows.complete],
-    backfilled,
   };
 }
 
 type FoundWindows = Pick<Learned, 'maintenances' | 'stale' | 'complete'>;
 
-function* readMaintenances(options: Options, { now }: PullContext, origin: Origin): Pull<FoundWindows> {
-  if (!options.maintenance) return { maintenances: [], stale: [], complete: [] };
+function* readMaintenances(options: Options, origin: Origin): Pull<FoundWindows> {
+  if (!options.maintenance) return NOTHING_LEARNED;
   const asked = { name: 'maintenance', priority: 'incident', schema: MaintenanceAnswerSchema } as const;
   const answer = yield* attemptOne(query(options, '/maintenance', asked));
   if (answer.kind === 'ok') {
-    const items = answer.payload.data;
-    const prefix = `${origin.upstreamId}/maintenance-`;
-    const ids = items.map((item) => idIn(item));
-    const isTold = ids.every((id) => id !== null);
+    const ids = answer.payload.map((item) => idIn(item));
     // It isn't documented whether the list contains past windows.
-    const complete = { part: 'maintenances', prefix, since: now, ids: ids.map((id) => `${prefix}${id}`) } as const;
-    return { maintenances: projectMaintenances(items, origin), stale: [], complete: isTold ? [complete] : [] };
+    const complete = completeList('maintenances', `${origin.upstreamId}/maintenance-`, ids, origin.now);
+    return { maintenances: projectMaintenances(answer.payload, origin), stale: [], complete };
   }
   origin.problems.push(note('/maintenance', explainMissing(answer)));
   // If the address is missing or has another shape, there is no maintenance. After other errors, known data stays.
   const isAbsent = answer.kind === 'failed' && ['UPSTREAM_REFUSED', 'UPSTREAM_SHAPE'].includes(answer.error.code);
-  return { maintenances: [], stale: isAbsent ? [] : ['maintenances'], complete: [] };
+  return { ...NOTHING_LEARNED, stale: isAbsent ? [] : ['maintenances'] };
 }
 
 /** Reads uptime and logs, first of the monitors with the oldest details. */
 function* readDetails(
   options: Options,
-  context: PullContext,
-  { origin, monitors, found }: { origin: Origin; monitors: readonly MonitorObservation[]; found: Found },
-): Pull<{ readonly details: MonitorDetail[]; readonly backfilled: readonly MonitorId[] }> {
-  const due = detailsDue(monitors, context, DETAIL_AGE_MIN_MS);
-  const answers = yield* attempt(
-    due.map((id) => {
-      const schema = MonitorAnswerSchema.refine(({ data }) => data.monitor.id === id, 'is of another monitor');
-      const asked = { name: 'monitor detail', priority: 'detail', schema } as const;
-      const search = { include_uptime: 1, uptime_days: 90, include_logs: 1, logs_limit: 100 };
-      return query(options, `/monitors/${encodeURIComponent(id)}`, asked, search);
-    }),
-    DETAILS_PER_PASS,
-  );
+  origin: Origin,
+  { monitors, found }: { readonly monitors: readonly MonitorObservation[]; readonly found: Found },
+): Pull<{ readonly details: MonitorDetail[]; readonly backfilled: MonitorId[] }> {
+  const toQuery = (id: string): Query<MonitorAnswer> => {
+    const schema = MonitorAnswerSchema.refine(({ monitor }) => monitor.id === id, 'is of another monitor');
+    const search = { include_uptime: 1, uptime_days: 90, include_logs: 1, logs_limit: 100 };
+    const asked = { name: 'monitor detail', priority: 'detail', schema } as const;
+    return query(options, `/monitors/${encodeURIComponent(id)}`, asked, search);
+  };
+  const due = detailsDue(monitors, origin, DETAIL_AGE_MIN_MS);
   const details: MonitorDetail[] = [];
   const backfilled: MonitorId[] = [];
-  for (const [index, answer] of answers.entries()) {
-    const id = due[index];
-    if (answer.kind !== 'ok' || id === undefined) continue;
-    const past = yield* readPastOutages(options, { context, origin, found, id, answer: answer.payload });
+  for (const { item: id, answer } of yield* attemptEach(due, toQuery, DETAILS_PER_PASS)) {
+    if (answer.kind !== 'ok') continue;
+    const outages = yield* readPastOutages(options, origin, { found, answer: answer.payload });
     // Its past is requested again with its next details.
-    if (past !== 'later') backfilled.push(toMonitorId(context.upstreamId, id));
-    details.push(
-      projectDetail(answer.payload, origin, { fetchedAt: answer.at, outages: past === 'later' ? null : past }),
-    );
+    if (outages !== 'later') backfilled.push(toMonitorId(origin.upstreamId, id));
+    details.push(projectDetail(answer.payload, origin, answer.at, outages === 'later' ? null : outages));
   }
   return { details, backfilled };
 }
@@ -144,28 +132,28 @@ function* readDetails(
  */
 function* readPastOutages(
   options: Options,
-  facts: { context: PullContext; origin: Origin; found: Found; id: string; answer: MonitorAnswer },
+  origin: Origin,
+  { found, answer: { monitor } }: { readonly found: Found; readonly answer: MonitorAnswer },
 ): Pull<readonly Interval[] | null | 'later'> {
-  const { context, origin, found, id, answer } = facts;
-  if (context.memory.backfilledMonitors?.has(id) === true) return null;
-  const uptime = answer.data.monitor.uptime;
-  const hasFailedChecks = (uptime?.up_checks ?? 0) < (uptime?.total_checks ?? 0);
-  const monitor = toMonitorId(context.upstreamId, id);
-  if (found.isWhole || !hasFailedChecks) return findOutages(found.incidents, monitor, context.now);
-  const asking = { name: 'list incidents of a monitor', priority: 'backfill', search: { monitor_id: id } } as const;
+  if (origin.memory.backfilledMonitors?.has(monitor.id) === true) return null;
+  const hasFailedChecks = (monitor.uptime?.up_checks ?? 0) < (monitor.uptime?.total_checks ?? 0);
+  const id = toMonitorId(origin.upstreamId, monitor.id);
+  if (found.isWhole || !hasFailedChecks) return findOutages(found.incidents, id, origin.now);
+  const search = { monitor_id: monitor.id };
+  const asking = { name: 'list incidents of a monitor', priority: 'backfill', search } as const;
   const listed = yield* readListed(options, asking, []);
   if (listed.kind !== 'ok') return 'later';
-  return findOutages(projectIncidents(listed.items, { ...origin, problems: [] }), monitor, context.now);
+  return findOutages(projectIncidents(listed.items, { ...origin, problems: [] }), id, origin.now);
 }
 
 function* probe(options: Options): Pull<Probe> {
   const test = yield* ask(query(options, '/test', { name: 'test', schema: TestAnswerSchema }));
   const status = yield* ask(query(options, '/status', { name: 'status', schema: StatusAnswerSchema }));
-  const client = test.payload.data.client_id ?? null;
+  const client = test.payload.client_id ?? null;
   return {
     summary: `key valid${client === null ? '' : `, client ${client}`}`,
     warnings: [],
-    monitorsTotal: CountSchema.nullish().catch(null).parse(status.payload.data.status.total) ?? null,
+    monitorsTotal: CountSchema.nullish().catch(null).parse(status.payload.status.total) ?? null,
     listCalls: QUIET_PASS_CALLS + (options.maintenance ? 1 : 0),
   };
 }

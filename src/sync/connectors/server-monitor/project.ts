@@ -1,8 +1,7 @@
 /** Turns answers of the server-monitor API into observations. Times without an offset are local times in `zone`. */
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
-  type CompleteList,
   type Incident,
   type Learned,
   type Maintenance,
@@ -15,11 +14,12 @@ import {
 } from '../../../model/observation.ts';
 import type { Span } from '../../../model/overlap.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, type Interval, later, toEpochMs } from '../../../model/time.ts';
-import { type Answer, attempt, type Priority, type Pull, type PullContext, type Query } from '../../connector.ts';
+import { type Answer, attemptEach, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { createIncident, createMaintenance } from '../entries.ts';
 import {
   asNotes,
   compareIds,
+  completeList,
   externalIdOf,
   idIn,
   itemKey,
@@ -27,11 +27,13 @@ import {
   note,
   parseItems,
   projectMonitorLists,
+  readField,
+  type Origin as Source,
   uniqueById,
   uniqueOverlapping,
 } from '../items.ts';
 import { createDetail } from '../measurements.ts';
-import { explainPartial, type Listing, type Reading, readPages, readStablePages } from '../paging.ts';
+import { type Listing, notePartial, type Reading, readPages, readStablePages } from '../paging.ts';
 import { FlagSchema, NumberSchema, parseInstant, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
 import {
   IncidentAnswerSchema,
@@ -41,22 +43,18 @@ import {
   IncidentsAnswerSchema,
   LOG_MS_FIELDS,
   LOG_TIME_FIELDS,
-  LogRecordSchema,
   MaintenanceSchema,
   type MonitorAnswer,
   MonitorSchema,
   type Options,
   query,
-  type Search,
   type Uptime,
 } from './schema.ts';
 
 /** The upstream of the answers, the time zone of their times, and what is wrong with them. */
-export interface Origin {
-  readonly upstreamId: string;
+export interface Origin extends Source, PullContext {
   /** IANA name or offset of times without one. */
   readonly zone: string;
-  readonly problems: Problem[];
 }
 
 export const STATE_WORDS: StateWords = {
@@ -67,7 +65,8 @@ export const STATE_WORDS: StateWords = {
 };
 
 /** Turns monitors into observations, sorted by id. Never throws. */
-export function projectMonitors(items: readonly unknown[], { upstreamId, zone, problems }: Origin) {
+export function projectMonitors(items: readonly unknown[], origin: Origin): MonitorObservation[] {
+  const { zone, problems } = origin;
   const project = (item: z.output<typeof MonitorSchema>, place: string): Partial<MonitorObservation> => {
     const { name, type, target, is_active: isActive, created_at: createdAt } = item;
     const active = FlagSchema.optional().safeParse(isActive);
@@ -82,7 +81,7 @@ export function projectMonitors(items: readonly unknown[], { upstreamId, zone, p
     };
   };
   const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, project };
-  return projectMonitorLists(upstreamId, [list], problems);
+  return projectMonitorLists(origin, [list]);
 }
 
 /** Turns incidents into outages, sorted by id. Items on two pages count once. Never throws. */
@@ -148,20 +147,20 @@ export function projectMaintenances(items: readonly unknown[], { upstreamId, zon
   return uniqueById(maintenances);
 }
 
-/** Everything in an answer of `/monitors/{id}`. */
+/**
+ * Everything in an answer of `/monitors/{id}`.
+ *
+ * @param outages  all of this monitor in the period of its uptime figures; null: its past is already known
+ */
 export function projectDetail(
-  answer: MonitorAnswer,
-  origin: Origin,
-  facts: {
-    readonly fetchedAt: EpochMs;
-    /** All outages of this monitor in the period of its uptime figures; null: its past is already known. */
-    readonly outages: readonly Interval[] | null;
-  },
+  { monitor, logs }: MonitorAnswer,
+  { upstreamId, zone }: Origin,
+  fetchedAt: EpochMs,
+  outages: readonly Interval[] | null,
 ): MonitorDetail {
-  const { monitor } = answer.data;
   const uptime = monitor.uptime ?? null;
-  const createdAt = parseInstant(monitor.created_at ?? '', origin.zone);
-  return createDetail(toMonitorId(origin.upstreamId, monitor.id), facts.fetchedAt, {
+  const createdAt = parseInstant(monitor.created_at ?? '', zone);
+  return createDetail(toMonitorId(upstreamId, monitor.id), fetchedAt, {
     uptime:
       // Without any checks, the figures are meaningless zeros.
       uptime === null || uptime.total_checks === 0
@@ -173,11 +172,9 @@ export function projectDetail(
             uptimeRatio: uptime.uptime_percentage == null ? null : uptime.uptime_percentage / 100,
             responseTimeAverageMs: uptime.avg_response_time ?? null,
           },
-    responseTimes: projectLogs(monitor.logs ?? answer.data.logs ?? [], origin.zone),
+    responseTimes: projectLogs(monitor.logs ?? logs ?? [], zone),
     reportedSpans:
-      uptime === null || facts.outages === null
-        ? []
-        : reportedSpans(uptime, { createdAt, now: facts.fetchedAt, outages: facts.outages }),
+      uptime === null || outages === null ? [] : reportedSpans(uptime, { createdAt, now: fetchedAt, outages }),
   });
 }
 
@@ -185,13 +182,9 @@ export function projectDetail(
 function projectLogs(logs: readonly unknown[], zone: string): ResponseTime[] {
   const byInstant = new Map<EpochMs, number>();
   for (const log of logs) {
-    const record = LogRecordSchema.safeParse(log);
-    if (!record.success) continue;
-    const time = LOG_TIME_FIELDS.map((field) => record.data[field]).find((value) => typeof value === 'string');
-    const at = time === undefined ? null : parseInstant(time, zone);
-    const ms = LOG_MS_FIELDS.map((field) => NumberSchema.safeParse(record.data[field])).find(
-      (value) => value.success,
-    )?.data;
+    const times = LOG_TIME_FIELDS.map((field) => readField(log, field));
+    const at = parseInstant(times.find((value) => typeof value === 'string') ?? '', zone);
+    const [ms] = LOG_MS_FIELDS.flatMap((field) => NumberSchema.safeParse(readField(log, field)).data ?? []);
     if (at !== null && ms !== undefined && ms >= 0) byInstant.set(at, Math.max(ms, byInstant.get(at) ?? 0));
   }
   return [...byInstant].map(([at, ms]) => ({ at, ms })).toSorted((a, b) => a.at - b.at);
@@ -259,18 +252,13 @@ export interface Found extends Pick<Learned, FoundParts> {
  * The open incidents, the past once and then once a day, meanwhile what is recent, and those that are in no list though
  * they were open or are, as the summary has it.
  *
- * @param active  the open incidents of the summary
+ * @param summary  the open incidents of the summary
  */
-export function* readIncidents(
-  options: Options,
-  context: PullContext,
-  { origin, active: summary }: { readonly origin: Origin; readonly active: readonly unknown[] },
-): Pull<Found> {
-  const { memory, upstreamId } = context;
-  const { problems } = origin;
+export function* readIncidents(options: Options, origin: Origin, summary: readonly unknown[]): Pull<Found> {
+  const { memory, upstreamId, problems } = origin;
   const asking = { name: 'list open incidents', priority: 'incident', search: { active: 1 } } as const;
   const active = yield* readListed(options, asking, problems);
-  const past = yield* readPast(options, context, origin);
+  const past = yield* readPast(options, origin);
   const items = [...active.items, ...past.items];
   const listed = projectIncidents(items, origin);
   const seen = new Set(listed.map(({ id }) => externalIdOf(id)));
@@ -279,21 +267,16 @@ export function* readIncidents(
     .flatMap((item) => idIn(item) ?? [])
     .filter((id) => !seen.has(id));
   const missing = [...new Set([...memory.openIncidents, ...counted])].filter((id) => !seen.has(id));
-  const answers = yield* attempt(
-    missing.map((id) =>
-      query(options, `/incidents/${encodeURIComponent(id)}`, {
-        name: 'incident',
-        priority: 'incident',
-        schema: IncidentAnswerSchema,
-      }),
-    ),
-  );
-  const missed = answers.flatMap((answer) => (answer.kind === 'ok' ? [answer.payload.data.incident] : []));
+  const answers = yield* attemptEach(missing, (id) => {
+    const asked = { name: 'incident', priority: 'incident', schema: IncidentAnswerSchema } as const;
+    return query(options, `/incidents/${encodeURIComponent(id)}`, asked);
+  });
+  const missed = answers.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.payload.incident] : []));
   const asked = projectIncidents(missed, origin);
   // A rejected id was deleted upstream. After other errors, known data stays.
-  const isRefused = (answer: Answer<unknown> | undefined): boolean =>
-    answer?.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-  const isUnsure = answers.some((answer) => answer.kind !== 'ok' && !isRefused(answer));
+  const isRefused = ({ answer }: { readonly answer: Answer<unknown> }): boolean =>
+    answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
+  const isUnsure = answers.some((one) => one.answer.kind !== 'ok' && !isRefused(one));
   const taken = new Set([...listed, ...asked].map(({ id }) => externalIdOf(id)));
   const isLossy = losesOpen([...items, ...missed], { taken, open: memory.openIncidents });
   const lost = counted.filter((id) => !taken.has(id));
@@ -301,42 +284,25 @@ export function* readIncidents(
     const message = `is missing from all lists of incidents${lost.includes(id) ? ' and can’t be found by id' : ''}`;
     problems.push(note(`active_incidents.${id}`, message));
   }
-  const isStale = active.kind !== 'ok' || isUnsure || isLossy;
+  const prefix = `${upstreamId}/`;
+  const ids = [...past.items, ...active.items].map((item) => idIn(item));
   return {
     incidents: uniqueById([...listed, ...asked]),
     itemsTotal: items.length + asked.length,
-    stale: isStale ? ['incidents'] : [],
+    stale: active.kind !== 'ok' || isUnsure || isLossy ? ['incidents'] : [],
     // If the list was cut at the limit, waiting doesn't help.
     isBackfilled: memory.isBackfilled || past.kind === 'ok' || past.kind === 'cut',
     isWhole: !memory.isBackfilled && past.kind === 'ok' && active.kind === 'ok',
-    complete: completeList([...past.items, ...active.items], past.since, context),
-    gone: missing.filter((_, index) => isRefused(answers[index])).map((id) => `${upstreamId}/${id}`),
-    readAgain: past.readAgain.map((id) => `${upstreamId}/${id}`),
+    complete: completeList('incidents', prefix, new Set(ids), past.since),
+    gone: answers.filter(isRefused).map(({ item }) => prefix + item),
+    readAgain: past.readAgain.map((id) => prefix + id),
     isContradicted: lost.length > 0,
   };
 }
 
-/** Empty if the list is incomplete, or an item has no readable id. */
-function completeList(
-  items: readonly unknown[],
-  since: EpochMs | null | undefined,
-  { upstreamId }: Pick<PullContext, 'upstreamId'>,
-): CompleteList[] {
-  const ids = items.flatMap((item) => idIn(item) ?? []);
-  if (since === undefined || ids.length < items.length) return [];
-  const prefix = `${upstreamId}/`;
-  return [{ part: 'incidents', prefix, since, ids: [...new Set(ids)].map((id) => `${prefix}${id}`) }];
-}
-
-interface Listed {
+/** A list of incidents: whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
+interface Listed extends Pick<Reading<unknown>, 'kind'> {
   readonly items: readonly unknown[];
-  readonly kind: Reading<unknown>['kind'];
-}
-
-interface IncidentQuery {
-  readonly name: string;
-  readonly priority: Priority;
-  readonly search?: Search;
 }
 
 /** The past as read this time. */
@@ -348,33 +314,31 @@ interface Past extends Listed {
 }
 
 /** Reads everything at first and then once a day, if the quota allows; otherwise recent incidents. */
-function* readPast(options: Options, context: PullContext, origin: Origin): Pull<Past> {
-  const { memory, now } = context;
+function* readPast(options: Options, origin: Origin): Pull<Past> {
+  const { memory, now, problems } = origin;
   const [oldest = now] = memory.incidentsReadAt.values();
-  if (memory.isBackfilled && now - oldest < WHOLE_AGE_MIN_MS) return yield* readRecent(options, context, origin);
+  if (memory.isBackfilled && now - oldest < WHOLE_AGE_MIN_MS) return yield* readRecent(options, origin);
   const priority = memory.isBackfilled ? 'detail' : 'backfill';
-  const all = yield* readListed(options, { name: 'list all incidents', priority }, origin.problems);
-  if (memory.isBackfilled && all.kind !== 'ok') return yield* readRecent(options, context, origin);
+  const all = yield* readListed(options, { name: 'list all incidents', priority }, problems);
+  if (memory.isBackfilled && all.kind !== 'ok') return yield* readRecent(options, origin);
   const since = all.kind === 'ok' ? null : undefined;
   return { ...all, since, readAgain: all.items.flatMap((item) => idIn(item) ?? []) };
 }
 
-/** A list of incidents, whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
+type IncidentQuery = Pick<Query<unknown>, 'name' | 'priority'> & { readonly search?: Parameters<typeof query>[3] };
+
 export function* readListed(options: Options, asking: IncidentQuery, problems: Problem[]): Pull<Listed> {
-  const reading = yield* readStablePages(listIncidents(options, asking), {
-    factsOf: ({ data }) => ({
-      total: data.pagination.total,
-      ids: data.incidents.map((item) => itemKey(item)),
-    }),
+  const reading = yield* readStablePages({
+    ...listIncidents(options, asking),
+    factsOf: ({ incidents, pagination: { total } }) => ({ total, ids: incidents.map((item) => itemKey(item)) }),
     countsAll: true,
   });
   return toListed(reading, asking.name, problems);
 }
 
 function toListed(reading: Reading<IncidentsAnswer>, place: string, problems: Problem[]): Listed {
-  const reason = explainPartial(reading);
-  if (reason !== null) problems.push(note(place, reason));
-  return { items: reading.pages.flatMap((page) => page.data.incidents), kind: reading.kind };
+  notePartial(reading, place, problems);
+  return { items: reading.pages.flatMap(({ incidents }) => incidents), kind: reading.kind };
 }
 
 function listIncidents(options: Options, { search, ...asking }: IncidentQuery): Listing<IncidentsAnswer> {
@@ -382,9 +346,9 @@ function listIncidents(options: Options, { search, ...asking }: IncidentQuery): 
     query(options, '/incidents', { ...asking, schema: IncidentsAnswerSchema }, { ...search, page, per_page: PER_PAGE });
   return {
     first: pageQuery(1),
-    next: ({ data }, index) => {
-      const pagesTotal = data.pagination.total_pages ?? Math.ceil(data.pagination.total / PER_PAGE);
-      return data.incidents.length === 0 || index + 1 >= pagesTotal ? null : pageQuery(index + 2);
+    next: ({ incidents, pagination }, index) => {
+      const pagesTotal = pagination.total_pages ?? Math.ceil(pagination.total / PER_PAGE);
+      return incidents.length === 0 || index + 1 >= pagesTotal ? null : pageQuery(index + 2);
     },
     pagesMax: PAGES_MAX,
     isNeeded: false,
@@ -395,38 +359,31 @@ function listIncidents(options: Options, { search, ...asking }: IncidentQuery): 
  * Incidents that began since shortly before our last look, so that one that came and went between two passes is not
  * missed. The order of the list is not documented: newest first stops early, any other order is read to its end.
  */
-function* readRecent(options: Options, context: PullContext, origin: Origin): Pull<Past> {
-  const lastLook = Math.max(0, ...context.memory.detailFetchedAt.values());
+function* readRecent(options: Options, { memory, zone, problems }: Origin): Pull<Past> {
+  const lastLook = Math.max(0, ...memory.detailFetchedAt.values());
   const since = lastLook === 0 ? 0 : lastLook - RECENT_MARGIN_MS;
   const name = 'list recent incidents';
   const all = listIncidents(options, { name, priority: 'incident' });
+  const startOf = (item: unknown): number => {
+    const text = readField(item, 'started_at');
+    return (typeof text === 'string' ? parseInstant(text, zone) : null) ?? Number.NaN;
+  };
   let isCut = false;
   const reading = yield* readPages({
     ...all,
     next: (page, index) => {
-      const { isNewestFirst, oldest } = readStarts(page, origin);
-      isCut = isNewestFirst && oldest < since;
+      const starts = page.incidents.map(startOf);
+      const isNewestFirst =
+        starts.length > 1 && starts.every((at, place) => place === 0 || at <= (starts[place - 1] ?? Number.NaN));
+      isCut = isNewestFirst && Math.min(...starts) < since;
       return isCut ? null : all.next(page, index);
     },
   });
-  const listed = toListed(reading, name, origin.problems);
+  const listed = toListed(reading, name, problems);
   const whole = isCut ? toEpochMs(since + CLOCK_CHANGE_MS) : null;
   return {
     ...listed,
     since: reading.kind === 'ok' ? whole : undefined,
-    readAgain: listed.items.flatMap((item) => (readStart(item, origin) >= since ? (idIn(item) ?? []) : [])),
+    readAgain: listed.items.flatMap((item) => (startOf(item) >= since ? (idIn(item) ?? []) : [])),
   };
-}
-
-function readStarts(page: IncidentsAnswer, origin: Origin): { isNewestFirst: boolean; oldest: number } {
-  const starts = page.data.incidents.map((item) => readStart(item, origin));
-  const isNewestFirst =
-    starts.length > 1 && starts.every((at, index) => index === 0 || at <= (starts[index - 1] ?? Number.NaN));
-  return { isNewestFirst, oldest: Math.min(...starts) };
-}
-
-/** NaN if it can't be read. */
-function readStart(item: unknown, { zone }: Origin): number {
-  const parsed = z.object({ started_at: z.string() }).safeParse(item);
-  return parsed.success ? (parseInstant(parsed.data.started_at, zone) ?? Number.NaN) : Number.NaN;
 }

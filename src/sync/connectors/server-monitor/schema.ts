@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { MonitorObservation, Problem } from '../../../model/observation.ts';
 import { ask, type Pull, type Query } from '../../connector.ts';
-import { itemKey, note } from '../items.ts';
+import { idIn, itemKey, note } from '../items.ts';
 import {
   BaseUrlSchema,
   CountSchema,
@@ -19,9 +19,9 @@ import {
   unknownWord,
 } from '../wire.ts';
 
-/** Every success: `{ success: true, data }`. A 200 that says `success: false` is no answer. */
+/** The data of a success: `{ success: true, data }`. A 200 that says `success: false` is no answer. */
 function envelope<T>(data: z.ZodType<T>) {
-  return z.object({ success: z.literal(true), data });
+  return z.object({ success: z.literal(true), data }).transform((answer) => answer.data);
 }
 
 /** The end of an ISO 8601 time: the offset that the answer's naive times are in. */
@@ -63,13 +63,11 @@ export const MonitorSchema = z.object({
   created_at: z.string().nullish(),
 });
 
-const PaginationSchema = z.object({
-  total: CountSchema,
-  total_pages: CountSchema.nullish(),
-});
-
 export const IncidentsAnswerSchema = envelope(
-  z.object({ incidents: z.array(z.unknown()), pagination: PaginationSchema }),
+  z.object({
+    incidents: z.array(z.unknown()),
+    pagination: z.object({ total: CountSchema, total_pages: CountSchema.nullish() }),
+  }),
 );
 export type IncidentsAnswer = z.output<typeof IncidentsAnswerSchema>;
 
@@ -107,16 +105,8 @@ export const MonitorAnswerSchema = envelope(
 export type MonitorAnswer = z.output<typeof MonitorAnswerSchema>;
 
 /** Names under which log records of monitoring systems carry their time and duration, in the order they are tried. */
-export const LOG_TIME_FIELDS = ['checked_at', 'created_at', 'timestamp', 'time', 'date', 'at'] as const;
-export const LOG_MS_FIELDS = [
-  'response_time',
-  'response_time_ms',
-  'responseTime',
-  'latency',
-  'duration_ms',
-  'ms',
-] as const;
-export const LogRecordSchema = z.record(z.string(), z.unknown());
+export const LOG_TIME_FIELDS = 'checked_at created_at timestamp time date at'.split(' ');
+export const LOG_MS_FIELDS = 'response_time response_time_ms responseTime latency duration_ms ms'.split(' ');
 
 export const TestAnswerSchema = envelope(z.object({ client_id: IdSchema.nullish().catch(null) }));
 
@@ -153,11 +143,8 @@ export const MaintenanceSchema = z
     endsAt: item.ends_at ?? item.ended_at ?? item.end_time ?? '',
     monitorIds: [
       ...(item.monitor_ids ?? []),
-      ...(item.monitor_id === undefined || item.monitor_id === null ? [] : [item.monitor_id]),
-      ...item.monitors.flatMap((monitor) => {
-        const id = z.union([IdSchema, z.object({ id: IdSchema }).transform((value) => value.id)]).safeParse(monitor);
-        return id.success ? [id.data] : [];
-      }),
+      ...(item.monitor_id == null ? [] : [item.monitor_id]),
+      ...item.monitors.flatMap((monitor) => IdSchema.safeParse(monitor).data ?? idIn(monitor) ?? []),
     ],
   }));
 
@@ -190,15 +177,12 @@ export const OptionsSchema = z.strictObject({
 });
 export type Options = z.output<typeof OptionsSchema>;
 
-/** Parameters of a request. */
-export type Search = Readonly<Record<string, string | number>>;
-
 /** One read of the API, the key in its header. */
 export function query<T>(
   { baseUrl, auth, apiKey }: Options,
   path: string,
   asked: Pick<Query<T>, 'name' | 'priority' | 'schema'>,
-  search: Search = {},
+  search?: Parameters<typeof endpointAddress>[2],
 ): Query<T> {
   return {
     ...asked,
@@ -208,25 +192,14 @@ export function query<T>(
 }
 
 const WORDS = ['up', 'down', 'pending', 'paused'] as const;
-type Word = (typeof WORDS)[number];
-type Counts = Readonly<Record<Word, number>>;
-
-interface ReadStates {
-  readonly status: StatusAnswer;
-  readonly items: readonly unknown[];
-  readonly problems: readonly Problem[];
-  readonly isDifferent: boolean;
-  /** The summary knows of trouble, or of monitors, that the list lacks: nothing of the list is taken to be well. */
-  readonly isContradicted: boolean;
-}
 
 /** Reads both, and both again when they differ, since a state may change in between. */
-export function* readStates(options: Options): Pull<ReadStates> {
+export function* readStates(options: Options): Pull<Comparison & { status: StatusAnswer; items: readonly unknown[] }> {
   const first = yield* readOnce(options);
   return first.isDifferent ? yield* readOnce(options) : first;
 }
 
-function* readOnce(options: Options): Pull<ReadStates> {
+function* readOnce(options: Options): ReturnType<typeof readStates> {
   const status = yield* ask(query(options, '/status', { name: 'status', schema: StatusAnswerSchema }));
   const search = options.type === undefined ? {} : { type: options.type };
   const listed = yield* ask(
@@ -235,7 +208,7 @@ function* readOnce(options: Options): Pull<ReadStates> {
   // The summary counts all monitors, and these are some of them.
   const isPartial = options.type !== undefined || !options.compareStatus;
   const compared = isPartial ? NO_DIFFERENCE : compare(status.payload, listed.payload);
-  return { status: status.payload, items: listed.payload.data.monitors, ...compared };
+  return { status: status.payload, items: listed.payload.monitors, ...compared };
 }
 
 /** What is well as unknown, where that cannot be relied on. */
@@ -243,15 +216,22 @@ export function withoutWellness(monitors: readonly MonitorObservation[]): Monito
   return monitors.map((monitor) => (monitor.state === 'operational' ? { ...monitor, state: 'unknown' } : monitor));
 }
 
-type Comparison = Pick<ReadStates, 'problems' | 'isDifferent' | 'isContradicted'>;
+interface Comparison {
+  readonly problems: readonly Problem[];
+  readonly isDifferent: boolean;
+  /** The summary knows of trouble, or of monitors, that the list lacks: nothing of the list is taken to be well. */
+  readonly isContradicted: boolean;
+}
 
 const NO_DIFFERENCE: Comparison = { problems: [], isDifferent: false, isContradicted: false };
 
-function compare({ data: { status } }: StatusAnswer, { data: { monitors, count } }: MonitorsAnswer): Comparison {
+function compare({ status }: StatusAnswer, { monitors, count }: MonitorsAnswer): Comparison {
   const problems: Problem[] = [];
-  const differences: { readonly problem: Problem; readonly hides: boolean }[] = [];
+  const differences: Problem[] = [];
+  let isContradicted = false;
   const differs = (place: string, message: string, hides: boolean): void => {
-    differences.push({ problem: note(place, message), hides });
+    differences.push(note(place, message));
+    isContradicted ||= hides;
   };
   const countIn = (place: string, value: unknown): number | null => {
     const parsed = CountSchema.nullish().safeParse(value);
@@ -282,22 +262,19 @@ function compare({ data: { status } }: StatusAnswer, { data: { monitors, count }
     differs('status.overall_status', 'says operational, but monitors in the list are down', false);
   else if (!['operational', 'degraded', 'unsaid'].includes(String(overall)))
     problems.push(unknownWord('status.overall_status', overall));
-  return {
-    problems: [...problems, ...differences.map(({ problem }) => problem)],
-    isDifferent: differences.length > 0,
-    isContradicted: differences.some(({ hides }) => hides),
-  };
+  return { problems: [...problems, ...differences], isDifferent: differences.length > 0, isContradicted };
 }
 
 /** How many items have each word. Whether one that is not active counts as paused or by its word is not documented. */
-function countStates(items: readonly unknown[]): readonly Counts[] {
-  const wordOf = (item: unknown, pausesInactive: boolean): unknown => {
-    const { status, is_active: active } = (item ?? {}) as { status?: unknown; is_active?: unknown };
-    const isInactive = FlagSchema.safeParse(active).data === false;
-    return pausesInactive && isInactive ? 'paused' : status;
-  };
+function countStates(items: readonly unknown[]): readonly Readonly<Record<(typeof WORDS)[number], number>>[] {
   return [true, false].map((pausesInactive) => {
-    const words = items.map((item) => wordOf(item, pausesInactive));
-    return Object.fromEntries(WORDS.map((word) => [word, words.filter((one) => one === word).length])) as Counts;
+    const counts = { up: 0, down: 0, pending: 0, paused: 0 };
+    for (const item of items) {
+      const { status, is_active: active } = (item ?? {}) as { status?: unknown; is_active?: unknown };
+      const isPaused = pausesInactive && FlagSchema.safeParse(active).data === false;
+      const word = isPaused ? 'paused' : WORDS.find((known) => known === status);
+      if (word !== undefined) counts[word] += 1;
+    }
+    return counts;
   });
 }

@@ -7,14 +7,13 @@
  */
 
 import { z } from 'zod';
-import { type CompleteList, type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
+import { type Learned, NOTHING_LEARNED, type Problem } from '../../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../model/time.ts';
 import {
   type Answer,
   ask,
   attemptOne,
   type Connector,
-  explainMissing,
   type Priority,
   type Pull,
   type PullContext,
@@ -22,18 +21,20 @@ import {
   type Question,
 } from '../../connector.ts';
 import { endMissing } from '../entries.ts';
-import { externalIdOf, idIn, losesOpen, note } from '../items.ts';
+import { completeList, externalIdOf, idIn, losesOpen, note } from '../items.ts';
 import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress } from '../wire.ts';
 import {
   EVENT_STATUSES,
   IMPACT_WORDS,
+  IncidentsSchema,
+  MaintenancesSchema,
   projectComponents,
   projectIncidents,
   projectMaintenances,
   STATE_WORDS,
+  SummarySchema,
 } from './project.ts';
-import { IncidentsSchema, MaintenancesSchema, SummarySchema } from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of the page, without /api/v2.'),
@@ -63,56 +64,59 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   });
   const { upstreamId, memory } = context;
   const open = new Set(summary.incidents.map((item) => idIn(item)));
-  const hasEnded = [...memory.openIncidents].some((id) => !open.has(id));
-  const past = yield* readPast(options, context, { hasEnded });
-  const problems: Problem[] = [];
-  const monitors = projectComponents(
-    summary.components,
-    { upstreamId, wanted: options.components, incidents: summary.incidents },
-    problems,
+  const past = yield* readPast(
+    options,
+    context,
+    [...memory.openIncidents].some((id) => !open.has(id)),
   );
-  const about = { upstreamId, monitors: new Set(monitors.map(({ id }) => id)) };
-  const incidents = projectIncidents(
-    { incidents: summary.incidents, 'past incidents': past.incidents ?? [] },
-    about,
-    problems,
-  );
+  const origin = { ...context, problems: [] as Problem[] };
+  const about = { wanted: options.components, incidents: summary.incidents };
+  const monitors = projectComponents(summary.components, about, origin);
+  const page = { ...origin, monitors: new Set(monitors.map(({ id }) => id)) };
+  const incidents = projectIncidents({ incidents: summary.incidents, 'past incidents': past.incidents ?? [] }, page);
+  const planned = summary.scheduled_maintenances;
   const maintenances = projectMaintenances(
-    { scheduled_maintenances: summary.scheduled_maintenances, 'past maintenances': past.maintenances ?? [] },
-    about,
-    problems,
+    { scheduled_maintenances: planned, 'past maintenances': past.maintenances ?? [] },
+    page,
   );
   const taken = new Set(incidents.map(({ id }) => externalIdOf(id)));
   // Which one it is that has no id cannot be told; it may be any of those that were open.
   const ended = open.has(null) ? [] : endMissing(memory.openStories ?? new Map(), open.union(taken), context);
   const isOpenLost = losesOpen(summary.incidents, { taken, open: memory.openIncidents });
-  const itemsOf = [summary.components, summary.incidents, summary.scheduled_maintenances];
+  const lists = [summary.components, summary.incidents, planned, past.incidents ?? [], past.maintenances ?? []];
+  const prefix = `${upstreamId}/`;
+  const starts = new Map(incidents.map(({ id, startedAt }) => [externalIdOf(id), startedAt]));
+  const ends = new Map(maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]));
   return {
     ...NOTHING_LEARNED,
     monitors,
     incidents: [...incidents, ...ended],
     maintenances,
-    problems: [...problems, ...past.problems],
-    itemsTotal: [...itemsOf, past.incidents ?? [], past.maintenances ?? []].reduce(
-      (sum, { length }) => sum + length,
-      0,
-    ),
+    problems: [...origin.problems, ...past.problems],
+    itemsTotal: lists.flat().length,
     stale: isOpenLost ? ['incidents'] : [],
     complete: [
-      ...completeList('incidents', context, {
-        items: past.incidents,
-        known: summary.incidents,
-        instants: incidents.map(({ id, startedAt }) => [externalIdOf(id), startedAt]),
-      }),
-      ...completeList('maintenances', context, {
-        items: past.maintenances,
-        known: summary.scheduled_maintenances,
-        instants: maintenances.map(({ id, endsAt }) => [externalIdOf(id), endsAt]),
-      }),
+      ...completeList('incidents', prefix, idsIn(past.incidents, summary.incidents), reachOf(past.incidents, starts)),
+      ...completeList('maintenances', prefix, idsIn(past.maintenances, planned), reachOf(past.maintenances, ends)),
     ],
     details: past.isRead ? monitors.map(({ id }) => createDetail(id, context.now)) : [],
     isBackfilled: memory.isBackfilled || past.incidents !== null,
   };
+}
+
+function idsIn(past: readonly unknown[] | null, known: readonly unknown[]): (string | null)[] {
+  return [...(past ?? []), ...known].map((item) => idIn(item));
+}
+
+/**
+ * How far a list of the past reaches: all there is (null), or as far back as its oldest where it is full. Undefined: it was not read, or
+ * that cannot be told.
+ */
+function reachOf(items: readonly unknown[] | null, instants: ReadonlyMap<string, EpochMs>): EpochMs | null | undefined {
+  if (items === null) return undefined;
+  if (items.length < LISTED_MAX) return null;
+  const oldest = Math.min(...items.flatMap((item) => instants.get(idIn(item) ?? '') ?? []));
+  return Number.isFinite(oldest) ? toEpochMs(oldest + 1) : undefined;
 }
 
 const NO_PAST: Past = { incidents: null, maintenances: null, problems: [], isRead: false };
@@ -127,11 +131,7 @@ interface Past {
 }
 
 /** The newest of the past: at first, where an incident is open no more, and once an hour, as long as the quota allows it. */
-function* readPast(
-  options: Options,
-  { memory, now }: PullContext,
-  { hasEnded }: { readonly hasEnded: boolean },
-): Pull<Past> {
+function* readPast(options: Options, { memory, now }: PullContext, hasEnded: boolean): Pull<Past> {
   const lastReadAt = Math.max(0, ...memory.detailFetchedAt.values());
   if (memory.isBackfilled && !hasEnded && now - lastReadAt < PAST_AGE_MIN_MS) return NO_PAST;
   const priority: Priority = memory.isBackfilled ? 'detail' : 'backfill';
@@ -142,38 +142,13 @@ function* readPast(
     query(options, 'scheduled-maintenances.json', { name: 'list maintenances', priority, schema: MaintenancesSchema }),
   );
   const reported = (place: string, answer: Answer<unknown>): Problem[] =>
-    answer.kind === 'failed' ? [note(place, explainMissing(answer))] : [];
+    answer.kind === 'failed' ? [note(place, answer.error.message)] : [];
   return {
     incidents: incidents.kind === 'ok' ? incidents.payload.incidents : null,
     maintenances: maintenances.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
     isRead: incidents.kind !== 'skipped' && maintenances.kind !== 'skipped',
     problems: [...reported('incidents', incidents), ...reported('scheduled-maintenances', maintenances)],
   };
-}
-
-/** How far a list of the past reaches: all there is, or as far back as its oldest where it is full. */
-function completeList(
-  part: CompleteList['part'],
-  { upstreamId }: PullContext,
-  {
-    items,
-    known,
-    instants,
-  }: {
-    readonly items: readonly unknown[] | null;
-    readonly known: readonly unknown[];
-    readonly instants: readonly (readonly [string, EpochMs])[];
-  },
-): CompleteList[] {
-  if (items === null) return [];
-  const ids = [...items, ...known].map((item) => idIn(item));
-  // Which one it is that has no id cannot be told, so that nothing can be missed.
-  if (ids.includes(null)) return [];
-  const listed = new Set(items.map((item) => idIn(item)));
-  const oldest = Math.min(...instants.filter(([id]) => listed.has(id)).map(([, at]) => at));
-  const since = items.length < LISTED_MAX ? null : Number.isFinite(oldest) ? toEpochMs(oldest + 1) : undefined;
-  if (since === undefined) return [];
-  return [{ part, prefix: `${upstreamId}/`, since, ids: ids.map((id) => `${upstreamId}/${id}`) }];
 }
 
 export const statuspage: Connector<Options> = {

@@ -1,5 +1,9 @@
-/** What a v2 page means: each component that is no group is a monitor; incidents and maintenance carry their updates. */
+/**
+ * Answers of the Statuspage v2 API (only what is read is named), and what they mean: each component that is no group is a monitor;
+ * incidents and maintenance carry their updates.
+ */
 
+import { z } from 'zod';
 import {
   INCIDENT_STATUSES,
   type Incident,
@@ -14,10 +18,77 @@ import {
 } from '../../../model/observation.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { createIncident, createMaintenance } from '../entries.ts';
-import { note, parseItem, parseItems, projectMonitorLists, uniqueById } from '../items.ts';
-import { lookUp, type StateWords, stateFromWord, unknownWord } from '../wire.ts';
-import * as wire from './schema.ts';
-import { AlarmSchema, type Component, ComponentSchema } from './schema.ts';
+import { note, type Origin, parseItem, parseItems, projectMonitorLists, uniqueById } from '../items.ts';
+import {
+  IdSchema,
+  InstantSchema,
+  ListSchema,
+  lookUp,
+  NameSchema,
+  type StateWords,
+  stateFromWord,
+  TextSchema,
+  unknownWord,
+} from '../wire.ts';
+
+/** States now, what is open, and what is planned or under way. Some services leave the last list out when it is empty. */
+export const SummarySchema = z.object({
+  components: z.array(z.unknown()),
+  incidents: z.array(z.unknown()),
+  scheduled_maintenances: ListSchema,
+});
+
+export const IncidentsSchema = z.object({ incidents: z.array(z.unknown()) });
+export const MaintenancesSchema = z.object({ scheduled_maintenances: z.array(z.unknown()) });
+
+const ComponentSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  status: z.unknown().optional(),
+  description: TextSchema,
+  group: z.boolean().nullish().catch(null),
+  group_id: IdSchema.nullish().catch(null),
+  created_at: InstantSchema.nullish().catch(null),
+});
+type Component = z.output<typeof ComponentSchema>;
+
+const UpdateSchema = z.object({
+  id: IdSchema,
+  status: z.unknown().optional(),
+  body: TextSchema,
+  created_at: InstantSchema,
+  display_at: InstantSchema.nullish().catch(null),
+});
+
+const EventSchema = z.object({
+  id: IdSchema,
+  name: NameSchema,
+  status: z.unknown().optional(),
+  updated_at: InstantSchema.nullish().catch(null),
+  resolved_at: InstantSchema.nullish().catch(null),
+  incident_updates: z.array(UpdateSchema).nullish(),
+  /** Null: it cannot be read which. */
+  components: z
+    .array(z.object({ id: IdSchema }))
+    .nullish()
+    .catch(null),
+});
+
+const IncidentSchema = EventSchema.extend({
+  impact: z.unknown().optional(),
+  created_at: InstantSchema,
+  started_at: InstantSchema.nullish().catch(null),
+});
+
+const MaintenanceSchema = EventSchema.extend({ scheduled_for: InstantSchema, scheduled_until: InstantSchema });
+type StoryItem = z.output<typeof IncidentSchema> | z.output<typeof MaintenanceSchema>;
+
+/** What of an open incident says whether a component that is "operational" can be believed. */
+const AlarmSchema = z.object({
+  status: z.unknown().optional(),
+  impact: z.unknown().optional(),
+  components: z.array(z.object({ id: IdSchema })),
+});
 
 export const STATE_WORDS = {
   operational: 'operational',
@@ -33,19 +104,16 @@ export const STATE_WORDS = {
 const CALM_IMPACTS: ReadonlySet<unknown> = new Set(['none', 'minor', 'major', 'maintenance']);
 const OVER: ReadonlySet<unknown> = new Set(['resolved', 'postmortem']);
 
-interface ComponentsOptions {
-  readonly upstreamId: string;
-  /** Names (alone, or `Group - Name`) or ids; undefined: all. */
-  readonly wanted: readonly string[] | undefined;
-  /** The open incidents as received. */
-  readonly incidents: readonly unknown[];
-}
-
-/** The components that are wanted as monitors, sorted by id. Never throws. */
+/**
+ * The components that are wanted as monitors, sorted by id. Never throws.
+ *
+ * @param wanted     names (alone, or `Group - Name`) or ids; undefined: all
+ * @param incidents  the open ones as received
+ */
 export function projectComponents(
   items: readonly unknown[],
-  { upstreamId, wanted, incidents }: ComponentsOptions,
-  problems: Problem[],
+  { wanted, incidents }: { readonly wanted: readonly string[] | undefined; readonly incidents: readonly unknown[] },
+  { upstreamId, problems }: Origin,
 ): MonitorObservation[] {
   const listed = parseItems(ComponentSchema, items, 'components');
   const groups = new Map(listed.flatMap((one) => (one.group === true ? [[one.id, one.name]] : [])));
@@ -73,7 +141,7 @@ export function projectComponents(
       };
     },
   };
-  const monitors = projectMonitorLists(upstreamId, [list], problems);
+  const monitors = projectMonitorLists({ upstreamId, problems }, [list]);
   if (wanted === undefined) return monitors;
   const chosen = wanted.flatMap((name) => {
     const found = listed.filter((one) => one.group !== true && [one.id, one.name, fullName(one)].includes(name));
@@ -121,24 +189,19 @@ const IMPACTS: Readonly<Record<string, IncidentImpact>> = {
 export const EVENT_STATUSES: readonly string[] = [...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES];
 export const IMPACT_WORDS: readonly string[] = Object.keys(IMPACTS);
 
-interface EventsOptions {
-  readonly upstreamId: string;
+interface PageOrigin extends Origin {
   /** The monitors of this page. */
   readonly monitors: ReadonlySet<MonitorId>;
 }
 
-/**
- * Incidents about one of the monitors, sorted by id; one that names no component is about the whole page. Never throws.
- *
- * @param lists  by their place in the answers; an incident may come in several
- */
-export function projectIncidents(
-  lists: Readonly<Record<string, readonly unknown[]>>,
-  options: EventsOptions,
-  problems: Problem[],
-): Incident[] {
-  return projectEvents(lists, wire.IncidentSchema, problems, (event, place) => {
-    const monitors = affectedMonitors(event, options);
+/** Lists of items by their place in the answers; an incident may come in several. */
+type Lists = Readonly<Record<string, readonly unknown[]>>;
+
+/** Incidents about one of the monitors, sorted by id; one that names no component is about the whole page. Never throws. */
+export function projectIncidents(lists: Lists, origin: PageOrigin): Incident[] {
+  const { upstreamId, problems } = origin;
+  return projectEvents(lists, IncidentSchema, problems, (event, place) => {
+    const monitors = affectedMonitors(event, origin);
     if (monitors.length === 0) return null;
     // Unknown statuses count as open.
     const status = INCIDENT_STATUSES.find((known) => known === event.status) ?? 'investigating';
@@ -148,36 +211,30 @@ export function projectIncidents(
     const startedAt = event.started_at ?? event.created_at;
     const updates = projectUpdates(event, place, { words: INCIDENT_STATUSES, problems });
     return createIncident({
-      id: `${options.upstreamId}/${event.id}`,
+      id: `${upstreamId}/${event.id}`,
       title: event.name,
-      status,
       impact: impact ?? 'minor',
-      startedAt,
       endedAt: isOverStatus(status) ? findEnd(event, updates, startedAt) : null,
-      monitors,
-      updates,
+      ...{ status, startedAt, monitors, updates },
     });
   });
 }
 
 /** Maintenance of the monitors, in the same way. Never throws. */
-export function projectMaintenances(
-  lists: Readonly<Record<string, readonly unknown[]>>,
-  options: EventsOptions,
-  problems: Problem[],
-): Maintenance[] {
-  return projectEvents(lists, wire.MaintenanceSchema, problems, (event, place) => {
+export function projectMaintenances(lists: Lists, origin: PageOrigin): Maintenance[] {
+  const { upstreamId, problems } = origin;
+  return projectEvents(lists, MaintenanceSchema, problems, (event, place) => {
     const { scheduled_for: startsAt, scheduled_until: until, status } = event;
     if (until < startsAt) {
       problems.push({ kind: 'dropped', place, message: 'it ends before it begins' });
       return null;
     }
-    const monitors = affectedMonitors(event, options);
+    const monitors = affectedMonitors(event, origin);
     if (monitors.length === 0) return null;
     if (!MAINTENANCE_STATUSES.includes(String(status))) problems.push(unknownWord(`${place}.status`, status));
     const endedAt = status === 'completed' ? (event.resolved_at ?? until) : until;
     return createMaintenance({
-      id: `${options.upstreamId}/${event.id}`,
+      id: `${upstreamId}/${event.id}`,
       title: event.name,
       startsAt,
       endsAt: endedAt > startsAt && endedAt < until ? endedAt : until,
@@ -191,8 +248,8 @@ export function projectMaintenances(
 
 /** The events of all lists, each once and sorted; of one that comes twice the first list's counts. */
 function projectEvents<T, Event extends { readonly id: string }>(
-  lists: Readonly<Record<string, readonly unknown[]>>,
-  schema: Parameters<typeof parseItem<T>>[0],
+  lists: Lists,
+  schema: z.ZodType<T>,
   problems: Problem[],
   project: (item: T, place: string) => Event | null,
 ): Event[] {
@@ -209,10 +266,7 @@ function projectEvents<T, Event extends { readonly id: string }>(
 }
 
 /** Those of our monitors that it names; all, if it names no component, or which cannot be read. */
-function affectedMonitors(
-  { components }: wire.Incident | wire.Maintenance,
-  { upstreamId, monitors }: EventsOptions,
-): MonitorId[] {
+function affectedMonitors({ components }: StoryItem, { upstreamId, monitors }: PageOrigin): MonitorId[] {
   if (components == null || components.length === 0) return [...monitors];
   const named = new Set(components.map(({ id }) => toMonitorId(upstreamId, id)));
   return [...monitors].filter((id) => named.has(id));
@@ -220,7 +274,7 @@ function affectedMonitors(
 
 /** Oldest first. */
 function projectUpdates(
-  { incident_updates: updates }: wire.Incident | wire.Maintenance,
+  { incident_updates: updates }: StoryItem,
   place: string,
   { words, problems }: { readonly words: readonly string[]; readonly problems: Problem[] },
 ): Update[] {
@@ -232,7 +286,7 @@ function projectUpdates(
   return uniqueById(read, problems).toSorted((a, b) => a.at - b.at);
 }
 
-function findEnd(event: wire.Incident, updates: readonly Update[], startedAt: EpochMs): EpochMs {
+function findEnd(event: z.output<typeof IncidentSchema>, updates: readonly Update[], startedAt: EpochMs): EpochMs {
   const end = event.resolved_at ?? updates.find(({ status }) => status === 'resolved')?.at ?? event.updated_at;
   return end != null && end > startedAt ? end : startedAt;
 }

@@ -22,21 +22,19 @@ import {
 import { externalIdOf, newDetails, note, uniqueMonitors } from '../items.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import {
+  HeartbeatsSchema,
   IMPACTS,
+  IncidentHistorySchema,
+  type Metrics,
+  MetricsSchema,
+  type Page,
+  PageSchema,
   projectIncidents,
   projectMaintenances,
   projectMetrics,
   projectPage,
   STATUS_STATES,
 } from './project.ts';
-import {
-  HeartbeatsSchema,
-  IncidentHistorySchema,
-  type Metric,
-  MetricsSchema,
-  type Page,
-  PageSchema,
-} from './schema.ts';
 
 const OptionsSchema = z.strictObject({
   url: BaseUrlSchema.describe('Address of Uptime Kuma.'),
@@ -63,7 +61,7 @@ interface Answers {
   /** Empty: it was not read, or this version has none. */
   readonly history: readonly unknown[];
   /** Null: they were not read. */
-  readonly metrics: readonly Metric[] | null;
+  readonly metrics: Metrics | null;
 }
 
 /** The page and its beats, which are needed, and what may be missing without them: the history and the metrics. */
@@ -94,22 +92,20 @@ function* readAll(options: Options, problems: Problem[]): Pull<Answers> {
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
-  const { upstreamId, now, memory } = context;
   const problems: Problem[] = [];
+  const origin = { ...context, problems };
   const { page, heartbeats, history, metrics } = yield* readAll(options, problems);
-  const shown = projectPage(page.publicGroupList, heartbeats, { upstreamId, now, problems });
+  const shown = projectPage(page.publicGroupList, heartbeats, origin);
   const known = new Set(shown.monitors.flatMap(({ id, name }) => [externalIdOf(id), name]));
-  const others = projectMetrics(metrics ?? [], { upstreamId, shown: known, problems });
+  const others = projectMetrics(metrics ?? [], known, origin);
   const monitors = uniqueMonitors([...shown.monitors, ...others], problems);
-  const about = { upstreamId, monitors: shown.monitors.map(({ id }) => id), now, problems };
-  const { incidents, ...pinned } = projectIncidents(page, history, { ...about, open: memory.openStories ?? new Map() });
+  const about = { ...origin, monitors: shown.monitors.map(({ id }) => id) };
+  const { incidents, ...pinned } = projectIncidents(page, history, context.memory.openStories ?? new Map(), about);
   const maintenances = projectMaintenances(page, about);
   return {
     ...NOTHING_LEARNED,
-    monitors,
+    ...{ monitors, incidents, maintenances },
     changedAt: shown.changedAt,
-    incidents,
-    maintenances,
     details: newDetails(shown.details, context, DETAIL_AGE_MIN_MS),
     problems,
     itemsTotal: shown.itemsTotal + (metrics ?? []).length + pinned.itemsTotal + page.maintenanceList.length,

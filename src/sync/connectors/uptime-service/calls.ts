@@ -8,13 +8,14 @@ import { StatusError } from '../../../errors.ts';
 import { type MonitorDetail, type MonitorObservation, toMonitorId } from '../../../model/observation.ts';
 import type { ReportedDay } from '../../../model/overlap.ts';
 import { MINUTE_MS } from '../../../model/time.ts';
-import { ask, attempt, type Priority, type Pull, type PullContext, type Query } from '../../connector.ts';
+import { ask, attemptEach, type Pull, type PullContext, type Query } from '../../connector.ts';
 import { detailsDue, externalIdOf, itemKey } from '../items.ts';
 import { type Reading, readOffsetPages } from '../paging.ts';
 import { BaseUrlSchema, HeaderNameSchema, SecretSchema } from '../wire.ts';
 import { projectDetail } from './project.ts';
 import {
   DocumentedMonitorsSchema,
+  type MonitorSummary,
   MonitorSummarySchema,
   type MonitorsAnswer,
   RecordedMonitorsSchema,
@@ -98,22 +99,11 @@ export function restQuery<T>(options: Options, url: string, asked: Omit<Query<T>
 export function readList<T extends { readonly totalSize?: number | null | undefined }>(
   options: Options,
   operation: readonly [Service, string],
-  list: {
-    readonly name: string;
-    readonly priority?: Priority;
-    readonly schema: z.ZodType<T>;
-    readonly itemsOf: (page: T) => readonly unknown[];
-  },
+  { itemsOf, ...asked }: Pick<Query<T>, 'name' | 'priority' | 'schema'> & { itemsOf: (page: T) => readonly unknown[] },
 ): Pull<Reading<T>> {
   return readOffsetPages({
-    ask: (range) =>
-      call(options, operation, {
-        name: list.name,
-        priority: list.priority ?? 'incident',
-        body: range ?? {},
-        schema: list.schema,
-      }),
-    factsOf: (page) => ({ total: page.totalSize ?? null, ids: list.itemsOf(page).map((item) => itemKey(item)) }),
+    ask: (range) => call(options, operation, { priority: 'incident', ...asked, body: range ?? {} }),
+    factsOf: (page) => ({ total: page.totalSize ?? null, ids: itemsOf(page).map((item) => itemKey(item)) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: false,
@@ -144,18 +134,14 @@ export function* revokeKey(options: Options, id: string): Pull<string> {
       isRepeatable: false,
     }),
   );
-  if (status === 403) throw refused(status, `Key ${id} was not revoked: ${FORBIDDEN}`);
-  if (status === 404) throw refused(status, `Key ${id} was not revoked: ${MISSING}`);
-  return `Revoked key ${id}.`;
+  if (status !== 403 && status !== 404) return `Revoked key ${id}.`;
+  const message = `Key ${id} was not revoked: ${status === 403 ? FORBIDDEN : MISSING}`;
+  throw new StatusError({ code: 'UPSTREAM_REFUSED', message, context: { status } });
 }
 
 const FORBIDDEN =
   'the configured key is read-only and can revoke only itself (pharos check shows its id). Use a key with write scope, or revoke it in the service’s dashboard.';
 const MISSING = 'there is no such key, or the service no longer revokes keys at this address. Check its dashboard.';
-
-function refused(status: number, message: string): StatusError {
-  return new StatusError({ code: 'UPSTREAM_REFUSED', message, context: { status } });
-}
 
 /** Summaries asked in one pass at most; no limit is documented, so we stay modest. */
 const SUMMARIES_PER_PASS = 10;
@@ -166,18 +152,11 @@ export function readMonitors(options: Options): Pull<Reading<MonitorsAnswer>> {
   const schema = options.preset === 'openstatus' ? RecordedMonitorsSchema : DocumentedMonitorsSchema;
   return readOffsetPages({
     ask: (range) => call(options, ['Monitor', 'ListMonitors'], { name: 'list monitors', body: range ?? {}, schema }),
-    factsOf: (answer) => ({
-      total: answer.total,
-      ids: answer.lists.flatMap((list) => list.items.map((item) => itemKey(item))),
-    }),
+    factsOf: ({ total, lists }) => ({ total, ids: lists.flatMap(({ items }) => items.map((item) => itemKey(item))) }),
     limit: LIMIT,
     pagesMax: PAGES_MAX,
     isNeeded: true,
   });
-}
-
-export function monitorCount(answer: MonitorsAnswer): number {
-  return answer.lists.reduce((sum, list) => sum + list.items.length, 0);
 }
 
 /** Figures of seven days for the monitors that were not asked for longest, and the past days of all. */
@@ -187,27 +166,17 @@ export function* readSummaries(
   { monitors, days }: { monitors: readonly MonitorObservation[]; days: ReadonlyMap<string, readonly ReportedDay[]> },
 ): Pull<MonitorDetail[]> {
   const { upstreamId, now } = context;
-  const due =
-    options.preset === 'openstatus'
-      ? detailsDue(
-          monitors.filter((monitor) => monitor.state !== 'paused'),
-          context,
-          SUMMARY_AGE_MIN_MS,
-        )
-      : [];
-  const answers = yield* attempt(
-    due.map((id) =>
-      call(options, ['Monitor', 'GetMonitorSummary'], {
-        name: 'monitor summary',
-        priority: 'detail',
-        body: { id, timeRange: 'TIME_RANGE_7D' },
-        schema: MonitorSummarySchema,
-      }),
-    ),
-    SUMMARIES_PER_PASS,
-  );
+  const active = options.preset === 'openstatus' ? monitors.filter(({ state }) => state !== 'paused') : [];
+  const toQuery = (id: string): Query<MonitorSummary> =>
+    call(options, ['Monitor', 'GetMonitorSummary'], {
+      name: 'monitor summary',
+      priority: 'detail',
+      body: { id, timeRange: 'TIME_RANGE_7D' },
+      schema: MonitorSummarySchema,
+    });
+  const answers = yield* attemptEach(detailsDue(active, context, SUMMARY_AGE_MIN_MS), toQuery, SUMMARIES_PER_PASS);
   const summaries = new Map(
-    answers.flatMap((answer, index) => (answer.kind === 'ok' ? [[due[index] ?? '', answer] as const] : [])),
+    answers.flatMap(({ item: id, answer }) => (answer.kind === 'ok' ? [[id, answer] as const] : [])),
   );
   const known = new Set(monitors.map(({ id }) => externalIdOf(id)));
   return [...new Set([...summaries.keys(), ...days.keys()].filter((id) => known.has(id)))].map((id) => {

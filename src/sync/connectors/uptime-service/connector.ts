@@ -20,10 +20,10 @@ import {
   toMonitorId,
 } from '../../../model/observation.ts';
 import { HOUR_MS } from '../../../model/time.ts';
+import { counted } from '../../../schema/counted.ts';
 import {
-  type Answer,
   ask,
-  attempt,
+  attemptEach,
   attemptOne,
   type ChannelResource,
   type Connector,
@@ -33,12 +33,11 @@ import {
   type Pull,
   type PullContext,
 } from '../../connector.ts';
-import { asNotes, compareIds, idIn, losesOpen, note, parseItems, toWarnings } from '../items.ts';
+import { asNotes, compareIds, completeList, idIn, note, parseItems, toWarnings } from '../items.ts';
 import { ACCESS_WORDS, MONITOR_WORDS, THEME_WORDS } from '../page-words.ts';
-import { explainPartial } from '../paging.ts';
+import { explainPartial, notePartial } from '../paging.ts';
 import {
   call,
-  monitorCount,
   type Options,
   OptionsSchema,
   readList,
@@ -47,7 +46,7 @@ import {
   readSummaries,
   restQuery,
 } from './calls.ts';
-import { type Found, listIds, listOpen, NOTHING_FOUND, readPages, readPagesAndReports } from './pages.ts';
+import { type Found, losesStories, NOTHING_FOUND, readPages, readPagesAndReports } from './pages.ts';
 import { COMPONENT_TYPES, projectMonitors } from './project.ts';
 import { IMPACT_WORDS, projectOutages, REPORT_WORDS } from './project-reports.ts';
 import {
@@ -64,18 +63,18 @@ function* probe(options: Options, { upstreamId }: PullContext): Pull<Probe> {
   const isPreset = options.preset === 'openstatus';
   const answers = yield* readMonitors(options);
   const problems: Problem[] = [];
-  const { monitors } = projectMonitors(answers.pages, upstreamId, problems);
+  const { monitors, itemsTotal } = projectMonitors(answers.pages, upstreamId, problems);
   const reason = explainPartial(answers);
   const who = yield* readWhoami(options);
   const seen: Problem[] = [];
   const pages = (options.statusPages ?? isPreset) ? yield* readPages(options, upstreamId, seen) : null;
   const parts = [who.summary];
-  if (pages !== null) parts.push(pages.pages.length === 1 ? '1 status page' : `${pages.pages.length} status pages`);
+  if (pages !== null) parts.push(counted(pages.pages.length, 'status pages'));
   if (isPreset) parts.push(channelsSummary(yield* listChannels(options, upstreamId, seen)));
   return {
     summary: parts.join('; '),
     warnings: [...who.warnings, ...(reason === null ? [] : [reason]), ...toWarnings([...problems, ...seen])],
-    monitorsTotal: answers.pages[0]?.total ?? answers.pages.reduce((sum, page) => sum + monitorCount(page), 0),
+    monitorsTotal: answers.pages[0]?.total ?? itemsTotal,
     ...(pages === null ? {} : { learned: { monitors, pages: pages.pages } }),
   };
 }
@@ -96,8 +95,11 @@ function* readWhoami(options: Options): Pull<Pick<Probe, 'summary' | 'warnings'>
 
 function channelsSummary(channels: readonly NotificationChannel[] | null): string {
   if (channels === null) return 'notification channels unknown';
-  const count = channels.length === 1 ? '1 notification channel' : `${channels.length} notification channels`;
-  return channels.length === 0 ? 'no notification channels' : `${count} (${channelWords(channels)})`;
+  if (channels.length === 0) return 'no notification channels';
+  const kinds = [...Map.groupBy(channels, ({ kind }) => kind)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([kind, some]) => `${some.length} ${kind}`);
+  return `${counted(channels.length, 'notification channels')} (${kinds.join(', ')})`;
 }
 
 function* pull(options: Options, context: PullContext): Pull<Learned> {
@@ -105,8 +107,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const answers = yield* readMonitorsOrPages(options, context);
   const problems: Problem[] = [];
   const { monitors, itemsTotal } = projectMonitors(answers.pages, context.upstreamId, problems);
-  const reason = explainPartial(answers);
-  if (reason !== null) problems.push(note('list monitors', reason));
+  notePartial(answers, 'list monitors', problems);
   const {
     days,
     backfilled,
@@ -116,7 +117,9 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   const outages = (options.outages ?? isPreset) ? yield* readOutages(options, context, monitors) : NOTHING_FOUND;
   const details = yield* readSummaries(options, context, { monitors, days });
   problems.push(...found.problems, ...outages.problems);
-  const channels = isPreset ? yield* readChannels(options, context, problems) : null;
+  const { channelsAt } = context.memory;
+  const isChannelsDue = isPreset && (channelsAt == null || context.now - channelsAt >= CHANNELS_AGE_MIN_MS);
+  const channels = isChannelsDue ? yield* listChannels(options, context.upstreamId, problems) : null;
   const isStale = isPagesStale || outages.isStale;
   return {
     ...found,
@@ -156,23 +159,16 @@ function* readOutages(options: Options, context: PullContext, monitors: readonly
   if (answer.kind === 'ok') {
     const problems: Problem[] = [];
     const incidents = projectOutages(answer.payload, { upstreamId: context.upstreamId, monitors }, problems);
-    const isStale = losesOpen(answer.payload, {
-      taken: listIds(incidents, 'incident-'),
-      open: listOpen(context, 'incident-'),
-    });
-    const prefix = `${context.upstreamId}/incident-`;
     const ids = answer.payload.map((item) => idIn(item));
+    // The document says nothing of how far back the list goes; the real service leaves none out.
+    const since = options.preset === 'openstatus' ? null : undefined;
     return {
       ...NOTHING_FOUND,
       incidents,
       problems,
       itemsTotal: answer.payload.length,
-      isStale,
-      // The document says nothing of how far back the list goes; the real service leaves none out.
-      complete:
-        options.preset === 'openstatus' && !ids.includes(null)
-          ? [{ part: 'incidents', prefix, since: null, ids: ids.map((id) => `${prefix}${id}`) }]
-          : [],
+      isStale: losesStories(answer.payload, incidents, context, 'incident-'),
+      complete: completeList('incidents', `${context.upstreamId}/incident-`, ids, since),
     };
   }
   // A service that does not offer it has none.
@@ -224,16 +220,6 @@ const CHANNELS_AGE_MIN_MS = HOUR_MS;
 
 type Channels = readonly NotificationChannel[] | null;
 
-/** Asks for all channels, no more than once an hour; null: not asked for, or not answered. */
-function* readChannels(
-  options: Options,
-  { upstreamId, now, memory }: PullContext,
-  problems: Problem[],
-): Pull<Channels> {
-  if (memory.channelsAt != null && now - memory.channelsAt < CHANNELS_AGE_MIN_MS) return null;
-  return yield* listChannels(options, upstreamId, problems);
-}
-
 /** Sorted by id; null: not answered. */
 function* listChannels(options: Options, upstreamId: string, problems: Problem[]): Pull<Channels> {
   const asked = yield* askChannels(options, { upstreamId, problems, schema: ChannelAnswerSchema });
@@ -250,21 +236,15 @@ function* channelSettings(options: Options, { upstreamId }: PullContext): Pull<r
   const asked = yield* askChannels(options, { upstreamId, problems, schema: ChannelSettingsAnswerSchema });
   if (asked === null)
     throw new StatusError({ code: 'UPSTREAM_SHAPE', message: problems.map(({ message }) => message).join('; ') });
-  return asked.map(({ channel, answer }): ChannelResource => {
-    const data = answer?.kind === 'ok' ? answer.payload.notification.data : null;
-    const own = Object.entries(data ?? {}).find(([kind]) => snakeCase(kind) === channel.kind)?.[1];
-    return { ...channel, settings: own === undefined ? null : settingsIn(own) };
-  });
-}
-
-/** In the names of the resource, and its words for regions. */
-function settingsIn(own: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(own).map(([name, value]) => [
+  return asked.map(({ channel, notification }): ChannelResource => {
+    const own = Object.entries(notification?.data ?? {}).find(([kind]) => snakeCase(kind) === channel.kind)?.[1];
+    // In the names of the resource, and its words for regions.
+    const settings = Object.entries(own ?? {}).map(([name, value]) => [
       snakeCase(name),
       name === 'region' ? stripPrefix(value, 'OPSGENIE_REGION_') : value,
-    ]),
-  );
+    ]);
+    return { ...channel, settings: own === undefined ? null : Object.fromEntries(settings) };
+  });
 }
 
 function snakeCase(name: string): string {
@@ -275,7 +255,7 @@ function snakeCase(name: string): string {
 function* askChannels<T extends z.output<typeof ChannelAnswerSchema>>(
   options: Options,
   { upstreamId, problems, schema }: { upstreamId: string; problems: Problem[]; schema: z.ZodType<T> },
-): Pull<readonly { readonly channel: NotificationChannel; readonly answer: Answer<T> | undefined }[] | null> {
+): Pull<readonly { readonly channel: NotificationChannel; readonly notification?: T['notification'] }[] | null> {
   const listed = yield* readList(options, ['Notification', 'ListNotifications'], {
     name: 'list channels',
     priority: 'detail',
@@ -284,39 +264,24 @@ function* askChannels<T extends z.output<typeof ChannelAnswerSchema>>(
   });
   // An older service that does not offer the list has none.
   if (listed.kind === 'failed' && listed.error.context['status'] === 404) return [];
-  const reason = explainPartial(listed);
-  if (reason !== null) {
-    problems.push(note('list channels', reason));
-    return null;
-  }
+  if (notePartial(listed, 'list channels', problems)) return null;
   const unread: Problem[] = [];
   const items = listed.pages.flatMap((page) => page.notifications);
   const summaries = parseItems(ChannelSchema, items, 'notifications', unread);
   problems.push(...asNotes(unread));
-  const answers = yield* attempt(
-    summaries.map(({ id }) =>
-      call(options, ['Notification', 'GetNotification'], { name: 'channel', priority: 'detail', body: { id }, schema }),
-    ),
+  const answers = yield* attemptEach(summaries, ({ id }) =>
+    call(options, ['Notification', 'GetNotification'], { name: 'channel', priority: 'detail', body: { id }, schema }),
   );
-  return summaries.map(({ id, name, provider }, index) => {
+  return answers.map(({ item: { id, name, provider }, answer }) => {
     const word = stripPrefix(provider, 'NOTIFICATION_PROVIDER_');
-    const answer = answers[index];
-    const ids = answer?.kind === 'ok' ? (answer.payload.notification.monitorIds ?? []) : null;
+    const told = answer.kind === 'ok' ? { notification: answer.payload.notification } : {};
+    const ids = answer.kind === 'ok' ? (answer.payload.notification.monitorIds ?? []) : null;
     const channel: NotificationChannel = {
       id: `${upstreamId}/${id}`,
       name: name ?? `Channel ${id}`,
       kind: typeof word === 'string' ? word : 'unknown',
       monitors: ids?.toSorted(compareIds).map((monitor) => toMonitorId(upstreamId, monitor)) ?? null,
     };
-    return { channel, answer };
+    return { channel, ...told };
   });
-}
-
-/** `2 slack, 1 webhook`; empty: there are none. */
-function channelWords(channels: readonly NotificationChannel[]): string {
-  const kinds = Map.groupBy(channels, ({ kind }) => kind);
-  return [...kinds]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([kind, some]) => `${some.length} ${kind}`)
-    .join(', ');
 }

@@ -1,7 +1,6 @@
 /** Status pages with what is on them, reports that ended, and the days before our first pass. */
 
 import {
-  type CompleteList,
   type Incident,
   type Learned,
   type MonitorId,
@@ -14,7 +13,7 @@ import type { ReportedDay } from '../../../model/overlap.ts';
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../../../model/time.ts';
 import {
   type Answer,
-  attempt,
+  attemptEach,
   attemptOne,
   attemptReporting,
   explainMissing,
@@ -25,8 +24,8 @@ import {
   type Query,
   reportPages,
 } from '../../connector.ts';
-import { compareIds, externalIdOf, idIn, itemKey, losesOpen, note, parseItems } from '../items.ts';
-import { explainPartial } from '../paging.ts';
+import { compareIds, completeList, externalIdOf, idIn, itemKey, losesOpen, note, parseItems } from '../items.ts';
+import { explainPartial, notePartial } from '../paging.ts';
 import { call, type Options, readList, readRestUrl, restQuery } from './calls.ts';
 import { type PageOrigin, projectDays, projectPage } from './project.ts';
 import {
@@ -81,9 +80,9 @@ function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[
   const unread: Problem[] = [];
   const items = listed.pages.flatMap((page) => page.statusPages);
   const ids = [...new Set(parseItems(PageSummarySchema, items, 'statusPages', unread).map(({ id }) => id))];
-  const queries = ids.map((id) => overviewQuery(options, 'GetStatusPageOverview', id));
-  const answers = yield* attemptReporting(queries, (answer, index) =>
-    tellGate(answer, `${upstreamId}/${ids[index]}`, origin),
+  const answers = yield* attemptReporting(
+    ids.map((id) => overviewQuery(options, 'status page overview', id)),
+    (answer, index) => tellGate(answer, `${upstreamId}/${ids[index]}`, origin),
   );
   const overviews: Overview[] = [];
   if (reason !== null) unread.push(note('list status pages', reason));
@@ -93,14 +92,13 @@ function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[
   for (const [index, answer] of answers.entries()) {
     const id = ids[index] ?? '';
     const isRefused = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_REFUSED';
-    const content = isRefused ? yield* attemptOne(overviewQuery(options, 'GetStatusPageContent', id)) : answer;
+    const content = isRefused ? yield* attemptOne(overviewQuery(options, 'status page content', id)) : answer;
     const settled = isRefused && content.kind !== 'ok' ? yield* readGate(options, id) : content;
     isWhole &&= content.kind === 'ok';
     if (settled.kind === 'ok') overviews.push(settled.payload);
     else {
-      // 404 to every question about it: deleted since it was listed. Anything else keeps what is known.
-      const isGone = settled.kind === 'failed' && settled.error.context['status'] === 404;
-      isStale ||= !isGone;
+      // 404 to every question about it. Anything else keeps what is known.
+      isStale ||= !isGone(settled);
       const isUnreadable = settled.kind === 'failed' && settled.error.code === 'UPSTREAM_SHAPE';
       const place = `pages.${id}`;
       const why = explainMissing(settled);
@@ -125,25 +123,20 @@ function doubt(page: string | null, place: string, message: string): Problem {
   return { kind: 'gate', page, place, message };
 }
 
-function overviewQuery(options: Options, operation: string, id: string): Query<Overview> {
-  return call(options, ['StatusPage', operation], {
-    name: operation === 'GetStatusPageOverview' ? 'status page overview' : 'status page content',
-    priority: 'incident',
-    body: { id },
-    schema: OverviewSchema,
-  });
+const OVERVIEWS = {
+  'status page overview': 'GetStatusPageOverview',
+  'status page content': 'GetStatusPageContent',
+} as const;
+
+function overviewQuery(options: Options, name: keyof typeof OVERVIEWS, id: string): Query<Overview> {
+  const asked = { name, priority: 'incident', body: { id }, schema: OverviewSchema } as const;
+  return call(options, ['StatusPage', OVERVIEWS[name]], asked);
 }
 
 /** A page without what is on it, where an older service offers neither its overview nor its content. */
 function* readGate(options: Options, id: string): Pull<Answer<Overview>> {
-  const page = yield* attemptOne(
-    call(options, ['StatusPage', 'GetStatusPage'], {
-      name: 'status page',
-      priority: 'incident',
-      body: { id },
-      schema: PageAnswerSchema,
-    }),
-  );
+  const asked = { name: 'status page', priority: 'incident', body: { id }, schema: PageAnswerSchema } as const;
+  const page = yield* attemptOne(call(options, ['StatusPage', 'GetStatusPage'], asked));
   if (page.kind !== 'ok') return page;
   const nothing = { components: [], groups: [], statusReports: [], maintenances: [] };
   return { ...page, payload: { ...page.payload, ...nothing } };
@@ -207,17 +200,12 @@ export function* readPagesAndReports(
   const reports = [...open, ...ended.items];
   const incidents = projectReports(reports, facts);
   const past = yield* readDays(options, context, { overviews: read.overviews, monitors, problems });
-  const isLossy = losesOpen(
-    reports.map(({ item }) => item),
-    { taken: listIds(incidents, 'report-'), open: listOpen(context, 'report-') },
-  );
+  const reported = reports.map(({ item }) => item);
+  const isLossy = losesStories(reported, incidents, context, 'report-');
+  const windows = read.overviews.flatMap((overview) => overview.maintenances).map((item) => idIn(item));
   return {
     ...NOTHING_FOUND,
-    pages,
-    incidents,
-    maintenances,
-    days: past.days,
-    problems,
+    ...{ pages, incidents, maintenances, days: past.days, problems },
     itemsTotal: itemsTotal + reports.length,
     // A window that cannot be read has not been taken back.
     isStale: read.isStale || ended.isStale || isLossy || unread.some(({ kind }) => kind === 'dropped'),
@@ -225,29 +213,30 @@ export function* readPagesAndReports(
     backfilled: past.backfilled,
     complete: [
       ...ended.complete,
-      ...(read.isStale || !read.isWhole ? [] : wholeMaintenances(read.overviews, upstreamId)),
+      // A page tells of all its maintenances, those of long ago too.
+      ...completeList(
+        'maintenances',
+        `${upstreamId}/maintenance-`,
+        windows,
+        read.isStale || !read.isWhole ? undefined : null,
+      ),
     ],
     gone: ended.gone,
     readAgain: ended.readAgain,
   };
 }
 
-/** A page tells of all its maintenances, those of long ago too; none when one has no id. */
-function wholeMaintenances(overviews: readonly Overview[], upstreamId: string): CompleteList[] {
-  const prefix = `${upstreamId}/maintenance-`;
-  const ids = overviews.flatMap(({ maintenances }) => maintenances).map((item) => idIn(item));
-  if (ids.includes(null)) return [];
-  return [{ part: 'maintenances', prefix, since: null, ids: ids.map((id) => `${prefix}${id}`) }];
-}
-
-/** Ids there of incidents of one sort, whose ids begin with `prefix`. */
-export function listIds(incidents: readonly Incident[], prefix: string): ReadonlySet<string> {
-  return new Set(incidents.map((incident) => externalIdOf(incident.id).slice(prefix.length)));
-}
-
-/** Ids there of the open incidents of one sort. */
-export function listOpen({ memory }: PullContext, prefix: string): ReadonlySet<string> {
-  return new Set([...memory.openIncidents].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length)));
+/** Whether an open incident of one sort, whose ids begin with `prefix`, may be among the items that could not be read. */
+export function losesStories(
+  items: readonly unknown[],
+  incidents: readonly Incident[],
+  { memory }: PullContext,
+  prefix: string,
+): boolean {
+  const idsThere = (ids: Iterable<string>): ReadonlySet<string> =>
+    new Set([...ids].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length)));
+  const taken = idsThere(incidents.map(({ id }) => externalIdOf(id)));
+  return losesOpen(items, { taken, open: idsThere(memory.openIncidents) });
 }
 
 /** The days before our first pass of each monitor that is on a page, asked once; a page brings those of all its monitors. */
@@ -268,34 +257,29 @@ function* readDays(
     );
     return ids.every((id) => memory.backfilledMonitors?.has(id) === true) ? [] : [{ pageId: statusPage.id, ids }];
   });
-  const answers = yield* attempt(
-    due.map(({ pageId }) =>
-      call(options, ['StatusPage', 'GetPageComponentDailySummary'], {
-        name: 'daily summary',
-        priority: 'backfill',
-        body: { id: pageId, days: DAYS_OF_PAST },
-        schema: DailySummarySchema,
-      }),
-    ),
+  const answers = yield* attemptEach(due, ({ pageId }) =>
+    call(options, ['StatusPage', 'GetPageComponentDailySummary'], {
+      name: 'daily summary',
+      priority: 'backfill',
+      body: { id: pageId, days: DAYS_OF_PAST },
+      schema: DailySummarySchema,
+    }),
   );
-  const days = projectDays(
-    answers.flatMap((answer) => (answer.kind === 'ok' ? answer.payload.components : [])),
-    dayOf(now, 'UTC'),
-    asked.problems,
-  );
+  const components = answers.flatMap(({ answer }) => (answer.kind === 'ok' ? answer.payload.components : []));
+  const days = projectDays(components, dayOf(now, 'UTC'), asked.problems);
   // What is refused or has another shape will be the same tomorrow; anything else is asked again.
-  const isOver = (answer: Answer<unknown> | undefined): boolean =>
-    answer?.kind === 'ok' || (answer?.kind === 'failed' && !answer.error.retryable);
-  // An answer kept from an earlier pass says nothing of a monitor that was put on the page since.
-  const isKept = (answer: Answer<unknown> | undefined): boolean => answer?.kind === 'ok' && answer.at < now;
-  const backfilled = due.flatMap(({ ids }, index) => {
-    const answer = answers[index];
-    return isOver(answer) ? ids.filter((id) => !isKept(answer) || days.has(id)) : [];
+  const over = answers.filter(
+    ({ answer }) => answer.kind === 'ok' || (answer.kind === 'failed' && !answer.error.retryable),
+  );
+  const backfilled = over.flatMap(({ item: { ids }, answer }) => {
+    // An answer kept from an earlier pass says nothing of a monitor that was put on the page since.
+    const isKept = answer.kind === 'ok' && answer.at < now;
+    return ids.filter((id) => !isKept || days.has(id));
   });
   return {
     // The others on its page have theirs, and their days since are known better.
     days: new Map([...days].filter(([id]) => memory.backfilledMonitors?.has(id) !== true)),
-    isBackfilled: answers.every(isOver),
+    isBackfilled: over.length === answers.length,
     backfilled: [...new Set(backfilled)].map((id) => toMonitorId(upstreamId, id)),
   };
 }
@@ -315,15 +299,6 @@ interface ReadReports extends Pick<Found, 'complete' | 'gone' | 'readAgain' | 'i
   readonly items: readonly ReportItem[];
 }
 
-const NO_REPORTS: ReadReports = {
-  items: [],
-  complete: [],
-  gone: [],
-  readAgain: [],
-  isStale: true,
-  isBackfilled: false,
-};
-
 type Places = ReadonlyMap<string, ComponentPlace>;
 
 /** All ended reports once, later those that ended or changed lately, and of the others a few each time. */
@@ -338,41 +313,34 @@ function* readReports(
     schema: ReportsAnswerSchema,
     itemsOf: (page) => page.statusReports,
   });
-  const reason = explainPartial(listed);
-  if (reason !== null) {
-    problems.push(note('list reports', reason));
-    return NO_REPORTS;
-  }
+  if (notePartial(listed, 'list reports', problems))
+    return { ...NOTHING_FOUND, items: [], isStale: true, isBackfilled: false };
   const items = listed.pages.flatMap((page) => page.statusReports);
   const summaries = parseItems(ReportSchema, items, 'statusReports', problems);
   const { due, others, longest } = dueReports(summaries, context, new Set(open.map(({ item }) => itemKey(item))));
   const isLive = (id: string): boolean => memory.isBackfilled || memory.openIncidents.has(`report-${id}`);
   const toQuery = (report: Report) => reportQuery(options, report, isLive(report.id) ? 'incident' : 'backfill');
   const toOldQuery = (report: Report) => reportQuery(options, report, 'detail');
+  const first = yield* attemptEach(due, toQuery);
   const answers = [
-    ...(yield* attempt(due.map(toQuery))),
-    ...(yield* attempt(others.map(toOldQuery), 1)),
-    ...(yield* attempt(longest.map(toOldQuery), READ_AGAIN_PER_PASS - Math.min(1, others.length))),
+    ...first,
+    ...(yield* attemptEach(others, toOldQuery, 1)),
+    ...(yield* attemptEach(longest, toOldQuery, READ_AGAIN_PER_PASS - Math.min(1, others.length))),
   ];
-  const asked = [...due, ...others, ...longest];
-  const failed = due.filter((_, index) => isMissing(answers[index]));
-  const read = asked.flatMap((report, index) => {
-    const answer = answers[index];
-    return answer?.kind === 'ok' ? [{ id: report.id, item: answer.payload.statusReport }] : [];
-  });
+  const read = answers.flatMap(({ item: { id }, answer }) =>
+    answer.kind === 'ok' ? [{ id, item: answer.payload.statusReport }] : [],
+  );
   const pageIds = yield* readPagesByPlan(options, context, { items: read.map(({ item }) => item), places });
-  const ids = [...items, ...open.map(({ item }) => item)].map((item) => idIn(item));
-  const toIncidentId = (id: string | null): string => `${upstreamId}/report-${id}`;
+  const ids = new Set([...items, ...open.map(({ item }) => item)].map((item) => idIn(item)));
+  const prefix = `${upstreamId}/report-`;
   return {
     items: read.map(({ id, item }) => ({ item, pageId: pageIds.get(id) ?? null })),
-    complete: ids.includes(null)
-      ? []
-      : [{ part: 'incidents', prefix: toIncidentId(''), since: null, ids: [...new Set(ids.map(toIncidentId))] }],
-    gone: asked.filter((_, index) => isGone(answers[index])).map(({ id }) => toIncidentId(id)),
-    readAgain: read.map(({ id }) => toIncidentId(id)),
-    isStale: failed.some((report) => isLive(report.id)),
+    complete: completeList('incidents', prefix, ids, null),
+    gone: answers.filter(({ answer }) => isGone(answer)).map(({ item }) => prefix + item.id),
+    readAgain: read.map(({ id }) => prefix + id),
+    isStale: first.some(({ item, answer }) => isMissing(answer) && isLive(item.id)),
     // Those that failed have their turn among the old ones.
-    isBackfilled: due.every((_, index) => answers[index]?.kind !== 'skipped'),
+    isBackfilled: first.every(({ answer }) => answer.kind !== 'skipped'),
   };
 }
 
@@ -404,20 +372,17 @@ function dueReports(
 /** @param priority  `detail`: it is an old one, which is read again */
 function reportQuery(options: Options, { id }: Report, priority: Priority) {
   const name = priority === 'detail' ? 'old report' : 'report';
-  return call(options, ['StatusReport', 'GetStatusReport'], {
-    name,
-    priority,
-    body: { id },
-    schema: ReportAnswerSchema,
-  });
+  const asked = { name, priority, body: { id }, schema: ReportAnswerSchema };
+  return call(options, ['StatusReport', 'GetStatusReport'], asked);
 }
 
-function isMissing(answer: Answer<unknown> | undefined): boolean {
-  return answer?.kind === 'skipped' || (answer?.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED');
+function isMissing(answer: Answer<unknown>): boolean {
+  return answer.kind === 'skipped' || (answer.kind === 'failed' && answer.error.code !== 'UPSTREAM_REFUSED');
 }
 
-function isGone(answer: Answer<unknown> | undefined): boolean {
-  return answer?.kind === 'failed' && answer.error.context['status'] === 404;
+/** Deleted since it was listed. */
+function isGone(answer: Answer<unknown>): boolean {
+  return answer.kind === 'failed' && answer.error.context['status'] === 404;
 }
 
 /**

@@ -65,9 +65,8 @@ export function projectMonitors(
   };
   const about = { isPublic: false, schema: MonitorSchema, project };
   const monitors = projectMonitorLists(
-    upstreamId,
+    { upstreamId, problems },
     lists.map((list) => ({ ...about, ...list })),
-    problems,
   );
   const itemsTotal = lists.reduce((sum, list) => sum + list.items.length, 0);
   const total = answers[0]?.total ?? 0;

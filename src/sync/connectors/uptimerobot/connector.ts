@@ -10,8 +10,8 @@ import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import type { Connector, Pull, PullContext, Query } from '../../connector.ts';
-import { idIn, note } from '../items.ts';
-import { explainPartial, readStablePages } from '../paging.ts';
+import { idIn } from '../items.ts';
+import { notePartial, readStablePages } from '../paging.ts';
 import { BaseUrlSchema, endpointAddress, SecretSchema } from '../wire.ts';
 import { type MonitorsAnswer, MonitorsAnswerSchema, projectMonitors, STATUS_STATES } from './project.ts';
 
@@ -48,37 +48,30 @@ function monitorsIn(answer: MonitorsAnswer, { apiKey }: Options): readonly unkno
   });
 }
 
-function* pull(options: Options, { upstreamId, now, memory }: PullContext): Pull<Learned> {
+function* pull(options: Options, context: PullContext): Pull<Learned> {
   const factsOf = (answer: MonitorsAnswer) => ({
     total: answer.stat === 'ok' ? (answer.pagination?.total ?? null) : null,
     ids: monitorsIn(answer, options).map((item) => idIn(item) ?? ''),
   });
-  const hasLogs = !memory.isBackfilled;
-  const reading = yield* readStablePages<MonitorsAnswer>(
-    {
-      first: monitorsQuery(options, 0, hasLogs),
-      next: (page, index) => {
-        const offset = (index + 1) * PER_PAGE;
-        const { total, ids } = factsOf(page);
-        // Without a total, a page that is not full is the last.
-        const isOver = total === null ? ids.length < PER_PAGE : offset >= total;
-        return isOver ? null : monitorsQuery(options, offset, hasLogs);
-      },
-      pagesMax: PAGES_MAX,
-      isNeeded: true,
+  const hasLogs = !context.memory.isBackfilled;
+  const reading = yield* readStablePages({
+    first: monitorsQuery(options, 0, hasLogs),
+    next: (page, index) => {
+      const offset = (index + 1) * PER_PAGE;
+      const { total, ids } = factsOf(page);
+      // Without a total, a page that is not full is the last.
+      const isOver = total === null ? ids.length < PER_PAGE : offset >= total;
+      return isOver ? null : monitorsQuery(options, offset, hasLogs);
     },
-    { factsOf, countsAll: false },
-  );
+    pagesMax: PAGES_MAX,
+    isNeeded: true,
+    factsOf,
+    countsAll: false,
+  });
   const items = reading.pages.flatMap((page) => monitorsIn(page, options));
-  const { monitors, details, problems } = projectMonitors(items, { upstreamId, now });
-  const partial = explainPartial(reading);
-  return {
-    ...NOTHING_LEARNED,
-    monitors,
-    details,
-    problems: partial === null ? problems : [...problems, note('monitors', partial)],
-    itemsTotal: items.length,
-  };
+  const learned = projectMonitors(items, context);
+  notePartial(reading, 'monitors', learned.problems);
+  return { ...NOTHING_LEARNED, ...learned, itemsTotal: items.length };
 }
 
 export const uptimerobot: Connector<Options> = {

@@ -4,14 +4,20 @@
  */
 
 import { z } from 'zod';
-import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../../model/observation.ts';
+import {
+  type MonitorDetail,
+  type MonitorId,
+  type MonitorObservation,
+  type Problem,
+  toMonitorId,
+} from '../../../model/observation.ts';
 import type { Span } from '../../../model/overlap.ts';
 import type { State } from '../../../model/state.ts';
 import { type EpochMs, SECOND_MS, toEpochMs } from '../../../model/time.ts';
 import type { PullContext } from '../../connector.ts';
-import { externalIdOf, note, parseItems, projectMonitorLists } from '../items.ts';
+import { note, parseItems, projectMonitorLists } from '../items.ts';
 import { createDetail, toSpans } from '../measurements.ts';
-import { CountSchema, IdSchema, NameSchema, NumberSchema, toLink, unknownWord } from '../wire.ts';
+import { CountSchema, IdSchema, NameSchema, NumberSchema, stateFromCode, toLink } from '../wire.ts';
 
 /** 2100: what is later is a mistake. */
 const SECONDS_MAX = 4_102_444_800;
@@ -76,36 +82,24 @@ const LOG_STATES: ReadonlyMap<number, State> = new Map([
 ]);
 
 /** Monitors sorted by id, with the past of those whose logs came. Never throws. */
-export function projectMonitors(
-  items: readonly unknown[],
-  { upstreamId, now }: Pick<PullContext, 'upstreamId' | 'now'>,
-): { monitors: MonitorObservation[]; details: MonitorDetail[]; problems: Problem[] } {
+export function projectMonitors(items: readonly unknown[], { upstreamId, now }: PullContext) {
   const problems: Problem[] = [];
-  const logs = new Map<string, readonly Log[]>();
+  const details = new Map<MonitorId, MonitorDetail>();
   const project = (one: z.output<typeof MonitorSchema>, place: string): Partial<MonitorObservation> => {
-    const state = STATUS_STATES.get(one.status);
-    if (state === undefined) problems.push(unknownWord(`${place}.status`, one.status));
+    const state = stateFromCode(STATUS_STATES, one.status, `${place}.status`, problems);
     if (one.logs != null) {
       const entries = parseItems(LogSchema, one.logs, '');
       const unread = one.logs.length - entries.length;
       if (unread > 0) problems.push(note(`${place}.logs`, `${unread} entries are unreadable`));
-      logs.set(one.id, entries);
+      const id = toMonitorId(upstreamId, one.id);
+      details.set(id, projectLogs(id, entries, now));
     }
-    return {
-      name: one.friendly_name,
-      kind: KINDS.get(one.type) ?? 'monitor',
-      target: one.url,
-      state: state ?? 'unknown',
-      createdAt: one.create_datetime ?? null,
-    };
+    const kind = KINDS.get(one.type) ?? 'monitor';
+    return { name: one.friendly_name, kind, target: one.url, state, createdAt: one.create_datetime ?? null };
   };
   const list = { place: 'monitors', items, kind: 'monitor', schema: MonitorSchema, project };
-  const monitors = projectMonitorLists(upstreamId, [list], problems);
-  const details = monitors.flatMap(({ id }) => {
-    const entries = logs.get(externalIdOf(id));
-    return entries === undefined ? [] : [projectLogs(id, entries, now)];
-  });
-  return { monitors, details, problems };
+  const monitors = projectMonitorLists({ upstreamId, problems }, [list]);
+  return { monitors, details: monitors.flatMap(({ id }) => details.get(id) ?? []), problems };
 }
 
 /** Each entry of a log begins a state and says how long it lasted; it ends with the next at the latest. */
