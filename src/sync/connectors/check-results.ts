@@ -8,7 +8,7 @@ import { CHECK_STATES, type CheckResult } from '../../model/check-result.ts';
 import type { MonitorDetail, MonitorId, MonitorObservation, Problem } from '../../model/observation.ts';
 import { toMonitorId } from '../../model/observation.ts';
 import type { State } from '../../model/state.ts';
-import { DAY_MS, type EpochMs, later, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
+import { DAY_MS, type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
 import { ask, type Pull, type PullContext } from '../connector.ts';
 import { type Check, checkHeldMs, checkPeriodMs, checkTarget } from './check.ts';
 import { compareIds, note } from './items.ts';
@@ -53,13 +53,11 @@ function missingPlaces(checks: readonly Check[], places: readonly string[]): Pro
   return [...named]
     .filter((place) => !places.includes(place))
     .toSorted(compareIds)
-    .map((place) =>
-      note(
-        `regions ${place}`,
-        `no running node has this place. Set checks.place on a node there${places.includes(ONLY_PLACE) ? '; until then, a node without a place makes its checks' : ''}`,
-      ),
-    );
+    .map((place) => note(`regions ${place}`, `${MISSING_PLACE}${places.includes(ONLY_PLACE) ? INSTEAD : ''}`));
 }
+
+const MISSING_PLACE = 'no running node has this place. Set checks.place on a node there';
+const INSTEAD = '; until then, a node without a place makes its checks';
 
 interface Combined {
   readonly state: State;
@@ -83,7 +81,7 @@ export function combinePlaces(check: Check, results: readonly CheckResult[], now
     const ends = ours.map(({ state, since, at }) =>
       state === 'unknown' ? since : toEpochMs(at + checkPeriodMs(check)),
     );
-    return { state: 'unknown', since: ends.length === 0 ? null : later(...latest(ends)) };
+    return { state: 'unknown', since: ends.length === 0 ? null : toEpochMs(Math.max(...ends)) };
   }
   const those = (states: readonly string[]): CheckResult[] =>
     answers.filter(({ state }) => states.includes(state)).toSorted((a, b) => a.since - b.since);
@@ -98,11 +96,6 @@ export function combinePlaces(check: Check, results: readonly CheckResult[], now
   return combined('operational', those(['operational']).at(-1));
 }
 
-function latest(instants: readonly EpochMs[]): [EpochMs, EpochMs] {
-  const last = toEpochMs(Math.max(...instants));
-  return [last, last];
-}
-
 /** How often details of checks without news are written. */
 const DETAIL_AGE_MIN_MS = 5 * MINUTE_MS;
 /** A result may be stored this long after it was found, so a pass may have missed it. */
@@ -110,30 +103,20 @@ const WRITTEN_WITHIN_MS = 5 * SECOND_MS;
 /** Older answers of a place aren't listed, because it may be gone. */
 const ANSWER_AGE_MAX_MS = DAY_MS;
 
-interface Projected {
-  readonly monitors: readonly MonitorObservation[];
-  readonly changedAt: Readonly<Record<MonitorId, EpochMs>>;
-  readonly foundAt: Readonly<Record<MonitorId, EpochMs>>;
-  readonly shownAtOnce: readonly MonitorId[];
-  readonly details: readonly MonitorDetail[];
-  readonly problems: readonly Problem[];
-}
-
 /** Turns checks into monitors with their last answers by place, sorted by id. */
 export function projectChecks(
   checks: readonly Check[],
   { results, places }: StoredChecks,
   { upstreamId, now, memory }: PullContext,
-): Projected {
+) {
   const byName = Map.groupBy(results, ({ name }) => name);
   const changedAt: Record<MonitorId, EpochMs> = {};
   const foundAt: Record<MonitorId, EpochMs> = {};
   const details: MonitorDetail[] = [];
   const shownAtOnce: MonitorId[] = [];
   const monitors = checks.map((check): MonitorObservation => {
-    const own = (byName.get(check.id) ?? []).filter(
-      ({ place, at }) => isOfPlace(check, place) && at <= now + MINUTE_MS,
-    );
+    const named = byName.get(check.id) ?? [];
+    const own = named.filter(({ place, at }) => isOfPlace(check, place) && at <= now + MINUTE_MS);
     const paused: Combined = { state: 'paused', since: null };
     const { state, since, foundAt: found } = check.active ? combinePlaces(check, own, now) : paused;
     const id = toMonitorId(upstreamId, check.id);
@@ -143,7 +126,7 @@ export function projectChecks(
     const isNews = own.some((result) => result.foundAt > fetchedAt - WRITTEN_WITHIN_MS);
     if (isNews) shownAtOnce.push(id);
     if (own.length > 0 && (isNews || now - fetchedAt >= DETAIL_AGE_MIN_MS))
-      details.push(toDetail(id, own, { now, fetchedAt }));
+      details.push(toDetail(id, own, now, fetchedAt));
     return {
       id,
       name: check.name,
@@ -166,11 +149,7 @@ export function projectChecks(
   };
 }
 
-function toDetail(
-  id: MonitorId,
-  results: readonly CheckResult[],
-  { now, fetchedAt }: { readonly now: EpochMs; readonly fetchedAt: number },
-): MonitorDetail {
+function toDetail(id: MonitorId, results: readonly CheckResult[], now: EpochMs, fetchedAt: number): MonitorDetail {
   const ends = results.flatMap(({ certificateEndsAt }) => certificateEndsAt ?? []);
   return createDetail(id, now, {
     uptime: {

@@ -20,9 +20,20 @@ const PERIOD_MS: Readonly<Record<(typeof PERIODS)[number], number>> = {
 };
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const ORDER = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'] as const;
-const TEXT = ['contains', 'not_contains', 'eq', 'neq', 'empty', 'not_empty', 'gt', 'gte', 'lt', 'lte'] as const;
-const RECORDS = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const;
-export type Comparator = (typeof TEXT)[number];
+export const COMPARATORS = [
+  'contains',
+  'not_contains',
+  'eq',
+  'neq',
+  'empty',
+  'not_empty',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+] as const;
+export const RECORDS = ['A', 'AAAA', 'CNAME', 'MX', 'TXT'] as const;
+export type Comparator = (typeof COMPARATORS)[number];
 
 const TIMEOUT_DEFAULT_MS = 45_000;
 const CERTIFICATE_DAYS = 14;
@@ -64,9 +75,12 @@ const COMMON = {
     .describe('Only this version of IP. Default: whichever connects first.'),
 };
 
+const assertions = <Item extends z.ZodType>(item: Item, words: string) =>
+  z.array(item).max(10).default([]).describe(words);
+
 /** `empty` and `not_empty` have no target. */
 const textAssertion = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.object({ ...shape, target: z.string().default(''), comparator: z.enum(TEXT) });
+  z.object({ ...shape, target: z.string().default(''), comparator: z.enum(COMPARATORS) });
 
 const HttpSchema = z.strictObject({
   type: z.literal('http'),
@@ -105,21 +119,12 @@ const HttpSchema = z.strictObject({
   certificate_days: NumberSchema.pipe(z.int().min(0).max(365))
     .default(CERTIFICATE_DAYS)
     .describe('Degraded when the certificate expires in fewer days than this; 0: never.'),
-  status_code_assertions: z
-    .array(z.object({ target: NumberSchema.pipe(z.number().min(100).max(599)), comparator: z.enum(ORDER) }))
-    .max(10)
-    .default([])
-    .describe('What the status has to be. Default: 2xx.'),
-  body_assertions: z
-    .array(textAssertion({}))
-    .max(10)
-    .default([])
-    .describe('What the first megabyte of the body has to hold.'),
-  header_assertions: z
-    .array(textAssertion({ key: HeaderNameSchema }))
-    .max(10)
-    .default([])
-    .describe('What headers of the response have to be.'),
+  status_code_assertions: assertions(
+    z.object({ target: NumberSchema.pipe(z.number().min(100).max(599)), comparator: z.enum(ORDER) }),
+    'What the status has to be. Default: 2xx.',
+  ),
+  body_assertions: assertions(textAssertion({}), 'What the first megabyte of the body has to hold.'),
+  header_assertions: assertions(textAssertion({ key: HeaderNameSchema }), 'What headers of the response have to be.'),
 });
 
 const HOST_PORT = /^(?:\[[0-9a-f:.%\w]+\]|[^\s:/[\]]+):(\d{1,5})$/i;
@@ -143,40 +148,27 @@ const DnsSchema = z.strictObject({
     .max(2_048)
     .regex(/^[^\s:/]+$/, 'expected a domain name, such as example.com')
     .describe('Domain name to look up.'),
-  record_assertions: z
-    .array(
-      z.object({
-        record: z.enum(RECORDS),
-        target: z.string(),
-        comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
-      }),
-    )
-    .max(10)
-    .default([])
-    .describe('What its records have to be. Default: it has an address.'),
+  record_assertions: assertions(
+    z.object({
+      record: z.enum(RECORDS),
+      target: z.string(),
+      comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
+    }),
+    'What its records have to be. Default: it has an address.',
+  ),
 });
 
 export const CheckSchema = z
-  .discriminatedUnion('type', [HttpSchema, TcpSchema, DnsSchema], {
-    error: 'expected one of http, tcp, dns',
-  })
+  .discriminatedUnion('type', [HttpSchema, TcpSchema, DnsSchema], { error: 'expected one of http, tcp, dns' })
   .transform((check, context) => {
     const id = check.id ?? toSlug(check.name);
-    if (id === '')
-      context.addIssue({
-        code: 'custom',
-        path: ['id'],
-        message: 'missing; the name has no letters to make an id from',
-      });
+    const message = 'missing; the name has no letters to make an id from';
+    if (id === '') context.addIssue({ code: 'custom', path: ['id'], message });
     return { ...check, id };
   });
 
-const FIELDS = { http: HttpSchema.shape, tcp: TcpSchema.shape, dns: DnsSchema.shape };
-
-/** Whether checks of a type have this field. */
-export function isCheckField(type: keyof typeof FIELDS, name: string): boolean {
-  return Object.hasOwn(FIELDS[type], name);
-}
+/** The fields of checks by their type. */
+export const CHECK_FIELDS = { http: HttpSchema.shape, tcp: TcpSchema.shape, dns: DnsSchema.shape };
 
 /** A configured check. */
 export type Check = z.output<typeof CheckSchema>;

@@ -7,7 +7,7 @@
 
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
+import type { Connector, Pull, PullContext } from '../../connector.ts';
 import { type Check, CheckSchema } from '../check.ts';
 import { projectChecks, readResults } from '../check-results.ts';
 
@@ -52,7 +52,6 @@ export const ownChecks: Connector<Options> = {
   },
   questions: [{ key: 'checks.url', words: 'Address to check' }],
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   idField: 'name',
   words: {},
   checks,

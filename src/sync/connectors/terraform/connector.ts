@@ -11,7 +11,7 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
-import { ask, type ChannelResource, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
+import { ask, type ChannelResource, type Connector, type Pull, type PullContext } from '../../connector.ts';
 import type { Check } from '../check.ts';
 import { projectChecks, readResults } from '../check-results.ts';
 import { BaseUrlSchema, HeadersSchema } from '../wire.ts';
@@ -87,7 +87,7 @@ function* pull(options: Options, context: PullContext): Pull<Learned> {
   return {
     ...learned,
     ...made,
-    monitors: withStates(learned.monitors, monitors, found),
+    monitors: withStates(learned.monitors, monitors, found.unmade),
     problems: [...learned.problems, ...found.problems, ...problems],
   };
 }
@@ -107,7 +107,6 @@ export const terraform: Connector<Options> = {
   questions: [{ key: 'path', words: 'State, plan or folder', suggestion: './terraform.tfstate' }],
   definesPages: true,
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   idField: 'id',
   words: WORDS,
   fileOption: 'path',

@@ -6,8 +6,9 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import type { Problem } from '../../../model/observation.ts';
 import { ask, type Pull } from '../../connector.ts';
-import { compareIds } from '../items.ts';
+import { compareIds, note } from '../items.ts';
 
 // What Terraform's files become before anything is made of them: resources by address, their ids, and those of our
 // brand. The states of back ends (version 4: Terraform 0.12 and later, OpenTofu) are read here; `plan.ts` and `hcl.ts`
@@ -29,12 +30,7 @@ export interface Resource {
 export interface Document {
   readonly resources: readonly Resource[];
   /** What could not be taken, by place. */
-  readonly notes: readonly Note[];
-}
-
-export interface Note {
-  readonly place: string;
-  readonly message: string;
+  readonly notes: readonly Problem[];
 }
 
 /** Attributes of components and channels that name other resources, and the types that they may name, without brand. */
@@ -67,17 +63,14 @@ const StateResourceSchema = z.object({
 export const StateSchema: z.ZodType<Document> = z
   .object({ version: z.literal(4), resources: z.array(StateResourceSchema) })
   .transform(({ resources }): Document => {
-    const notes: Note[] = [];
+    const notes: Problem[] = [];
     const read = resources.flatMap(({ module, mode, type, name, instances }) =>
       instances.flatMap(({ index_key: key, attributes, deposed }): Resource[] => {
         const index = key === undefined || key === null ? '' : `[${JSON.stringify(key)}]`;
         const place = `${module === undefined ? '' : `${module}.`}${mode === 'data' ? 'data.' : ''}`;
         const address = `${place}${type}.${name}${index}`;
         if (typeof deposed === 'string' && deposed !== '') {
-          notes.push({
-            place: address,
-            message: `left out: replaced, and about to be destroyed (deposed ${deposed})`,
-          });
+          notes.push(note(address, `left out: replaced, and about to be destroyed (deposed ${deposed})`));
           return [];
         }
         return [{ address, mode, type, name, values: withoutNulls(attributes ?? {}), hidden: new Set() }];
@@ -86,15 +79,8 @@ export const StateSchema: z.ZodType<Document> = z
     return { resources: read, notes };
   });
 
-interface Identities {
-  /** Unique among resources of its type, and made of letters, digits, `.`, `_` and `-` where it is not the service's own. */
-  readonly idOf: (resource: Resource) => string;
-  /** The id that a value means: one there, or an address of this document. Null: an address that is not in it. */
-  readonly referenced: (value: unknown) => string | null;
-}
-
 /** @param resources  with `type` still carrying its brand or not; ids of one type are kept apart from those of others */
-function identify(resources: readonly Resource[]): Identities {
+function identify(resources: readonly Resource[]) {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
   for (const resource of resources.toSorted((a, b) => compareIds(a.address, b.address))) {
@@ -106,8 +92,10 @@ function identify(resources: readonly Resource[]): Identities {
     ids.set(resource.address, id);
   }
   return {
-    idOf: ({ address }) => ids.get(address) ?? address,
-    referenced: (value) => {
+    /** Unique among resources of its type, and made of letters, digits, `.`, `_` and `-` where it is not the service's own. */
+    idOf: ({ address }: Resource): string => ids.get(address) ?? address,
+    /** The id that a value means: one there, or an address of this document. Null: an address that is not in it. */
+    referenced: (value: unknown): string | null => {
       const text = toText(value);
       if (text === null) return null;
       return ids.get(text) ?? (isAddress(text) ? null : text);
@@ -144,15 +132,10 @@ export interface Origin {
   readonly monitorUpstream: string | null;
 }
 
-export interface ProjectFacts {
-  /** Of the brand, types without it, sorted by address. */
-  readonly resources: readonly Resource[];
-  readonly identities: Identities;
-  readonly origin: Origin;
-}
+export type ProjectFacts = ReturnType<typeof readFacts>;
 
-/** What of a document is ours. */
-export function readFacts(document: Document, origin: Origin): ProjectFacts {
+/** What of a document is ours: resources of the brand, types without it, sorted by address. */
+export function readFacts(document: Document, origin: Origin) {
   const resources = document.resources
     .filter(({ type }) => type.startsWith(origin.brand))
     .map((resource) => ({ ...resource, type: resource.type.slice(origin.brand.length) }))
@@ -160,12 +143,9 @@ export function readFacts(document: Document, origin: Origin): ProjectFacts {
   return { resources, identities: identify(resources), origin };
 }
 
-interface SourceFile {
-  readonly name: string;
-  readonly text: string;
-  /** Why it could not be opened. */
-  readonly fault?: string | undefined;
-}
+const SourceFileSchema = z.object({ name: z.string(), text: z.string(), fault: z.string().optional() });
+/** `fault`: why it could not be opened. */
+type SourceFile = z.output<typeof SourceFileSchema>;
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -181,7 +161,7 @@ export interface ModuleFiles {
   readonly locals: Body;
   /** Values that tfvars files give to variables. */
   readonly variables: Body;
-  readonly notes: readonly Note[];
+  readonly notes: readonly Problem[];
 }
 
 const BodySchema = z.record(z.string(), z.unknown());
@@ -264,22 +244,14 @@ function overridden(blocks: readonly Block[], override: Block): readonly Block[]
 }
 
 /** In Terraform's order, the later wins; other tfvars files count only when somebody names them on its command line. */
-async function readVariables(sorted: readonly SourceFile[]): Promise<{ variables: Body; notes: Note[] }> {
-  const isAuto = (name: string): boolean => /\.auto\.tfvars(\.json)?$/.test(name);
-  const named = (name: string): SourceFile[] => sorted.filter((file) => file.name === name);
-  const taken = [
-    ...named('terraform.tfvars'),
-    ...named('terraform.tfvars.json'),
-    ...sorted.filter(({ name }) => isAuto(name)),
-  ];
+async function readVariables(sorted: readonly SourceFile[]): Promise<Pick<ModuleFiles, 'variables' | 'notes'>> {
+  const order = [/^terraform\.tfvars$/, /^terraform\.tfvars\.json$/, /\.auto\.tfvars(\.json)?$/];
+  const taken = order.flatMap((pattern) => sorted.filter(({ name }) => pattern.test(name)));
   const left = sorted.filter((file) => /\.tfvars(\.json)?$/.test(file.name) && !taken.includes(file));
   const bodies = await Promise.all(taken.map(parseSource));
   return {
     variables: merged(bodies),
-    notes: left.map(({ name }) => ({
-      place: name,
-      message: 'left out: Terraform reads it only with -var-file',
-    })),
+    notes: left.map(({ name }) => note(name, 'left out: Terraform reads it only with -var-file')),
   };
 }
 
@@ -287,16 +259,14 @@ export interface ModuleTree {
   readonly files: ModuleFiles;
   /** By the name of the block that calls them. */
   readonly children: ReadonlyMap<string, ModuleTree>;
-  readonly notes: readonly Note[];
+  readonly notes: readonly Problem[];
 }
 
 /** Modules within modules; deeper is a circle. */
 const DEPTH_MAX = 10;
 
-const SourceFilesSchema = z.array(z.object({ name: z.string(), text: z.string(), fault: z.string().optional() }));
-
 function moduleFilesSchema(isRoot: boolean): z.ZodType<ModuleFiles> {
-  return SourceFilesSchema.transform((files, context) => readOrIssue(files, isRoot, context));
+  return z.array(SourceFileSchema).transform((files, context) => readOrIssue(files, isRoot, context));
 }
 
 /** One `.tf` or `.tf.json` file, read as a module of its own. */
@@ -324,18 +294,13 @@ export function* readFolder(folder: string): Pull<ModuleTree> {
 }
 
 /** Asks for the folders that the modules of one file are in; null: the file is not of this machine. */
-export function* readModules(files: ModuleFiles, file: string | null): Pull<ModuleTree> {
-  return yield* withModules(files, { folder: file === null ? null : dirname(file), path: '', depth: 0 });
+export function readModules(files: ModuleFiles, file: string | null): Pull<ModuleTree> {
+  return withModules(files, { folder: file === null ? null : dirname(file), path: '', depth: 0 });
 }
 
 function* readFiles(folder: string, isRoot: boolean): Pull<ModuleFiles> {
-  const { payload } = yield* ask({
-    name: 'read resources',
-    url: pathToFileURL(folder).href,
-    reads: 'folder',
-    schema: moduleFilesSchema(isRoot),
-  });
-  return payload;
+  const url = pathToFileURL(folder).href;
+  return (yield* ask({ name: 'read resources', url, reads: 'folder', schema: moduleFilesSchema(isRoot) })).payload;
 }
 
 interface Place {
@@ -348,12 +313,12 @@ interface Place {
 
 function* withModules(files: ModuleFiles, { folder, path, depth }: Place): Pull<ModuleTree> {
   const children = new Map<string, ModuleTree>();
-  const notes: Note[] = [...files.notes];
+  const notes: Problem[] = [...files.notes];
   for (const { labels, body } of files.blocks.filter(({ kind }) => kind === 'module')) {
     const [name = ''] = labels;
     const reason = explainOmission(body, { folder, depth });
     if (reason !== null || folder === null) {
-      notes.push({ place: `${path}module.${name}`, message: `left out: ${reason ?? 'its folder is unknown'}` });
+      notes.push(note(`${path}module.${name}`, `left out: ${reason ?? 'its folder is unknown'}`));
       continue;
     }
     const inner = join(folder, String(body['source'])).replace(/(?<=.)\/+$/, '');

@@ -5,7 +5,8 @@
 
 import { z } from 'zod';
 import { issueWords } from '../../../schema/issue-words.ts';
-import { type Document, type Note, REFERENCES, type Resource, StateSchema, withoutNulls } from './hcl.ts';
+import { note } from '../items.ts';
+import { type Document, REFERENCES, type Resource, StateSchema, withoutNulls } from './hcl.ts';
 
 const AttributesSchema = z.record(z.string(), z.unknown());
 const KeySchema = z.union([z.string(), z.number()]);
@@ -86,7 +87,7 @@ const ConfiguredModuleSchema: z.ZodType<ConfiguredModule> = z.object({
   },
 });
 
-const ShownSchema: z.ZodType<Document> = z
+const ShownSchema = z
   .object({
     format_version: z.string(),
     errored: z.boolean().optional(),
@@ -97,21 +98,13 @@ const ShownSchema: z.ZodType<Document> = z
     deferred_changes: z.array(z.object({ resource_change: ChangeSchema })).nullish(),
     configuration: z.object({ root_module: ConfiguredModuleSchema.optional() }).nullish(),
   })
-  .refine(({ errored }) => errored !== true, 'this plan ended with an error and is incomplete; plan again')
-  .transform((shown): Document => {
-    if (shown.planned_values === undefined)
-      return { resources: listResources(shown.values?.root_module).map(toResource), notes: [] };
-    return readPlan({
-      planned: listResources(shown.planned_values.root_module),
-      // What is only looked up was read while planning.
-      looked: listResources(shown.prior_state?.values?.root_module).filter(({ mode }) => mode === 'data'),
-      unknown: new Map(
-        (shown.resource_changes ?? []).map(({ address, change }) => [address, namesUnknown(change?.after_unknown)]),
-      ),
-      configuration: shown.configuration?.root_module ?? {},
-      deferred: (shown.deferred_changes ?? []).map(({ resource_change: { address } }) => address),
-    });
-  });
+  .refine(({ errored }) => errored !== true, 'this plan ended with an error and is incomplete; plan again');
+type Shown = z.output<typeof ShownSchema>;
+
+function readShown(shown: Shown): Document {
+  if (shown.planned_values !== undefined) return readPlan(shown);
+  return { resources: listResources(shown.values?.root_module).map(toResource), notes: [] };
+}
 
 /** All resources, each with its whole address: older versions leave the module and the key of the instance out. */
 function listResources(module: ShownModule | undefined): ShownResource[] {
@@ -132,14 +125,8 @@ function toResource({ address, mode, type, name, values, sensitive_values: sensi
     typeof sensitive === 'object' && sensitive !== null
       ? Object.keys(sensitive).filter((key) => sensitive[key] === true)
       : [];
-  return {
-    address,
-    mode,
-    type,
-    name,
-    values: known,
-    hidden: new Set(marked.filter((key) => !(key in known) && values?.[key] !== null)),
-  };
+  const hidden = new Set(marked.filter((key) => !(key in known) && values?.[key] !== null));
+  return { address, mode, type, name, values: known, hidden };
 }
 
 /** Attributes in which something is known only after the plan is applied. */
@@ -153,18 +140,17 @@ function hasTrue(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasTrue);
 }
 
-interface PlanFacts {
-  readonly planned: readonly ShownResource[];
-  readonly looked: readonly ShownResource[];
-  readonly unknown: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly configuration: ConfiguredModule;
-  readonly deferred: readonly string[];
-}
-
-function readPlan({ planned, looked, unknown, configuration, deferred }: PlanFacts): Document {
+function readPlan(shown: Shown): Document {
+  const planned = listResources(shown.planned_values?.root_module);
+  // What is only looked up was read while planning.
+  const looked = listResources(shown.prior_state?.values?.root_module).filter(({ mode }) => mode === 'data');
+  const unknown = new Map(
+    (shown.resource_changes ?? []).map(({ address, change }) => [address, namesUnknown(change?.after_unknown)]),
+  );
+  const deferred = (shown.deferred_changes ?? []).map(({ resource_change: { address } }) => address);
   const addresses = new Set(planned.map(({ address }) => address));
   const all = [...planned, ...looked.filter(({ address }) => !addresses.has(address))].map(toResource);
-  const references = createReferences(all, configuration);
+  const references = createReferences(all, shown.configuration?.root_module ?? {});
   const resources = all.map((resource): Resource => {
     // What the configuration leaves out and only the provider fills in is not set: it has the provider's default.
     const pending = [...(unknown.get(resource.address) ?? [])].filter((name) => references.isSet(resource, name));
@@ -180,7 +166,7 @@ function readPlan({ planned, looked, unknown, configuration, deferred }: PlanFac
     }
     return { ...resource, values, hidden };
   });
-  const notes = deferred.map((address): Note => ({ place: address, message: 'left out: deferred to a later plan' }));
+  const notes = deferred.map((address) => note(address, 'left out: deferred to a later plan'));
   return { resources, notes };
 }
 
@@ -196,7 +182,9 @@ export const JsonDocumentSchema: z.ZodType<Document> = z
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     }
-    const parsed = ('format_version' in value ? ShownSchema : StateSchema).safeParse(value, { error: issueWords() });
+    const parsed = ('format_version' in value ? ShownSchema.transform(readShown) : StateSchema).safeParse(value, {
+      error: issueWords(),
+    });
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: value } as never);
     return z.NEVER;
@@ -218,14 +206,7 @@ interface Scope {
 /** References that lead to references; more is a circle. */
 const STEPS_MAX = 50;
 
-interface References {
-  /** Which resources an attribute of one refers to; empty: none that can be told. */
-  readonly of: (resource: Resource, attribute: string) => readonly Resource[];
-  /** False: the configuration leaves the attribute out, so that the provider fills in its own. */
-  readonly isSet: (resource: Resource, attribute: string) => boolean;
-}
-
-function createReferences(resources: readonly Resource[], root: ConfiguredModule): References {
+function createReferences(resources: readonly Resource[], root: ConfiguredModule) {
   const byPlace = Map.groupBy(resources, ({ address }) => address.replace(/\[[^\]]*\]$/, ''));
 
   function follow({ references = [] }: Expression, scope: Scope, steps: number): Resource[] {
@@ -281,12 +262,14 @@ function createReferences(resources: readonly Resource[], root: ConfiguredModule
   }
 
   return {
-    of: (resource, attribute) => {
+    /** Which resources an attribute of one refers to; empty: none that can be told. */
+    of: (resource: Resource, attribute: string): readonly Resource[] => {
       const found = configuredOf(resource);
       const expression = found?.configured.expressions?.[attribute];
       return found === null || expression === undefined ? [] : follow(expression, found.scope, 0);
     },
-    isSet: (resource, attribute) => {
+    /** False: the configuration leaves the attribute out, so that the provider fills in its own. */
+    isSet: (resource: Resource, attribute: string): boolean => {
       const found = configuredOf(resource);
       return found === null || Object.hasOwn(found.configured.expressions ?? {}, attribute);
     },

@@ -15,9 +15,9 @@ import {
   type Problem,
   toMonitorId,
 } from '../../../model/observation.ts';
-import { issueWords, leafIssues, listFaults } from '../../../schema/issue-words.ts';
+import { issueWords, leafIssues, listFaults, valueAt } from '../../../schema/issue-words.ts';
 import type { ChannelResource } from '../../connector.ts';
-import { type Check, CheckSchema, isCheckField } from '../check.ts';
+import { CHECK_FIELDS, type Check, CheckSchema } from '../check.ts';
 import { note, uniqueById, uniqueMonitors, unknownMonitor } from '../items.ts';
 import {
   ACCESS_WORDS,
@@ -41,19 +41,11 @@ import {
 } from './hcl.ts';
 import { CONDITIONAL_RULES, GATE_FIELDS, LOOKUP_RULES, RESOURCE_RULES, singleBlock } from './schema.ts';
 
-interface Projected {
-  readonly monitors: readonly MonitorObservation[];
-  readonly pages: readonly PageDefinition[];
-  readonly channels: readonly NotificationChannel[];
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-}
-
 /** Everything in a document, sorted by id; what is left out is told by its address. Never throws; no sensitive value comes out. */
-export function projectDocument(document: Document, origin: Origin): Projected {
+export function projectDocument(document: Document, origin: Origin) {
   const facts = readFacts(document, origin);
   const { resources: ours, identities } = facts;
-  const problems = document.notes.map(({ place, message }) => note(place, message));
+  const problems = [...document.notes];
   const foreign = document.resources.length;
   if (ours.length === 0 && foreign > 0)
     problems.push(note('resources', `none of ${foreign} is of type ${origin.brand}*; check preset`));
@@ -89,6 +81,7 @@ export function checkResource(resource: Resource): Problem[] {
   const rules: Readonly<Record<string, z.ZodType>> = resource.mode === 'data' ? LOOKUP_RULES : RESOURCE_RULES;
   const schema = lookUp(rules, resource.type);
   if (schema === undefined) return [note(resource.address, 'left out: unknown type')];
+  const isGate = (field: string): boolean => resource.type === 'status_page' && GATE_FIELDS.has(field);
   const issues = schema.safeParse(resource.values, { error: issueWords() }).error?.issues.flatMap(leafIssues) ?? [];
   const broken = issues
     .filter(({ path }) => !resource.hidden.has(String(path[0])))
@@ -96,7 +89,7 @@ export function checkResource(resource: Resource): Problem[] {
       const field = String(issue.path[0]);
       const isMissing = !(field in resource.values);
       return {
-        kind: isWordIssue(issue, resource.values) ? 'word' : isGate(resource, field) ? 'gate' : 'dropped',
+        kind: isWordIssue(issue, resource.values) ? 'word' : isGate(field) ? 'gate' : 'dropped',
         place: [resource.address, ...issue.path].map(String).join('.'),
         message: isMissing && issue.code !== 'custom' ? 'required, but missing' : issue.message,
       };
@@ -104,19 +97,10 @@ export function checkResource(resource: Resource): Problem[] {
   return [...broken, ...checkConditions(resource)];
 }
 
-function isGate({ type }: Resource, field: string): boolean {
-  return type === 'status_page' && GATE_FIELDS.has(field);
-}
-
 /** Whether a text stands where another word was expected; anything but a text is a wrong type. */
 function isWordIssue(issue: z.core.$ZodIssue, values: unknown): boolean {
   const isWord = issue.code === 'invalid_value' || (issue.code === 'custom' && issue.params?.['isWord'] === true);
-  const value = issue.path.reduce<unknown>(
-    (inner, key) =>
-      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
-    values,
-  );
-  return isWord && typeof value === 'string';
+  return isWord && typeof valueAt(values, issue.path) === 'string';
 }
 
 function checkConditions({ mode, type, address, values, hidden }: Resource): Problem[] {
@@ -214,17 +198,13 @@ function projectPages(facts: ProjectFacts, problems: Problem[]): PageDefinition[
       const slug = slugOf(page);
       if (slug !== null) return [projectPage(page, slug, facts)];
       const place = `${page.address}.slug`;
-      const isMissing = page.values['slug'] === undefined;
-      if (isMissing && (page.mode === 'data' || page.hidden.has('slug')))
+      const id = `${facts.origin.upstreamId}/${identities.idOf(page)}`;
+      if (page.values['slug'] !== undefined)
+        problems.push({ kind: 'gate', page: id, place, message: 'can’t be part of a URL' });
+      else if (page.mode === 'data' || page.hidden.has('slug'))
         problems.push(note(place, 'left out: the whole page, because this is not known here'));
-      else
-        problems.push({
-          kind: 'gate',
-          // It may be any that is not shown.
-          page: isMissing ? null : `${facts.origin.upstreamId}/${identities.idOf(page)}`,
-          place,
-          message: isMissing ? 'missing' : 'can’t be part of a URL',
-        });
+      // It may be any that is not shown.
+      else problems.push({ kind: 'gate', page: null, place, message: 'missing' });
       return [];
     });
   return uniqueById(pages, problems, (page) => ({ ...page, access: 'closed' }));
@@ -273,13 +253,8 @@ function checkReferences(
 function projectPage(page: Resource, slug: string, { resources, identities, origin }: ProjectFacts): PageDefinition {
   const { values } = page;
   const id = identities.idOf(page);
-  const onPage = (type: string): Resource[] =>
-    resources.filter(
-      (resource) =>
-        resource.mode === 'managed' &&
-        resource.type === type &&
-        identities.referenced(resource.values['page_id']) === id,
-    );
+  const parts = resources.filter((part) => isPart(part) && identities.referenced(part.values['page_id']) === id);
+  const onPage = (wanted: string): Resource[] => parts.filter(({ type }) => type === wanted);
   const groups = uniqueById(
     onPage('status_page_component_group').map((group) => ({
       id: identities.idOf(group),
@@ -302,13 +277,12 @@ function projectPage(page: Resource, slug: string, { resources, identities, orig
     icon: toLink(values['icon']),
     customDomain: toHost(values['custom_domain']),
     access: resourceAccess(page),
-    emailDomains: Array.isArray(domains)
-      ? domains
-          .filter((domain) => typeof domain === 'string')
-          .map((domain) => domain.toLowerCase())
-          .toSorted()
-      : [],
-    published: isPublished(page, origin.brand),
+    emailDomains: (Array.isArray(domains) ? domains : [])
+      .flatMap((domain) => (typeof domain === 'string' ? domain.toLowerCase() : []))
+      .toSorted(),
+    // Read-only there and not known before it is applied; who writes a page down means to publish it. openstatus says false of
+    // every page that its interface made, and shows it all the same.
+    published: origin.brand === 'openstatus_' || FlagSchema.default(true).safeParse(values['published']).data === true,
     theme: lookUp(THEME_WORDS, values['theme']) ?? 'system',
     groups: placeGroups(groups, placed),
     components: placed,
@@ -318,18 +292,6 @@ function projectPage(page: Resource, slug: string, { resources, identities, orig
       showsAllPlaced: origin.brand === 'openstatus_' ? true : undefined,
     }),
   };
-}
-
-/**
- * Read-only there and not known before it is applied; who writes a page down means to publish it. openstatus says false of
- * every page that its interface made, and shows it all the same.
- */
-function isPublished({ values }: Resource, brand: string): boolean {
-  return (
-    brand === 'openstatus_' ||
-    values['published'] === undefined ||
-    FlagSchema.safeParse(values['published']).data === true
-  );
 }
 
 /**
@@ -376,17 +338,11 @@ function toNumber(value: unknown): number {
 
 const TYPES: Readonly<Record<string, Check['type']>> = { http_monitor: 'http', tcp_monitor: 'tcp', dns_monitor: 'dns' };
 
-interface Found {
-  readonly checks: readonly Check[];
-  /** Monitors that should be checked and can't be. */
-  readonly unmade: ReadonlySet<MonitorId>;
-  readonly problems: readonly Problem[];
-}
-
 /** The checks that resources describe. `active` is false unless it is set, as the document has it. */
-export function findChecks(document: Document, origin: Origin): Found {
+export function findChecks(document: Document, origin: Origin) {
   const { resources, identities } = readFacts(document, origin);
   const checks: Check[] = [];
+  /** Monitors that should be checked and can't be. */
   const unmade = new Set<MonitorId>();
   const problems: Problem[] = [];
   for (const resource of resources) {
@@ -407,10 +363,11 @@ function toCheck(
   { name, values, hidden }: Resource,
   type: Check['type'],
 ): { readonly check: Check } | { readonly reason: string } {
-  const unknown = [...hidden].filter((field) => isCheckField(type, field));
+  const isCheckField = (field: string): boolean => Object.hasOwn(CHECK_FIELDS[type], field);
+  const unknown = [...hidden].filter(isCheckField);
   if (unknown.length > 0)
     return { reason: `only Terraform knows ${unknown.join(', ')}. Use a state file, which has these values` };
-  const fields = Object.entries(values).filter(([field]) => isCheckField(type, field));
+  const fields = Object.entries(values).filter(([field]) => isCheckField(field));
   const given = { name, active: false, ...Object.fromEntries(fields), type, id: 'resource' };
   const parsed = CheckSchema.safeParse(given, { error: issueWords() });
   if (parsed.success) return { check: parsed.data };
@@ -422,7 +379,7 @@ function toCheck(
 export function withStates(
   monitors: readonly MonitorObservation[],
   made: readonly MonitorObservation[],
-  { unmade }: Pick<Found, 'unmade'>,
+  unmade: ReadonlySet<MonitorId>,
 ): readonly MonitorObservation[] {
   const states = new Map(made.map(({ id, state }) => [id, state]));
   return monitors.map((monitor) => ({

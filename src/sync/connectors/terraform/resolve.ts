@@ -1,6 +1,7 @@
 /** Expressions of `.tf` files, as far as they can be known without running anything: literals, variables, references. */
 
-import type { Block, Document, ModuleTree, Note, Resource } from './hcl.ts';
+import { note } from '../items.ts';
+import type { Block, Document, ModuleTree, Resource } from './hcl.ts';
 
 /** An expression that only Terraform can evaluate. */
 const UNKNOWN = Symbol('unknown');
@@ -27,12 +28,10 @@ const TEXT_CHARS_MAX = 65_536;
 /** The resources of a module and of those that it calls; what is made in numbers is left out and told. */
 export function resolveTree(tree: ModuleTree): Document {
   const given = tree.files.variables;
-  return toDocument(
-    createScope(tree, { prefix: '', given: (name) => (Object.hasOwn(given, name) ? given[name] : UNKNOWN) }),
-  );
+  return toDocument(createScope(tree, '', (name) => (Object.hasOwn(given, name) ? given[name] : UNKNOWN)));
 }
 
-function createScope(tree: ModuleTree, init: { prefix: string; given: (name: string) => unknown }): Scope {
+function createScope(tree: ModuleTree, prefix: string, givenTo: (name: string) => unknown): Scope {
   const { files } = tree;
   const defaults = new Map(
     files.blocks.filter(({ kind }) => kind === 'variable').map(({ labels, body }) => [labels[0], body['default']]),
@@ -40,16 +39,16 @@ function createScope(tree: ModuleTree, init: { prefix: string; given: (name: str
   const children = new Map<string, Scope>();
   const scope: Scope = {
     tree,
-    prefix: init.prefix,
+    prefix,
     variable: (name) => {
-      const given = init.given(name);
+      const given = givenTo(name);
       return given === UNKNOWN ? (defaults.get(name) ?? UNKNOWN) : given;
     },
     children,
     resources: new Map(
-      files.blocks
-        .filter(isResource)
-        .flatMap((block) => (isNumbered(block) ? [] : [[blockAddress(block), block.body]])),
+      files.blocks.flatMap((block) =>
+        isResource(block) && !isNumbered(block) ? [[blockAddress(block), block.body]] : [],
+      ),
     ),
     evaluated: new Map(),
   };
@@ -59,7 +58,7 @@ function createScope(tree: ModuleTree, init: { prefix: string; given: (name: str
     if (child === undefined) continue;
     const given = (variable: string): unknown =>
       Object.hasOwn(body, variable) ? resolve(body[variable], scope) : UNKNOWN;
-    children.set(name, createScope(child, { prefix: `${init.prefix}module.${name}.`, given }));
+    children.set(name, createScope(child, `${prefix}module.${name}.`, given));
   }
   return scope;
 }
@@ -77,16 +76,13 @@ function blockAddress({ kind, labels }: Block): string {
   return [...(kind === 'data' ? ['data'] : []), ...labels].join('.');
 }
 
+const NUMBERED =
+  'left out: count and for_each are known only to Terraform; use a state or the output of terraform show -json';
+
 function toDocument(scope: Scope): Document {
   const { tree, prefix, children } = scope;
   const blocks = tree.files.blocks.filter(isResource);
-  const numbered = blocks.filter(isNumbered).map(
-    (block): Note => ({
-      place: prefix + blockAddress(block),
-      message:
-        'left out: count and for_each are known only to Terraform; use a state or the output of terraform show -json',
-    }),
-  );
+  const numbered = blocks.filter(isNumbered).map((block) => note(prefix + blockAddress(block), NUMBERED));
   const inner = [...children.values()].map(toDocument);
   return {
     resources: [

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { issueWords } from '../../../schema/issue-words.ts';
+import { CHECK_FIELDS, COMPARATORS, PERIODS, RECORDS } from '../check.ts';
 import { FlagSchema, NumberSchema } from '../wire.ts';
 
 /** The words a notification can be sent by, each with the fields of its block. */
@@ -36,38 +37,31 @@ const idField = z.string().min(1);
 const nameField = z.string().max(256);
 const descriptionField = z.string().max(1_024).optional();
 const orderField = NumberSchema.optional();
-const stringComparator = z.enum([
-  'contains',
-  'not_contains',
-  'eq',
-  'neq',
-  'empty',
-  'not_empty',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-]);
+const stringComparator = z.enum(COMPARATORS);
 
 /** Fields whose words are a closed set and bear on what is shown. */
 export const WORDS = {
   status: ['active', 'degraded', 'error', 'unknown'],
-  periodicity: ['30s', '1m', '5m', '10m', '30m', '1h'],
-  record: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'],
+  periodicity: PERIODS,
+  record: RECORDS,
   access_type: ['public', 'password', 'email-domain', 'ip', 'ip-restriction'],
   theme: ['system', 'light', 'dark'],
   type: ['monitor', 'static'],
 } as const;
 
+/** Fields with the rules of checks, whose defaults don't matter here. */
+const { periodicity, timeout, degraded_at: degradedAt, retry, active, public: isPublic } = CHECK_FIELDS.tcp;
+const { method, follow_redirects: followRedirects, status_code_assertions: statusAssertions } = CHECK_FIELDS.http;
+
 const monitorFields = {
   id: idField.optional(),
   name: nameField,
-  periodicity: z.enum(WORDS.periodicity),
-  timeout: NumberSchema.pipe(z.number().min(0).max(120_000)).optional(),
-  degraded_at: NumberSchema.pipe(z.number().min(0)).optional(),
-  retry: NumberSchema.pipe(z.int().min(0).max(10)).optional(),
-  active: FlagSchema.optional(),
-  public: FlagSchema.optional(),
+  periodicity,
+  timeout,
+  degraded_at: degradedAt,
+  retry,
+  active,
+  public: isPublic,
   description: descriptionField,
   regions: z
     .array(z.string().refine((region) => REGIONS.has(region), { error: 'unknown region', params: { isWord: true } }))
@@ -80,14 +74,11 @@ const assertions = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.loos
 const HttpMonitorSchema = z.looseObject({
   ...monitorFields,
   url: z.string().max(2_048),
-  method: z.enum(['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).optional(),
+  method,
   body: z.string().optional(),
-  follow_redirects: FlagSchema.optional(),
+  follow_redirects: followRedirects,
   headers: HeadersSchema.max(20).optional(),
-  status_code_assertions: assertions({
-    target: NumberSchema.pipe(z.number().min(100).max(599)),
-    comparator: z.enum(['eq', 'neq', 'gt', 'gte', 'lt', 'lte']),
-  }),
+  status_code_assertions: statusAssertions,
   body_assertions: assertions({ target: z.string(), comparator: stringComparator }),
   header_assertions: assertions({ key: z.string(), target: z.string(), comparator: stringComparator }),
 });
@@ -108,9 +99,9 @@ const LegacyMonitorSchema = z.looseObject({
   id: z.union([idField, z.number()]).optional(),
   name: nameField,
   url: z.string().max(2_048),
-  periodicity: z.enum(WORDS.periodicity),
-  active: FlagSchema.optional(),
-  public: FlagSchema.optional(),
+  periodicity,
+  active,
+  public: isPublic,
   description: descriptionField,
 });
 
@@ -123,11 +114,7 @@ const PrivateLocationSchema = z.looseObject({
 const DnsMonitorSchema = z.looseObject({
   ...monitorFields,
   uri: z.string().max(2_048),
-  record_assertions: assertions({
-    record: z.enum(WORDS.record),
-    target: z.string(),
-    comparator: z.enum(['eq', 'neq', 'contains', 'not_contains']),
-  }),
+  record_assertions: CHECK_FIELDS.dns.record_assertions,
 });
 
 /** A block is a list of one in states, and may be an object. */
