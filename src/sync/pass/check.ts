@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Learned, MonitorId, PageDefinition, Problem } from '../../model/observation.ts';
 import type { EpochMs } from '../../model/time.ts';
-import type { Answer, Priority, Pull } from '../connector.ts';
+import type { Answer, LearnedPages, Priority, Pull } from '../connector.ts';
 
 /** If a larger share disappears at once, the upstream has probably lost its data, or a filter is wrong. */
 const VANISHED_RATIO_MAX = 0.5;
@@ -69,32 +69,26 @@ function vanished(what: string, before: readonly string[], after: readonly strin
 // Closes pages whose access isn't stated clearly, at once and for all connectors, even if the rest of the answer is
 // rejected. Pure.
 
-/** The pages in an answer. */
-type PagesAnswer = Pick<Learned, 'pages' | 'problems'>;
-
 /** Closes doubtful pages in an answer: those with a `gate` problem, and those that share a slug or an id. */
-export function closeDoubtful<T extends PagesAnswer>(answer: T): T {
+export function closeDoubtful<T extends LearnedPages>(answer: T): T {
   const isDoubtful = doubtsIn(answer.problems);
   const slugs = Map.groupBy(answer.pages, ({ slug }) => slug.toLowerCase());
   const ids = Map.groupBy(answer.pages, ({ id }) => id);
   const isShared = ({ slug, id }: PageDefinition): boolean =>
     (slugs.get(slug.toLowerCase())?.length ?? 0) > 1 || (ids.get(id)?.length ?? 0) > 1;
   const pages = answer.pages.map((page) => (isDoubtful(page, true) || isShared(page) ? closed(page) : page));
-  const problems = [...slugs].flatMap(([slug, shared]): Problem[] =>
-    shared.length < 2 ? [] : [{ kind: 'gate', place: shared.map(({ id }) => id).join(', '), message: sameSlug(slug) }],
-  );
+  const problems = [...slugs].flatMap(([slug, shared]): Problem | [] => {
+    const message = `have the same slug ${JSON.stringify(slug.slice(0, 60))}; both are closed`;
+    return shared.length < 2 ? [] : { kind: 'gate', place: shared.map(({ id }) => id).join(', '), message };
+  });
   return { ...answer, pages, problems: [...answer.problems, ...problems] };
-}
-
-function sameSlug(slug: string): string {
-  return `have the same slug ${JSON.stringify(slug.slice(0, 60))}; both are closed`;
 }
 
 /**
  * The known pages after an answer that isn't accepted as a whole. No page becomes more open: pages that the answer shows as more
  * private become so at once, and doubtful ones are closed. Returns the same list if nothing changes.
  */
-export function tightenGates(known: readonly PageDefinition[], answer: PagesAnswer): readonly PageDefinition[] {
+export function tightenGates(known: readonly PageDefinition[], answer: LearnedPages): readonly PageDefinition[] {
   const isDoubtful = doubtsIn(answer.problems);
   const pages = known.map((page) => {
     const shown = answer.pages.filter(({ id, slug }) => id === page.id || slug === page.slug);

@@ -60,18 +60,6 @@ interface UpstreamReportBase {
 /** Limit for each kind: 10,000 monitors in an unknown state are one fact, not 10,000 lines. */
 const PROBLEMS_SHOWN = 20;
 
-/** Counts all problems and keeps the first of each kind. */
-function summariseProblems(
-  problems: readonly Problem[],
-): Pick<UpstreamReportBase, 'itemsDropped' | 'wordsUnknown' | 'problems'> {
-  const byKind = Map.groupBy(problems, (problem) => problem.kind);
-  return {
-    itemsDropped: (byKind.get('dropped') ?? []).length,
-    wordsUnknown: (byKind.get('word') ?? []).length,
-    problems: [...byKind.values()].flatMap((some) => some.slice(0, PROBLEMS_SHOWN)),
-  };
-}
-
 /** How the questions to one upstream ended. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly learned: Learned; readonly changed: Changed }
@@ -84,9 +72,7 @@ export type Outcome =
     }
   | { readonly kind: 'failed'; readonly error: StatusError; readonly learned: Learned | null };
 
-interface ReportFacts {
-  readonly upstreamId: string;
-  readonly durationMs: number;
+interface ReportFacts extends Pick<UpstreamReportBase, 'upstreamId' | 'durationMs'> {
   readonly tally: Tally;
   /** What is to be said beside what was learned. */
   readonly notes: readonly Problem[];
@@ -95,6 +81,7 @@ interface ReportFacts {
 /** The report of an outcome. */
 export function toReport(outcome: Outcome, { upstreamId, durationMs, tally, notes }: ReportFacts): UpstreamReport {
   const learned = outcome.learned ?? null;
+  const byKind = Map.groupBy([...notes, ...(learned?.problems ?? [])], ({ kind }) => kind);
   const base: UpstreamReportBase = {
     upstreamId,
     durationMs,
@@ -102,7 +89,9 @@ export function toReport(outcome: Outcome, { upstreamId, durationMs, tally, note
     detailsWaiting: tally.skipped,
     monitorsTotal: learned?.monitors.length ?? 0,
     itemsTotal: learned?.itemsTotal ?? 0,
-    ...summariseProblems([...notes, ...(learned?.problems ?? [])]),
+    itemsDropped: byKind.get('dropped')?.length ?? 0,
+    wordsUnknown: byKind.get('word')?.length ?? 0,
+    problems: [...byKind.values()].flatMap((some) => some.slice(0, PROBLEMS_SHOWN)),
   };
   switch (outcome.kind) {
     case 'ok':

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED } from '../../../model/observation.ts';
 import { TimezoneSchema } from '../../../schema/scalars.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
+import { ask, type Connector, type Pull, type PullContext } from '../../connector.ts';
 import { projectPosts } from './project.ts';
 import { FolderSchema } from './schema.ts';
 
@@ -32,7 +32,6 @@ export const markdown: Connector<Options> = {
   example: { id: 'posts', kind: 'markdown', path: './posts' },
   questions: [{ key: 'path', words: 'Folder of posts', suggestion: './posts' }],
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   // The name of a file in the folder.
   idField: 'name',
   // Front matter is validated. A post with an unknown word is reported and ignored.

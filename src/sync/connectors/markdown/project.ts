@@ -23,10 +23,8 @@ import { createIncident } from '../entries.ts';
 import { note, uniqueById } from '../items.ts';
 import { lookUp, parseInstant } from '../wire.ts';
 import {
-  type AnnouncementPost,
   type IncidentPost,
   type MaintenancePost,
-  type OverridePost,
   type PostFault,
   type PostFile,
   type PostUpdate,
@@ -70,6 +68,10 @@ export function projectPosts(files: readonly PostFile[], origin: Origin): Projec
   );
 }
 
+type PostType = ReadPost['post']['type'];
+/** A post of one type. */
+type ReadOf<Type extends PostType> = ReadPost & { readonly post: Extract<ReadPost['post'], { type: Type }> };
+
 /** A post with its name for messages, or its errors. */
 interface NamedPost {
   readonly name: string;
@@ -83,23 +85,21 @@ export function projectRead(named: readonly NamedPost[], origin: Origin): Projec
   const posts: ReadPost[] = [];
   for (const { name, read } of named) {
     const faults = 'post' in read ? checkPost(read, origin.zone) : read;
-    for (const fault of faults) {
-      problems.push(note(fault.field === '' ? name : `${name}: ${fault.field}`, fault.message));
-      for (const part of staleParts(fault)) stale.add(part);
+    for (const { field, message, type } of faults) {
+      problems.push(note(field === '' ? name : `${name}: ${field}`, message));
+      const part = lookUp(PART_OF_TYPE, type);
+      for (const one of part === undefined ? ALL_PARTS : [part]) stale.add(one);
     }
     if ('post' in read && faults.length === 0 && (!read.post.draft || origin.hasDrafts === true)) posts.push(read);
   }
-  const ofType = <Type extends ReadPost['post']['type']>(type: Type) => posts.filter(({ post }) => post.type === type);
+  const ofType = <Type extends PostType>(type: Type) =>
+    posts.filter((read): read is ReadOf<Type> => read.post.type === type);
   const incidents = [
-    ...ofType('incident').map((read) => projectIncident(read, read.post as IncidentPost, origin)),
-    ...ofType('override').map((read) => projectOverride(read, read.post as OverridePost, origin)),
+    ...ofType('incident').map((read) => projectIncident(read, origin)),
+    ...ofType('override').map((read) => projectOverride(read, origin)),
   ];
-  const maintenances = ofType('maintenance').flatMap(
-    (read) => projectMaintenance(read, read.post as MaintenancePost, origin) ?? [],
-  );
-  const announcements = ofType('announcement').map((read) =>
-    projectAnnouncement(read, read.post as AnnouncementPost, origin),
-  );
+  const maintenances = ofType('maintenance').flatMap((read) => projectMaintenance(read, origin) ?? []);
+  const announcements = ofType('announcement').map((read) => projectAnnouncement(read, origin));
   return {
     incidents: uniqueById(incidents, problems),
     maintenances: uniqueById(maintenances, problems),
@@ -118,15 +118,10 @@ export function projectRead(named: readonly NamedPost[], origin: Origin): Projec
 function wholeList(
   part: CompleteList['part'],
   posts: readonly ReadPost[],
-  { upstreamId, isOwn }: Pick<Origin, 'upstreamId' | 'isOwn'>,
+  { upstreamId, isOwn }: Origin,
 ): CompleteList {
   const ids = posts.map(({ name }) => `${upstreamId}/${name}`);
   return { part, prefix: `${upstreamId}/`, since: null, ...(isOwn === true ? { isFinal: true } : {}), ids };
-}
-
-function staleParts({ type }: PostFault): readonly SnapshotPart[] {
-  const part = lookUp(PART_OF_TYPE, type);
-  return part === undefined ? ALL_PARTS : [part];
 }
 
 /** Checks fields that depend on each other and need the time zone. */
@@ -152,7 +147,7 @@ function checkPost({ post, updates }: ReadPost, zone: string): PostFault[] {
   return [];
 }
 
-function projectIncident(read: ReadPost, post: IncidentPost, { upstreamId, zone, now }: Origin): Incident {
+function projectIncident({ post, ...read }: ReadOf<'incident'>, { upstreamId, zone, now }: Origin): Incident {
   const startedAt = checkedInstant(post.started, zone);
   const updates = read.updates.toSorted((a, b) => a.at - b.at);
   const { status, endsAt } = readCourse(post, updates, { zone, now });
@@ -203,10 +198,10 @@ function readImpacts(post: IncidentPost, zone: string, at: EpochMs): AffectedCom
   return post.components.map((id) => ({ id: toDefinition(id), state: states[id] ?? otherwise }));
 }
 
-function projectOverride(read: ReadPost, post: OverridePost, { upstreamId, zone, now }: Origin): Incident {
+function projectOverride({ post, name }: ReadOf<'override'>, { upstreamId, zone, now }: Origin): Incident {
   const endedAt = post.to === undefined ? null : checkedInstant(post.to, zone);
   return createIncident({
-    id: `${upstreamId}/${read.name}`,
+    id: `${upstreamId}/${name}`,
     title: post.title,
     status: endedAt !== null && endedAt <= now ? 'resolved' : 'investigating',
     impact: 'none',
@@ -224,7 +219,7 @@ function readCourse(
   post: IncidentPost,
   updates: readonly PostUpdate[],
   { zone, now }: Pick<Origin, 'zone' | 'now'>,
-): { readonly status: IncidentStatus; readonly endsAt: EpochMs | null } {
+): { status: IncidentStatus; endsAt: EpochMs | null } {
   const heard = updates.filter(({ at }) => at <= now);
   const last = post.status ?? lastStatus(heard) ?? 'investigating';
   const ended = post.ended === undefined ? null : checkedInstant(post.ended, zone);
@@ -266,11 +261,8 @@ function toDefinition(component: string): string {
 }
 
 /** Null: it repeats, and no window is near enough to be shown. */
-function projectMaintenance(
-  read: ReadPost,
-  post: MaintenancePost,
-  { upstreamId, zone, now }: Origin,
-): Maintenance | null {
+function projectMaintenance({ post, ...read }: ReadOf<'maintenance'>, origin: Origin): Maintenance | null {
+  const { upstreamId, zone, now } = origin;
   const repeats = readRecurrence(post, zone, now);
   if (post.repeat !== undefined && repeats === null) return null;
   const windows = repeats?.windows ?? [firstWindow(post, zone)];
@@ -291,12 +283,13 @@ function projectMaintenance(
   };
 }
 
-function projectAnnouncement(read: ReadPost, post: AnnouncementPost, { upstreamId, zone }: Origin): Announcement {
+function projectAnnouncement(read: ReadOf<'announcement'>, { upstreamId, zone }: Origin): Announcement {
+  const { post, name, opening: body } = read;
   return {
-    id: `${upstreamId}/${read.name}`,
+    id: `${upstreamId}/${name}`,
     title: post.title,
     ...readTranslations(post),
-    body: read.opening,
+    body,
     level: post.level,
     from: checkedInstant(post.from, zone),
     to: post.to === undefined ? null : checkedInstant(post.to, zone),
@@ -352,13 +345,9 @@ function hasAnyWindow(post: MaintenancePost, zone: string): boolean {
   return read !== null && startsBetween(read.rule, { from, to: toEpochMs(from + NEXT_WITHIN_MS) }, 1).length > 0;
 }
 
-interface ReadRule {
-  readonly rule: InstanceType<typeof rrule.RRule>;
-  /** A repeated window follows local time: 02:00 stays 02:00 when clocks change. It is as long as the first one. */
-  readonly windowOf: (wall: Date) => Interval;
-}
+type Rule = InstanceType<typeof rrule.RRule>;
 
-function readRule(post: MaintenancePost, zone: string): ReadRule | null {
+function readRule(post: MaintenancePost, zone: string) {
   const clock = post.timezone ?? zone;
   const { from, to } = firstWindow(post, zone);
   const begins = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(clock).toPlainDateTime();
@@ -367,7 +356,8 @@ function readRule(post: MaintenancePost, zone: string): ReadRule | null {
     const rule = new rrule.RRule({ ...rrule.RRule.parseString(post.repeat ?? ''), dtstart });
     return {
       rule,
-      windowOf: (wall) => {
+      /** A repeated window follows local time: 02:00 stays 02:00 when clocks change. It is as long as the first one. */
+      windowOf: (wall: Date): Interval => {
         const plain = Temporal.PlainDateTime.from(wall.toISOString().slice(0, 19));
         const startsAt = toEpochMs(plain.toZonedDateTime(clock).epochMilliseconds);
         return { from: startsAt, to: toEpochMs(startsAt + to - from) };
@@ -382,14 +372,14 @@ function readRule(post: MaintenancePost, zone: string): ReadRule | null {
  * Starts as wall clock times: the library counts in a clock without zones. A day of margin on both sides covers every
  * offset.
  */
-function startsBetween(rule: ReadRule['rule'], { from, to }: Interval, max: number): Date[] {
+function startsBetween(rule: Rule, { from, to }: Interval, max: number): Date[] {
   return rule.between(new Date(from - DAY_MS), new Date(to + DAY_MS), true, (_, index) => index < max);
 }
 
 /** Indexed by the library's numbers for frequencies. */
 const EVERY: readonly Recurrence['every'][] = ['year', 'month', 'week', 'day'];
 
-function inWords({ options, origOptions }: ReadRule['rule']): Pick<Recurrence, 'every' | 'interval' | 'weekdays'> {
+function inWords({ options, origOptions }: Rule): Pick<Recurrence, 'every' | 'interval' | 'weekdays'> {
   const every = EVERY[options.freq] ?? 'day';
   const { interval } = options;
   const named = origOptions.byweekday ?? [];

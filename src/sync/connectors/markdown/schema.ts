@@ -17,6 +17,7 @@ import type { EpochMs } from '../../../model/time.ts';
 import type { Translated } from '../../../model/translated.ts';
 import { checkOwn } from '../../../schema/issue-words.ts';
 import { LocaleSchema, TimezoneSchema } from '../../../schema/scalars.ts';
+import { readField } from '../items.ts';
 import { parseInstant } from '../wire.ts';
 
 const instantField = z
@@ -45,30 +46,21 @@ const translationsField = z
   .optional()
   .describe('By language: { de: { title: …, body: … } }. body is the text before the first update.');
 
+const heading = { title: titleField, translations: translationsField, draft: draftField };
+
 /** Translations of titles and texts, in the form of observations. */
-export function readTranslations({ translations = {} }: { readonly translations?: Translations | undefined }): {
-  readonly titles?: Translated;
-  readonly bodies?: Translated;
-} {
+export function readTranslations({ translations = {} }: { translations?: z.output<typeof translationsField> }) {
   const of = (field: 'title' | 'body'): [string, string][] =>
     Object.entries(translations).flatMap(([tag, said]) => (said[field] === undefined ? [] : [[tag, said[field]]]));
   const [titles, bodies] = [of('title'), of('body')];
   return {
-    ...(titles.length === 0 ? {} : { titles: Object.fromEntries(titles) }),
-    ...(bodies.length === 0 ? {} : { bodies: Object.fromEntries(bodies) }),
+    ...(titles.length === 0 ? {} : { titles: Object.fromEntries(titles) as Translated }),
+    ...(bodies.length === 0 ? {} : { bodies: Object.fromEntries(bodies) as Translated }),
   };
 }
-type Translations = NonNullable<z.output<typeof translationsField>>;
 
-const hasSubject = ({
-  monitors,
-  components,
-  pages,
-}: {
-  monitors: string[];
-  components: string[];
-  pages?: string[] | undefined;
-}) => monitors.length + components.length + (pages?.length ?? 0) > 0;
+const hasSubject = ({ monitors, components, pages = [] }: z.output<z.ZodObject<typeof about>>): boolean =>
+  monitors.length + components.length + pages.length > 0;
 const isAmong = (known: readonly string[], ids: readonly string[]) => ids.every((id) => known.includes(id));
 const SUBJECT_MISSING = {
   path: ['monitors'],
@@ -88,9 +80,7 @@ const ImpactSchema = z.strictObject({
 const IncidentPostSchema = z
   .strictObject({
     type: z.literal('incident'),
-    title: titleField,
-    translations: translationsField,
-    draft: draftField,
+    ...heading,
     deliver_notifications: notifyField,
     status: z.enum(INCIDENT_STATUSES).optional().describe('Default: that of the newest update, or investigating.'),
     impact: z.enum(INCIDENT_IMPACTS).default('minor').describe('How severe it is for visitors.'),
@@ -149,9 +139,7 @@ export const REPEAT_RULE = new RegExp(
 const MaintenancePostSchema = z
   .strictObject({
     type: z.literal('maintenance'),
-    title: titleField,
-    translations: translationsField,
-    draft: draftField,
+    ...heading,
     deliver_notifications: notifyField,
     starts: instantField.describe('Start of the window, or of the first one.'),
     ends: instantField.describe('End of the window, or of the first one.'),
@@ -168,15 +156,12 @@ export type MaintenancePost = z.output<typeof MaintenancePostSchema>;
 
 const AnnouncementPostSchema = z.strictObject({
   type: z.literal('announcement'),
-  title: titleField,
-  translations: translationsField,
-  draft: draftField,
+  ...heading,
   level: z.enum(ANNOUNCEMENT_LEVELS).default('info').describe('Sets its colour.'),
   from: instantField.describe('When it appears.'),
   to: instantField.optional().describe('When it disappears. Default: when the file is deleted.'),
   pages: z.array(pageField).optional().describe('Slugs of the pages it appears on. Default: all.'),
 });
-export type AnnouncementPost = z.output<typeof AnnouncementPostSchema>;
 
 const OverridePostSchema = z.strictObject({
   type: z.literal('override'),
@@ -248,20 +233,20 @@ export const UPDATE_HEADING =
 
 /** Parses a post. Returns the post, or all errors. */
 export function readPost(file: PostFile, zone: string): ReadPost | readonly PostFault[] {
-  if (file.fault !== undefined) return [{ field: '', message: file.fault, type: null }];
+  const unreadable = (message: string): PostFault[] => [{ field: '', message, type: null }];
+  if (file.fault !== undefined) return unreadable(file.fault);
   const text = file.text.replace(/^\uFEFF/, '');
   const fence = FENCE.exec(text);
-  if (fence === null)
-    return [{ field: '', message: 'doesn’t start with front matter between two lines of ---', type: null }];
+  if (fence === null) return unreadable('doesn’t start with front matter between two lines of ---');
   const matter = parseMatter(fence[1] ?? '');
-  if ('fault' in matter) return [{ field: '', message: matter.fault, type: null }];
+  if ('fault' in matter) return unreadable(matter.fault);
   const parsed = checkOwn(PostSchema, matter.value);
-  const type = typeOf(matter.value);
+  const named = readField(matter.value, 'type');
+  const type = typeof named === 'string' ? named : null;
   if (!parsed.success) return parsed.faults.map(({ path, message }) => ({ field: path, message, type }));
   const body = readBody(text.slice(fence[0].length), parsed.data, zone);
-  return 'fault' in body
-    ? [{ field: 'body', message: body.fault, type }]
-    : { name: fileStem(file.name), post: parsed.data, ...body };
+  if ('fault' in body) return [{ field: 'body', message: body.fault, type }];
+  return { name: file.name.replace(/\.(md|markdown)$/i, ''), post: parsed.data, ...body };
 }
 
 function parseMatter(yaml: string): { value: unknown } | { fault: string } {
@@ -275,16 +260,7 @@ function parseMatter(yaml: string): { value: unknown } | { fault: string } {
   }
 }
 
-function typeOf(value: unknown): string | null {
-  const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : null;
-  return typeof type === 'string' ? type : null;
-}
-
-function readBody(
-  text: string,
-  post: Post,
-  zone: string,
-): { opening: string; updates: PostUpdate[] } | { fault: string } {
+function readBody(text: string, post: Post, zone: string): Pick<ReadPost, 'opening' | 'updates'> | { fault: string } {
   if (post.type !== 'incident' && post.type !== 'maintenance') return { opening: text.trim(), updates: [] };
   const statuses = STATUSES[post.type];
   const opening: string[] = [];
@@ -305,15 +281,13 @@ function readBody(
     updates.push({ at, status, lines: [], ...(lang === undefined ? {} : { lang }) });
   }
   return {
-    opening: opening.join('\n').trim(),
+    opening: joinLines(opening),
     updates: updates.flatMap(({ at, status, lines, lang }, index) => {
       if (lang !== undefined) return [];
       const following = updates.slice(index + 1);
       const end = following.findIndex((one) => one.lang === undefined);
-      const bodies = (end === -1 ? following : following.slice(0, end)).map((one) => [
-        one.lang ?? '',
-        joinLines(one.lines),
-      ]);
+      const translations = end === -1 ? following : following.slice(0, end);
+      const bodies = translations.map((one) => [one.lang ?? '', joinLines(one.lines)]);
       const translated = bodies.length === 0 ? {} : { bodies: Object.fromEntries(bodies) as Translated };
       return [{ at, status, body: joinLines(lines), ...translated }];
     }),
@@ -322,9 +296,4 @@ function readBody(
 
 function joinLines(lines: readonly string[]): string {
   return lines.join('\n').trim();
-}
-
-/** The file name without extension. */
-function fileStem(name: string): string {
-  return name.replace(/\.(md|markdown)$/i, '');
 }

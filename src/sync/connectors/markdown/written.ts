@@ -7,20 +7,16 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type Learned, NOTHING_LEARNED, type PageOwner, WRITTEN_ID } from '../../../model/observation.ts';
 import { type PageKey, toSlug } from '../../../model/slugs.ts';
-import { type EpochMs, toEpochMs, toIso } from '../../../model/time.ts';
-import { ask, type Connector, NO_LIMITS, type Pull, type PullContext } from '../../connector.ts';
-import { parseInstant } from '../wire.ts';
+import { type EpochMs, toIso } from '../../../model/time.ts';
+import { ask, type Connector, type Pull, type PullContext } from '../../connector.ts';
+import { instantSchema } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
 import { type PostFault, PostSchema, type PostUpdate, type ReadPost, STATUSES, UPDATE_HEADING } from './schema.ts';
 
 /** Times in stored posts have an offset. */
 const ZONE = 'UTC';
 
-const InstantSchema = z.string().transform((text, context): EpochMs => {
-  const at = parseInstant(text, ZONE);
-  if (at === null) context.addIssue({ code: 'custom', message: 'expected a date and time' });
-  return at ?? toEpochMs(0);
-});
+const InstantSchema = instantSchema(ZONE, 'expected a date and time');
 
 const UpdateSchema = z.strictObject({
   at: InstantSchema,
@@ -45,7 +41,7 @@ const WrittenPostSchema = z.strictObject({
 export type WrittenUpdate = PostUpdate;
 export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
   /** Oldest first. */
-  readonly updates: readonly WrittenUpdate[];
+  readonly updates: readonly PostUpdate[];
   /** For operators only. */
   readonly note?: string | undefined;
   /** Draft of a postmortem, which isn't shown. */
@@ -65,13 +61,8 @@ export function writtenText({ post, opening, updates, note, postmortem }: Writte
 
 /** Parses a stored post; null if it can't be read. */
 export function parseWritten(text: string): WrittenPost | null {
-  const parsed = WrittenPostSchema.safeParse(parseJsonText(text));
-  return parsed.success ? parsed.data : null;
-}
-
-function parseJsonText(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return WrittenPostSchema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;
   }
@@ -85,17 +76,14 @@ const StoredSchema = z.array(
     isPrivate: z.boolean(),
   }),
 );
-/** A row of the store. */
-type StoredPost = z.output<typeof StoredSchema>[number];
-
 interface WrittenOptions {
   /** Whether drafts are included, as in a preview. */
   readonly drafts: boolean;
 }
 
-/** Turns posts into observations at `now`. */
+/** Turns rows of the store into observations at `now`. */
 export function projectWritten(
-  stored: readonly StoredPost[],
+  stored: Readonly<z.output<typeof StoredSchema>>,
   { now, drafts }: WrittenOptions & { readonly now: EpochMs },
 ): Projected {
   const projected = projectRead(
@@ -128,7 +116,6 @@ function* pull({ drafts }: WrittenOptions, { now }: PullContext): Pull<Learned> 
 /** The parts of a connector that the built-in upstream needs. */
 export const written: Pick<Connector<WrittenOptions>, 'kind' | 'limits' | 'pull'> = {
   kind: WRITTEN_ID,
-  limits: NO_LIMITS,
   pull,
 };
 

@@ -9,7 +9,6 @@
 import { z } from 'zod';
 import { StatusError } from '../../../errors.ts';
 import {
-  type Incident,
   type Learned,
   type MonitorDetail,
   type MonitorObservation,
@@ -22,11 +21,10 @@ import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from '../.
 import { IdSchema } from '../../../schema/scalars.ts';
 import {
   type Answer,
-  attempt,
+  attemptEach,
   attemptOne,
   type Connector,
   explainMissing,
-  NO_LIMITS,
   type Pull,
   type PullContext,
   type Query,
@@ -100,9 +98,8 @@ function askAlertmanager<T>(
 }
 
 /** A monitor of the configuration with its conditions read. */
-const toRule = ({ id, name, up, degraded }: MonitorOptions): Rule => ({
+const toRule = ({ id, up, degraded }: MonitorOptions): Rule => ({
   id,
-  name,
   up: parseCondition(up),
   degraded: degraded === undefined ? null : parseCondition(degraded),
 });
@@ -160,16 +157,12 @@ function* readPast(options: Options, context: PullContext): Pull<{ details: Moni
   const { day } = pastWindows(context.now);
   let left = due;
   while (left.length > 0) {
-    const answers: readonly Answer<QueryAnswer>[] = yield* attempt(
-      left.map((monitor) => rangeQuery(options, monitor, day)),
-      1,
-    );
     const waiting: MonitorOptions[] = [];
-    for (const [index, monitor] of left.entries()) {
-      const answer = answers[index];
-      if (answer?.kind === 'ok')
+    const toQuery = (monitor: MonitorOptions): Query<QueryAnswer> => rangeQuery(options, monitor, day);
+    for (const { item: monitor, answer } of yield* attemptEach(left, toQuery, 1)) {
+      if (answer.kind === 'ok')
         details.push(...(yield* readMonitorPast(options, monitor, { context, day: answer.payload })));
-      if (answer?.kind === 'skipped') waiting.push(monitor);
+      if (answer.kind === 'skipped') waiting.push(monitor);
     }
     // Nothing came of it: there is no room for more.
     if (waiting.length === left.length) break;
@@ -207,23 +200,20 @@ function* readStates(
   { url, headers, monitors }: Options,
   { upstreamId, now }: PullContext,
 ): Pull<Pick<Learned, 'monitors' | 'itemsTotal'> & { readonly problems: Problem[] }> {
-  const answers = yield* attempt(
-    monitors.map(({ query }) => ({
-      name: 'query',
-      url: endpointAddress(url, '/api/v1/query', { query }),
-      headers,
-      schema: QueryAnswerSchema,
-      acceptStatuses: BAD_QUERY,
-    })),
-  );
-  for (const answer of answers) if (answer.kind === 'failed') throw answer.error;
-  const faults = answers.flatMap((answer) => (answer.kind === 'ok' ? (readFault(answer.payload) ?? []) : []));
+  const answers = yield* attemptEach(monitors, ({ query }) => ({
+    name: 'query',
+    url: endpointAddress(url, '/api/v1/query', { query }),
+    headers,
+    schema: QueryAnswerSchema,
+    acceptStatuses: BAD_QUERY,
+  }));
+  for (const { answer } of answers) if (answer.kind === 'failed') throw answer.error;
+  const faults = answers.flatMap(({ answer }) => (answer.kind === 'ok' ? (readFault(answer.payload) ?? []) : []));
   if (faults.length === answers.length)
     throw new StatusError({ code: 'UPSTREAM_REFUSED', message: `${faults[0]}. Check the queries and the address.` });
   const problems: Problem[] = [];
   let itemsTotal = 0;
-  const observed = monitors.map((monitor, index): MonitorObservation => {
-    const answer = answers[index] ?? { kind: 'skipped' };
+  const observed = answers.map(({ item: monitor, answer }): MonitorObservation => {
     if (answer.kind !== 'ok') problems.push(note(`monitors.${monitor.id}`, explainMissing(answer)));
     const states =
       answer.kind === 'ok' ? projectQuery(toRule(monitor), answer.payload, now, problems) : (['unknown'] as const);
@@ -236,32 +226,21 @@ function* readStates(
 /** Within this time after its start, an Alertmanager is sent everything that fires: a minute or two by default. */
 const REFILL_MS = 5 * MINUTE_MS;
 
-interface Alerts {
-  readonly incidents: readonly Incident[];
-  readonly problems: readonly Problem[];
-  readonly itemsTotal: number;
-  readonly isSure: boolean;
-}
+const NO_ALERTS: ReturnType<typeof projectAlerts> = { incidents: [], problems: [], itemsTotal: 0, isSure: true };
 
-function* readAlerts(options: Options, { upstreamId, now, memory }: PullContext): Pull<Alerts> {
-  if (options.alertmanager === undefined) return { incidents: [], problems: [], itemsTotal: 0, isSure: true };
+function* readAlerts(options: Options, context: PullContext): Pull<ReturnType<typeof projectAlerts>> {
+  if (options.alertmanager === undefined) return NO_ALERTS;
   const answer = yield* askAlertmanager(options, '/api/v2/alerts', { name: 'list alerts', schema: AlertsSchema });
-  if (answer.kind !== 'ok')
-    return { incidents: [], problems: [note('alerts', explainMissing(answer))], itemsTotal: 0, isSure: false };
+  if (answer.kind !== 'ok') return { ...NO_ALERTS, problems: [note('alerts', explainMissing(answer))], isSure: false };
   const rules = options.monitors.map(({ id, alerts }) => ({
     id,
     selectors: alerts.map((text) => parseSelector(text) ?? {}),
   }));
-  const open = memory.openStories ?? new Map();
-  const project = (isComplete: boolean): Alerts => {
-    const facts = { upstreamId, rules, now, open, isComplete };
-    return { ...projectAlerts(answer.payload, facts), itemsTotal: answer.payload.length };
-  };
-  const alerts = project(true);
+  const alerts = projectAlerts(answer.payload, rules, context, true);
   if (alerts.incidents.every(({ endedAt }) => endedAt === null)) return alerts;
-  const reason = yield* readDoubt(options, now);
+  const reason = yield* readDoubt(options, context.now);
   if (reason === null) return alerts;
-  const doubted = project(false);
+  const doubted = projectAlerts(answer.payload, rules, context, false);
   return { ...doubted, problems: [...doubted.problems, note('alerts', reason)] };
 }
 
@@ -311,7 +290,6 @@ export const prometheus: Connector<Options> = {
   },
   questions: [{ key: 'url', words: 'Address of Prometheus' }],
   optionsSchema: OptionsSchema,
-  limits: NO_LIMITS,
   idField: ID_FIELD,
   words: { resultType: RESULT_TYPES, state: ALERT_STATES },
   pull,

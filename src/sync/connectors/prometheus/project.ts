@@ -13,6 +13,7 @@ import {
 import type { Span } from '../../../model/overlap.ts';
 import { combinedState, type State } from '../../../model/state.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../model/time.ts';
+import type { PullContext } from '../../connector.ts';
 import { createIncident, endMissing } from '../entries.ts';
 import { note, parseItem, parseItems, uniqueById } from '../items.ts';
 import { toSpans } from '../measurements.ts';
@@ -29,7 +30,6 @@ import {
 /** A configured monitor. */
 export interface Rule {
   readonly id: string;
-  readonly name: string;
   /** It is operational while this is true. */
   readonly up: Condition;
   /** It is degraded while this is also true; null: never. */
@@ -131,24 +131,19 @@ interface AlertRule {
   readonly selectors: readonly Readonly<Record<string, string>>[];
 }
 
-interface AlertsOptions {
-  readonly upstreamId: string;
-  readonly rules: readonly AlertRule[];
-  readonly now: EpochMs;
-  /** What is known of those that were open, by id there. */
-  readonly open: ReadonlyMap<string, Incident>;
-  /** Whether the Alertmanager is known to have every alert that fires. */
-  readonly isComplete: boolean;
-}
-
 /**
  * The alerts that concern a monitor, sorted by id; one that was open and is not among them any more is over as of now, unless
  * it may be among those that cannot be read (`isSure` false), or `isComplete` is false. Never throws.
+ *
+ * @param isComplete  whether the Alertmanager is known to have every alert that fires
  */
 export function projectAlerts(
   items: readonly unknown[],
-  { upstreamId, rules, now, open, isComplete }: AlertsOptions,
-): { incidents: Incident[]; problems: Problem[]; isSure: boolean } {
+  rules: readonly AlertRule[],
+  { upstreamId, now, memory }: PullContext,
+  isComplete: boolean,
+) {
+  const open = memory.openStories ?? new Map<string, Incident>();
   const problems: Problem[] = [];
   const alerts = parseItems(AlertSchema, items, 'alerts', problems);
   const listed = new Set<string>();
@@ -161,12 +156,12 @@ export function projectAlerts(
     const monitors = matchMonitors(alert, rules, upstreamId);
     if (monitors.length === 0) return [];
     listed.add(id);
-    return state === SUPPRESSED && !open.has(id) ? [] : [toIncident(alert, { id: `${upstreamId}/${id}`, monitors })];
+    return state === SUPPRESSED && !open.has(id) ? [] : [toIncident(alert, `${upstreamId}/${id}`, monitors)];
   });
   const unique = uniqueById(firing, problems);
   const isSure = isComplete && alerts.length === items.length;
   const ended = isSure ? endMissing(open, listed, { upstreamId, now, endId: 'resolved' }) : [];
-  return { incidents: uniqueById([...unique, ...ended]), problems, isSure };
+  return { incidents: uniqueById([...unique, ...ended]), problems, isSure, itemsTotal: items.length };
 }
 
 function matchMonitors({ labels }: Alert, rules: readonly AlertRule[], upstreamId: string): MonitorId[] {
@@ -175,10 +170,7 @@ function matchMonitors({ labels }: Alert, rules: readonly AlertRule[], upstreamI
   return rules.filter(({ selectors }) => selectors.some(isMatch)).map(({ id }) => toMonitorId(upstreamId, id));
 }
 
-function toIncident(
-  { startsAt, labels, annotations }: Alert,
-  { id, monitors }: { readonly id: string; readonly monitors: readonly MonitorId[] },
-): Incident {
+function toIncident({ startsAt, labels, annotations }: Alert, id: string, monitors: readonly MonitorId[]): Incident {
   const body = annotations.description ?? annotations.message ?? '';
   return createIncident({
     id,

@@ -8,10 +8,7 @@ export const ID_FIELD = 'metric';
 
 /** What a query gave, whose type decides how `result` is read; or with status 400 or 422, what is wrong with it. */
 export const QueryAnswerSchema = z.discriminatedUnion('status', [
-  z.object({
-    status: z.literal('success'),
-    data: z.object({ resultType: z.unknown(), result: z.unknown() }),
-  }),
+  z.object({ status: z.literal('success'), data: z.object({ resultType: z.unknown(), result: z.unknown() }) }),
   z.object({ status: z.literal('error'), error: z.string() }),
 ]);
 export type QueryAnswer = z.output<typeof QueryAnswerSchema>;
@@ -42,18 +39,14 @@ export const RangeSeriesSchema = z.object({ values: z.array(SampleSchema) });
 /** When an Alertmanager started: it keeps alerts in memory only. */
 export const AlertmanagerSchema = z.object({ uptime: InstantSchema });
 
-const LabelsSchema = z.record(z.string(), z.string());
-
 export const AlertsSchema = z.array(z.unknown());
 export const AlertSchema = z.object({
   fingerprint: z.string().min(1).max(200),
   startsAt: InstantSchema,
-  labels: LabelsSchema,
-  annotations: z.object({ summary: TextSchema, description: TextSchema, message: TextSchema }).catch({
-    summary: null,
-    description: null,
-    message: null,
-  }),
+  labels: z.record(z.string(), z.string()),
+  annotations: z
+    .object({ summary: TextSchema, description: TextSchema, message: TextSchema })
+    .catch({ summary: null, description: null, message: null }),
   status: z.object({ state: z.unknown() }).catch({ state: null }),
 });
 export type Alert = z.output<typeof AlertSchema>;
@@ -101,9 +94,5 @@ export function parseSelector(text: string): Readonly<Record<string, string>> | 
   return labels;
 }
 
-export const SelectorSchema = z
-  .string()
-  .refine(
-    (text) => parseSelector(text) !== null,
-    'expected the name of an alert, optionally with labels: Down{job="api"}',
-  );
+const SELECTOR_EXPECTED = 'expected the name of an alert, optionally with labels: Down{job="api"}';
+export const SelectorSchema = z.string().refine((text) => parseSelector(text) !== null, SELECTOR_EXPECTED);
