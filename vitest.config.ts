@@ -97,8 +97,8 @@ export default defineConfig({
       // don't begin again with settings that spare memory.
       MALLOC_TRIM_THRESHOLD_: String(2 ** 30),
       MALLOC_MMAP_THRESHOLD_: String(2 ** 25),
-      // Of what tests try by chance, half; 1 or more before a release.
-      PHAROS_TEST_SCALE: process.env['PHAROS_TEST_SCALE'] ?? '0.5',
+      // Of what tests try by chance, a quarter; 1 or more before a release.
+      PHAROS_TEST_SCALE: process.env['PHAROS_TEST_SCALE'] ?? '0.25',
     },
     projects: [
       {

@@ -22,7 +22,7 @@ import {
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** Counted in the store itself, with a model clock; 100,000 with PHAROS_TEST_SCALE 10. */
-const GUESSES = (SCALE >= 10 ? 10_000 : 4_000) * SCALE;
+const GUESSES = Math.max(2_000, (SCALE >= 10 ? 10_000 : 4_000) * SCALE);
 /** Through the whole gate, each right up to argon2 unless it is refused. */
 const FULL_GUESSES = 200 * SCALE;
 const { client, repeats, firsts, clientEverywhere } = ATTEMPT_LIMITS.password;

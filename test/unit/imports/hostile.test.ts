@@ -17,7 +17,7 @@ import { createRandom, type Random, spoilBytes, spoilValue } from '../../helpers
 const now = toEpochMs(Date.parse('2026-11-21T09:00:00Z'));
 const context: ImportContext = { page: 'acme', zone: 'Europe/Berlin', now };
 const ConfigSchema = createConfigSchema(CONNECTORS);
-const WORLDS = 100 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
+const WORLDS = Math.max(50, 100 * Number(process.env['PHAROS_TEST_SCALE'] ?? 1));
 
 const EVENT = {
   ...{ id: 'i1', name: 'Trouble', status: 'resolved', impact: 'major', created_at: '2026-11-02T10:00:00Z' },
