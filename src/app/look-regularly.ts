@@ -6,11 +6,7 @@ import type { Database } from '../store/database.ts';
  * @param look called once at a time; must not throw
  * @returns a function that stops this
  */
-export function lookRegularly(
-  database: Pick<Database, 'listen'>,
-  everyMs: number,
-  look: () => Promise<unknown>,
-): () => Promise<void> {
+export function lookRegularly(database: Pick<Database, 'listen'>, everyMs: number, look: () => Promise<unknown>) {
   let timer: NodeJS.Timeout | null = null;
   let isLooking = false;
   let isAnnounced = false;

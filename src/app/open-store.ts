@@ -97,10 +97,7 @@ export async function copyStore(place: StorePlace, file: string): Promise<void> 
 }
 
 /** Reads a database of any version while nobody writes to it. @throws STORE_UNAVAILABLE, STORE_CORRUPT */
-export async function readStore<T>(
-  place: StorePlace,
-  task: (tables: Reader, version: number) => Promise<T>,
-): Promise<T> {
+export async function readStore<T>(place: StorePlace, task: (tables: Reader, version: number) => Promise<T>) {
   if (!('file' in place)) return readPostgres(place.url, task);
   const database = openSqlite(place.file, 0, { onOlder: 'refuse', replacesDamaged: false }).database;
   try {

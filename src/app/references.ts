@@ -13,7 +13,7 @@ import {
 import { MINUTE_MS } from '../model/time.ts';
 import { type ResolvedPage, resolvePages } from '../publish/definitions/definitions.ts';
 import type { DefinitionInputs, DefinitionProblem, KnownMonitor } from '../publish/definitions/inputs.ts';
-import { type UnknownReference, unknownReferences } from '../publish/definitions/references.ts';
+import { unknownReferences } from '../publish/definitions/references.ts';
 import { refusedIcons } from '../publish/definitions/site-state.ts';
 import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Database } from '../store/database.ts';
@@ -81,10 +81,7 @@ async function judgeNow({ store }: StoreParts, { id, intervalMs }: Upstream, ans
 }
 
 /** @param looked what `readNow` found; for the other upstreams, what the store remembers counts */
-export async function findUnknownReferences(
-  base: StoreParts,
-  looked: ReadonlyMap<string, Learned>,
-): Promise<readonly UnknownReference[]> {
+export async function findUnknownReferences(base: StoreParts, looked: ReadonlyMap<string, Learned>) {
   const { store, live } = base;
   const [config, upstreams] = [live.config(), live.upstreams()];
   const files = fileUpstreams(config);
@@ -236,10 +233,7 @@ export async function logSettled(log: Log, database: Database, { ended, changed 
 }
 
 /** Posts that a public page hides; null: none. */
-async function hiddenPosts(
-  database: Database,
-  { key, slug }: Pick<StoredPage, 'key' | 'slug'>,
-): Promise<string | null> {
+async function hiddenPosts(database: Database, { key, slug }: Pick<StoredPage, 'key' | 'slug'>) {
   const count = await countPrivate(database, key);
   if (count === 0) return null;
   const posts = count === 1 ? '1 post that was' : `${count} posts that were`;
@@ -247,10 +241,7 @@ async function hiddenPosts(
 }
 
 /** The same for every public page, for `pharos check`. */
-export async function hiddenHistory(
-  database: Database,
-  pages: readonly ResolvedPage[],
-): Promise<readonly DefinitionProblem[]> {
+export async function hiddenHistory(database: Database, pages: readonly ResolvedPage[]) {
   const found = await Promise.all(
     pages.filter(hidesPrivate).map(async ({ definition: { slug }, identity: { key } }) => ({
       slug,

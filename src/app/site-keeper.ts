@@ -132,9 +132,7 @@ function listLocales(site: ResolvedSite | null, home: string | null): readonly s
   return page?.settings.languages?.all.slice(1) ?? [];
 }
 
-function mapDomains(
-  pages: readonly { readonly slug: string; readonly customDomain: string | null }[],
-): ReadonlyMap<string, string> {
+function mapDomains(pages: readonly { readonly slug: string; readonly customDomain: string | null }[]) {
   return new Map(pages.flatMap(({ slug, customDomain }) => (customDomain === null ? [] : [[customDomain, slug]])));
 }
 

@@ -16,8 +16,7 @@ import { count, fill, findWords, localeDirection, type Words } from '../views/wo
 import { impactWord, statusWord } from '../views/words/state-words.ts';
 import { plainBlock, plainLine } from './channel.ts';
 import { type MailDocument, type MailSection, writeHtml } from './mail-html.ts';
-import type { Notice, NoticeEvent } from './news.ts';
-import { noticeIn } from './news.ts';
+import { type Notice, type NoticeEvent, noticeIn } from './news.ts';
 import { readNotices } from './queue.ts';
 import {
   type AddressSeal,

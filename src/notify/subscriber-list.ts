@@ -2,15 +2,19 @@
 
 import { parse } from 'csv-parse/sync';
 import type { RandomBytes } from '../access/digest.ts';
-import type { EmailAddress } from '../mail/mail.ts';
-import { parseEmailAddress } from '../mail/mail.ts';
+import { type EmailAddress, parseEmailAddress } from '../mail/mail.ts';
 import type { PageKey } from '../model/slugs.ts';
-import type { EpochMs } from '../model/time.ts';
-import { toIso } from '../model/time.ts';
+import { type EpochMs, toIso } from '../model/time.ts';
 import type { Database, Reader, Writer } from '../store/database.ts';
 import { queueLink } from './queue.ts';
-import type { AddressSeal } from './subscribers.ts';
-import { addSubscriber, eraseSubscriber, newSubscriberId, readSubscribers, type Subscriber } from './subscribers.ts';
+import {
+  type AddressSeal,
+  addSubscriber,
+  eraseSubscriber,
+  newSubscriberId,
+  readSubscribers,
+  type Subscriber,
+} from './subscribers.ts';
 
 export interface ListedSubscriber extends Omit<Subscriber, 'address'> {
   /** Null: it was encrypted with another key. */
@@ -59,11 +63,7 @@ export async function addOne(
 }
 
 /** Deletes an address from one page or from all; returns how many subscriptions it had. */
-export async function removeAddress(
-  { database, seal }: ListDeps,
-  address: string,
-  page: PageKey | null,
-): Promise<number> {
+export async function removeAddress({ database, seal }: ListDeps, address: string, page: PageKey | null) {
   const found = (await listSubscribers(database, seal, page)).filter(
     (one) => one.address?.toLowerCase() === address.toLowerCase(),
   );

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import type { EpochMs } from '../model/time.ts';
 import { type Answer, json, jsonNotAllowed, type OwnRequest, retryAfter, whole } from './answer.ts';
 import type { HookResult } from './hooks/hooks.ts';
-import type { Operator } from './operators/operator.ts';
-import { bearerFrom, type OperatorGuard } from './operators/operator.ts';
+import { bearerFrom, type Operator, type OperatorGuard } from './operators/operator.ts';
 
 interface OwnRoutesOptions {
   readonly guard: OperatorGuard;

@@ -93,12 +93,7 @@ async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | n
   return [...changed, ...gone];
 }
 
-async function writeSpans(
-  tx: Writer,
-  commit: PassCommit,
-  lastAt: EpochMs | null,
-  gone: readonly MonitorId[],
-): Promise<void> {
+async function writeSpans(tx: Writer, commit: PassCommit, lastAt: EpochMs | null, gone: readonly MonitorId[]) {
   const { upstreamId, observedAt, learned, continuity, spanChanges } = commit;
   const close = 'UPDATE span SET to_at = ? WHERE monitor = ? AND to_at IS NULL';
   const open =

@@ -3,7 +3,6 @@
 import { StatusError } from '../errors.ts';
 import type { MonitorId, ResponseTime, UpstreamUptime } from '../model/observation.ts';
 import type { ReportedDay, Span } from '../model/overlap.ts';
-import type { MonitorPast } from '../model/reported.ts';
 import { STATES, type State } from '../model/state.ts';
 import type { Day, EpochMs } from '../model/time.ts';
 import { inParts, type Reader, type SqlValue, type Values } from './database.ts';
@@ -22,11 +21,7 @@ interface Draft {
 /**
  * Everything about `ids` that reaches past `from`; lists sorted by time; one entry per id, empty if nothing is known.
  */
-export async function readPasts(
-  reader: Reader,
-  ids: readonly MonitorId[],
-  from: EpochMs,
-): Promise<ReadonlyMap<MonitorId, MonitorPast>> {
+export async function readPasts(reader: Reader, ids: readonly MonitorId[], from: EpochMs) {
   const drafts = new Map<MonitorId, Draft>();
   for (const id of ids)
     drafts.set(id, { observed: [], reported: [], reportedDays: [], responseTimes: [], uptime: null });

@@ -10,12 +10,7 @@ import type { Database, TransactionOptions, Writer } from './database.ts';
  *
  * @param above  the highest number known to be in use, on this disk or on a target
  */
-export function nextReleaseNumber(
-  database: Database,
-  slug: string,
-  above: number,
-  options?: TransactionOptions,
-): Promise<number> {
+export function nextReleaseNumber(database: Database, slug: string, above: number, options?: TransactionOptions) {
   return database.transaction(async (tx) => {
     const last = await lastNumber(tx, slug);
     const number = Math.max(last, above) + 1;

@@ -72,11 +72,7 @@ export async function readRevision(reader: Reader): Promise<number> {
   return Number(row?.['value']);
 }
 
-async function recordSubjects(
-  tx: Writer,
-  incidents: readonly string[],
-  maintenances: readonly string[],
-): Promise<void> {
+async function recordSubjects(tx: Writer, incidents: readonly string[], maintenances: readonly string[]) {
   const documents = (table: string, ids: readonly string[]) =>
     readIn(tx, ids, (list) => ({ sql: `SELECT document FROM ${table} WHERE id IN (${list})` }));
   const events = [

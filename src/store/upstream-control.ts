@@ -50,11 +50,7 @@ export function askedEveryMs(intervalMs: number, neededMs: number): number {
 export type RequestLedger = ReturnType<typeof createLedger>;
 
 /** Runs `task` over an upstream's ledger in one write transaction; if it throws, nothing changes. */
-export function withLedger<T>(
-  database: Database,
-  upstreamId: string,
-  task: (ledger: RequestLedger) => Promise<T>,
-): Promise<T> {
+export function withLedger<T>(database: Database, upstreamId: string, task: (ledger: RequestLedger) => Promise<T>) {
   return database.transaction((tx) => task(createLedger(tx, upstreamId)));
 }
 
@@ -78,10 +74,7 @@ const FAILED = table('failed_question', {
 export type FailedQuestion = RowOf<typeof FAILED>;
 
 /** Optional requests that failed, by digest. */
-export async function readFailedQuestions(
-  reader: Reader,
-  upstreamId: string,
-): Promise<ReadonlyMap<string, FailedQuestion>> {
+export async function readFailedQuestions(reader: Reader, upstreamId: string) {
   const rows = await reader.all('SELECT * FROM failed_question WHERE upstream = ?', [upstreamId]);
   return new Map(rows.map((row) => [String(row['question']), FAILED.read(row)]));
 }

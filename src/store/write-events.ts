@@ -15,10 +15,7 @@ import {
 } from './stories.ts';
 
 /** Writes changed incidents; returns the ids of those changed or withdrawn. */
-export async function writeIncidents(
-  tx: Writer,
-  { upstreamId, observedAt, learned }: PassCommit,
-): Promise<readonly string[]> {
+export async function writeIncidents(tx: Writer, { upstreamId, observedAt, learned }: PassCommit) {
   const stories = await resolveStories(tx, 'incident', upstreamId, learned.incidents);
   const changed = stories.flatMap((story) => {
     const incident = withKnownPages(story);
@@ -56,10 +53,7 @@ function withKnownPages({ item, id, before }: Resolved<Incident>): Incident {
 }
 
 /** Writes changed maintenances; returns the ids of those changed or withdrawn. */
-export async function writeMaintenances(
-  tx: Writer,
-  { upstreamId, observedAt, learned }: PassCommit,
-): Promise<readonly string[]> {
+export async function writeMaintenances(tx: Writer, { upstreamId, observedAt, learned }: PassCommit) {
   const stories = await resolveStories(tx, 'maintenance', upstreamId, learned.maintenances);
   const written = stories.flatMap((story) => {
     const maintenance = withPastWindows({ ...story.item, id: story.id }, story.before, observedAt);

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { SiteState } from '../../publish/definitions/site-state.ts';
-import { type ReleaseFolders, SITE_SLUG } from '../../publish/releases/folders.ts';
+import { SITE_SLUG } from '../../publish/releases/folders.ts';
 import { type Manifest, releasePage } from '../../publish/releases/manifest.ts';
 import { openEntries, type ReleaseIndex, type SiteKey, sealEntries } from '../../publish/targets/ledger.ts';
 import { type ObjectStore, objectDigest } from '../../publish/targets/object-store.ts';
@@ -14,24 +14,20 @@ import type { Database } from '../../store/database.ts';
 import { raiseReleaseNumbers } from '../../store/release-numbers.ts';
 import type { StoreParts } from '../build-store.ts';
 import { now } from '../clock.ts';
-import type { Log } from '../log.ts';
 import { lookRegularly } from '../look-regularly.ts';
 import type { SiteKeeper } from '../site-keeper.ts';
 import { parseSiteCopy, readSiteCopy, readTimes, writeSiteCopy, writeTimes } from './site-copy.ts';
 
 export type ReleaseUploads = ReturnType<typeof createReleaseUploads>;
 
-interface ReleaseUploadsDeps {
+interface ReleaseUploadsDeps extends Pick<StoreParts, 'folders' | 'database' | 'log'> {
   readonly store: ObjectStore;
-  readonly folders: ReleaseFolders;
-  readonly database: Database;
   /** Key for the encrypted definitions, the same on all nodes; null: web nodes without the database aren't supported. */
   readonly key: SiteKey | null;
   readonly state: () => SiteState | null;
   readonly isElected: () => boolean;
   readonly mayUpload: () => Promise<boolean>;
   readonly now: () => EpochMs;
-  readonly log: Log;
 }
 
 /** Long-term figures and images follow in releases that no run reports. */

@@ -81,11 +81,7 @@ async function watch(
 }
 
 /** What the page says of its components now, beside what is seen from here. */
-async function compareStates(
-  { store }: StoreParts,
-  site: SiteReader,
-  { url, compare }: WitnessedPage,
-): Promise<Watched['compared']> {
+async function compareStates({ store }: StoreParts, site: SiteReader, { url, compare }: WitnessedPage) {
   const monitors = await store.monitorsById(Object.values(compare) as MonitorId[]);
   const bytes = await site
     .reader(url)('api/state.json')

@@ -154,10 +154,7 @@ export function createRemoteControl(host: BirpcReturn<ControlCalls, object>): Pu
   let last = 0;
 
   /** Lets the other thread run a task, by a number. Fails with the error of the task itself, if that is why. */
-  async function lend<Result>(
-    call: (number: number) => Promise<void>,
-    task: (number: number) => Promise<Result>,
-  ): Promise<Result> {
+  async function lend<Result>(call: (number: number) => Promise<void>, task: (number: number) => Promise<Result>) {
     last += 1;
     const number = last;
     let running: Promise<Result> | undefined;

@@ -13,8 +13,13 @@ import { createPublisher } from '../../publish/publisher.ts';
 import { createStore } from '../../store/create-store.ts';
 import { openStoreReader } from '../open-store.ts';
 import { drawingWith } from './drawing.ts';
-import type { PublisherCalls, PublisherHost, PublisherThreadData, SentState } from './publisher-client.ts';
-import { createRemoteControl } from './publisher-client.ts';
+import {
+  createRemoteControl,
+  type PublisherCalls,
+  type PublisherHost,
+  type PublisherThreadData,
+  type SentState,
+} from './publisher-client.ts';
 import { answerParent } from './threads.ts';
 import { createPictures, createWorkerPool } from './worker-pool.ts';
 

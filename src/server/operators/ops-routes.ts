@@ -214,12 +214,7 @@ async function askProvider(options: OpsRoutesOptions, request: OwnRequest): Prom
 const SIGNED_OUT = 'You’re signed out here. Sign out of your organisation’s account too';
 
 /** A page with a refresh header. Browsers block a redirect after a form, and send no cookie after one from another site. */
-async function goOn(
-  options: OpsRoutesOptions,
-  next: string,
-  text: string,
-  headers: OutgoingHttpHeaders,
-): Promise<Answer> {
+async function goOn(options: OpsRoutesOptions, next: string, text: string, headers: OutgoingHttpHeaders) {
   const answer = await page(options, 200, 'ops-sign-in', opsLeadView(next, text));
   return { ...answer, headers: { ...answer.headers, ...headers, refresh: `0; url=${next}` } };
 }

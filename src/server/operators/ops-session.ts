@@ -4,8 +4,7 @@ import { readCookie, setCookie } from '../../access/cookies.ts';
 import { digest, isToken, newToken, type RandomBytes } from '../../access/digest.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../model/time.ts';
 import type { OperatorSessions } from '../../store/operator-sessions.ts';
-import type { Operator, OperatorToken } from './operator.ts';
-import { isSame } from './operator.ts';
+import { isSame, type Operator, type OperatorToken } from './operator.ts';
 
 /** A session ends after this time, and after an hour without requests. */
 const LIFE_MS = 8 * HOUR_MS;

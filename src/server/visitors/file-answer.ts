@@ -4,10 +4,10 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import fresh from 'fresh';
 import { LRUCache } from 'lru-cache';
 import { splitLocale } from '../../model/slugs.ts';
-import type { FileRecord } from '../../publish/releases/manifest.ts';
 import {
   COMPRESSIONS,
   type Compression,
+  type FileRecord,
   frameAncestors,
   INERT_CSP,
   PUBLIC_CACHE,

@@ -27,19 +27,13 @@ const parseResult = documentParser<StoredCheck>(
 );
 
 /** Results of one upstream, or of one place. */
-export async function readChecks(
-  reader: Reader,
-  [column, value]: readonly ['upstream' | 'place', string],
-): Promise<readonly StoredCheck[]> {
+export async function readChecks(reader: Reader, [column, value]: readonly ['upstream' | 'place', string]) {
   const sql = `SELECT document FROM check_result WHERE ${column} = ? ORDER BY upstream, name, place`;
   return (await reader.lists(sql, [value])).map(([document]) => parseResult(document));
 }
 
 /** When each place last checked something of an upstream. */
-export async function lastChecked(
-  reader: Reader,
-  upstream: string,
-): Promise<readonly { readonly place: string; readonly at: EpochMs }[]> {
+export async function lastChecked(reader: Reader, upstream: string) {
   const sql = 'SELECT place, MAX(at) FROM check_result WHERE upstream = ? GROUP BY place ORDER BY place';
   return (await reader.lists(sql, [upstream])).map(([place, at]) => ({
     place: String(place),

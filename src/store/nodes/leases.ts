@@ -32,12 +32,7 @@ const QUICKLY = { isDurable: false } as const;
  *
  * @param under another lease that must still be held
  */
-function takeLease(
-  database: Database,
-  { name, holder }: Pick<Lease, 'name' | 'holder'>,
-  ttlMs: number,
-  under?: Lease,
-): Promise<Lease | null> {
+function takeLease(database: Database, { name, holder }: Pick<Lease, 'name' | 'holder'>, ttlMs: number, under?: Lease) {
   return database.transaction(async (tx) => {
     if (under !== undefined && !(await isHeld(tx, under))) return null;
     const now = await tx.time();
@@ -73,12 +68,7 @@ function isRunning(until: number, now: EpochMs, ttlMs: number): boolean {
  *
  * @returns the fences of those that it still holds, by name
  */
-function renewLeases(
-  database: Database,
-  holder: string,
-  names: readonly string[],
-  ttlMs: number,
-): Promise<ReadonlyMap<string, number>> {
+function renewLeases(database: Database, holder: string, names: readonly string[], ttlMs: number) {
   return database.transaction(async (tx) => {
     const until = (await tx.time()) + ttlMs;
     const rows = await readIn(tx, names, (list) => ({

@@ -63,10 +63,7 @@ function withSslWordsOfLibpq(url: string): string {
  * Runs `task` on a connection, which the caller then has to return. If a connection of the pool turns out to be dead, tries
  * another: after a restart of the server, all of them are. After other errors, the connection is closed.
  */
-export async function connected<T>(
-  pool: pg.Pool,
-  task: (client: pg.PoolClient) => Promise<T>,
-): Promise<{ readonly client: pg.PoolClient; readonly result: T }> {
+export async function connected<T>(pool: pg.Pool, task: (client: pg.PoolClient) => Promise<T>) {
   for (let left = pool.options.max; ; left -= 1) {
     const client = await pool.connect();
     try {

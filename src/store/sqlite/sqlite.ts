@@ -90,11 +90,7 @@ export function makeSqlite(file: string, version: number): Database {
  * @param onProgress called with pages of the database: how many are copied, and how many there are
  * @throws STORE_UNAVAILABLE, STORE_CORRUPT with no file left behind
  */
-export async function copySqlite(
-  file: string,
-  target: string,
-  onProgress?: (done: number, total: number) => void,
-): Promise<void> {
+export async function copySqlite(file: string, target: string, onProgress?: (done: number, total: number) => void) {
   try {
     closeSync(openSync(target, 'wx', OWN_MODE));
   } catch (error) {
