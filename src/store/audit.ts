@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../model/time.ts';
 import type { Database, Writer } from './database.ts';
-import { instant, number, orNull, type RowOf, table, text } from './table.ts';
+import { instant, number, orNull, type RowOf, table, text, word } from './table.ts';
 
 const AUDIT = table('audit', {
   at: instant(),
@@ -22,15 +22,16 @@ const AUDIT = table('audit', {
 });
 export type AuditEntry = RowOf<typeof AUDIT>;
 
+const SIGN_IN_RESULTS = ['signed_in', 'refused', 'limited'] as const;
 /** Result of an attempt to sign in to a page. `limited`: too many attempts. */
-export type SignInResult = 'signed_in' | 'refused' | 'limited';
+export type SignInResult = (typeof SIGN_IN_RESULTS)[number];
 
 const SIGN_INS = table('sign_in_count', {
   /** `YYYY-MM-DD`, UTC. */
   day: text(),
   /** Slug; empty if there is no such page. */
   page: text(),
-  result: text<SignInResult>(),
+  result: word(SIGN_IN_RESULTS, 'refused'),
   count: number(),
 });
 export type SignInCount = RowOf<typeof SIGN_INS>;

@@ -15,6 +15,12 @@ export const text = <T extends string = string>(): Column<T> => ({
   fromSql: (stored) => String(stored) as T,
 });
 
+/** One of a closed set of words. A newer version may have stored another: that reads as `other`. */
+export const word = <T extends string>(words: readonly T[], other: T): Column<T> => ({
+  toSql: (value) => value,
+  fromSql: (stored) => words.find((known) => known === stored) ?? other,
+});
+
 export const number = <T extends number = number>(): Column<T> => ({
   toSql: (value) => value,
   fromSql: (stored) => Number(stored) as T,

@@ -1,10 +1,10 @@
 /** Per upstream: its requests of the last hour, its rate limits, and its failures, so that we never overload it. */
 
-import type { ErrorCode } from '../errors.ts';
+import { ERROR_CODES } from '../errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Database, Reader, SqlValue, Writer } from './database.ts';
 import { parseInstant } from './rows.ts';
-import { instant, number, orNull, type RowOf, table, text } from './table.ts';
+import { instant, number, orNull, type RowOf, table, text, word } from './table.ts';
 
 const CONTROLS = table('upstream_control', {
   /** Asked to wait: no request before this. */
@@ -65,7 +65,7 @@ const FAILED = table('failed_question', {
   failures: number(),
   /** The last attempt. */
   at: instant(),
-  code: text<ErrorCode>(),
+  code: word(ERROR_CODES, 'UPSTREAM_FAILED'),
   /** HTTP status; null: not an HTTP error. */
   status: orNull(number()),
   message: text(),

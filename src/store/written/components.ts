@@ -4,13 +4,13 @@ import type { PageKey } from '../../model/slugs.ts';
 import type { Translated } from '../../model/translated.ts';
 import type { Reader, Row, Writer } from '../database.ts';
 import { bumpRevision } from '../revisions.ts';
-import { flag, instant, orNull, type RowOf, table, text } from '../table.ts';
+import { flag, instant, orNull, type RowOf, table, text, word } from '../table.ts';
 
 const COMPONENTS = table('component', {
   page: text<PageKey>(),
   /** As in addresses; never used before on the page. */
   id: text(),
-  kind: text<'component' | 'group'>(),
+  kind: word(['component', 'group'], 'component'),
   name: text(),
   description: orNull(text()),
   /** For components: their group, whoever defines it. */

@@ -6,7 +6,7 @@
 import type { PageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Reader, Writer } from '../database.ts';
-import { flag, instant, named, number, orNull, type RowOf, table, text } from '../table.ts';
+import { flag, instant, named, number, orNull, type RowOf, table, text, word } from '../table.ts';
 
 const WRITTEN = table('written', {
   id: text(),
@@ -98,7 +98,7 @@ const ALERTS = table('written_alert', {
   key: named('alert_key', text()),
   /** Id of the post; null: it was resolved before it was first received. */
   post: orNull(text()),
-  state: text<'firing' | 'resolved'>(),
+  state: word(['firing', 'resolved'], 'resolved'),
   /** When the alert began or was resolved, by the sender's clock; null: not given. */
   toldAt: orNull(instant()),
 });
