@@ -8,14 +8,7 @@ import { isOwnRootFile, PUBLIC_TYPES, SECURITY_TXT } from '../model/slugs.ts';
 import type { ConfigFile } from './file-schema.ts';
 
 /** A file in the folder `site.public`. */
-export interface PublicFile {
-  /** Its path below the root of the site. */
-  readonly path: string;
-  /** Its path on disk. */
-  readonly file: string;
-  readonly sha256: string;
-  readonly contentType: string;
-}
+export type PublicFile = Readonly<ReturnType<typeof publicFile>>;
 
 const PUBLIC_FILES_MAX = 200;
 const PUBLIC_BYTES_MAX = 5 * 1024 * 1024;
@@ -60,7 +53,8 @@ function faultOfPublic(path: string, file: string): string | null {
   return null;
 }
 
-function publicFile(path: string, file: string): PublicFile {
+/** @param path  below the root of the site @param file  its path on disk */
+function publicFile(path: string, file: string) {
   return {
     path,
     file,

@@ -30,7 +30,6 @@ import {
   when,
 } from '../schema/scalars.ts';
 import { SecretSchema, SecretsSchema } from '../schema/secret.ts';
-import type { Limits } from '../sync/connector.ts';
 import { isThemeVariable, THEME_VARIABLES } from '../views/frame/theme.ts';
 import { CATALOGUES, hasWords } from '../views/words/index.ts';
 import { CaSchema } from './output.ts';
@@ -375,19 +374,6 @@ export const UPSTREAM_COMMON = {
   hook: HookSchema.optional().describe('Webhook at /-/hooks/<id> that triggers a sync.'),
 };
 
-/** An upstream of the configuration. `options` is the output of its connector's schema. */
-export interface UpstreamConfig {
-  readonly id: string;
-  readonly kind: string;
-  readonly schedule: string | null;
-  readonly limits: Limits | null;
-  /** PEM; null: the certificates of the system. */
-  readonly ca: string | null;
-  /** The webhook `/-/hooks/<id>`; null: none. */
-  readonly hook: z.output<typeof HookSchema> | null;
-  readonly options: unknown;
-}
-
 /** The parts of a connector that the configuration needs. */
 export interface ConnectorOptions {
   readonly kind: string;
@@ -403,7 +389,10 @@ export function failed(error: z.ZodError, input: unknown, context: z.core.ParseP
   return z.NEVER;
 }
 
-export function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodType<UpstreamConfig> {
+/** An upstream of the configuration. `options` is the output of its connector's schema. */
+export type UpstreamConfig = z.output<ReturnType<typeof upstreamSchema>>;
+
+export function upstreamSchema(connectors: readonly ConnectorOptions[]) {
   const kinds = connectors.map((connector) => connector.kind);
   const HeadSchema = z.looseObject({
     kind: z.string().refine((kind) => kinds.includes(kind), {
@@ -411,7 +400,8 @@ export function upstreamSchema(connectors: readonly ConnectorOptions[]): z.ZodTy
     }),
     ...UPSTREAM_COMMON,
   });
-  return HeadSchema.transform((input, context): UpstreamConfig => {
+  // Null: the top-level schedule, the documented limits, the certificates of the system, and no webhook.
+  return HeadSchema.transform((input, context) => {
     const { id, kind, schedule = null, limits = null, ca = null, hook = null, ...rest } = input;
     const connector = connectors.find((candidate) => candidate.kind === kind);
     if (connector === undefined) return z.NEVER;

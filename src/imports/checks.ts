@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/time.ts';
 import { check, faultText } from '../schema/issue-words.ts';
 import { CheckSchema, checkPeriodMs, PERIODS } from '../sync/connectors/check.ts';
-import { change, createIds, drop, type ImportedSite, type ImportNote } from './site.ts';
+import { change, createIds, drop, type ImportNote } from './site.ts';
 
 /** A check of another program. */
 export interface CheckDraft {
@@ -14,24 +14,21 @@ export interface CheckDraft {
   readonly lost: readonly string[];
 }
 
-export interface CheckList {
-  /** Adds a check and returns the id of its monitor; null: not possible, and a note says why. */
-  readonly add: (place: string, name: string, draft: CheckDraft | string) => string | null;
-  /** The `upstreams` entry with all checks; null: there are none. */
-  readonly upstream: () => ImportedSite['upstream'];
-}
+export type CheckList = ReturnType<typeof createCheckList>;
 
 const UPSTREAM_ID = 'checks';
 const SECRET_HEADER = /auth|cookie|key|passw|secret|signature|token/i;
 /** A `${…}` that is not just a variable name, but would still be replaced in the configuration. */
 const FOREIGN_REFERENCE = /\$\{(?![A-Za-z_]\w*\})/;
 
-export function createCheckList(notes: ImportNote[]): CheckList {
+export function createCheckList(notes: ImportNote[]) {
   const ids = createIds('check');
   const checks: object[] = [];
   return {
+    /** The `upstreams` entry with all checks; null: there are none. */
     upstream: () => (checks.length === 0 ? null : { id: UPSTREAM_ID, kind: 'checks', checks }),
-    add: (place, name, draft) => {
+    /** Adds a check and returns the id of its monitor; null: not possible, and a note says why. */
+    add: (place: string, name: string, draft: CheckDraft | string) => {
       const refuse = (reason: string): null => {
         drop(notes, place, `it has no check: ${reason}`);
         return null;

@@ -13,7 +13,8 @@ type Flag =
 export interface CommandSpec {
   readonly does: string;
   readonly takes?: readonly (Argument | readonly [name: string, words: string, parse?: (text: string) => unknown])[];
-  readonly options: readonly Flag[];
+  /** Default: those that most commands take. */
+  readonly options?: readonly Flag[];
   readonly examples: readonly string[];
   readonly isHidden?: boolean;
   /** Loads its code when it runs, so that `pharos badge` needs no database. It gets the arguments, then the options. */
@@ -31,7 +32,7 @@ export function addCommands(
   specs: Readonly<Record<string, CommandSpec>>,
   { parents, done }: { readonly parents: Readonly<Record<string, string>>; readonly done: (status: number) => void },
 ): void {
-  for (const [path, { does, takes = [], options, examples, isHidden = false, load }] of Object.entries(specs)) {
+  for (const [path, { does, takes = [], options = USUAL, examples, isHidden = false, load }] of Object.entries(specs)) {
     const [first = '', second] = path.split(' ');
     const before = program.commands.find((one) => one.name() === first);
     const parent =

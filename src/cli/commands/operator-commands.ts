@@ -102,7 +102,6 @@ const POSTS: Specs = {
   },
   'components export': {
     does: 'print components and groups made over the API as configuration',
-    options: USUAL,
     examples: ['pharos components export'],
     load: async () => (await import('./posts.ts')).componentsExport,
   },
@@ -127,14 +126,12 @@ const TOKENS: Specs = {
   },
   'tokens list': {
     does: 'list tokens with page, scopes and validity',
-    options: USUAL,
     examples: ['pharos tokens list'],
     load: async () => (await import('./tokens.ts')).tokensList,
   },
   'tokens revoke': {
     does: 'revoke a token immediately',
     takes: [['<id>', 'token id, as listed']],
-    options: USUAL,
     examples: ['pharos tokens revoke k3f9a0bq2c'],
     load: async () => (await import('./tokens.ts')).tokensRevoke,
   },
@@ -172,7 +169,6 @@ const STORE: Specs = {
   },
   'store migrate': {
     does: 'upgrade the database to the version of this Pharos, after making a copy of it',
-    options: USUAL,
     examples: ['pharos store migrate'],
     load: async () => (await import('./store.ts')).storeMigrate,
   },
@@ -198,7 +194,6 @@ const STORE: Specs = {
   },
   'pages list': {
     does: 'list pages, removed ones too, with what is kept for each',
-    options: USUAL,
     examples: ['pharos pages list'],
     load: async () => (await import('./store.ts')).pagesList,
   },
@@ -208,7 +203,6 @@ const STORE: Specs = {
       ['<old>', 'key of the removed page, or the slug it had'],
       ['<page>', 'slug of the page that gets it'],
     ],
-    options: USUAL,
     examples: ['pharos pages adopt acme~1 example'],
     load: async () => (await import('./store.ts')).pagesAdopt,
   },
@@ -219,7 +213,6 @@ const SENDING: Specs = {
   'notify test': {
     does: 'send a test message to a channel and report the result',
     takes: [['<channel>', 'id of the channel; pharos check lists them']],
-    options: USUAL,
     examples: ['pharos notify test ops', 'pharos notify test ops --json'],
     load: async () => (await import('./sending.ts')).notifyTest,
   },

@@ -84,7 +84,6 @@ const SINGLE_RUNS: Readonly<Record<string, CommandSpec>> = {
   'checks run': {
     does: 'make checks once and print the results; the exit status is 1 when something is down',
     takes: [['[name...]', 'ids or names of checks (default: all that are active)']],
-    options: USUAL,
     examples: ['pharos checks run', 'pharos checks run website --json'],
     load: async () => (await import('./check.ts')).checksRun,
   },

@@ -68,14 +68,8 @@ const WAYS = {
 export type Deployment = keyof typeof WAYS;
 const NAMES = Object.keys(WAYS);
 
-/** A file to write. */
-interface PlannedFile {
-  readonly path: string;
-  readonly text: string;
-}
-
 /** Plans the files besides the configuration. Nothing is written yet. */
-export function plannedFiles(options: DeploymentOptions): readonly PlannedFile[] {
+export function plannedFiles(options: DeploymentOptions) {
   const { file, deployment, posts } = options;
   const folder = dirname(file);
   const way: Way = WAYS[deployment];
@@ -103,7 +97,7 @@ export function requireFree(files: readonly { readonly path: string }[]): void {
 }
 
 /** Writes files, and creates their folders. */
-export function writeFiles(files: readonly PlannedFile[]): void {
+export function writeFiles(files: ReturnType<typeof plannedFiles>): void {
   for (const { path, text } of files) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: 'wx' });

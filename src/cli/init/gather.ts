@@ -13,12 +13,7 @@ import { type AnswerCheck, type Asker, type Choice, nameCheck } from './asker.ts
 import { type Answers, answeredOption, exampleVariable } from './draft.ts';
 
 /** Answers from the command line. */
-export interface Given {
-  readonly name?: string;
-  readonly url?: string;
-  readonly kind?: string;
-  readonly id?: string;
-  readonly posts?: string;
+export interface Given extends Readonly<Partial<Record<'name' | 'url' | 'kind' | 'id' | 'posts', string>>> {
   /** False: no operator token. Default: one, in PHAROS_TOKEN. */
   readonly token?: boolean;
   /** Options of the upstream by key. */

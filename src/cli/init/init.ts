@@ -111,7 +111,7 @@ async function gatherAndTry(first: Given, asker: Asker, isAsking: boolean, folde
 }
 
 /** Other errors, such as a token in the environment that is too short, don't discard the answers. */
-async function tryAnswers(answers: Answers, folder: string, isAsking: boolean): Promise<Probed> {
+async function tryAnswers(answers: Answers, folder: string, isAsking: boolean) {
   try {
     return await tryUpstream(parseAnswers(answers, folder), answers, folder);
   } catch (error) {
@@ -165,20 +165,13 @@ function nextSteps(answers: Answers, steps: readonly string[]): readonly string[
 /** The slug of the page with all monitors, if no other is defined. */
 const ONLY_PAGE = 'status';
 
-interface Probed {
-  readonly isOk: boolean;
-  /** The result, as lines of text. */
-  readonly words: string;
-  /** Slug of the home page: the first public one. Null: the pages aren't known yet. */
-  readonly home: string | null;
-}
-
 /**
- * Tries the upstream and stores nothing. If a secret isn't set, nothing is requested.
+ * Tries the upstream and stores nothing. If a secret isn't set, nothing is requested. Returns the result in words, and
+ * the slug of the home page: the first public one; null: the pages aren't known yet.
  *
  * @param folder of the configuration
  */
-export async function tryUpstream(config: Config, answers: Answers, folder: string): Promise<Probed> {
+export async function tryUpstream(config: Config, answers: Answers, folder: string) {
   const { upstream } = answers;
   if (upstream === null) return { isOk: true, words: 'No upstream yet: add one under upstreams.', home: ONLY_PAGE };
   const missing = missingVariables({ ...answers, tokenVariable: null });
@@ -193,7 +186,7 @@ export async function tryUpstream(config: Config, answers: Answers, folder: stri
   return probe(config, upstream.id);
 }
 
-async function probe(config: Config, id: string): Promise<Probed> {
+async function probe(config: Config, id: string) {
   const data = mkdtempSync(join(tmpdir(), 'pharos-init-'));
   const log = createLog({ isQuiet: true, secrets: config.secrets });
   const pharos = await buildStore({ ...config, data }, { log });

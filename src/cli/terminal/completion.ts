@@ -182,35 +182,25 @@ function fishCondition({ path, commands }: Entry, entries: readonly Entry[]): st
 }
 
 /** A command as needed for completion. */
-interface Entry {
-  /** `['keys', 'revoke']`; empty: the program itself. */
-  readonly path: readonly string[];
-  readonly commands: readonly Named[];
-  readonly options: readonly OptionEntry[];
-  /** Values of its first argument. */
-  readonly argument: Taken;
-}
-
-interface Named {
-  readonly name: string;
-  readonly description: string;
-}
-
+type Entry = ReturnType<typeof toEntry>;
+type Named = Entry['commands'][number];
 /** Its name is the long flag. */
-interface OptionEntry extends Named {
-  readonly short?: string | undefined;
-  readonly takes: Taken;
-}
+type OptionEntry = Entry['options'][number];
 
 type Taken = keyof typeof FISH_VALUES | CompletionValues;
 
-/** A command and those below it. */
+/** A command and those below it. @param path  `['keys', 'revoke']`; empty: the program itself */
 function listEntries(command: Command, path: readonly string[]): readonly Entry[] {
-  // Commands and options listed in the help.
   const children = command.createHelp().visibleCommands(command);
+  const below = children.flatMap((child) => listEntries(child, [...path, child.name()]));
+  return [toEntry(command, path, children), ...below];
+}
+
+/** @param children  commands listed in the help */
+function toEntry(command: Command, path: readonly string[], children: readonly Command[]) {
   const options = command.options.filter(({ hidden }) => !hidden);
   const [first] = command.registeredArguments;
-  const own: Entry = {
+  return {
     path,
     commands: children.map((child) => ({ name: child.name(), description: child.description() })),
     options: [
@@ -218,14 +208,14 @@ function listEntries(command: Command, path: readonly string[]): readonly Entry[
         const values = argChoices ?? COMPLETION_VALUES[`${path.join(' ')} ${long}`] ?? COMPLETION_VALUES[long];
         return { name: long, short, description, takes: takenBy(flags, values) };
       }),
-      { name: '--help', short: '-h', description: 'display help', takes: 'nothing' },
+      { name: '--help', short: '-h', description: 'display help', takes: 'nothing' as Taken },
     ],
+    /** Values of its first argument. */
     argument:
       first === undefined
-        ? 'nothing'
+        ? ('nothing' as const)
         : takenBy(`<${first.name()}>`, first.argChoices ?? COMPLETION_VALUES[`${path.join(' ')} <${first.name()}>`]),
   };
-  return [own, ...children.flatMap((child) => listEntries(child, [...path, child.name()]))];
 }
 
 /** What follows an option, or stands for an argument. @param flags  as declared: `-o, --out <folder>` */

@@ -5,14 +5,7 @@
 
 import { cut, plain, terminalColumns } from './table.ts';
 
-export interface Progress extends Disposable {
-  /** Shows what is being done until the next call. A function is called again for each update. */
-  readonly doing: (text: string | (() => string)) => void;
-  /** Reports something as done, as a line of its own if there is no terminal. */
-  readonly did: (text: string) => void;
-  /** Clears the line. Call this before printing the result; `using` does it otherwise. */
-  readonly end: () => void;
-}
+export type Progress = Readonly<ReturnType<typeof createLine>>;
 
 interface ProgressStream {
   readonly isTTY?: boolean;
@@ -41,7 +34,7 @@ export function createProgress(
   return { ...silent, did: (text) => void stream.write(`${plain(text)}\n`) };
 }
 
-function createLine(stream: ProgressStream, environment: Environment): Progress {
+function createLine(stream: ProgressStream, environment: Environment) {
   let frame = 0;
   let shown: () => string = () => '';
   let timer: NodeJS.Timeout | null = null;
@@ -66,7 +59,15 @@ function createLine(stream: ProgressStream, environment: Environment): Progress 
     stream.write(CLEAR_LINE);
   }
 
-  return { doing: show, did: show, end, [Symbol.dispose]: end };
+  return {
+    /** Shows what is being done until the next call. A function is called again for each update. */
+    doing: show,
+    /** Reports something as done, as a line of its own if there is no terminal. */
+    did: (text: string): void => show(text),
+    /** Clears the line. Call this before printing the result; `using` does it otherwise. */
+    end,
+    [Symbol.dispose]: end,
+  };
 }
 
 /** Awaits all tasks; `tell` gets how many are done, at the beginning and after each. */

@@ -190,17 +190,8 @@ function toAssertions(
   return { ...numbers, status_code_assertions: statuses ?? others, body_assertions: texts };
 }
 
-/** What a condition says, for checks of some types. */
-interface Assertion {
-  /** Default: all. */
-  readonly types?: readonly string[];
-  readonly statuses?: readonly { readonly comparator: string; readonly target: number }[];
-  readonly text?: { readonly comparator: string; readonly target: string };
-  readonly numbers?: Readonly<Record<string, number>>;
-}
-
-/** Turns a condition into an assertion; null if there is no equivalent. */
-function toAssertion(subject: string, comparator: string, value: string): Assertion | null {
+/** Turns a condition into an assertion for checks of some types (default: all); null if there is no equivalent. */
+function toAssertion(subject: string, comparator: string, value: string) {
   const isEqual = comparator === 'eq';
   switch (subject) {
     case '[STATUS]': {

@@ -31,22 +31,14 @@ import { type GatusEndpoint, type GatusPart, gatusCheck, parseLength } from './c
 
 // A maintenance of Gatus: a time of day and a duration, on all or some weekdays.
 
-const WEEKDAYS: Readonly<Record<string, string>> = {
-  Sunday: 'SU',
-  Monday: 'MO',
-  Tuesday: 'TU',
-  Wednesday: 'WE',
-  Thursday: 'TH',
-  Friday: 'FR',
-  Saturday: 'SA',
-};
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 const WindowSchema = z.object({
   enabled: z.boolean().nullish(),
   start: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/),
   duration: z.string(),
   timezone: TimezoneSchema.nullish(),
-  every: z.array(z.enum(Object.keys(WEEKDAYS) as [string, ...string[]])).nullish(),
+  every: z.array(z.enum(WEEKDAYS)).nullish(),
 });
 
 /** The first window of this year and its rule; null if it is disabled; a text says why it can't be read. */
@@ -62,7 +54,8 @@ function repeatedWindow(value: unknown, now: EpochMs) {
   const year = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).year;
   const first = Temporal.PlainDateTime.from(`${year}-01-01T${start}`).toZonedDateTime(timezone);
   const from = toEpochMs(first.epochMilliseconds);
-  const days = (every ?? []).map((day) => WEEKDAYS[day]);
+  // Recurrence rules name a day by its first two letters.
+  const days = (every ?? []).map((day) => day.slice(0, 2).toUpperCase());
   return {
     starts: toIso(from),
     ends: toIso(toEpochMs(from + lasts)),
