@@ -23,10 +23,7 @@ function runRows(runs: readonly RunFacts[], words: Words) {
     if (group?.[0] !== undefined && saysTheSame(group[0], run)) group.push(run);
     else groups.push([run]);
   }
-  return groups.slice(0, RUNS_SHOWN).flatMap((group) => {
-    const [last] = group;
-    return last === undefined ? [] : [runRow(last, group, words)];
-  });
+  return groups.slice(0, RUNS_SHOWN).flatMap((group) => group.slice(0, 1).map((last) => runRow(last, group, words)));
 }
 
 /** Whether two that ended differ in nothing but when they were. */
@@ -69,18 +66,14 @@ function lengthWords(ms: number, format: Format): string {
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** `13:42:05` today, `Nov 20, 13:42` before, in the zone of the site. */
-function createTimeViews(now: EpochMs, zone: string): (at: EpochMs) => TimeView {
-  const format = formatIn('en', zone);
-  const clock = createClock(zone);
+function createTimeViews(now: EpochMs, timeZone: string): (at: EpochMs) => TimeView {
+  const format = formatIn('en', timeZone);
+  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone } as const;
+  const clock = clocks.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat('en', parts));
   return (at) => {
     const earlier = format.plain.timeInYear(at);
     return format.isSameDay(at, now) ? { iso: earlier.iso, text: clock.format(at) } : earlier;
   };
-}
-
-function createClock(timeZone: string): Intl.DateTimeFormat {
-  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone } as const;
-  return clocks.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat('en', parts));
 }
 
 /** What each field says is in the function that makes it. */
@@ -94,15 +87,16 @@ const NOTES_CUT_AT = 20;
 /** `notice`: what the last button did. */
 export function opsView(
   facts: OpsFacts,
-  {
-    formToken,
-    notice,
-    canAct = true,
-  }: { readonly formToken: string; readonly notice: string | null; readonly canAct?: boolean },
+  init: { readonly formToken: string; readonly notice: string | null; readonly canAct?: boolean },
 ) {
+  const { formToken, notice, canAct = true } = init;
   const format = formatIn('en', facts.timezone);
   const moment = createTimeViews(facts.now, facts.timezone);
   const words: Words = { now: facts.now, format, moment };
+  const count = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([name, value]) => `${format.number(value)} ${name}`)
+      .join(', ');
   const attention = listAttention(facts);
   const title = `Operators · ${facts.siteName}`;
   const state: State = attention.length === 0 ? 'operational' : 'degraded';
@@ -123,19 +117,14 @@ export function opsView(
     runs: runRows(facts.runs, words),
     pages: facts.pages.map((page) => pageRow(page, words)),
     pagesHidden: facts.pagesTotal - facts.pages.length,
-    exports: facts.exports.map(({ id, queued, sent, rejected, parked, lastError }) => ({
-      id,
-      counts: `${format.number(queued)} queued, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} parked`,
-      error: lastError,
+    exports: facts.exports.map(({ id, queued, sent, rejected, parked, lastError: error }) => ({
+      ...{ id, error, counts: count({ queued, sent, rejected, parked }) },
     })),
-    notices: facts.notices.map(({ channel, queued, sent, rejected, parked, lastError }) => ({
-      id: channel,
-      counts: `${format.number(queued)} waiting, ${format.number(sent)} sent, ${format.number(rejected)} rejected, ${format.number(parked)} undeliverable`,
-      error: lastError,
+    notices: facts.notices.map(({ channel: id, queued: waiting, sent, rejected, parked, lastError: error }) => ({
+      ...{ id, error, counts: count({ waiting, sent, rejected, undeliverable: parked }) },
     })),
     subscribers: facts.subscribers.map(({ page, active, paused, pending }) => ({
-      page,
-      counts: `${format.number(active)} subscribed, ${format.number(paused)} paused, ${format.number(pending)} not confirmed`,
+      ...{ page, counts: count({ subscribed: active, paused, 'not confirmed': pending }) },
     })),
     mail: mailWords(facts),
     audit: facts.audit.map(({ at, actor, action, subject, client, outcome }) => ({
@@ -147,7 +136,7 @@ export function opsView(
     })),
     signIns: facts.signIns.map(({ page, signedIn, refused, limited }) => ({
       page: page === '' ? 'no such page' : page,
-      counts: `${format.number(signedIn)} signed in, ${format.number(refused)} refused, ${format.number(limited)} rate-limited`,
+      counts: count({ 'signed in': signedIn, refused, 'rate-limited': limited }),
     })),
   };
 }

@@ -1,14 +1,10 @@
 /** Incidents in the Statuspage v2 shape. */
 
 import {
-  type ComponentModel,
-  type EpochMs,
-  type IncidentStatus,
   type PageIncident,
   type PageMaintenance,
   type PageModel,
   type PageUpdate,
-  type State,
   stateAt,
   toEpochMs,
   toIso,
@@ -29,7 +25,7 @@ export function v2MaintenanceId(model: PageModel, { id }: Pick<PageMaintenance, 
 /** A maintenance with all of its updates, newest first; of one that repeats, its next window. */
 export function v2Maintenance(model: PageModel, components: V2ComponentSet, maintenance: PageMaintenance) {
   const id = v2MaintenanceId(model, maintenance);
-  const { startsAt, endsAt, status, title, componentIds, updates, announcedAt, changedAt } = maintenance;
+  const { startsAt, endsAt, status, title, componentIds, announcedAt, changedAt } = maintenance;
   return {
     id,
     name: title,
@@ -44,7 +40,7 @@ export function v2Maintenance(model: PageModel, components: V2ComponentSet, main
     scheduled_for: toIso(startsAt),
     scheduled_until: toIso(endsAt),
     page_id: v2PageId(model),
-    incident_updates: v2Updates({ id, title, updates }, () => null),
+    incident_updates: v2Updates(id, maintenance, () => null),
     components: componentIds.map((known) => components.byId.get(known)).filter((known) => known !== undefined),
     reminder_intervals: null,
   };
@@ -54,11 +50,8 @@ export function v2Maintenance(model: PageModel, components: V2ComponentSet, main
 
 /** Updates in the v2 shape, newest first; one without words says the title, since clients show it. */
 function v2Updates<Status extends string>(
-  {
-    id: parentId,
-    title,
-    updates,
-  }: { readonly id: string; readonly title: string; readonly updates: readonly PageUpdate<Status>[] },
+  parentId: string,
+  { title, updates }: { readonly title: string; readonly updates: readonly PageUpdate<Status>[] },
   affectedBy: ReturnType<typeof affectedComponents>,
 ) {
   return updates
@@ -85,12 +78,16 @@ function v2Updates<Status extends string>(
  * it; null when it names none. Before the first update is just before the incident began.
  */
 function affectedComponents(
-  { model, components }: { readonly model: PageModel; readonly components: V2ComponentSet },
+  model: PageModel,
+  components: V2ComponentSet,
   { componentIds, startedAt, updates }: PageIncident,
 ) {
   const affected = componentIds.flatMap((id) => model.components.filter(({ definition }) => definition.id === id));
   if (affected.length === 0) return () => null;
-  const states = affected.map((component) => statesAlong(component, startedAt, updates));
+  // The state before the first update, then the one after each, by the component's time line.
+  const before = toEpochMs(Math.min(startedAt, updates[0]?.at ?? startedAt) - 1);
+  const instants = [before, ...updates.map(({ at }) => at)];
+  const states = affected.map(({ timeline }) => instants.map((at) => stateAt(timeline, at)));
   return (index: number) =>
     affected.map((component, nth) => ({
       code: v2ComponentId(model, component.definition.id),
@@ -99,16 +96,6 @@ function affectedComponents(
       old_status: componentStatus(states[nth]?.[index] ?? 'unknown'),
       new_status: componentStatus(states[nth]?.[index + 1] ?? 'unknown'),
     }));
-}
-
-/** The state before the first update, then the one after each, by the component's time line. */
-function statesAlong(
-  { timeline }: ComponentModel,
-  startedAt: EpochMs,
-  updates: readonly PageUpdate<IncidentStatus>[],
-): State[] {
-  const before = toEpochMs(Math.min(startedAt, updates[0]?.at ?? startedAt) - 1);
-  return [before, ...updates.map(({ at }) => at)].map((at) => stateAt(timeline, at));
 }
 
 /** An incident's id in the v2 shape. */
@@ -134,7 +121,7 @@ export function v2Incident(model: PageModel, components: V2ComponentSet, inciden
     shortlink: absoluteUrl(model, incidentPath(incident.slug)),
     started_at: toIso(startedAt),
     page_id: v2PageId(model),
-    incident_updates: v2Updates({ id, title, updates }, affectedComponents({ model, components }, incident)),
+    incident_updates: v2Updates(id, incident, affectedComponents(model, components, incident)),
     components: incident.componentIds.map((known) => components.byId.get(known)).filter((known) => known !== undefined),
     reminder_intervals: null,
   };
