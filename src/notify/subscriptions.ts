@@ -195,10 +195,7 @@ async function chosenComponents({ options, request, known }: Call): Promise<read
 }
 
 /** Acts on the subscription that a link is for. Without one, or if that returns null, the link has expired. */
-function onLink(
-  purpose: 'confirm' | 'manage',
-  act: (call: Call, found: Subscriber) => GateResponse | null | Promise<GateResponse | null>,
-): Act {
+function onLink(purpose: 'confirm' | 'manage', act: (call: Call, found: Subscriber) => ReturnType<Act>): Act {
   return async (call) => {
     const found = await presented(call, purpose);
     return (found === null ? null : await act(call, found)) ?? expired(call);

@@ -37,11 +37,7 @@ async function readSome(
 ): Promise<void> {
   const list = ids.map(() => '?').join(', ');
   const fromDay = new Date(from).toISOString().slice(0, 10);
-  const each = async (
-    sql: string,
-    params: readonly SqlValue[],
-    take: (draft: Draft, row: Values) => void,
-  ): Promise<void> => {
+  const each = async (sql: string, params: readonly SqlValue[], take: (draft: Draft, row: Values) => void) => {
     for (const row of await reader.lists(sql, params)) {
       const draft = drafts.get(String(row[0]) as MonitorId);
       if (draft !== undefined) take(draft, row);

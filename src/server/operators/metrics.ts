@@ -106,11 +106,7 @@ function createCounts(registers: Registry[]) {
       runs.inc({ trigger: run.trigger, result: run.hasFailed ? 'failed' : 'ok' });
       runSeconds.observe((run.endedAt - run.startedAt) / 1_000);
     },
-    upstreamAsked: (
-      upstream: string,
-      result: string,
-      counts: { readonly requests: number; readonly dropped: number },
-    ) => {
+    upstreamAsked: (upstream: string, result: string, counts: { requests: number; dropped: number }) => {
       passes.inc({ upstream, result });
       asked.inc({ upstream }, counts.requests);
       dropped.inc({ upstream }, counts.dropped);
