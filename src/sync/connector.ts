@@ -71,7 +71,7 @@ export interface Asking {
   /** True: a failure is data; false: the first failure is thrown into the generator. */
   readonly tolerant: boolean;
   /** Answers wanted at most; the rest is `skipped`. Those that failed lately don't count. Absent: all. */
-  readonly max?: number;
+  readonly max?: number | undefined;
   /** What is known of pages so far; it closes pages at once, whatever becomes of the rest of the pull. */
   readonly learned?: LearnedPages;
   /** The same of an answer, as soon as it is there; null: nothing. */
@@ -98,8 +98,7 @@ export function* ask<T>(query: Query<T>): Pull<{ readonly payload: T; readonly s
  */
 export function* attempt<T>(queries: readonly Query<T>[], max?: number): Pull<readonly Answer<T>[]> {
   if (queries.length === 0) return [];
-  const questions = queries.map(toQuestion);
-  return (yield { questions, tolerant: true, ...(max === undefined ? {} : { max }) }) as readonly Answer<T>[];
+  return (yield { questions: queries.map(toQuestion), tolerant: true, max }) as readonly Answer<T>[];
 }
 
 /** Asks one such question about each of some items. */
@@ -118,7 +117,7 @@ export function* attemptOne<T>(query: Query<T>): Pull<Answer<T>> {
   return answer ?? { kind: 'skipped' };
 }
 
-/** The same, and each answer tells of pages before the others are there. */
+/** Several such questions, of which each answer tells of pages before the others are there. */
 export function* attemptReporting<T>(
   queries: readonly Query<T>[],
   learnFrom: (answer: Answer<T>, index: number) => LearnedPages | null,

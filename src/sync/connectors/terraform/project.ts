@@ -63,7 +63,7 @@ export function projectDocument(document: Document, origin: Origin) {
     monitors: uniqueMonitors(origin.monitorUpstream === null ? projectMonitors(facts) : [], problems),
     pages: projectPages(facts, problems),
     // By name, kind and what triggers them; where they lead to is a secret and stays out.
-    channels: uniqueById(channelsIn(facts).map((resource) => projectChannel(resource, facts))),
+    channels: uniqueById(ours.filter(isChannel).map((resource) => projectChannel(resource, facts))),
     problems,
     itemsTotal: ours.length,
   };
@@ -147,19 +147,19 @@ function projectMonitor(resource: Resource, id: string, { upstreamId }: Origin):
 /** Channels with their settings. What only Terraform knows, such as a variable without a value, cannot be seen. */
 export function channelResources(document: Document, origin: Origin): readonly ChannelResource[] {
   const facts = readFacts(document, origin);
-  const channels = channelsIn(facts)
-    .filter(({ mode }) => mode === 'managed')
-    .map((resource): ChannelResource => {
+  const channels = facts.resources.filter((resource) => isChannel(resource) && resource.mode === 'managed');
+  return uniqueById(
+    channels.map((resource): ChannelResource => {
       const channel = projectChannel(resource, facts);
       const block = singleBlock(resource.values[channel.kind]);
       const isKnown = typeof block === 'object' && block !== null && !Array.isArray(block);
       return { ...channel, settings: isKnown ? withoutNulls(block as Readonly<Record<string, unknown>>) : null };
-    });
-  return uniqueById(channels);
+    }),
+  );
 }
 
-function channelsIn({ resources }: ProjectFacts): readonly Resource[] {
-  return resources.filter(({ type }) => type === 'notification');
+function isChannel({ type }: Resource): boolean {
+  return type === 'notification';
 }
 
 function projectChannel(resource: Resource, { identities, origin }: ProjectFacts): NotificationChannel {

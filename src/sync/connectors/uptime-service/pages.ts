@@ -25,12 +25,12 @@ import {
   reportPages,
 } from '../../connector.ts';
 import { compareIds, completeList, externalIdOf, idIn, itemKey, losesOpen, note, parseItems } from '../items.ts';
-import { explainPartial, notePartial } from '../paging.ts';
+import { explainPartial, notePartial, type Reading } from '../paging.ts';
 import { call, type Options, readList, readRestUrl, restQuery } from './calls.ts';
 import { type PageOrigin, projectDays, projectPage } from './project.ts';
 import {
-  type ComponentPlace,
   componentPlaces,
+  type Places,
   projectMaintenances,
   projectReports,
   type ReportItem,
@@ -69,13 +69,11 @@ function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[
     itemsOf: (page) => page.statusPages,
   });
   const reason = explainPartial(listed);
-  if (reason !== null) {
-    // Cut short or unreadable, it leaves the pages in doubt that it does not show; one that only did not come says nothing.
-    const isDoubtful = listed.kind === 'cut' || (listed.kind === 'failed' && listed.error.code === 'UPSTREAM_SHAPE');
-    if (!isDoubtful || listed.pages.length === 0) {
-      problems.push(note('list status pages', reason));
-      return { overviews: null, isStale: true, isWhole: false };
-    }
+  // Cut short or unreadable, it leaves the pages in doubt that it does not show; one that only did not come says nothing.
+  const isDoubtful = listed.kind === 'cut' || isUnreadable(listed);
+  if (reason !== null && (!isDoubtful || listed.pages.length === 0)) {
+    problems.push(note('list status pages', reason));
+    return { overviews: null, isStale: true, isWhole: false };
   }
   const unread: Problem[] = [];
   const items = listed.pages.flatMap((page) => page.statusPages);
@@ -99,10 +97,9 @@ function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[
     else {
       // 404 to every question about it. Anything else keeps what is known.
       isStale ||= !isGone(settled);
-      const isUnreadable = settled.kind === 'failed' && settled.error.code === 'UPSTREAM_SHAPE';
       const place = `pages.${id}`;
       const why = explainMissing(settled);
-      problems.push(isUnreadable ? doubt(`${upstreamId}/${id}`, place, why) : note(place, why));
+      problems.push(isUnreadable(settled) ? doubt(`${upstreamId}/${id}`, place, why) : note(place, why));
     }
   }
   return { overviews, isStale, isWhole };
@@ -115,18 +112,18 @@ function tellGate(answer: Answer<Overview>, page: string, origin: PageOrigin): L
     const gate = projectPage({ ...answer.payload, components: [], groups: [] }, origin, problems);
     return { pages: gate === null ? [] : [gate], problems };
   }
-  const isUnreadable = answer.kind === 'failed' && answer.error.code === 'UPSTREAM_SHAPE';
-  return isUnreadable ? { pages: [], problems: [doubt(page, 'overview', answer.error.message)] } : null;
+  return isUnreadable(answer) ? { pages: [], problems: [doubt(page, 'overview', explainMissing(answer))] } : null;
+}
+
+function isUnreadable(answer: Reading<unknown> | Answer<unknown>): boolean {
+  return answer.kind === 'failed' && answer.error.code === 'UPSTREAM_SHAPE';
 }
 
 function doubt(page: string | null, place: string, message: string): Problem {
   return { kind: 'gate', page, place, message };
 }
 
-const OVERVIEWS = {
-  'status page overview': 'GetStatusPageOverview',
-  'status page content': 'GetStatusPageContent',
-} as const;
+const OVERVIEWS = { 'status page overview': 'GetStatusPageOverview', 'status page content': 'GetStatusPageContent' };
 
 function overviewQuery(options: Options, name: keyof typeof OVERVIEWS, id: string): Query<Overview> {
   const asked = { name, priority: 'incident', body: { id }, schema: OverviewSchema } as const;
@@ -298,8 +295,6 @@ const READ_AGAIN_AGE_MIN_MS = HOUR_MS;
 interface ReadReports extends Pick<Found, 'complete' | 'gone' | 'readAgain' | 'isStale' | 'isBackfilled'> {
   readonly items: readonly ReportItem[];
 }
-
-type Places = ReadonlyMap<string, ComponentPlace>;
 
 /** All ended reports once, later those that ended or changed lately, and of the others a few each time. */
 function* readReports(

@@ -57,24 +57,20 @@ const IMPACT_OF_STATE: Readonly<Record<State, IncidentImpact>> = {
 };
 
 /** Where a component is: its page there, and its monitor if it has one. */
-export interface ComponentPlace {
+interface ComponentPlace {
   readonly pageId: string;
   readonly monitor: MonitorId | null;
 }
 
 /** The components of all pages by their id there; ids are unique over pages. */
-export function componentPlaces(
-  pages: readonly PageDefinition[],
-  upstreamId: string,
-): ReadonlyMap<string, ComponentPlace> {
-  return new Map(
-    pages.flatMap((page) =>
-      page.components.map((component) => [
-        component.id,
-        { pageId: page.id.slice(upstreamId.length + 1), monitor: component.monitor },
-      ]),
-    ),
-  );
+export type Places = ReadonlyMap<string, ComponentPlace>;
+
+export function componentPlaces(pages: readonly PageDefinition[], upstreamId: string): Places {
+  const placesOn = (page: PageDefinition): [string, ComponentPlace][] => {
+    const pageId = page.id.slice(upstreamId.length + 1);
+    return page.components.map(({ id, monitor }) => [id, { pageId, monitor }]);
+  };
+  return new Map(pages.flatMap(placesOn));
 }
 
 /** A report as it came, and the page whose answer it came in; null: it came without one. */
@@ -99,7 +95,7 @@ export function projectReports(reports: readonly ReportItem[], facts: Facts): In
 
 interface Facts {
   readonly upstreamId: string;
-  readonly places: ReadonlyMap<string, ComponentPlace>;
+  readonly places: Places;
   readonly problems: Problem[];
 }
 type ReportFacts = Facts & Pick<ReportItem, 'pageId'>;
@@ -110,7 +106,10 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
   const updates = parseItems(UpdateSchema, report.updates, `${place}.updates`, problems);
   const byId = new Map(updates.map((item) => [item.id, item]));
   const items = [...byId.values()].sort((a, b) => a.date - b.date || compareIds(a.id, b.id));
-  const status = parseStatus(report.status, place, problems);
+  const known = toStatus(report);
+  if (known === undefined) problems.push(unknownWord(`${place}.status`, report.status));
+  // An unknown word counts as open: a report must not end because of a word.
+  const status = known ?? 'investigating';
   const { impacts, affected } = readImpacts(report, items, place, problems);
   const startedAt = items[0]?.date ?? report.createdAt;
   const endedAt = status === 'resolved' ? (items.at(-1)?.date ?? report.updatedAt ?? report.createdAt) : null;
@@ -147,15 +146,8 @@ function projectReport(report: Report, facts: ReportFacts): Incident {
   });
 }
 
-function toStatus(update: ReportUpdate): IncidentStatus | undefined {
-  return lookUp(REPORT_WORDS, stripPrefix(update.status, 'STATUS_REPORT_STATUS_'));
-}
-
-/** An unknown word counts as open: a report must not end because of a word. */
-function parseStatus(value: unknown, place: string, problems: Problem[]): IncidentStatus {
-  const status = lookUp(REPORT_WORDS, stripPrefix(value, 'STATUS_REPORT_STATUS_'));
-  if (status === undefined) problems.push(unknownWord(`${place}.status`, value));
-  return status ?? 'investigating';
+function toStatus({ status }: Pick<Report | ReportUpdate, 'status'>): IncidentStatus | undefined {
+  return lookUp(REPORT_WORDS, stripPrefix(status, 'STATUS_REPORT_STATUS_'));
 }
 
 /**
@@ -188,7 +180,7 @@ function worstState(states: Iterable<State>): State {
 }
 
 /** The monitors behind components, sorted. */
-function monitorsAt(ids: Iterable<string>, places: ReadonlyMap<string, ComponentPlace>): MonitorId[] {
+function monitorsAt(ids: Iterable<string>, places: Places): MonitorId[] {
   return [...new Set([...ids].flatMap((id) => places.get(id)?.monitor ?? []))].toSorted(compareIds);
 }
 
@@ -211,26 +203,24 @@ export function projectMaintenances(
   { upstreamId, places, problems }: Facts,
 ): Maintenance[] {
   const parsed = parseItems(MaintenanceSchema, items, `pages.${pageId}.maintenances`, problems);
-  const maintenances = parsed.flatMap((item): Maintenance[] => {
+  const maintenances = parsed.flatMap((item): Maintenance | [] => {
     if (item.to <= item.from) {
       problems.push({ kind: 'dropped', place: `maintenances.${item.id}`, message: 'ends before it starts' });
       return [];
     }
     const ids = (item.pageComponentIds ?? []).toSorted(compareIds);
-    return [
-      {
-        id: `${upstreamId}/maintenance-${item.id}`,
-        title: item.title,
-        startsAt: item.from,
-        endsAt: item.to,
-        monitors: monitorsAt(ids, places),
-        components: ids.map((id) => `${upstreamId}/${places.get(id)?.pageId ?? pageId}/${id}`),
-        pages: [`${upstreamId}/${pageId}`],
-        updates: [],
-        ...(item.message === null ? {} : { body: item.message }),
-        ...(item.createdAt == null ? {} : { bornAt: item.createdAt }),
-      },
-    ];
+    return {
+      id: `${upstreamId}/maintenance-${item.id}`,
+      title: item.title,
+      startsAt: item.from,
+      endsAt: item.to,
+      monitors: monitorsAt(ids, places),
+      components: ids.map((id) => `${upstreamId}/${places.get(id)?.pageId ?? pageId}/${id}`),
+      pages: [`${upstreamId}/${pageId}`],
+      updates: [],
+      ...(item.message === null ? {} : { body: item.message }),
+      ...(item.createdAt == null ? {} : { bornAt: item.createdAt }),
+    };
   });
   return uniqueById(maintenances, problems);
 }

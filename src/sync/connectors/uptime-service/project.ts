@@ -148,13 +148,9 @@ export function projectPage(
   const isManual = stripPrefix(configuration?.barType, 'PAGE_BAR_TYPE_') === 'manual';
   const read = projectComponents(overview.components, { upstreamId, place, problems });
   const components = isManual ? read.map((one) => ({ ...one, type: 'static' as const, monitor: null })) : read;
-  const groups = uniqueById(
-    parseItems(GroupSchema, overview.groups, `${place}.groups`, problems).map((group) => ({
-      ...group,
-      defaultOpen: toFlag(group.defaultOpen, isRecorded),
-    })),
-    problems,
-  );
+  const named = parseItems(GroupSchema, overview.groups, `${place}.groups`, problems);
+  const opened = named.map((group) => ({ ...group, defaultOpen: toFlag(group.defaultOpen, isRecorded) }));
+  const groups = uniqueById(opened, problems);
   const placed = placeComponents(components, groups);
   return {
     ...{ id, slug, title, description, homepageUrl, contactUrl, icon, customDomain },
@@ -214,41 +210,36 @@ function projectAccess(
   const isList = Array.isArray(domains) && domains.every((domain) => typeof domain === 'string');
   if (!isList) doubt('authEmailDomains', 'not a list of domains');
   const emailDomains = isList ? (domains as string[]).map((domain) => domain.toLowerCase()).toSorted() : [];
-  const stated = statedAccess({
-    type: access ?? 'closed',
-    hasPassword: page.hasPassword,
-    hasEmailDomains: emailDomains.length > 0,
-  });
+  const { hasPassword } = page;
+  const stated = statedAccess({ type: access ?? 'closed', hasPassword, hasEmailDomains: emailDomains.length > 0 });
   const published = FlagSchema.nullish().safeParse(page.published);
   if (!published.success) doubt('published', 'not true or false');
-  return {
-    access: stated ?? 'closed',
-    emailDomains,
-    published: published.success && published.data === true,
-  };
+  return { access: stated ?? 'closed', emailDomains, published: published.data === true };
 }
 
-function projectComponents(
-  items: readonly unknown[],
-  { upstreamId, place, problems }: { upstreamId: string; place: string; problems: Problem[] },
-): ComponentDefinition[] {
+interface Place {
+  readonly upstreamId: string;
+  /** In the answers. */
+  readonly place: string;
+  readonly problems: Problem[];
+}
+
+function projectComponents(items: readonly unknown[], page: Place): ComponentDefinition[] {
+  const { problems } = page;
   const components = items.flatMap((item, index) => {
-    const at = `${place}.components[${index}]`;
+    const place = `${page.place}.components[${index}]`;
     // It stays on the page as unknown: a component that vanishes would look like one that is well.
     const placeholder = { id: idIn(item), type: 'monitor', order: 0 };
-    const component = parseItem(ComponentSchema, item, at, problems) ?? ComponentSchema.safeParse(placeholder).data;
-    return component === undefined ? [] : projectComponent(component, { upstreamId, at, problems });
+    const component = parseItem(ComponentSchema, item, place, problems) ?? ComponentSchema.safeParse(placeholder).data;
+    return component === undefined ? [] : projectComponent(component, { ...page, place });
   });
   return uniqueById(components, problems);
 }
 
-function projectComponent(
-  item: Component,
-  { upstreamId, at, problems }: { upstreamId: string; at: string; problems: Problem[] },
-): ComponentDefinition {
+function projectComponent(item: Component, { upstreamId, place, problems }: Place): ComponentDefinition {
   const word = stripPrefix(item.type, 'PAGE_COMPONENT_TYPE_');
   const isStatic = word === 'static';
-  if (!isStatic && word !== 'monitor') problems.push(unknownWord(`${at}.type`, item.type));
+  if (!isStatic && word !== 'monitor') problems.push(unknownWord(`${place}.type`, item.type));
   // A name that no monitor has: looked up, it is unknown, never well.
   const monitorThere = item.monitorId ?? `component-${item.id}`;
   return {
