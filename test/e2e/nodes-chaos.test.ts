@@ -11,7 +11,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** A few seconds, and ten minutes at ten times the scale. */
-const LASTS_MS = SCALE >= 10 ? 60_000 * SCALE : 10_000 * SCALE;
+const LASTS_MS = SCALE >= 10 ? 60_000 * SCALE : 10_000 * Math.max(0.5, SCALE);
 const PAUSE_MS_MAX = SCALE >= 10 ? 60_000 : 3_000;
 const INTERVAL_MS = 3_000;
 const PER_MINUTE = 140;

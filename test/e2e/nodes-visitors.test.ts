@@ -9,7 +9,8 @@ import { postgresPrograms, type RealPostgres, startRealPostgres } from '../helpe
 const PROGRAMS = postgresPrograms();
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 /** Five thousand at ten times the scale. */
-const REQUESTS = Math.round(500 * SCALE);
+/** Enough to last over several changes. */
+const REQUESTS = Math.round(500 * Math.max(0.5, SCALE));
 /** As `catch-up.ts` has it. */
 const GIVES_UP_MS = 5_000;
 const PATHS = ['/acme/', '/acme/api/v2/summary.json', '/acme/feed.json', '/acme/history/'];
