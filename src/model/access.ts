@@ -106,7 +106,10 @@ export function statedAccess(statement: {
 }): AccessType | null {
   const { type, hasPassword, hasEmailDomains, hasAddresses = false, hasOidc = false } = statement;
   const implied: Partial<Record<AccessType, boolean>> = {
-    ...{ password: hasPassword, 'email-domain': hasEmailDomains, oidc: hasOidc, ip: hasAddresses },
+    password: hasPassword,
+    'email-domain': hasEmailDomains,
+    oidc: hasOidc,
+    ip: hasAddresses,
   };
   return BY_PRIVACY.find((access) => access === type || implied[access] === true) ?? null;
 }

@@ -69,9 +69,8 @@ function isAlike(a: DayOptions, b: DayOptions): boolean {
 /** A day in one zone, with the cell for each state that can last all day. Most days of most components are like this. */
 interface SteadyDay {
   readonly interval: Interval;
+  /** By what lasted all day; `''`: nothing did yet, since it was first heard of later. */
   readonly cells: Map<string, DayCell>;
-  /** The cell of what was first heard of later; null: not needed yet. */
-  blank: DayCell | null;
 }
 
 /** By zone and day; these cells are the same for all components. */
@@ -84,11 +83,7 @@ function listSteadyDays(days: readonly Day[], zone: string): readonly SteadyDay[
   if (known?.zone === zone) return known.list;
   const list = days.map((day) => {
     const key = `${day} ${zone}`;
-    const steady: SteadyDay = steadyDays.get(key) ?? {
-      interval: intervalOfDay(day, zone),
-      cells: new Map(),
-      blank: null,
-    };
+    const steady: SteadyDay = steadyDays.get(key) ?? { interval: intervalOfDay(day, zone), cells: new Map() };
     steadyDays.set(key, steady);
     return steady;
   });
@@ -102,13 +97,9 @@ function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], opti
   const list = listSteadyDays(days, options.zone);
   const begin = timeline[0]?.from ?? Number.POSITIVE_INFINITY;
   return days.map((day, index) => {
-    const steady = list[index] as SteadyDay;
-    const { interval, cells } = steady;
+    const { interval, cells } = list[index] as SteadyDay;
     if (interval.to > options.now) return dayCell(timeline, { day, interval }, options);
-    if (interval.to <= begin) {
-      steady.blank ??= dayCell([], { day, interval }, options);
-      return steady.blank;
-    }
+    if (interval.to <= begin) return cells.getOrInsertComputed('', () => dayCell([], { day, interval }, options));
     // Spans that last for weeks are looked up only once.
     if (!holds(span, interval)) {
       span = timeline[firstEndingAfter(timeline, interval.from)];
