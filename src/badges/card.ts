@@ -5,7 +5,7 @@ import { escapeMarkup } from '../model/scalars.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import { type Canvas, fill, parsePaint, titleEnd } from './canvas.ts';
 import { drawBars, drawShape } from './drawings.ts';
-import { badgeFields, type KindFields } from './kinds.ts';
+import { badgeFields } from './kinds.ts';
 import { type CardLine, drawLines } from './lettering/card-text.ts';
 import { cleanText } from './lettering/text.ts';
 import type { BadgeOptions } from './options.ts';
@@ -38,14 +38,7 @@ export async function cardSvg(subject: BadgeSubject, options: BadgeOptions = {})
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}"><title>${name}${titleEnd(canvas)}${body}</svg>`;
 }
 
-interface CardContent {
-  readonly status: KindFields;
-  readonly uptime: KindFields;
-  readonly history: KindFields;
-  readonly response: KindFields;
-}
-
-function cardContent(subject: BadgeSubject, options: BadgeOptions): CardContent {
+function cardContent(subject: BadgeSubject, options: BadgeOptions) {
   // A label of the operator's own is that of the card, not of the figures on it.
   const { label: _, ...others } = options;
   // Once on a card is enough for the word `stale`.
@@ -59,7 +52,8 @@ function cardContent(subject: BadgeSubject, options: BadgeOptions): CardContent 
 }
 
 /** What stands where, from top to bottom; a figure of a card that is grey is grey too. */
-function listLines({ status, uptime, history, response }: CardContent, state: Colour): CardLine[] {
+function listLines(content: ReturnType<typeof cardContent>, state: Colour): CardLine[] {
+  const { status, uptime, history, response } = content;
   const left = { edge: 'left', x: MARGIN } as const;
   const right = { edge: 'right', x: WIDTH - MARGIN } as const;
   const beside = { ...left, x: 62, width: 220, weight: 600 } as const;

@@ -2,8 +2,7 @@
 
 import { isWorse, type State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
-import type { UptimePeriod } from '../model/uptime.ts';
-import { formatUptime } from '../model/uptime.ts';
+import { formatUptime, type UptimePeriod } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
 import { formatCount, formatInstant } from './figures.ts';
 import type { BadgeOptions } from './options.ts';
@@ -97,11 +96,7 @@ export function maintenanceContent({ state, nextMaintenanceAt }: BadgeSubject, c
   return { message: formatInstant(nextMaintenanceAt, context), tone: 'maintenance' };
 }
 
-interface Steps {
-  readonly good: number;
-  readonly fair: number;
-  readonly poor: number;
-}
+type Steps = Readonly<Record<'good' | 'fair' | 'poor', number>>;
 
 function atLeast(value: number, { good, fair, poor }: Steps): State {
   if (value >= good) return 'operational';

@@ -53,11 +53,7 @@ const SPARK_POINTS_MAX = 48;
  * The series as a line with a shade below it, its gaps left open. The chart's floor is zero, so a line that only
  * trembles looks calm.
  */
-export function drawSpark(
-  series: readonly (number | null)[],
-  { ink, ...box }: Box & { ink: Colour },
-  canvas: Canvas,
-): string {
+export function drawSpark(series: readonly (number | null)[], { ink, ...box }: Box & { ink: Colour }, canvas: Canvas) {
   const points = thinned(series, SPARK_POINTS_MAX);
   const highest = Math.max(...points.map((value) => value ?? 0), Number.MIN_VALUE);
   const step = points.length > 1 ? box.width / (points.length - 1) : 0;

@@ -44,11 +44,6 @@ function logoSvg({ path, size }: NonNullable<BadgeFields['logo']>): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path fill="#fff" d="${path}"/></svg>`;
 }
 
-interface BadgeFile {
-  readonly body: string | Uint8Array;
-  readonly contentType: string;
-}
-
 const SVG = 'image/svg+xml; charset=utf-8';
 
 const SCHEMES: Readonly<Partial<Record<BadgeFormat, BadgeScheme>>> = { '-light.svg': 'light', '-dark.svg': 'dark' };
@@ -61,7 +56,7 @@ export function badgeFile(
   subject: BadgeSubject,
   { kind, format }: { readonly kind: BadgeKind; readonly format: BadgeFormat },
   options: BadgeOptions = {},
-): Promise<BadgeFile> {
+) {
   return drawBadge(badgeInputs(subject, kind, options), format);
 }
 
@@ -75,7 +70,7 @@ export function badgeInputs(subject: BadgeSubject, kind: BadgeKind, options: Bad
 }
 
 /** A badge from its inputs and nothing else. */
-export async function drawBadge(inputs: BadgeInputs, format: BadgeFormat): Promise<BadgeFile> {
+export async function drawBadge(inputs: BadgeInputs, format: BadgeFormat) {
   if (format === '.json') {
     const fields = 'fields' in inputs ? inputs.fields : badgeFields(inputs.subject, inputs.kind, inputs.options);
     return { body: `${JSON.stringify(shieldsEndpoint(fields))}\n`, contentType: 'application/json; charset=utf-8' };

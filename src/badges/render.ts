@@ -178,12 +178,7 @@ function layOut(
 const NO_DRAWING = { width: 0, gap: 0 };
 const NO_DAYS: readonly State[] = [];
 
-interface Parts {
-  readonly label: Lettering;
-  readonly message: Lettering;
-  readonly colour: Paint;
-  readonly labelColour: Paint;
-}
+type Parts = Readonly<Record<'label' | 'message', Lettering> & Record<'colour' | 'labelColour', Paint>>;
 
 /** The plates from left to right: label, panel of bars, message; each of them may be missing. */
 function drawPlates(fields: BadgeFields, parts: Parts, canvas: Canvas): { body: string; width: number } {

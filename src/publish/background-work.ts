@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import {
   type PagePublisher,
   type PlannedTask,
@@ -41,16 +41,11 @@ interface BackgroundDeps {
 const SITE_SHARE = 0.1;
 /** Maximum number of files whose variants are in memory at once. */
 const VARIANTS_BATCH = 256;
-/** Wait until nothing has happened for `forMs`, but no longer than `msMax`. */
-interface Calm {
-  readonly forMs: number;
-  readonly msMax: number;
-  /** Whether the process stays for work that waits for this. */
-  readonly isAwaited: boolean;
-}
+/** Wait until nothing has happened for `forMs`, but no longer than `msMax`; `isAwaited`: the process stays for the work behind it. */
+type Calm = Readonly<typeof BREATH>;
 
 /** News often comes in bursts. This wait keeps the work for one from delaying the next. */
-const BREATH: Calm = { forMs: 20, msMax: 1_000, isAwaited: true };
+const BREATH = { forMs: 20, msMax: 1_000, isAwaited: true };
 /**
  * ext4 creates files many times more slowly after many were removed, so old releases are removed only when nothing happens. The
  * maximum keeps the disk from filling up if something always happens.
@@ -59,38 +54,31 @@ const OUTDATED_CALM: Calm = { forMs: 2_000, msMax: 60_000, isAwaited: false };
 /** Pages whose releases are removed at once. Each takes some milliseconds, during which a run has to wait. */
 const OUTDATED_BATCH = 4;
 
-interface Work {
-  readonly deps: BackgroundDeps;
-  readonly closing: AbortController;
-  readonly deferred: Map<string, PlannedTask>;
-  /** Pages whose served release lacks variants. */
-  readonly uncompressed: Set<string>;
-  readonly outdated: Set<string>;
-  /** Everything but removing, one task after the other. */
-  readonly drawing: LimitFunction;
-  readonly removing: LimitFunction;
-  /** Tasks that are running or queued in `drawing`. */
-  readonly running: Set<Promise<void>>;
-  isSiteWaiting: boolean;
-  /** When the list of pages may be drawn again, on the clock of `performance.now()`. */
-  siteFrom: number;
+type Work = ReturnType<typeof nothingQueued>;
+
+function nothingQueued(deps: BackgroundDeps) {
+  return {
+    deps,
+    closing: new AbortController(),
+    deferred: new Map<string, PlannedTask>(),
+    /** Pages whose served release lacks variants. */
+    uncompressed: new Set<string>(),
+    outdated: new Set<string>(),
+    /** Everything but removing, one task after the other. */
+    drawing: pLimit(1),
+    removing: pLimit(1),
+    /** Tasks that are running or queued in `drawing`. */
+    running: new Set<Promise<void>>(),
+    isSiteWaiting: false,
+    /** When the list of pages may be drawn again, on the clock of `performance.now()`. */
+    siteFrom: 0,
+  };
 }
 
 export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
 
 export function createBackgroundWork(deps: BackgroundDeps) {
-  const work: Work = {
-    deps,
-    closing: new AbortController(),
-    deferred: new Map(),
-    uncompressed: new Set(),
-    outdated: new Set(),
-    drawing: pLimit(1),
-    removing: pLimit(1),
-    running: new Set(),
-    isSiteWaiting: false,
-    siteFrom: 0,
-  };
+  const work = nothingQueued(deps);
   const { closing, deferred, uncompressed, outdated, drawing, removing, running } = work;
   return {
     /** Queues the site's own files, because a page that they list has news. */

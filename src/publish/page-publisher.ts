@@ -9,8 +9,7 @@ import type { PublishControl } from './publish-control.ts';
 import { heldRelease, prune } from './releases/clean.ts';
 import { currentNumber, releaseFolder, SITE_SLUG, servedRelease } from './releases/folders.ts';
 import { createManifestCache, type Manifest, type PageAtSlug, releasePage } from './releases/manifest.ts';
-import type { Fence } from './releases/switch.ts';
-import { hideFromPublic, switchTo } from './releases/switch.ts';
+import { type Fence, hideFromPublic, switchTo } from './releases/switch.ts';
 
 /** Starting threads takes longer than preparing fewer pages here. */
 export const POOL_PAGES_MIN = 24;

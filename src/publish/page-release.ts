@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { StatusError } from '../errors.ts';
 import { closedDays, lastClosedDay } from '../model/closed-days.ts';
 import type { PageModel } from '../model/page.ts';
-import type { PageKey } from '../model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../model/time.ts';
 import { type PageNews, pageNews } from '../notify/news.ts';
 import type { Store } from '../store/create-store.ts';
@@ -103,7 +102,7 @@ export async function preparePage(deps: PageReleaseDeps, task: PageTask): Promis
         onDemand: deps.dataOf(model, task.page),
       }),
   };
-  const priorities = prioritiesFor(task, { ...input, entries });
+  const priorities = prioritiesFor(task, input);
   const { manifest, filesDrawn, hasWaiting } = await prepareRelease(deps, input, {
     previous: task.previous,
     draw: { renderer: deps.renderer, priorities },
@@ -148,22 +147,13 @@ function prioritiesFor(task: PageTask, drawn: DrawnFrom): readonly Priority[] {
   return leavesFigures(task, drawn) ? ['immediate'] : ['immediate', 'deferred'];
 }
 
-interface DrawnFrom {
-  readonly eventKey: string;
-  readonly asOf: EpochMs;
-  readonly access: ReleaseAccess;
-  readonly page: PageKey;
-  readonly entries: readonly FileEntry[];
-}
+type DrawnFrom = Required<Pick<EntriesInput, 'eventKey' | 'asOf' | 'access' | 'page' | 'entries'>>;
 
 /**
  * Whether long-term figures can wait: there is news, no heartbeat is due, and no file disappears. Files that mention removed
  * things are never left for later, nor are files that were rendered for other access rules.
  */
-function leavesFigures(
-  { previous, comparesAll }: PageTask,
-  { eventKey, asOf, access, page, entries }: DrawnFrom,
-): boolean {
+function leavesFigures({ previous, comparesAll }: PageTask, { eventKey, asOf, access, page, entries }: DrawnFrom) {
   if (comparesAll || previous === null || previous.access !== access || releasePage(previous) !== page) return false;
   if (previous.eventKey === eventKey && previous.asOf !== asOf) return false;
   const kept = entries.filter(({ path }) => previous.files[path] !== undefined);
@@ -186,10 +176,7 @@ function releaseAccess({ definition: { slug, access } }: ResolvedPage): ReleaseA
 }
 
 /** Where the log of a page is continued. */
-export function logPlace(
-  { settings, asOf }: PageModel,
-  { page, state }: Pick<PageTask, 'page' | 'state'>,
-): Omit<LoggedRelease, 'event'> {
+export function logPlace({ settings, asOf }: PageModel, { page, state }: Pick<PageTask, 'page' | 'state'>) {
   const { key } = page.identity;
   return { page: key, origin: logOrigin(settings.url, key), revision: state.revision, at: asOf };
 }
@@ -224,9 +211,8 @@ function logDeps(
   };
 }
 
-interface EntriesInput extends Omit<ReleaseInput, 'files' | 'data'> {
+interface EntriesInput extends Omit<ReleaseInput, 'files'> {
   readonly entries: readonly FileEntry[];
-  readonly data: () => string;
   /** The page's log, which the release continues; absent: it has none. */
   readonly log?: LoggedRelease;
 }

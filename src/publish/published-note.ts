@@ -38,7 +38,6 @@ const NoteSchema = z.object({
   ),
 });
 type PublishedNote = z.output<typeof NoteSchema>;
-type NotedPage = PublishedNote['pages'][string];
 
 /** Reads the record of the last process; null: there is none that can be read. */
 function readPublishedNote({ published }: ReleaseFolders): PublishedNote | null {
@@ -64,11 +63,7 @@ export async function notedRevision(store: Store, folders: ReleaseFolders): Prom
  * Returns the pages that match the record.
  * @param since as `notedRevision` returned it
  */
-export function notedPages(
-  folders: ReleaseFolders,
-  state: SiteState,
-  { version, since }: Noting,
-): ReadonlyMap<string, NotedPage> {
+export function notedPages(folders: ReleaseFolders, state: SiteState, { version, since }: Noting) {
   const note = since === null ? null : readPublishedNote(folders);
   if (note === null || note.version !== version || note.revision !== since) return new Map();
   const keyOf = noteKeys(state);

@@ -19,8 +19,7 @@ import {
   POOL_PAGES_MIN,
   type WorkerPool,
 } from './page-publisher.ts';
-import type { PublishControl } from './publish-control.ts';
-import { type PageReport, type PublishReport, pageReport } from './publish-control.ts';
+import { type PageReport, type PublishControl, type PublishReport, pageReport } from './publish-control.ts';
 import { type Noting, notedPages, noteKeys, writePublishedNote } from './published-note.ts';
 import { closePages, heldRelease, removeOrphans } from './releases/clean.ts';
 import { DISK, type Disk } from './releases/disk.ts';
@@ -28,8 +27,7 @@ import { currentNumber, namesIn, publishedSlugs, SITE_SLUG } from './releases/fo
 import { createReleasePages } from './releases/manifest.ts';
 import { closeGated } from './releases/modes.ts';
 import type { PageSummary } from './releases/release-data.ts';
-import type { Fence } from './releases/switch.ts';
-import { withdraw } from './releases/switch.ts';
+import { type Fence, withdraw } from './releases/switch.ts';
 import { withoutVariants } from './releases/variants.ts';
 import { createSitePublisher, type ListSiteFiles, type SitePublisher } from './site-release.ts';
 
@@ -53,19 +51,7 @@ export interface PublisherOptions extends Omit<PagePublisherDeps, 'disk' | 'onSw
   readonly onError: (error: unknown) => void;
 }
 
-export interface Publisher {
-  /**
-   * Publishes every page that has news or is due. With `slug`, publishes only that page and compares all of its files. An error
-   * on one page doesn't throw. Slow files (images) follow in the background, in releases of their own.
-   */
-  readonly publish: (state: SiteState, request?: { readonly slug?: string }) => Promise<PublishReport>;
-  /** Publishes the site's own files again, even while a run publishes: they mention a page that was closed. */
-  readonly publishSite: (state: SiteState) => Promise<void>;
-  /** Resolves when no background work is left that visitors would notice. */
-  readonly settled: () => Promise<void>;
-  /** Stops background work. The next process continues it. */
-  readonly close: () => Promise<void>;
-}
+export type Publisher = ReturnType<typeof createPublisher>;
 
 /** How often `forgetLost` lists the links. It is most of the cost of a run without news. */
 const LINKS_EVERY_MS = 10_000;
@@ -143,7 +129,7 @@ function nothingPublished(): PublishedState {
 }
 
 /** Makes the publisher; its first run looks at every page. */
-export function createPublisher(init: PublisherOptions): Publisher {
+export function createPublisher(init: PublisherOptions) {
   const options = { ...init, ...init.control, disk: init.disk ?? DISK };
   const pages = createPagePublisher({ ...options, onSwitched: (slug) => background.addOutdated(slug) });
   const inTurn = pLimit(1);
@@ -184,7 +170,11 @@ export function createPublisher(init: PublisherOptions): Publisher {
     site: createSitePublisher(options, pages),
   };
   return {
-    publish: async (state, { slug } = {}) => {
+    /**
+     * Publishes every page that has news or is due. With `slug`, publishes only that page and compares all of its files. An error
+     * on one page doesn't throw. Slow files (images) follow in the background, in releases of their own.
+     */
+    publish: async (state: SiteState, { slug }: { readonly slug?: string } = {}): Promise<PublishReport> => {
       const started = performance.now();
       const isSiteLost = forgetLost(parts);
       const tasks = tasksFor(parts, state, slug);
@@ -203,15 +193,18 @@ export function createPublisher(init: PublisherOptions): Publisher {
       if (performance.now() - memory.notedAt > NOTE_EVERY_MS) noteSoon(parts);
       return { pages: reports, problems, durationMs: performance.now() - started };
     },
-    publishSite: async (state) => {
+    /** Publishes the site's own files again, even while a run publishes: they mention a page that was closed. */
+    publishSite: async (state: SiteState): Promise<void> => {
       const task = async (fence: Fence): Promise<void> => void (await publishSite(parts, { state, fence }));
       if (held === null) return exclusively(task);
       const joining = task(held.fence);
       held.joined.push(joining);
       return joining;
     },
+    /** Resolves when no background work is left that visitors would notice. */
     settled: parts.background.settled,
-    close: async () => {
+    /** Stops background work. The next process continues it. */
+    close: async (): Promise<void> => {
       await parts.background.close();
       await idle();
       await Promise.all(memory.telling);
@@ -453,10 +446,7 @@ async function withdrawOthers({ options, memory }: Parts, { state, fence }: Publ
   return gone.map((slug) => pageReport(slug, 'withdrawn'));
 }
 
-async function publishSite(
-  parts: Parts,
-  { state, fence }: Pick<PublishRun, 'state' | 'fence'>,
-): Promise<PageReport | null> {
+async function publishSite(parts: Parts, { state, fence }: Pick<PublishRun, 'state' | 'fence'>) {
   parts.memory.siteWaits = null;
   try {
     const report = await parts.site.publish(state, fence, (page) => knownPage(parts.memory, page)?.summary ?? null);

@@ -40,11 +40,7 @@ export function createSitePublisher(
 
   let last: Promise<unknown> = Promise.resolve();
 
-  async function publish(
-    state: SiteState,
-    fence: Fence,
-    findSummary: (page: ResolvedPage) => PageSummary | null,
-  ): Promise<PageReport | null> {
+  async function publish(state: SiteState, fence: Fence, findSummary: (page: ResolvedPage) => PageSummary | null) {
     const started = performance.now();
     const listed = state.resolved.pages.flatMap((page) => {
       const summary = findSummary(page) ?? publishedSummary(deps, page);
@@ -109,10 +105,7 @@ function listNews({ definition, settings, state, since }: ListedPage): unknown {
 }
 
 /** The summary in the served release of a page that this process hasn't published yet. Null: the index leaves the page out. */
-function publishedSummary(
-  { folders }: PageReleaseDeps,
-  { definition: { slug }, identity }: ResolvedPage,
-): PageSummary | null {
+function publishedSummary({ folders }: PageReleaseDeps, { definition: { slug }, identity }: ResolvedPage) {
   const manifest = currentManifest(folders, slug);
   if (manifest === null || releasePage(manifest) !== identity.key) return null;
   const { number } = manifest;

@@ -8,15 +8,9 @@ import type { Service } from './services.ts';
 
 export type WorldPage = ReturnType<typeof createPages>[number];
 
-interface PagePlan {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
+interface PagePlan extends Readonly<Omit<(typeof acme.pages)[number], 'description' | 'accessType'>> {
   readonly description: string | null;
   readonly accessType: 'public' | 'password' | 'email-domain';
-  readonly emailDomains: readonly string[];
-  readonly groups: readonly { readonly id: number; readonly name: string; readonly services: readonly number[] }[];
-  readonly loose: readonly number[];
 }
 
 /** The services of the large page, after those that have names: each product in each region. */

@@ -178,13 +178,7 @@ function uptimeRecord(world: World, service: Service, days: number, now: EpochMs
 }
 
 /** The newest checks first. The document does not show this record; the fields are ours. */
-function logRecords(
-  world: World,
-  service: Service,
-  limit: number,
-  now: EpochMs,
-  naive: (at: EpochMs) => string,
-): ServerMonitorRecord[] {
+function logRecords(world: World, service: Service, limit: number, now: EpochMs, naive: (at: EpochMs) => string) {
   const last = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   return Array.from({ length: limit }, (_, index) => {
     const at = toEpochMs(last - index * MINUTE_MS);

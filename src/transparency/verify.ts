@@ -138,12 +138,7 @@ async function readText(read: ReadFile, path: string): Promise<string | null> {
 }
 
 /** The key that signed the checkpoint. Null: none that the page names. */
-async function checkKey(
-  { read, siteKeys }: VerifyOptions,
-  note: string,
-  faults: string[],
-  notes: string[],
-): Promise<string | null> {
+async function checkKey({ read, siteKeys }: VerifyOptions, note: string, faults: string[], notes: string[]) {
   const named = parseJson(KeyFileSchema, (await readText(read, KEY_PATH)) ?? '')?.keys ?? [];
   const signer = named.find((candidate) => {
     const key = parseKey(candidate);

@@ -119,10 +119,7 @@ export async function witnessDigest(reader: Reader): Promise<string> {
   return rows.length === 0 ? '' : hash('sha256', JSON.stringify(rows));
 }
 
-export async function writeRecord(
-  database: Database,
-  { kind, url, at, text, head = null }: WitnessRecord,
-): Promise<void> {
+export async function writeRecord(database: Database, { kind, url, at, text, head = null }: WitnessRecord) {
   await database.transaction(async (tx) => {
     const [before] = await tx.all('SELECT text FROM witness_record WHERE kind = ? AND url = ?', [kind, url]);
     // Pages show the results of their witnesses.

@@ -9,7 +9,7 @@ import { escapeMarkup } from '../../model/scalars.ts';
 import { once } from '../../once.ts';
 import { isDrawable } from '../../views/badges/drawable.ts';
 import { type Canvas, fill } from '../canvas.ts';
-import { type Faces, facesFor } from './faces.ts';
+import { type Box, type BoxStyle, type Faces, facesFor } from './faces.ts';
 import { cleanText, textDirection } from './text.ts';
 
 /** The outlines that satori draws, rewritten as ours are: relative, in whole tenths of a pixel. */
@@ -79,18 +79,10 @@ function drawText({ text, edge, x, top, size, weight, colour }: CardLine, canvas
   return `<text${fill(colour, canvas)} x="${x}" y="${top + size}" text-anchor="${anchor}" direction="${direction}" ${font}>${escapeMarkup(text)}</text>`;
 }
 
-type Style = Readonly<Record<string, string | number>>;
-
-/** An element as satori takes it, without JSX. */
-interface Box {
-  readonly type: 'div';
-  readonly props: { readonly style: Style; readonly children: string | readonly Box[] };
-}
-
 /** Every line is given its own number as its colour, to be told by it in what satori gives back. */
 function layOut(lines: readonly CardLine[], { width, height }: { width: number; height: number }, faces: Faces): Box {
   const children = lines.map(({ text, edge, x, top, size, weight, width: room }, index): Box => {
-    const style: Style = {
+    const style: BoxStyle = {
       display: 'block',
       position: 'absolute',
       top,

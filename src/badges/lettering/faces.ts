@@ -6,6 +6,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import type { Font } from 'satori';
 
 const { resolve } = createRequire(import.meta.url);
@@ -19,15 +20,23 @@ export interface Faces {
   readonly families: string;
 }
 
+export type BoxStyle = Readonly<Record<string, string | number>>;
+
+/** An element as satori takes it, without JSX. */
+export interface Box {
+  readonly type: 'div';
+  readonly props: { readonly style: BoxStyle; readonly children: string | readonly Box[] };
+}
+
 const known = new Map<string, Promise<Font>>();
 
 /** Read once: satori keeps what it learned of a font by the identity of its bytes. */
-function font(name: string, weight: Required<Font>['weight'], read: () => Promise<Buffer>): Promise<Font> {
+function font(name: string, weight: Required<Font>['weight'], file: () => string): Promise<Font> {
   return known.getOrInsertComputed(`${name} ${weight}`, async () => ({
     name,
     weight,
     style: 'normal',
-    data: await read(),
+    data: await readFile(file()),
   }));
 }
 
@@ -36,9 +45,7 @@ function inter(): Promise<Font[]> {
   return Promise.all(
     SUBSETS.flatMap((subset) =>
       INTER_WEIGHTS.map((weight) =>
-        font(`inter-${subset}`, weight, () =>
-          readFile(resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`)),
-        ),
+        font(`inter-${subset}`, weight, () => resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`)),
       ),
     ),
   );
@@ -48,67 +55,49 @@ function inter(): Promise<Font[]> {
 const SCRIPTS: readonly { readonly letters: RegExp; readonly load: () => Promise<Font> }[] = [
   {
     letters: /[\u0600-\u06ff]/,
-    load: () => font('amiri', 700, () => readFile(resolve('@fontsource/amiri/files/amiri-arabic-700-normal.woff'))),
+    load: () => font('amiri', 700, () => resolve('@fontsource/amiri/files/amiri-arabic-700-normal.woff')),
   },
   {
     letters: /[\u0590-\u05ff]/,
     load: () =>
       font('hebrew', 600, () =>
-        readFile(resolve('@fontsource/noto-serif-hebrew/files/noto-serif-hebrew-hebrew-600-normal.woff')),
+        resolve('@fontsource/noto-serif-hebrew/files/noto-serif-hebrew-hebrew-600-normal.woff'),
       ),
   },
   {
     letters: /[\u0e00-\u0e7f]/,
     load: () =>
-      font('thai', 600, () =>
-        readFile(resolve('@fontsource/noto-serif-thai/files/noto-serif-thai-thai-600-normal.woff')),
-      ),
+      font('thai', 600, () => resolve('@fontsource/noto-serif-thai/files/noto-serif-thai-thai-600-normal.woff')),
   },
   {
     letters: /[\u0900-\u097f]/,
     load: () =>
       font('devanagari', 600, () =>
-        readFile(resolve('@fontsource/noto-serif-devanagari/files/noto-serif-devanagari-devanagari-600-normal.woff')),
+        resolve('@fontsource/noto-serif-devanagari/files/noto-serif-devanagari-devanagari-600-normal.woff'),
       ),
   },
 ];
 
 const EAST_ASIAN = /[\u3000-\u30ff\uff00-\uff5e\p{Script=Han}]/gu;
 
-/** A font in slices of a hundred characters or so; `unicode.json` of its package says which are where. */
-interface SlicedFont {
-  readonly family: string;
-  readonly ranges: () => Promise<Buffer>;
-  readonly slice: (name: string) => Promise<Buffer>;
-}
-
-const JAPANESE: SlicedFont = {
-  family: 'hina-mincho',
-  ranges: () => readFile(resolve('@fontsource/hina-mincho/unicode.json')),
-  slice: (name) => readFile(resolve(`@fontsource/hina-mincho/files/hina-mincho-${name}-400-normal.woff`)),
-};
-const CHINESE: SlicedFont = {
-  family: 'zcool-xiaowei',
-  ranges: () => readFile(resolve('@fontsource/zcool-xiaowei/unicode.json')),
-  slice: (name) => readFile(resolve(`@fontsource/zcool-xiaowei/files/zcool-xiaowei-${name}-400-normal.woff`)),
-};
-
 const HANGUL = /[\u3131-\u318e\uac00-\ud7a3]/gu;
-const KOREAN: SlicedFont = {
-  family: 'song-myung',
-  ranges: () => readFile(resolve('@fontsource/song-myung/unicode.json')),
-  slice: (name) => readFile(resolve(`@fontsource/song-myung/files/song-myung-${name}-400-normal.woff`)),
-};
 
-async function slicesFor(characters: readonly string[], { family, ranges, slice }: SlicedFont): Promise<Font[]> {
-  const known: Readonly<Record<string, string>> = JSON.parse((await ranges()).toString('utf8'));
+// Fonts in slices of a hundred characters or so, by the file that says which are where. Each is named like its package.
+const JAPANESE = () => resolve('@fontsource/hina-mincho/unicode.json');
+const CHINESE = () => resolve('@fontsource/zcool-xiaowei/unicode.json');
+const KOREAN = () => resolve('@fontsource/song-myung/unicode.json');
+
+async function slicesFor(characters: readonly string[], findRanges: () => string): Promise<Font[]> {
+  const ranges = findRanges();
+  const family = basename(dirname(ranges));
+  const known: Readonly<Record<string, string>> = JSON.parse(await readFile(ranges, 'utf8'));
   const wanted = Object.entries(known).filter(([, range]) =>
     characters.some((one) => isInRange(range, one.codePointAt(0) ?? 0)),
   );
   return Promise.all(
     wanted.map(([key]) => {
       const name = key.replace(/[[\]]/g, '');
-      return font(`${family}-${name}`, 400, () => slice(name));
+      return font(`${family}-${name}`, 400, () => join(dirname(ranges), `files/${family}-${name}-400-normal.woff`));
     }),
   );
 }

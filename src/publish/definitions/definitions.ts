@@ -403,11 +403,7 @@ function findBase(config: PageConfig, pages: readonly PageDefinition[]): PageDef
   return pages.find((page) => page.slug === slug && upstreamOfPage(page) === upstream) ?? null;
 }
 
-function missingBase(
-  config: PageConfig,
-  pages: readonly PageDefinition[],
-  undecidedUpstreams: ReadonlySet<string>,
-): string {
+function missingBase(config: PageConfig, pages: readonly PageDefinition[], undecidedUpstreams: ReadonlySet<string>) {
   const { upstream, slug } = readFrom(config);
   if (undecidedUpstreams.has(upstream))
     return `Waiting for ${upstream} to list its pages. Until then, this page is withheld.`;

@@ -2,7 +2,7 @@
 
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate } from '../../model/access.ts';
-import type { ComponentDefinition, GroupDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
+import type { ComponentDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
 import type { PlacedComponent } from '../../store/written/components.ts';
 import { hasWords } from '../../views/words/index.ts';
 import { configuredAccess } from '../releases/clean.ts';
@@ -56,10 +56,7 @@ function stated(own: string | null | undefined, upstream: string | null | undefi
 }
 
 /** The most private access rule of the two. With two lists of domains, only domains on both are allowed. */
-function effectiveGate(
-  config: Configured,
-  base: PageDefinition | null,
-): Pick<PageDefinition, 'access' | 'emailDomains' | 'addresses' | 'oidc'> {
+function effectiveGate(config: Configured, base: PageDefinition | null) {
   const own = config.auth_email_domains?.map((domain) => domain.toLowerCase());
   const theirAccess = base?.access ?? 'public';
   const theirs = base !== null && base.emailDomains.length > 0 ? base.emailDomains : null;
@@ -170,10 +167,7 @@ const STEP = 2 ** -20;
  * A group is placed by its own `order`. Without one, it is placed where its first component is, and never before a group that
  * is listed earlier.
  */
-function placedGroups(
-  groups: NonNullable<PageConfig['groups']>,
-  components: readonly ComponentDefinition[],
-): GroupDefinition[] {
+function placedGroups(groups: NonNullable<PageConfig['groups']>, components: readonly ComponentDefinition[]) {
   let last = Number.NEGATIVE_INFINITY;
   return groups.map(({ id, name, names, order: own, default_open: defaultOpen, counts }) => {
     const first = components.filter(({ groupId }) => groupId === id).map(({ order }) => order);

@@ -111,12 +111,7 @@ function pageReferences(page: PageConfig, place: string, known: KnownNames): Unk
   return found;
 }
 
-function monitorFaults(
-  place: string,
-  id: string,
-  { upstreams, monitors }: KnownNames,
-  isPast = false,
-): UnknownReference[] {
+function monitorFaults(place: string, id: string, { upstreams, monitors }: KnownNames, isPast = false) {
   const upstream = upstreamOf(id as MonitorId);
   if (!upstreams.includes(upstream))
     return [fault(place, `There is no upstream ${upstream} (${id}).${suggestion(upstream, upstreams)}`, isPast)];
@@ -173,12 +168,7 @@ function subjectFaults(
 }
 
 /** @param id  of a page definition, or a slug */
-function pageFaults(
-  place: string,
-  id: string,
-  { drafts, slugs, hasAllPages }: KnownNames,
-  isPast = false,
-): UnknownReference[] {
+function pageFaults(place: string, id: string, { drafts, slugs, hasAllPages }: KnownNames, isPast = false) {
   const name = asWritten(id);
   if (!hasAllPages || slugs.has(name) || drafts.some(({ definition }) => definition.id === id)) return [];
   return [fault(place, `There is no page ${name}.${suggestion(name, slugs)}`, isPast)];

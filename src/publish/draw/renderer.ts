@@ -94,12 +94,7 @@ function encodeParts(parts: readonly string[]): Uint8Array {
   return bytes;
 }
 
-async function drawn(
-  built: Built,
-  handed: Handed,
-  hasFiles: boolean,
-  placeOf: (error: unknown) => string | null,
-): Promise<DrawnPage> {
+async function drawn(built: Built, handed: Handed, hasFiles: boolean, placeOf: (error: unknown) => string | null) {
   try {
     return await built.draw(handed, hasFiles);
   } catch (error) {

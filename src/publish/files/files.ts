@@ -164,11 +164,7 @@ const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
  * @param pageUrl  with a slash at the end
  * @param files  all other files of the page
  */
-function redirectFiles(
-  redirects: Readonly<Record<string, string>>,
-  pageUrl: string,
-  files: readonly FileEntry[],
-): FileEntry[] {
+function redirectFiles(redirects: Readonly<Record<string, string>>, pageUrl: string, files: readonly FileEntry[]) {
   // Most pages have none, and collecting the places of all files costs as much as rendering one.
   if (Object.keys(redirects).length === 0) return [];
   const taken = new Set(files.map(({ path }) => path));

@@ -172,10 +172,7 @@ function monthOfReport(model: PageModel, month: string) {
 }
 
 /** Groups events by subject or month. Each appears once below each of its keys, in the original order. */
-function groupedBy<Event>(
-  events: readonly Event[],
-  keysOf: (event: Event) => readonly string[],
-): ReadonlyMap<string, readonly Event[]> {
+function groupedBy<Event>(events: readonly Event[], keysOf: (event: Event) => readonly string[]) {
   const groups = new Map<string, Event[]>();
   for (const event of events) for (const key of new Set(keysOf(event))) groups.getOrInsert(key, []).push(event);
   return groups;

@@ -3,7 +3,7 @@
  * the same on every machine; signs and days are drawn directly. The libraries are loaded when the first image is drawn.
  */
 
-import { type Faces, facesFor } from '../../badges/lettering/faces.ts';
+import { type Box, type BoxStyle, type Faces, facesFor } from '../../badges/lettering/faces.ts';
 import { type Colour, toHex, WHITE } from '../../looks/colour.ts';
 import { PRESET_LOOKS } from '../../looks/presets.ts';
 import { LOOKS } from '../../looks/states.ts';
@@ -45,17 +45,9 @@ const libraries = once(async () => {
 
 const isRightToLeft = ({ locale }: SocialView): boolean => localeDirection(locale) === 'rtl';
 
-type Style = Readonly<Record<string, string | number>>;
+const ONE_LINE: BoxStyle = { display: 'block', whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' };
 
-const ONE_LINE: Style = { display: 'block', whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' };
-
-/** An element for satori, without JSX. */
-interface Box {
-  readonly type: 'div';
-  readonly props: { readonly style: Style; readonly children: string | readonly Box[] };
-}
-
-function box(style: Style, children: Box['props']['children']): Box {
+function box(style: BoxStyle, children: Box['props']['children']): Box {
   return { type: 'div', props: { style: { display: 'flex', ...style }, children } };
 }
 

@@ -120,11 +120,7 @@ function toKnownIcon(row: Row): KnownIcon {
 }
 
 /** If fetching fails, the last good icon stays. */
-async function remember(
-  tx: Writer,
-  wanted: readonly WantedIcon[],
-  { askedAt, png, refusal }: KnownIcon,
-): Promise<void> {
+async function remember(tx: Writer, wanted: readonly WantedIcon[], { askedAt, png, refusal }: KnownIcon) {
   await tx.runMany(
     `INSERT INTO icon (page, address, asked_at, png, refusal) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (page, address) DO UPDATE SET asked_at = excluded.asked_at, png = COALESCE(excluded.png, icon.png),
@@ -230,10 +226,7 @@ function svgFault(data: Buffer, text: string): string | null {
   return null;
 }
 
-function wrapped(
-  data: Buffer,
-  { type, size: { width, height } }: NonNullable<ReturnType<typeof decodePixels>>,
-): string {
+function wrapped(data: Buffer, { type, size: { width, height } }: NonNullable<ReturnType<typeof decodePixels>>) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${width}" height="${height}" href="data:image/${type};base64,${data.toString('base64')}"/></svg>`;
 }
 

@@ -77,10 +77,7 @@ export function servedRelease(folders: ReleaseFolders, slug: string): ServedRele
 }
 
 /** The same of many pages, by slug, for answers that must not wait for a disk that hangs. */
-export async function readServed(
-  folders: ReleaseFolders,
-  slugs: readonly string[],
-): Promise<ReadonlyMap<string, ServedRelease>> {
+export async function readServed(folders: ReleaseFolders, slugs: readonly string[]) {
   const served = new Map<string, ServedRelease>();
   for (const slug of slugs)
     for (const { place, isPublic } of listLinks(folders, slug)) {

@@ -118,11 +118,7 @@ export function readReleaseData(folders: ReleaseFolders, slug: string, number: n
 }
 
 /** The same, for answers that must not wait for a disk that hangs. */
-export async function loadReleaseData(
-  folders: ReleaseFolders,
-  slug: string,
-  number: number,
-): Promise<ReleaseData | null> {
+export async function loadReleaseData(folders: ReleaseFolders, slug: string, number: number) {
   try {
     return parse(await readFile(dataFile(folders, slug, number)));
   } catch {

@@ -6,14 +6,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
 import type { Batch } from './disk.ts';
 import { filesFolder, namesIn, type Place, poolFolder, releaseFolder, releaseNumbers } from './folders.ts';
-import {
-  type FileRecord,
-  filePlaces,
-  isWorthCompressing,
-  type Manifest,
-  type ReleaseAccess,
-  variantSuffix,
-} from './manifest.ts';
+import { type FileRecord, filePlaces, isWorthCompressing, type Manifest, variantSuffix } from './manifest.ts';
 import { chooseModes, type Modes, makePageFolders, setModes } from './modes.ts';
 
 /** One file to be in the release. */
@@ -37,14 +30,10 @@ export interface DrawnFile {
   readonly sha256: string;
 }
 
-export interface ReleaseInput {
-  readonly slug: string;
+export interface ReleaseInput
+  extends Readonly<Pick<Manifest, 'slug' | 'access' | 'asOf' | 'eventKey' | 'customDomain'>> {
   /** The page that it is of. Default: the first that had the slug. */
   readonly page?: PageKey;
-  readonly access: ReleaseAccess;
-  readonly asOf: number;
-  readonly eventKey: string;
-  readonly customDomain: string | null;
   /** As in the manifest. */
   readonly locales?: readonly string[] | undefined;
   /** Default: null. */
@@ -104,7 +93,8 @@ export async function writeRelease(
   const made: string[] = [];
   try {
     const manifest = writeFiles(writing, made);
-    if (previous !== null && isGated(previous) !== isGated(input)) setModes({ disk, folders }, manifest);
+    if (previous !== null && (previous.access === 'public') !== (input.access === 'public'))
+      setModes({ disk, folders }, manifest);
     batch.touch(releaseFolder(folders, input.slug, number));
     batch.touch(dirname(pool));
     batch.touch(pool);
@@ -118,10 +108,6 @@ export async function writeRelease(
     discard(writing, made);
     throw error;
   }
-}
-
-function isGated({ access }: Pick<ReleaseInput, 'access'>): boolean {
-  return access !== 'public';
 }
 
 /** Removes what was written. What can't be removed is cleaned up at the next start. */
@@ -185,7 +171,7 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     for (const file of node.files) {
       const place = `${target}/${lastName(file.path)}`;
       if (file.drawn === null) links.push(() => records.set(file.path, linkFile(writing, file, place)));
-      else records.set(file.path, writeFile(writing, { path: file.path, drawn: file.drawn }, place));
+      else records.set(file.path, writeFile(writing, file.path, file.drawn, place));
     }
     links.push(() => {
       for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
@@ -237,11 +223,7 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function writeFile(
-  { batch, modes }: Writing,
-  { path, drawn }: { readonly path: string; readonly drawn: DrawnFile },
-  target: string,
-): FileRecord {
+function writeFile({ batch, modes }: Writing, path: string, drawn: DrawnFile, target: string): FileRecord {
   const { key, contentType, csp, location, body, sha256 } = drawn;
   const fault = faultOfBody(contentType, body);
   if (fault !== null) throw new Error(`${path} ${fault}`);

@@ -8,8 +8,7 @@
 import pLimit from 'p-limit';
 import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { SITE_SLUG } from '../releases/folders.ts';
-import type { SiteKey } from './ledger.ts';
-import { HOME_SLUG, readLedger } from './ledger.ts';
+import { HOME_SLUG, readLedger, type SiteKey } from './ledger.ts';
 import { forEachLimited, LEDGER_HEADERS, type ObjectStore } from './object-store.ts';
 import { type ContentEncoding, NoLongerPublicError } from './static-file.ts';
 import type { StaticListing, StaticPage } from './static-listing.ts';

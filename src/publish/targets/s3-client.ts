@@ -64,40 +64,33 @@ interface S3Request {
 }
 
 export function createS3Client(options: S3Options, deps: S3Deps) {
-  const limits = { ...S3_LIMITS, ...deps.limits };
-  // For messages.
-  const place = `s3://${options.bucket}`;
   const stopping = new AbortController();
-  const agent = createDispatcher({
-    ...limits,
-    headersMs: limits.totalMs,
-    idleMs: limits.totalMs,
-    ca: options.ca,
-    proxy: deps.proxy,
-  });
-  // Derived keys by day, the only expensive step of signing.
-  const keys = new Map<string, ArrayBuffer>();
-  const context: S3Context = { options, deps, limits, place, agent, stopping: stopping.signal, keys };
+  const context = openContext(options, deps, stopping.signal);
   return {
-    place,
+    place: context.place,
     /** @throws TARGET_UNREACHABLE, TARGET_REFUSED, TARGET_BUSY (412, 409) */
     request: (request: S3Request) => requestWithRetries(context, request),
     /** Aborts requests; nothing is retried. */
     close: async () => {
       stopping.abort();
-      await agent.destroy();
+      await context.agent.destroy();
     },
   };
 }
 
-interface S3Context {
-  readonly options: S3Options;
-  readonly deps: S3Deps;
-  readonly limits: typeof S3_LIMITS;
-  readonly place: string;
-  readonly agent: Dispatcher;
-  readonly stopping: AbortSignal;
-  readonly keys: Map<string, ArrayBuffer>;
+type S3Context = ReturnType<typeof openContext>;
+
+function openContext(options: S3Options, deps: S3Deps, stopping: AbortSignal) {
+  const limits = { ...S3_LIMITS, ...deps.limits };
+  const { totalMs } = limits;
+  return {
+    ...{ options, deps, limits, stopping },
+    // For messages.
+    place: `s3://${options.bucket}`,
+    agent: createDispatcher({ ...limits, headersMs: totalMs, idleMs: totalMs, ca: options.ca, proxy: deps.proxy }),
+    // Derived keys by day, the only expensive step of signing.
+    keys: new Map<string, ArrayBuffer>(),
+  };
 }
 
 async function requestWithRetries(context: S3Context, request: S3Request) {
@@ -140,10 +133,7 @@ async function tryOnce(context: S3Context, request: S3Request) {
   }
 }
 
-async function signed(
-  { options, deps, keys }: S3Context,
-  { method, key, headers = {}, body }: S3Request,
-): Promise<{ origin: string } & Dispatcher.RequestOptions> {
+async function signed({ options, deps, keys }: S3Context, { method, key, headers = {}, body }: S3Request) {
   const url = objectAddress(options, key);
   const signer = new AwsV4Signer({
     method,
@@ -188,11 +178,7 @@ export function objectAddress(
   return url;
 }
 
-async function readAnswer(
-  { body }: Dispatcher.ResponseData,
-  { place, setting, method }: Asked,
-  bytesMax: number,
-): Promise<Buffer> {
+async function readAnswer({ body }: Dispatcher.ResponseData, { place, setting, method }: Asked, bytesMax: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {

@@ -153,11 +153,7 @@ export function createTaker(deps: TakeDeps) {
 }
 
 /** Copies the files that no request has needed yet. */
-async function fillReleases(
-  { files, locals }: Copies,
-  onError: TakeDeps['onError'],
-  isClosed: () => boolean,
-): Promise<void> {
+async function fillReleases({ files, locals }: Copies, onError: TakeDeps['onError'], isClosed: () => boolean) {
   // First `index.html` of every page, which visitors see first.
   const missing = (): [string, Local][] => [...locals].filter(([, { isWhole }]) => !isWhole);
   await pLimit(CONCURRENCY).map(missing(), ([, { manifest }]) =>

@@ -141,12 +141,7 @@ async function uploadFiles(run: TargetRun, { slug, files: list }: StaticPage): P
   return files.length;
 }
 
-async function putAll(
-  run: TargetRun,
-  missing: readonly StaticFile[],
-  there: PageFiles,
-  note: () => Promise<void>,
-): Promise<void> {
+async function putAll(run: TargetRun, missing: readonly StaticFile[], there: PageFiles, note: () => Promise<void>) {
   const { concurrency, checkpointFiles, tally } = run;
   for (const stage of STAGES) {
     const files = missing.filter((file) => (file.stage ?? 'data') === stage);

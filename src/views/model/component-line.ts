@@ -153,10 +153,7 @@ function isStale(definition: ComponentDefinition, { sources }: LineInputs): bool
     : findSource(definition, sources)?.isMonitorsStale !== false;
 }
 
-function findSource(
-  { monitor }: ComponentDefinition,
-  sources: readonly SourceFreshness[],
-): SourceFreshness | undefined {
+function findSource({ monitor }: ComponentDefinition, sources: readonly SourceFreshness[]) {
   return monitor === null ? undefined : sources.find(({ upstreamId }) => upstreamId === upstreamOf(monitor));
 }
 

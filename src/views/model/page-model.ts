@@ -151,10 +151,7 @@ function incidentsOnPage({ definition, incidents, asOf }: PageInputs): readonly 
  * since their silence may hide that it is over. Their instants are no newer than `asOf`, so that a pass without news
  * changes no file.
  */
-function relevantSources(
-  { definition, sources, asOf }: PageInputs,
-  incidents: readonly SeenIncident[],
-): readonly SourceFreshness[] {
+function relevantSources({ definition, sources, asOf }: PageInputs, incidents: readonly SeenIncident[]) {
   const [definedBy = ''] = definition.id.split('/');
   const used = new Set([
     definedBy,
@@ -169,10 +166,7 @@ function relevantSources(
 }
 
 /** Without those that only components draw on whose state is no part of the page's. */
-function countedSources(
-  sources: readonly SourceFreshness[],
-  components: readonly ComponentModel[],
-): readonly SourceFreshness[] {
+function countedSources(sources: readonly SourceFreshness[], components: readonly ComponentModel[]) {
   const upstreams = (of: readonly ComponentModel[]): Set<string> =>
     new Set(of.flatMap(({ definition: { monitor } }) => (monitor === null ? [] : [upstreamOf(monitor)])));
   const others = upstreams(components).difference(upstreams(countedComponents(components)));
