@@ -636,6 +636,21 @@ describe('two passes at once', () => {
     await leases.close();
   });
 
+  it('waits on schedule for the lease that a killed process left, since its turn would be lost otherwise', async () => {
+    const leases = createLeases(store.database);
+    const turn = await leases.take('ask/edge');
+    await store.database.transaction(async (tx) =>
+      tx.run("INSERT INTO lease (name, holder, until_at, fence) VALUES ('pass/edge', 'killed', ?, 1)", [
+        (await tx.time()) + 300,
+      ]),
+    );
+    expect(await pass(edge, fine, { leases })).toMatchObject({ kind: 'skipped', cause: 'overlap' });
+    expect(await pass(edge, fine, { leases, turnOf: () => turn, sleep: (ms) => wait(ms) })).toMatchObject({
+      kind: 'ok',
+    });
+    await leases.close();
+  });
+
   /** Somebody else took a lease while this process was paused, and let it run out since. */
   const takeOver = (name: string): Promise<number> =>
     store.database.transaction((tx) =>

@@ -50,7 +50,7 @@ export interface PassOptions {
 
 /** After a webhook, waits for a running pass over the same upstream, which may have read it too early. */
 const HINT_PATIENCE_MS = 20 * SECOND_MS;
-const HINT_STEP_MS = 100;
+const PATIENCE_STEP_MS = 100;
 
 /** Clocks of several nodes differ by less. */
 const SET_BACK_TOLD_MS = 2 * SECOND_MS;
@@ -111,7 +111,10 @@ async function passOver(
     const record = (await deps.store.upstreams()).get(upstream.id) ?? null;
     if (isManual !== true && isTooSoon(upstream, { control, record, startedAt }))
       return idle({ kind: 'skipped', cause: 'waiting', reason: TOO_SOON_REASON });
-    const lease = await takeTurn(upstream.id, deps, { turn, patienceMs: isHinted === true ? HINT_PATIENCE_MS : 0 });
+    // A process that was killed in a pass holds its lease until it expires. Without waiting, this turn would be lost.
+    const turnPatienceMs = turn === undefined ? 0 : deps.leases.ttlMs;
+    const patienceMs = isHinted === true ? HINT_PATIENCE_MS : turnPatienceMs;
+    const lease = await takeTurn(upstream.id, deps, { turn, patienceMs });
     if (lease === null) {
       const isLost = turn !== undefined && !(await isHeld(database, turn));
       return idle(isLost ? ELSEWHERE : OVERLAP);
@@ -137,8 +140,8 @@ async function takeTurn(
 ): Promise<Lease | null> {
   const name = `pass/${upstreamId}`;
   let lease = await leases.take(name, turn);
-  for (let leftMs = patienceMs; lease === null && leftMs > 0 && signal?.aborted !== true; leftMs -= HINT_STEP_MS) {
-    await sleep(HINT_STEP_MS);
+  for (let leftMs = patienceMs; lease === null && leftMs > 0 && signal?.aborted !== true; leftMs -= PATIENCE_STEP_MS) {
+    await sleep(PATIENCE_STEP_MS);
     lease = await leases.take(name, turn);
   }
   return lease;
