@@ -86,9 +86,9 @@ export async function loadRenderer(own: OwnComponents | null = null) {
   };
 }
 
-/** Each in turn, since joining them first makes another copy of a long text. */
+/** Each in turn, since joining them first makes another copy of a long text; not in a pool, since few are shorter than a pool. */
 function encodeParts(parts: readonly string[]): Uint8Array {
-  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
+  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
   let end = 0;
   for (const part of parts) end += bytes.write(part, end);
   return bytes;
