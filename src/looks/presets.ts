@@ -4,16 +4,10 @@
  */
 
 import type { Preset } from '../model/page.ts';
-import type { Colour } from './colour.ts';
-import { ACCENT, colour, INK, LINE, PAPER, QUIET_INK, RAISED } from './colour.ts';
+import { ACCENT, type Colour, colour, INK, LINE, PAPER, QUIET_INK, RAISED } from './colour.ts';
 
-export interface PresetLook {
-  readonly paper: Colour;
-  readonly raised: Colour;
-  readonly ink: Colour;
-  readonly quietInk: Colour;
-  readonly line: Colour;
-  readonly accent: Colour;
+type Ground = 'paper' | 'raised' | 'ink' | 'quietInk' | 'line' | 'accent';
+export interface PresetLook extends Readonly<Record<Ground, Colour>> {
   /** Values of the operator's variables that belong to it: fonts and corners. */
   readonly variables: Readonly<Record<`--pharos-${string}`, string>>;
 }

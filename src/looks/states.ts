@@ -43,15 +43,10 @@ const DIAMOND = 'M10 1.6 18.4 10 10 18.4 1.6 10z';
 const OCTAGON = 'M6.7 2h6.6L18 6.7v6.6L13.3 18H6.7L2 13.3V6.7z';
 const SQUARE = 'M5 2.5h10q2.5 0 2.5 2.5v10q0 2.5-2.5 2.5H5q-2.5 0-2.5-2.5V5q0-2.5 2.5-2.5z';
 
-interface Tones {
-  readonly solid: Colour;
-  readonly bar: Colour;
-  readonly row: Colour;
-  /** Where it is not that of the row. */
-  readonly header?: Colour;
-}
+type Tones = Pick<StateLook, 'solid' | 'bar' | 'row'> & Partial<Pick<StateLook, 'header'>>;
 
-function tones({ solid, bar, row, header = row }: Tones): Omit<StateLook, 'token' | 'letter' | 'shape' | 'height'> {
+/** The header has the colour of the row unless it is given another. */
+function tones({ solid, bar, row, header = row }: Tones) {
   return { solid, text: legibleOn([PAPER, row], solid), bar, header, isLoud: header !== row, row };
 }
 

@@ -1,45 +1,46 @@
 /** Every kind of HTML page and the view it draws: the one list that routes, renderer and publisher share. */
 
-import type { BadgeGalleryView } from './badges/badge-gallery.ts';
-import type { ComponentView } from './component/component.ts';
-import type { VerifyView } from './component/verify.ts';
+import type { badgeGalleryView } from './badges/badge-gallery.ts';
+import type { componentView } from './component/component.ts';
+import type { verifyView } from './component/verify.ts';
 import type { ShellView } from './frame/shell.ts';
-import type { HistoryView } from './history/history.ts';
-import type { UptimeCalendarView } from './history/uptime-calendar.ts';
-import type { IncidentView } from './incident/incident.ts';
-import type { MaintenanceView } from './incident/maintenance.ts';
-import type { LoginView } from './login/login.ts';
-import type { OpsView } from './operators/ops.ts';
-import type { OpsSignInView } from './operators/ops-sign-in.ts';
-import type { OpsWriteView } from './operators/ops-write.ts';
-import type { EmbedView } from './page/embed.ts';
-import type { NotFoundView } from './page/not-found.ts';
-import type { StatusPageView } from './page/status-page.ts';
-import type { ReportIndexView, ReportView } from './report/report.ts';
-import type { IndexOfPagesView } from './site/index-of-pages.ts';
-import type { SubscribeView } from './subscribe/subscribe.ts';
+import type { historyView } from './history/history.ts';
+import type { uptimeCalendarView } from './history/uptime-calendar.ts';
+import type { incidentView } from './incident/incident.ts';
+import type { maintenanceView } from './incident/maintenance.ts';
+import type { loginView } from './login/login.ts';
+import type { opsView } from './operators/ops.ts';
+import type { opsSignInView } from './operators/ops-sign-in.ts';
+import type { opsWriteView } from './operators/ops-write.ts';
+import type { embedView } from './page/embed.ts';
+import type { notFoundView } from './page/not-found.ts';
+import type { statusPageView } from './page/status-page.ts';
+import type { reportIndexView, reportView } from './report/report.ts';
+import type { indexOfPagesView } from './site/index-of-pages.ts';
+import type { subscribeView } from './subscribe/subscribe.ts';
 import { findWords } from './words/index.ts';
 
-export interface ViewByKind {
-  readonly 'badge-gallery': BadgeGalleryView;
-  readonly component: ComponentView;
-  readonly embed: EmbedView;
-  readonly history: HistoryView;
-  readonly incident: IncidentView;
-  readonly 'index-of-pages': IndexOfPagesView;
-  readonly login: LoginView;
-  readonly maintenance: MaintenanceView;
-  readonly 'not-found': NotFoundView;
-  readonly ops: OpsView;
-  readonly 'ops-sign-in': OpsSignInView;
-  readonly 'ops-write': OpsWriteView;
-  readonly report: ReportView;
-  readonly 'report-index': ReportIndexView;
-  readonly 'status-page': StatusPageView;
-  readonly subscribe: SubscribeView;
-  readonly 'uptime-calendar': UptimeCalendarView;
-  readonly verify: VerifyView;
+interface ViewMakers {
+  readonly 'badge-gallery': typeof badgeGalleryView;
+  readonly component: typeof componentView;
+  readonly embed: typeof embedView;
+  readonly history: typeof historyView;
+  readonly incident: typeof incidentView;
+  readonly 'index-of-pages': typeof indexOfPagesView;
+  readonly login: typeof loginView;
+  readonly maintenance: typeof maintenanceView;
+  readonly 'not-found': typeof notFoundView;
+  readonly ops: typeof opsView;
+  readonly 'ops-sign-in': typeof opsSignInView;
+  readonly 'ops-write': typeof opsWriteView;
+  readonly report: typeof reportView;
+  readonly 'report-index': typeof reportIndexView;
+  readonly 'status-page': typeof statusPageView;
+  readonly subscribe: typeof subscribeView;
+  readonly 'uptime-calendar': typeof uptimeCalendarView;
+  readonly verify: typeof verifyView;
 }
+export type ViewByKind = { readonly [Kind in keyof ViewMakers]: ReturnType<ViewMakers[Kind]> };
 
 /** Also the name of the route that draws it. */
 export type ViewKind = keyof ViewByKind;

@@ -30,10 +30,7 @@ export interface HeaderProps {
 }
 
 /** What stands at the end of every page. Its default slot holds how uptime is counted, where a page says that. */
-export interface FooterProps {
-  readonly shell: ShellView;
-  readonly words: Words;
-}
+export type FooterProps = HeaderProps;
 
 /** A component on the status page: an item of a list. */
 export interface ComponentRowProps {

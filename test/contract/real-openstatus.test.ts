@@ -12,7 +12,7 @@ import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import type { UpstreamReport } from '../../src/sync/pass/report.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
-import { type V2Documents, v2Documents } from '../../src/views/v2/documents.ts';
+import { v2Documents } from '../../src/views/v2/documents.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { OPENSTATUS_STEPS } from '../helpers/openstatus-steps.ts';
 import { type Exchange, type Replay, replayKey, startReplay } from '../helpers/replay.ts';
@@ -92,7 +92,7 @@ async function pageOf(state: SiteState, slug: string) {
   return { page, model, documents: v2Documents(model) };
 }
 
-function rowsOf({ summary }: V2Documents): string[] {
+function rowsOf({ summary }: ReturnType<typeof v2Documents>): string[] {
   return summary().components.map(({ name, group, status }) => (group ? `# ${name}` : `${name}: ${status}`));
 }
 

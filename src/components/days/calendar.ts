@@ -1,6 +1,6 @@
 /** Shows the days of the component that is chosen, and goes on doing so in what a refresh brings. */
 
-import { calendarPaths } from '../../views/days/bar-paths.ts';
+import { calendarPaths } from '../../views/days/calendar-paths.ts';
 
 let wanted = '';
 

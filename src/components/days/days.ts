@@ -117,7 +117,7 @@ function dayBox(element: HTMLElement, index: number): DOMRect {
   return new DOMRect(left + column * cell, top + (row + 1) * cell, cell, cell);
 }
 
-/** As `cellAt` in `views/days/bar-paths.ts` has drawn it. */
+/** As `cellAt` in `views/days/calendar-paths.ts` has drawn it. */
 function dayPlace(element: HTMLElement, index: number): Place {
   const cell = index + Number(element.dataset['column'] ?? 0);
   const column = cell % COLUMNS;

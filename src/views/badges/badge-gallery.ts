@@ -7,19 +7,13 @@ import { buildShell, createContext, rootUrl, type ViewContext } from '../frame/s
 import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '../text/addresses.ts';
 import { badgeSnippets } from './snippets.ts';
 
-/** What a badge of one's own is chosen from. The first of each is what is shown at first. */
-export type BadgeBuilderView = BadgeGalleryView['builder'];
-
 /** A name as in addresses, and in the words of the page. */
 export interface NamedChoice {
   readonly name: string;
   readonly text: string;
 }
 
-/** A badge, and texts to copy it. */
-export type BadgeCopyView = ReturnType<typeof badgeCopy>;
-
-/** A badge below a page, by its address without the ending, with what it is of. */
+/** A badge below a page, by its address without the ending, with what it is of, and texts to copy it. */
 export function badgeCopy(
   { model, base }: Pick<ViewContext<PageFrame>, 'model' | 'base'>,
   badge: string,
@@ -45,7 +39,7 @@ export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles }:
   const context = createContext(model, '../');
   const { words } = context;
   const { title } = model.definition;
-  const badgeOf = (path: string, kind: string, ...alt: Pieces): BadgeCopyView =>
+  const badgeOf = (path: string, kind: string, ...alt: Pieces) =>
     badgeCopy(context, `${path}badges/${kind}`, { alt, href: path.startsWith('groups/') ? '' : path });
   const groups = model.groups.filter(({ id }) => model.components.some((one) => one.definition.groupId === id));
   // Their paths end in a slash.
@@ -60,6 +54,7 @@ export function badgeGalleryView(model: PageFrame, { kinds, partKinds, styles }:
       ...{ title: words.galleryTitle, description: words.galleryIntro, path: BADGES_PATH },
       section: 'badges',
     }),
+    // What a badge of one's own is chosen from. The first of each is what is shown at first.
     builder: {
       // With a slash at the end.
       url: absoluteUrl(model, ''),

@@ -99,8 +99,6 @@ interface ComponentInit {
   readonly corrected?: readonly { readonly day: Day; readonly at: EpochMs }[];
 }
 
-export type ComponentView = ReturnType<typeof componentView>;
-
 export function componentView(
   model: ComponentPage,
   component: ComponentModel,

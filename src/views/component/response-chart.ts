@@ -51,10 +51,7 @@ export function buildResponseChart(context: ViewContext<DatedPage>, { responseTi
   return { periods: [first, ...others] as const, latest: milliseconds(context, latest.ms) };
 }
 
-/** One period of the chart. */
-export type ResponsePeriodView = ReturnType<typeof periodView>;
-
-/** @param samples  those of the period, at least one */
+/** One period of the chart. @param samples  those of the period, at least one */
 function periodView(context: ViewContext<DatedPage>, id: ChartPeriod, samples: readonly ResponseTime[]) {
   const { model, words, format } = context;
   const { points, ticks } = PERIODS[id];

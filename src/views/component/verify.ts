@@ -14,8 +14,6 @@ interface VerifyInputs {
   readonly components: readonly Pick<ComponentModel, 'name' | 'lang' | 'definition'>[];
 }
 
-export type VerifyView = ReturnType<typeof verifyView>;
-
 export function verifyView({ frame, log, components }: VerifyInputs) {
   const context = createContext(frame, '../');
   const { words, format, base } = context;

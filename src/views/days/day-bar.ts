@@ -24,15 +24,11 @@ import {
 import type { DatedPage } from '../frame/page-frame.ts';
 import type { ViewContext } from '../frame/shell.ts';
 import type { Format } from '../text/format.ts';
-import { type DayDetail, type DayRun, dayRuns, type IncidentHead } from './day-notes.ts';
+import { type DayDetail, dayRuns, type IncidentHead } from './day-notes.ts';
 
 export const BAR_DAYS = 90;
 
-export interface DayBarView {
-  /** One a day, oldest first. */
-  readonly letters: string;
-  readonly runs: readonly DayRun[];
-}
+export type DayBarView = ReturnType<typeof buildDayBar>;
 
 /** Every page of a site writes the same days, by the few formats that there are. */
 const written = new WeakMap<Format['day'], WeakMap<readonly Day[], readonly string[]>>();
@@ -83,7 +79,7 @@ export function buildDayBar(
   { timeline }: Pick<ComponentModel, 'timeline'>,
   cells: readonly DayCell[],
   incidents: readonly IncidentHead[],
-): DayBarView {
+) {
   const letters = cellLetters(cells);
   const spansOf = packed.getOrInsertComputed(cells, () =>
     cells.map((cell) => packSpans(timeline, cell, settings.timezone)),
@@ -93,6 +89,7 @@ export function buildDayBar(
     const shown = incidents.length === 0 ? NO_INCIDENTS : incidentsOn(cell, incidents);
     return spans === '' && shown.length === 0 ? NOTHING : { spans, incidents: shown };
   });
+  /** One a day, oldest first. */
   return { letters, runs: dayRuns(letters, details) };
 }
 

@@ -9,15 +9,12 @@ import { HISTORY_PATH, historyPath, pathSegment } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 import { impactWord } from '../words/state-words.ts';
 
-/** A page as far as one month of its history is concerned. */
-export interface HistoryPage extends DatedPage {
+/** A page as far as one month of its history is concerned; of events, newest first, at least those that begin in the month. */
+export interface HistoryPage extends DatedPage, Pick<PageModel, 'incidents' | 'maintenances'> {
   /** Months that have a history page, the current one first, without gaps. */
   readonly months: readonly string[];
   /** How many incidents began in each month; none where it is missing. */
   readonly incidentCounts: Readonly<Record<string, number>>;
-  /** Newest first; at least those that begin in the month. */
-  readonly incidents: PageModel['incidents'];
-  readonly maintenances: PageModel['maintenances'];
 }
 
 export type HistoryView = ReturnType<typeof historyView>;
@@ -76,8 +73,6 @@ function listHistoryDays(context: ViewContext<HistoryPage>, window: Interval) {
 }
 
 /** What the month's events can be narrowed down to. Empty where that makes no difference. */
-export type HistoryFilterView = ReturnType<typeof buildFilter>;
-
 function buildFilter({ model, words }: ViewContext<HistoryPage>, days: ReturnType<typeof listHistoryDays>) {
   const events = days.flatMap((day) => day.events);
   const about = new Set(events.flatMap((event) => event.about));

@@ -89,8 +89,6 @@ function monthUptimes(
   });
 }
 
-export type CalendarView = ReturnType<typeof buildCalendar>;
-
 function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[]) {
   const { model, words, format, locale } = context;
   const measured = model.components.map((component) => ({ component, cells: barCells(component, days, model) }));

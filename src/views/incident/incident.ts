@@ -10,10 +10,7 @@ import { afterText, incidentEvent, isOpen as isStillOpen } from './events.ts';
 
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];
 
-/** How far an incident or a maintenance has come: the statuses it went through, and those it has before it. */
-export type PhaseView = ReturnType<typeof listPhases>[number];
-
-/** Each status once, by when it was reached first. Of one that goes on, those that usually follow; none where there is no line. */
+/** How far an incident has come. Each status once, by when it was reached first. Of one that goes on, those that usually follow; none where there is no line. */
 function listPhases(
   { words, format }: ViewContext<PageFrame>,
   { updates, startedAt, status }: PageIncident,

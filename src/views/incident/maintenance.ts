@@ -8,8 +8,6 @@ import { componentPath, historyPath, maintenancePath } from '../text/addresses.t
 import { ruleText } from '../text/format.ts';
 import { maintenanceEvent } from './events.ts';
 
-export type MaintenanceView = ReturnType<typeof maintenanceView>;
-
 /** @param model  settled once the maintenance is over; before that its page follows the clock */
 export function maintenanceView(model: PageFrame & (PageAge | Settled), maintenance: PageMaintenance) {
   const context = createContext(model, '../../');

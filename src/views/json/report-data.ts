@@ -15,6 +15,7 @@ import {
   toIsoOrNull,
   uptimeOf,
 } from '../../model/index.ts';
+import { incidentsByComponent } from '../days/day-bar.ts';
 import { intervalOfMonth } from '../days/months.ts';
 import { isOpen, touches } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
@@ -33,9 +34,7 @@ export function reportDocument(model: PageModel, month: string) {
     const windows = maintenance.windows.filter(({ from, to }) => touches(window, from, to));
     return windows.length === 0 ? [] : [{ maintenance, windows }];
   });
-  const incidentCounts = new Map<string, number>();
-  for (const { componentIds } of incidents)
-    for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
+  const byComponent = incidentsByComponent({ incidents });
   const counted = new Set(countedComponents(model.components));
   const measured = listSections(model).flatMap(({ group, members }) =>
     members.map((component) => ({ group, component, uptime: uptimeOf(component.timeline, window) })),
@@ -55,7 +54,7 @@ export function reportDocument(model: PageModel, month: string) {
     components: measured.map(({ group, component, uptime }) => ({
       ...componentHead(model, component, group?.name),
       uptime: uptimeFigures(uptime, model.settings),
-      incident_count: incidentCounts.get(component.definition.id) ?? 0,
+      incident_count: byComponent.get(component.definition.id)?.length ?? 0,
     })),
     incidents: incidents.map((incident) => incidentEvent(model, window, incident)).reverse(),
     maintenances: maintenances.map((planned) => maintenanceEvent(model, window, planned)).reverse(),

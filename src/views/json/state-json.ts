@@ -1,14 +1,6 @@
 /** `api/state.json`: the present state of a page in a few hundred bytes, and until when a copy of it may be believed. */
 
-import {
-  type EpochMs,
-  type PageModel,
-  type SourceFreshness,
-  type State,
-  toEpochMs,
-  toIso,
-  toIsoOrNull,
-} from '../../model/index.ts';
+import { type PageModel, type SourceFreshness, toEpochMs, toIso, toIsoOrNull } from '../../model/index.ts';
 import { isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
 import { catalogueTag, findWords } from '../words/index.ts';
@@ -18,10 +10,7 @@ import { componentHead, incidentHead, maintenanceHead, pageHead } from './heads.
 /** `api/now.json`: when a page was checked last, which no file drawn at its last change can know. */
 
 /** What it says that stays the same as long as the release does, kept with the release. */
-export interface NowFacts {
-  readonly state: State;
-  /** Of the page's own files. */
-  readonly staleAfter: EpochMs;
+export interface NowFacts extends Pick<PageModel, 'state' | 'staleAfter'> {
   /** Ids of the upstreams that the page draws on. */
   readonly upstreams: readonly string[];
 }

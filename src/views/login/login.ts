@@ -76,8 +76,6 @@ export interface LoginForm {
   readonly submit: string;
 }
 
-export type LoginView = ReturnType<typeof loginView>;
-
 export function loginView(init: LoginInit) {
   const { locale, step, fault, minutes } = init;
   const words = findWords(locale);

@@ -16,8 +16,6 @@ interface OpsSignInInit {
   readonly hasProvider?: boolean;
 }
 
-export type OpsSignInView = ReturnType<typeof opsSignInView>;
-
 /** The form to sign in. */
 export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: OpsSignInInit) {
   const faults: Record<OpsSignInFault, string> = {
@@ -45,6 +43,6 @@ export function opsSignInView({ fault, minutes = 15, up, hasProvider = false }: 
 }
 
 /** Leads on to another address, by itself and by a link. */
-export function opsLeadView(href: string, text: string): OpsSignInView {
+export function opsLeadView(href: string, text: string): ReturnType<typeof opsSignInView> {
   return { ...opsSignInView({ fault: null, up: '../' }), body: null, forms: [], link: { href, text } };
 }

@@ -1,6 +1,6 @@
 /** Where operators write: what is open on a page, one form, and what it would do before it is sent. In English. */
 
-import { buildPlainShell, type ShellView } from '../frame/shell.ts';
+import { buildPlainShell } from '../frame/shell.ts';
 import type { PickerView } from '../picker.ts';
 
 export interface Choice {
@@ -39,9 +39,9 @@ export interface OpenStory {
   } | null;
 }
 
-export interface OpsWriteView {
-  readonly shell: ShellView;
-  readonly heading: string;
+export type OpsWriteView = ReturnType<typeof opsWriteView>;
+
+interface OpsWriteInit {
   readonly notice: string | null;
   /** What is wrong with what was sent; empty: nothing. */
   readonly faults: readonly string[];
@@ -73,7 +73,7 @@ export interface OpsWriteView {
 }
 
 /** The page of an address below `/-/ops`. */
-export function opsWriteView(view: Omit<OpsWriteView, 'shell' | 'heading'>): OpsWriteView {
+export function opsWriteView(view: OpsWriteInit) {
   return {
     ...view,
     shell: buildPlainShell({ locale: 'en', title: 'Write', siteTitle: null, base: '../../' }),

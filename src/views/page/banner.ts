@@ -17,8 +17,6 @@ const ONE_IN_TROUBLE: Partial<Record<State, 'bannerOneDown' | 'bannerOnePartlyDo
   degraded: 'bannerOneDegraded',
 };
 
-export type BannerView = ReturnType<typeof buildBanner>;
-
 /** The state in a sentence, and which components it is about. */
 export function buildBanner(context: ViewContext) {
   const { model, words } = context;

@@ -9,8 +9,6 @@ import { bannerSentence } from '../words/state-words.ts';
 /** A frame is a glance; the rest is on the page. */
 const INCIDENTS_MAX = 3;
 
-export type EmbedView = ReturnType<typeof embedView>;
-
 export function embedView(model: PageModel) {
   const context = createContext(model, '../');
   const sentence = bannerSentence(model.state, context.words);

@@ -5,8 +5,6 @@ import { buildPlainShell, buildShell, createContext } from '../frame/shell.ts';
 import type { OwnLook } from '../frame/theme.ts';
 import { findWords } from '../words/index.ts';
 
-export type NotFoundView = ReturnType<typeof notFoundView>;
-
 /** Below a status page, in its look. Works at any depth, since links are absolute. */
 export function notFoundView(model: PageFrame) {
   const context = createContext(model, model.settings.url);
@@ -29,7 +27,7 @@ interface SiteInit {
 }
 
 /** For addresses below no status page, and for those that must not tell. */
-export function siteNotFoundView(init: SiteInit): NotFoundView {
+export function siteNotFoundView(init: SiteInit): ReturnType<typeof notFoundView> {
   const { locale, base } = init;
   return {
     shell: buildPlainShell({ ...init, title: findWords(locale).notFoundTitle }),

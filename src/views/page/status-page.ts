@@ -20,7 +20,7 @@ import { HISTORY_PATH } from '../text/addresses.ts';
 import { safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
-import { type BannerView, buildBanner, plainText } from './banner.ts';
+import { buildBanner, plainText } from './banner.ts';
 import { buildLongList, sectionViews } from './component-rows.ts';
 
 /** Incidents that are over stay on the page this long. */
@@ -85,7 +85,7 @@ export function statusPageView(model: PageModel) {
 }
 
 /** The sentence at the top has no full stop, what follows has: the one of its language. */
-function describeBanner({ sentence, details }: BannerView): string {
+function describeBanner({ sentence, details }: ReturnType<typeof buildBanner>): string {
   const [first, ...others] = details.map(plainText);
   return first === undefined ? sentence : [`${sentence}${first.slice(-1)}`, first, ...others].join(' ');
 }
@@ -99,8 +99,6 @@ function describe(text: string | null) {
 function originalLang({ definition: { description, descriptions }, settings }: PageModel): string | undefined {
   return textIn(settings, description ?? '', descriptions).lang;
 }
-
-export type AnnouncementView = ReturnType<typeof announcementView>;
 
 function announcementView({ format, model }: ViewContext, announcement: Announcement) {
   const title = textIn(model.settings, announcement.title, announcement.titles);

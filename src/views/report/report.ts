@@ -9,6 +9,7 @@ import {
   type Uptime,
   uptimeOf,
 } from '../../model/index.ts';
+import { incidentsByComponent } from '../days/day-bar.ts';
 import { intervalOfMonth, linkMonths } from '../days/months.ts';
 import type { DatedPage, MeasuredComponent, PageFrame } from '../frame/page-frame.ts';
 import { buildShell, createContext, type LinkView, linkTo, type ViewContext } from '../frame/shell.ts';
@@ -17,18 +18,13 @@ import { countedComponents, countedTexts } from '../model/page-state.ts';
 import { componentPath, REPORTS_PATH, reportPath } from '../text/addresses.ts';
 import { fill } from '../words/index.ts';
 
-/** A page as far as the report of one month is concerned. */
-export interface ReportPage extends DatedPage {
+/** A page as far as the report of one month is concerned; of events, newest first, at least those that touch the month. */
+export interface ReportPage extends DatedPage, Pick<PageModel, 'incidents' | 'maintenances'> {
   /** Months that have a report, newest first. */
   readonly months: readonly string[];
   /** Time lines at least of the month. */
   readonly components: readonly MeasuredComponent[];
-  /** Newest first; at least those that touch the month. */
-  readonly incidents: PageModel['incidents'];
-  readonly maintenances: PageModel['maintenances'];
 }
-
-export type ReportView = ReturnType<typeof reportView>;
 
 /** @param month  `2026-11`; of the current one up to `asOf` */
 export function reportView(model: ReportPage, month: string) {
@@ -67,16 +63,14 @@ function reportRowViews(context: ViewContext<ReportPage>, window: Interval) {
   const { model, base } = context;
   const uptimes = new Map(model.components.map((one) => [one, uptimeOf(one.timeline, window)]));
   const together = combinedUptime(countedComponents(model.components).flatMap((one) => uptimes.get(one) ?? []));
-  const incidentCounts = new Map<string, number>();
   const touching = model.incidents.filter((one) => touches(window, one.startedAt, one.endedAt));
-  for (const { componentIds } of touching)
-    for (const id of componentIds) incidentCounts.set(id, (incidentCounts.get(id) ?? 0) + 1);
+  const byComponent = incidentsByComponent({ incidents: touching });
   return [
     { component: null, cells: reportCells(context, together, touching.length) },
     ...[...uptimes].map(([one, uptime]) => ({
       // Null: all components together.
       component: linkTo(one, base + componentPath(one.definition.id)),
-      cells: reportCells(context, uptime, incidentCounts.get(one.definition.id) ?? 0),
+      cells: reportCells(context, uptime, byComponent.get(one.definition.id)?.length ?? 0),
     })),
   ];
 }
@@ -107,8 +101,6 @@ function eventsWithin(context: ViewContext<ReportPage>, window: Interval) {
     }),
   };
 }
-
-export type ReportIndexView = ReturnType<typeof reportIndexView>;
 
 /** @param months  those that have a report, newest first */
 export function reportIndexView(model: PageFrame, months: readonly string[]) {

@@ -58,8 +58,6 @@ function changedWith(page: V2Page, { updated_at }: V2Component | V2Incident): V2
 /** As many as the original gives. */
 const NEWEST_COUNT = 50;
 
-export type V2Documents = ReturnType<typeof v2Documents>;
-
 /** The documents of one page; each is made when asked for, what they share once. */
 export function v2Documents(model: PageModel) {
   let set: V2ComponentSet | undefined;
@@ -70,12 +68,15 @@ export function v2Documents(model: PageModel) {
   const page = v2Page(model);
   const unresolved = () =>
     model.incidents.filter((incident) => isOpen(incident)).map((incident) => v2Incident(model, components(), incident));
-  const maintenances = (wanted: (maintenance: PageMaintenance) => boolean) =>
-    model.maintenances.filter(wanted).map((maintenance) => v2Maintenance(model, components(), maintenance));
+  const maintenances = (wanted: readonly PageMaintenance['status'][]) =>
+    model.maintenances
+      .filter(({ status }) => wanted.includes(status))
+      .map((maintenance) => v2Maintenance(model, components(), maintenance))
+      .reverse();
   const newest = () =>
     model.maintenances.slice(0, NEWEST_COUNT).map((known) => v2Maintenance(model, components(), known));
-  const upcoming = () => maintenances(isUpcoming).reverse();
-  const active = () => maintenances(isActive).reverse();
+  const upcoming = () => maintenances(['scheduled']);
+  const active = () => maintenances(['in_progress', 'verifying']);
   return {
     summary: () => ({
       page,
@@ -98,14 +99,6 @@ export function v2Documents(model: PageModel) {
     upcoming: () => ({ page, scheduled_maintenances: upcoming() }),
     active: () => ({ page, scheduled_maintenances: active() }),
   };
-}
-
-function isUpcoming({ status }: PageMaintenance): boolean {
-  return status === 'scheduled';
-}
-
-function isActive({ status }: PageMaintenance): boolean {
-  return status === 'in_progress' || status === 'verifying';
 }
 
 type V2Page = ReturnType<typeof v2Page>;

@@ -6,7 +6,7 @@ import { countedComponents } from '../model/page-state.ts';
 
 /** Our seven states in the five words of Statuspage, which has none for "not known": never green, never red. */
 
-const COMPONENT_STATUS: Readonly<Record<State, V2ComponentStatus>> = {
+const COMPONENT_STATUS = {
   operational: 'operational',
   degraded: 'degraded_performance',
   partial_outage: 'partial_outage',
@@ -14,10 +14,10 @@ const COMPONENT_STATUS: Readonly<Record<State, V2ComponentStatus>> = {
   maintenance: 'under_maintenance',
   paused: 'under_maintenance',
   unknown: 'degraded_performance',
-};
+} as const satisfies Record<State, string>;
 
 /** The Statuspage word for a component's state. */
-export function componentStatus(state: State): V2ComponentStatus {
+export function componentStatus(state: State) {
   return COMPONENT_STATUS[state];
 }
 
@@ -39,7 +39,8 @@ export function pageStatus(model: PageModel): V2Status {
   const blended = PAGE_STATUS[model.state];
   const status = blended.indicator === 'none' ? notQuiteOperational(model, blended) : blended;
   if (!model.isStale) return status;
-  return { indicator: atLeastMinor(status.indicator), description: `${status.description} (data may be out of date)` };
+  const indicator = status.indicator === 'none' ? 'minor' : status.indicator;
+  return { indicator, description: `${status.description} (data may be out of date)` };
 }
 
 function notQuiteOperational(model: PageModel, operational: V2Status): V2Status {
@@ -59,18 +60,7 @@ function notQuiteOperational(model: PageModel, operational: V2Status): V2Status 
   return open === undefined ? operational : { indicator: 'minor', description: 'Operational, With an Open Incident' };
 }
 
-function atLeastMinor(indicator: V2Indicator): V2Indicator {
-  return indicator === 'none' ? 'minor' : indicator;
-}
-
-type V2ComponentStatus =
-  | 'operational'
-  | 'degraded_performance'
-  | 'partial_outage'
-  | 'major_outage'
-  | 'under_maintenance';
-type V2Indicator = 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
 interface V2Status {
-  readonly indicator: V2Indicator;
+  readonly indicator: 'none' | 'minor' | 'major' | 'critical' | 'maintenance';
   readonly description: string;
 }
