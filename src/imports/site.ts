@@ -36,14 +36,14 @@ export interface ImportedSite {
   readonly notes: readonly ImportNote[];
 }
 
-export interface ImportedGroup {
+interface ImportedGroup {
   readonly id: string;
   readonly name: string;
   /** Undefined: not given. */
   readonly defaultOpen?: boolean;
 }
 
-export interface ImportedComponent {
+interface ImportedComponent {
   /** Unique on the page. */
   readonly id: string;
   readonly name: string;

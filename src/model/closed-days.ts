@@ -37,7 +37,7 @@ export interface DayChange {
 
 /** Why the figures of a day changed. */
 export const CORRECTION_REASONS = ['reported_later', 'counted_differently', 'history_changed'] as const;
-export type CorrectionReason = (typeof CORRECTION_REASONS)[number];
+type CorrectionReason = (typeof CORRECTION_REASONS)[number];
 
 /** The last UTC day that is final at `asOf`. */
 export function lastClosedDay(asOf: EpochMs): Day {

@@ -24,7 +24,7 @@ export interface Answer {
 }
 
 /** A kind that is reached by HTTP: address, headers and body. Pure. */
-export interface ChannelKind<K extends ChannelKindName> {
+interface ChannelKind<K extends ChannelKindName> {
   /**
    * The request for a notice, or several in order; each may be sent again.
    *

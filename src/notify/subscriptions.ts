@@ -274,7 +274,7 @@ async function expired(call: Call): Promise<GateResponse | null> {
 }
 
 /** Renders the pages of subscriptions. What differs only by visitor is filled in afterwards, so each page is rendered once. */
-export type RenderSubscribe = (view: SubscribeView) => Promise<LoginHtml>;
+type RenderSubscribe = (view: SubscribeView) => Promise<LoginHtml>;
 
 /** Placeholders for values that differ between requests; letters and dashes survive any escaping. */
 const PLACES = { base: '/place-of-base/', token: 'place-of-token' } as const;

@@ -17,7 +17,7 @@ import type { Upstream } from '../../sync/upstream.ts';
 import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
 
 /** A configured channel that can't be used. */
-export interface ChannelOff {
+interface ChannelOff {
   readonly id: string;
   /** Null: the upstream's channels aren't known. */
   readonly kind: string | null;

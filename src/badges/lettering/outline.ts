@@ -27,7 +27,7 @@ interface Outline {
 }
 
 /** A typeface as it is set in: with so much between its letters. What is kept of it is filled as it is needed. */
-export interface Setting {
+interface Setting {
   readonly face: Face;
   readonly weight: Weight;
   readonly tracking: number;

@@ -352,7 +352,7 @@ const GhIssueSchema = z.object({
 
 export type Issue = ReturnType<typeof toIssue>;
 
-export interface UpptimeIssues {
+interface UpptimeIssues {
   readonly issues: readonly Issue[];
   readonly notes: readonly ImportNote[];
 }

@@ -29,7 +29,7 @@ import {
   uploadPage,
 } from './write-page.ts';
 
-export interface TargetOptions {
+interface TargetOptions {
   readonly store: ObjectStore;
   /** Default: files are stored as they are. */
   readonly encoding?: ContentEncoding;

@@ -21,7 +21,7 @@ export interface GateDeps {
   readonly subscriptions?: Subscriptions;
 }
 
-export interface GateQuestion {
+interface GateQuestion {
   readonly address: Address & { readonly kind: 'page' };
   readonly query: URLSearchParams;
   readonly method: GateRequest['method'];

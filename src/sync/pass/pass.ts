@@ -270,7 +270,7 @@ const OPEN_MAX_MS = 5 * MINUTE_MS;
 /** Time before a rejected key is tried again, with one request. Short, so that a corrected key works with the next pass. */
 const REFUSED_MS = 30 * SECOND_MS;
 
-export type Circuit =
+type Circuit =
   | { readonly kind: 'closed' }
   /** A single request decides; nothing is retried. */
   | { readonly kind: 'half-open' }

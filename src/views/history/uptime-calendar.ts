@@ -27,7 +27,7 @@ import { stateWord } from '../words/state-words.ts';
 const MONTHS = 12;
 
 /** With what it is about. */
-export type CalendarIncident = IncidentHead & Pick<PageIncident, 'componentIds'>;
+type CalendarIncident = IncidentHead & Pick<PageIncident, 'componentIds'>;
 
 /** A page as far as its calendar is concerned. */
 interface CalendarPage extends PageFrame, PageAge, Pick<PageModel, 'state' | 'since'> {

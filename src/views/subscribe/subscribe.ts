@@ -32,7 +32,7 @@ export interface SubscribeInit {
   readonly isSaved: boolean;
 }
 
-export interface SubscribeComponent extends PickerGroup {
+interface SubscribeComponent extends PickerGroup {
   readonly group?: PickerGroup | null;
   readonly isChosen: boolean;
 }

@@ -15,7 +15,7 @@ import { pageStatus } from './types.ts';
 /** What is in two of them is the same in both. */
 const LISTS = ['api/v2/components.json', 'api/v2/incidents.json', 'api/v2/incidents/unresolved.json'];
 
-export type V2Single =
+type V2Single =
   | { readonly page: V2Page; readonly component: V2Component }
   | { readonly page: V2Page; readonly incident: V2Incident };
 

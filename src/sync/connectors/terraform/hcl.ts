@@ -156,7 +156,7 @@ export interface Block {
   readonly body: Body;
 }
 
-export interface ModuleFiles {
+interface ModuleFiles {
   readonly blocks: readonly Block[];
   readonly locals: Body;
   /** Values that tfvars files give to variables. */
