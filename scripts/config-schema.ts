@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { isSecretKey } from '../src/config/interpolate.ts';
+import { isSecretKey } from '../src/config/load.ts';
 import {
   CHANNEL_KINDS,
   CHANNEL_SETTINGS,

@@ -2,12 +2,31 @@
  * Counts sign-in attempts in the store over a sliding window, so that restarts and other processes share the counts.
  */
 
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, MINUTE_MS } from '../model/time.ts';
 import type { Database, Reader, Writer } from '../store/database.ts';
 import type { GateRequest } from './access.ts';
 import { clientNetwork } from './client-address.ts';
 import { keyedDigest, newToken, type RandomBytes, type Revealing } from './digest.ts';
-import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, MAILS_PER_ADDRESS_MAX } from './limits.ts';
+
+/** Attempts are counted over a sliding window of this length. */
+export const ATTEMPT_WINDOW_MS = 15 * MINUTE_MS;
+const MAILS_PER_ADDRESS_MAX = 3;
+
+/**
+ * Limits by kind of attempt; each kind has its own counters. Successful attempts are not counted.
+ *
+ * `client`: one client on one page. `clientEverywhere`: one client on all pages, existing or not. `repeats`: everybody on
+ * one page, not counting each client's first attempt. `firsts`: first attempts of all clients on one page; counted
+ * separately, so that many guessing clients cannot lock out a newcomer. All unknown clients together have the same
+ * limit.
+ */
+export const ATTEMPT_LIMITS = {
+  password: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
+  mail: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 500 },
+  code: { client: 10, clientEverywhere: 20, repeats: 100, firsts: 100 },
+  provider: { client: 10, clientEverywhere: 50, repeats: 200, firsts: 1_500 },
+  subscribe: { client: 10, clientEverywhere: 10, repeats: 200, firsts: 1_500 },
+} as const;
 
 /**
  * `slug`: from the address; counted the same whether the page exists or not. `clientAddress`, empty: unknown. Such

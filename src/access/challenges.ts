@@ -1,14 +1,17 @@
 /** Sign-in requests by email: each belongs to one browser, and works once within ten minutes. */
 
 import type { PageKey } from '../model/slugs.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, MINUTE_MS } from '../model/time.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import type { Reader, Row, Writer } from '../store/database.ts';
 import { digest, newToken, type RandomBytes } from './digest.ts';
-import { CODE_TRIES_MAX, LINK_LIFE_MS } from './limits.ts';
 
 /** The channel of sign-in mails in the outbox. */
 export const SIGN_IN = 'mail:sign-in';
+
+/** ASVS 5.0, 6.5.5: an out-of-band code is valid for at most ten minutes. */
+export const LINK_LIFE_MS = 10 * MINUTE_MS;
+const CODE_TRIES_MAX = 5;
 
 interface Redemption {
   readonly page: PageKey;

@@ -4,14 +4,12 @@ import pLimit from 'p-limit';
 import { isStatusError } from '../errors.ts';
 import { SECOND_MS, toEpochMs } from '../model/time.ts';
 import { createSender } from '../outbox/outbox.ts';
-import type { GatedPage, GateRequest, GateResponse } from './access.ts';
-import { forgetAttempts } from './attempts.ts';
+import { type GatedPage, type GateRequest, type GateResponse, safeBase, safeReturnTo } from './access.ts';
+import { ATTEMPT_WINDOW_MS, forgetAttempts } from './attempts.ts';
 import { forgetChallenges, hasChallenges } from './challenges.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
-import { ATTEMPT_WINDOW_MS, TEND_INTERVAL_MS } from './limits.ts';
 import { forgetIdentities } from './oidc/identities.ts';
 import { type AccessOptions, createParts } from './parts.ts';
-import { safeBase, safeReturnTo } from './request-checks.ts';
 import { answerRoute } from './routes.ts';
 import { createSignInLane } from './sign-in-mail.ts';
 import { returnFromProvider } from './sign-in-oidc.ts';
@@ -21,6 +19,9 @@ import { show, type Visit, visitOf } from './visit.ts';
 const MAIL_DELAY_MS = 100;
 /** Longer than one attempt takes, but short compared with the life of a code. */
 const MAIL_CLAIM_MS = 45 * SECOND_MS;
+
+/** How often queued mails and expired rows are checked. */
+const TEND_INTERVAL_MS = 5 * SECOND_MS;
 
 /** The interface for the front door. */
 export type Access = ReturnType<typeof createAccess>;

@@ -7,14 +7,17 @@ import { type EpochMs, HOUR_MS } from '../model/time.ts';
 import type { Database } from '../store/database.ts';
 import { createAttempts } from './attempts.ts';
 import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
-import { createGates } from './gate/gates.ts';
-import { HASHES_AT_ONCE, HASHES_WAITING_MAX, SESSION_MAX_MS, TURNS_MAX, TURNS_WAITING_MAX } from './limits.ts';
-import type { RenderLogin } from './login/document-answer.ts';
-import { createLoginDocuments } from './login/login-documents.ts';
+import { createGates, HASHES_AT_ONCE } from './gate/gates.ts';
+import { createLoginDocuments, type RenderLogin } from './login/login-documents.ts';
 import type { Oidc } from './oidc/oidc.ts';
-import { createPrincipals } from './principals.ts';
-import { createSessions } from './sessions.ts';
+import { createPrincipals, createSessions, SESSION_MAX_MS } from './sessions.ts';
 import type { WriteMail } from './sign-in-mail.ts';
+
+/** Password checks that may wait; beyond that the answer is "try again later". */
+export const HASHES_WAITING_MAX = 64;
+/** Networks with waiting password checks, and checks that may wait per network: a large office. */
+const TURNS_MAX = 10_000;
+const TURNS_WAITING_MAX = 1_000;
 
 export interface AccessOptions {
   /** Shared with the store; not closed with the gates. */

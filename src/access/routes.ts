@@ -1,14 +1,11 @@
 /** The gates' addresses below a page: what each does on GET and on POST. */
 
 import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
-import { canView, type GateResponse } from './access.ts';
-import { type Redeem, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
+import { canView, type GateResponse, isSameOrigin, isSameOriginOrOpaque } from './access.ts';
+import { LINK_LIFE_MS, type Redeem, recordChallenge, redeemCode, redeemLink } from './challenges.ts';
 import { readCookie, setCookie } from './cookies.ts';
 import { isToken, newToken } from './digest.ts';
-import { DECOY_HASH, verifyPassword } from './gate/password-hash.ts';
-import { domainsOf, gateKind, readGate } from './gate/stored-gate.ts';
-import { LINK_LIFE_MS } from './limits.ts';
-import { isSameOrigin, isSameOriginOrOpaque } from './request-checks.ts';
+import { DECOY_HASH, domainsOf, gateKind, readGate, verifyPassword } from './gate/stored-gate.ts';
 import { askProvider, chooseCallback } from './sign-in-oidc.ts';
 import {
   beginSession,

@@ -10,7 +10,6 @@ import type { Database, Reader, Writer } from '../store/database.ts';
 import { codeHash, SIGN_IN } from './challenges.ts';
 import { digest, newToken, type RandomBytes } from './digest.ts';
 import type { Gates } from './gate/gates.ts';
-import { CODE_DIGITS } from './limits.ts';
 
 /** Writes the email in a language. */
 export type WriteMail = (facts: MailFacts) => { readonly subject: string; readonly text: string };
@@ -27,6 +26,8 @@ interface SignInMailOptions {
 }
 
 const MAILS_AT_ONCE = 8;
+/** With five tries. */
+const CODE_DIGITS = 8;
 const RETRY = { firstMs: 5 * SECOND_MS, maxMs: MINUTE_MS } as const;
 
 /** Sign-in emails have a lane of their own, so nothing is ahead of them. They expire with their code. */

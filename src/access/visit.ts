@@ -1,13 +1,11 @@
 /** One request to the gates, with everything needed to answer it. */
 
 import type { Writer } from '../store/database.ts';
-import type { GatedPage, GateRequest, GateResponse } from './access.ts';
+import { type GatedPage, type GateRequest, type GateResponse, safeBase, safeReturnTo } from './access.ts';
 import { clientNetwork } from './client-address.ts';
 import { readCookie, setCookie } from './cookies.ts';
-import { GATE_HEADERS } from './login/document-answer.ts';
-import type { LoginAnswer } from './login/login-documents.ts';
+import { GATE_HEADERS, type LoginAnswer } from './login/login-documents.ts';
 import type { GateParts } from './parts.ts';
-import { safeBase, safeReturnTo } from './request-checks.ts';
 import type { PresentedSession } from './sessions.ts';
 
 export type Visit = ReturnType<typeof visitOf>;

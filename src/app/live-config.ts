@@ -162,10 +162,7 @@ const MINUTES = 60;
  * Cron expressions by upstream id. Pages of vendors on one host that have no schedule of their own take turns where the
  * site's would ask the host more than once a minute: of three, each is asked every third minute.
  */
-export function readSchedules({
-  upstreams,
-  schedule,
-}: Pick<Config, 'upstreams' | 'schedule'>): ReadonlyMap<string, string> {
+export function readSchedules({ upstreams, schedule }: Pick<Config, 'upstreams' | 'schedule'>) {
   const sharing = Map.groupBy(
     upstreams.filter((entry) => entry.schedule === null),
     ({ kind, options }) => {

@@ -11,9 +11,9 @@ import { makeFolder } from '../store/make-folder.ts';
 import { latestVersion, type OnOlder } from '../store/migrations.ts';
 import { probePostgres } from '../store/postgres/migrate.ts';
 import { openPostgres, readPostgres } from '../store/postgres/postgres.ts';
+import { schemaOfSqlite } from '../store/sqlite/file.ts';
 import { openSqliteReadOnly } from '../store/sqlite/read-only.ts';
 import { copySqlite, makeSqlite, openSqlite, openSqliteReader } from '../store/sqlite/sqlite.ts';
-import { schemaOfSqlite } from '../store/sqlite/version.ts';
 import type { Log } from './log.ts';
 
 /** The place of the database, as plain data that can be sent to a thread. The address of a server is a secret. */

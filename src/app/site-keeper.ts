@@ -5,8 +5,9 @@
 
 import type { AccessPage } from '../access/access.ts';
 import type { Access } from '../access/create-access.ts';
+import { publicPage } from '../access/gate/gates.ts';
 import type { Config } from '../config/load.ts';
-import { noPageKey, type PageKey } from '../model/slugs.ts';
+import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
@@ -49,7 +50,10 @@ export function createSiteKeeper(deps: SiteKeeperDeps) {
     customDomains = mapDomains([...resolved.pages.map(({ definition }) => definition), ...left]);
     home = resolved.home;
     // Closed pages accept no request from here on. Hashing passwords may take a while, and links are removed in the meantime.
-    const settled = access.setPages([...resolved.pages.map(toAccessPage), ...left.map(publicPage)], resolved.undecided);
+    const settled = access.setPages(
+      [...resolved.pages.map(toAccessPage), ...left.map(({ slug }) => publicPage(slug))],
+      resolved.undecided,
+    );
     settled.catch(() => undefined);
     const closed = deps.isKeepingLinks ? await closePages({ folders, disk: DISK }, standingIn(resolved), pageOf) : [];
     if (closed.length > 0) deps.onClosed(closed, state);
@@ -141,9 +145,4 @@ function toAccessPage({ identity, definition, settings, password }: ResolvedPage
   if (access === 'closed') throw new Error(`the closed page ${slug} must not be published`);
   const { locale, url } = settings;
   return { key: identity.key, slug, title, locale, url, access, password, emailDomains, oidc, addresses };
-}
-
-function publicPage({ slug }: LastPublished): AccessPage {
-  const key = noPageKey(slug);
-  return { key, slug, title: slug, locale: 'en', url: '/', access: 'public', password: null, emailDomains: [] };
 }

@@ -48,11 +48,7 @@ function hideValues(text: string): string {
 }
 
 /** Turns a zod issue into words: its path as text, what was expected and what was found. */
-export function toConfigIssue(
-  issue: z.core.$ZodIssue,
-  raw: unknown,
-  secretPaths: ReadonlySet<string>,
-): ConfigIssue & { readonly key?: string } {
+export function toConfigIssue(issue: z.core.$ZodIssue, raw: unknown, secretPaths: ReadonlySet<string>) {
   const path = pathText(issue.path);
   if (issue.code === 'unrecognized_keys')
     return { path, message: faultMessage(issue, undefined), key: issue.keys[0] ?? '' };

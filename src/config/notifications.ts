@@ -202,10 +202,7 @@ export function channelSettings(kind: string): (typeof CHANNEL_SETTINGS)[Channel
 }
 
 /** Settings with addresses that aren't https, each with the remedy. */
-export function openAddresses(
-  settings: Readonly<Record<string, unknown>>,
-  allowed: readonly string[],
-): readonly (readonly [string, string])[] {
+export function openAddresses(settings: Readonly<Record<string, unknown>>, allowed: readonly string[]) {
   return ADDRESS_SETTINGS.flatMap((name) => {
     const value = settings[name];
     const url = URL.parse(value instanceof Secret ? value.reveal() : String(value ?? ''));

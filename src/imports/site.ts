@@ -113,12 +113,7 @@ export async function askOptional(ask: Ask, path: string, notes: ImportNote[], p
 }
 
 /** The same for an answer of this shape. @returns a text why there is none; `otherwise` if it has another shape */
-export async function askShaped<T extends object>(
-  ask: Ask,
-  path: string,
-  schema: z.ZodType<T>,
-  otherwise: string,
-): Promise<T | string> {
+export async function askShaped<T extends object>(ask: Ask, path: string, schema: z.ZodType<T>, otherwise: string) {
   try {
     return schema.safeParse(await ask(path)).data ?? otherwise;
   } catch (error) {

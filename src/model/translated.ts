@@ -31,21 +31,12 @@ export function textIn({ locale, languages }: PageLanguages, text: string, trans
 export type Pieces = readonly (string | LocalText)[];
 
 /** A name as a piece of a sentence: plain text if it is in the language of the page. */
-export function toPiece({
-  name,
-  lang,
-}: {
-  readonly name: string;
-  readonly lang?: string | undefined;
-}): string | LocalText {
+export function toPiece({ name, lang }: { readonly name: string; readonly lang?: string | undefined }) {
   return lang === undefined ? name : { text: name, lang };
 }
 
 /** Replaces each `{name}` in a sentence with pieces. */
-export function fillPieces<Piece>(
-  sentence: string,
-  values: Readonly<Record<string, readonly Piece[]>>,
-): (string | Piece)[] {
+export function fillPieces<Piece>(sentence: string, values: Readonly<Record<string, readonly Piece[]>>) {
   return sentence
     .split(/(\{\w+\})/)
     .flatMap((part, at): readonly (string | Piece)[] =>

@@ -4,11 +4,10 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { GateRequest, GateResponse } from '../access/access.ts';
+import { type GateRequest, type GateResponse, isSameOrigin, isSameOriginOrOpaque, safeBase } from '../access/access.ts';
 import type { Attempts } from '../access/attempts.ts';
 import { newToken, type RandomBytes, type Revealing } from '../access/digest.ts';
-import { documentAnswer, type LoginHtml } from '../access/login/document-answer.ts';
-import { isSameOrigin, isSameOriginOrOpaque, safeBase } from '../access/request-checks.ts';
+import { documentAnswer, type LoginHtml } from '../access/login/login-documents.ts';
 import { goTo } from '../access/visit.ts';
 import { canonicalMailbox, parseEmailAddress } from '../mail/mail.ts';
 import { type PageKey, splitLocale } from '../model/slugs.ts';

@@ -14,10 +14,26 @@ import {
 } from 'node:http';
 import { clientAddressOf, isForwarded } from '../access/client-address.ts';
 import { type Address, createAddressBook, type SiteAddresses } from './address.ts';
-import { type Answer, notAllowed, type OwnRequest, plain } from './answer.ts';
-import { BodyTooLargeError, isReturning, type RequestHead, readBody, readHead } from './request-head.ts';
-import { type AnsweredRequest, accessFacts, finishHead, KEEP_ALIVE_MS, send, whenClosed } from './send.ts';
-import { guardSockets } from './sockets.ts';
+import {
+  type Answer,
+  BodyTooLargeError,
+  isReturning,
+  notAllowed,
+  type OwnRequest,
+  plain,
+  type RequestHead,
+  readBody,
+  readHead,
+} from './answer.ts';
+import {
+  type AnsweredRequest,
+  accessFacts,
+  finishHead,
+  guardSockets,
+  KEEP_ALIVE_MS,
+  send,
+  whenClosed,
+} from './send.ts';
 import { type GateDeps, gateAnswer, subscribeAnswer } from './visitors/gate-answer.ts';
 import { missing, type PageDeps, pageAnswer, siteAnswer } from './visitors/page-answer.ts';
 

@@ -1,11 +1,16 @@
 /** The server's own addresses below `/-/`. */
 
+import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { EpochMs } from '../model/time.ts';
-import { type Answer, json, jsonNotAllowed, type OwnRequest, retryAfter, whole } from './answer.ts';
-import type { HookResult } from './hooks/hooks.ts';
-import { bearerFrom, type Operator, type OperatorGuard } from './operators/operator.ts';
+import type { Access } from '../access/create-access.ts';
+import { CALLBACK_PATH, LOGOUT_PATH, type Oidc } from '../access/oidc/oidc.ts';
+import { type EpochMs, SECOND_MS } from '../model/time.ts';
+import type { SignInResult } from '../store/audit.ts';
+import { type Answer, json, jsonNotAllowed, NEVER_CACHED, type OwnRequest, retryAfter, whole } from './answer.ts';
+import { bearerFrom, isSame, type Operator, type OperatorGuard } from './operators/operator.ts';
+import { gateReply, returnRequest, signInResultOf } from './visitors/gate-answer.ts';
 
 interface OwnRoutesOptions {
   readonly guard: OperatorGuard;
@@ -34,7 +39,7 @@ interface OwnRoutesOptions {
   readonly ops: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
   /** Messages of alerting systems. */
   readonly intake: (request: OwnRequest, id: string) => Promise<Answer>;
-  /** Requests from identity providers, see `oidc-routes.ts`; `rest` is the path behind `oidc`. */
+  /** Requests from identity providers; `rest` is the path behind `oidc`. */
   readonly oidc: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
   /** The API; `rest` is the path behind `v1`. */
   readonly api: (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null>;
@@ -167,4 +172,136 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+// Webhooks of monitoring services, `POST /-/hooks/<upstream id>`. Their bodies aren't trusted: a webhook only
+// triggers a query of the upstream.
+
+interface Hook {
+  readonly header: string;
+  readonly secrets: readonly { readonly reveal: () => string }[];
+}
+
+interface HookHandlerOptions {
+  /** The hook of an upstream; null: it has none, or there is no such upstream. */
+  readonly hookOf: (upstreamId: string) => Hook | null;
+  /** Queries the upstream and publishes, before waiting runs. Returns the id of the run. */
+  readonly pull: (upstreamId: string, request: Pick<OwnRequest, 'clientAddress' | 'trace'>) => string;
+  /** False: this process doesn't sync. */
+  readonly canPull: boolean;
+  readonly now: () => EpochMs;
+  readonly guard: OperatorGuard;
+  /** Calls back after a delay. */
+  readonly later: (ms: number, call: () => void) => void;
+}
+
+export type HookResult =
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'limited'; readonly retryAfterMs: number }
+  /** `runId`: null if the last one is too recent; then a run follows a little later. */
+  | { readonly kind: 'taken'; readonly runId: string | null }
+  | { readonly kind: 'known' }
+  | { readonly kind: 'idle' };
+
+/** Minimum time between two runs. Our own debounce, because packages read the clock themselves. */
+const DEBOUNCE_MS = 10 * SECOND_MS;
+/** Number of bodies remembered, to recognise duplicates. */
+const REMEMBERED_MAX = 10_000;
+
+interface Turn {
+  lastAt: EpochMs;
+  isTrailing: boolean;
+}
+
+/** Creates the handler. Without a hook, the response is the same as for a wrong secret. */
+export function createHookHandler(options: HookHandlerOptions) {
+  const turns = new Map<string, Turn>();
+  const seen = new LRUCache<string, true>({ max: REMEMBERED_MAX });
+
+  function pull(upstreamId: string, request: OwnRequest): string | null {
+    const now = options.now();
+    const turn = turns.get(upstreamId);
+    const waitMs = turn === undefined ? 0 : turn.lastAt + DEBOUNCE_MS - now;
+    if (turn === undefined || waitMs <= 0) {
+      turns.set(upstreamId, { lastAt: now, isTrailing: false });
+      return options.pull(upstreamId, request);
+    }
+    if (!turn.isTrailing) {
+      turn.isTrailing = true;
+      options.later(waitMs, () => {
+        turns.set(upstreamId, { lastAt: options.now(), isTrailing: false });
+        options.pull(upstreamId, request);
+      });
+    }
+    return null;
+  }
+
+  return async (upstreamId: string, request: OwnRequest): Promise<HookResult> => {
+    const hook = options.hookOf(upstreamId);
+    const client = { address: request.clientAddress, now: options.now() };
+    const verdict = options.guard.judge('hook', client, () => isAuthentic(request, hook));
+    if (verdict.kind !== 'right') return verdict.kind === 'wrong' ? { kind: 'refused' } : verdict;
+    if (!options.canPull) return { kind: 'idle' };
+    const body = await request.body();
+    const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
+    if (body.length > 0 && seen.has(fingerprint)) return { kind: 'known' };
+    seen.set(fingerprint, true);
+    return { kind: 'taken', runId: pull(upstreamId, request) };
+  };
+}
+
+const NO_SECRET = { header: 'x-webhook-secret', secrets: [{ reveal: () => '' }] };
+
+/** Compares every secret in constant time. Node joins a repeated header, which then matches none. */
+function isAuthentic(request: OwnRequest, hook: Hook | null): boolean {
+  const { header, secrets } = hook ?? NO_SECRET;
+  const given = request.headers[header.toLowerCase()];
+  const matches = secrets.map((secret) => isSame(typeof given === 'string' ? given : '', secret));
+  return hook !== null && matches.includes(true);
+}
+
+// `/-/oidc/…`: where identity providers send browsers back, and where they report ended sessions.
+
+interface OidcRoutesOptions {
+  readonly oidc: Oidc;
+  readonly access: Pick<Access, 'returned'>;
+  /** Handles the browser of an operator. */
+  readonly returned: (request: OwnRequest) => Promise<Answer>;
+  /** Called for every sign-in attempt, even if the page doesn't exist. */
+  readonly onSignIn: (slug: string, result: SignInResult) => void;
+  /** Path of the site, with a trailing slash. */
+  readonly sitePath: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** Null: not found. */
+export function createOidcRoutes(options: OidcRoutesOptions) {
+  return async (request: OwnRequest): Promise<Answer | null> => {
+    const { oidc } = options;
+    const clients = [...new Set([oidc.client('visitors'), oidc.client('operators')])].filter((one) => one !== null);
+    if (clients.length === 0) return null;
+    if (request.path === LOGOUT_PATH) {
+      if (request.method !== 'POST') return jsonNotAllowed('POST');
+      const token = new URLSearchParams((await request.body()).toString('utf8')).get('logout_token') ?? '';
+      const ended = await Promise.all(clients.map((client) => oidc.identities.endByToken(client, token)));
+      return ended.includes(true) ? json(200, {}) : json(400, { error: 'invalid_request' });
+    }
+    if (request.path !== CALLBACK_PATH) return null;
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return json(405, { message: 'Method not allowed. Use GET.' }, { allow: 'GET, HEAD' });
+    // Providers send browsers here after signing out too.
+    if (!['code', 'error'].some((name) => request.query.has(name)))
+      return {
+        status: 303,
+        headers: { location: request.isSiteHost ? options.sitePath() : '/', 'cache-control': NEVER_CACHED },
+        body: null,
+      };
+    const asked = returnRequest(request, options.now());
+    const place = oidc.pending(asked)?.place;
+    if (place?.purpose === 'operators') return options.returned(request);
+    const answer = await options.access.returned(asked);
+    const result = signInResultOf(asked.path, answer);
+    if (result !== null) options.onSignIn(place?.slug ?? '', result);
+    return gateReply(answer);
+  };
 }

@@ -1,17 +1,20 @@
-/** Sends responses: writes headers, limits slow readers, and counts what was sent. */
+/** Sends responses: writes headers, compresses, limits slow readers and idle sockets, and counts what was sent. */
 
 import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
+  type Server,
   type ServerResponse,
   STATUS_CODES,
   validateHeaderName,
   validateHeaderValue,
 } from 'node:http';
+import type { Socket } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { type EpochMs, SECOND_MS } from '../model/time.ts';
-import { EVERY_ANSWER, HSTS } from '../publish/releases/manifest.ts';
+import { compress, EVERY_ANSWER, HSTS, type Variant } from '../publish/releases/manifest.ts';
 import type { Answer } from './answer.ts';
-import { SOCKET_LIMITS } from './sockets.ts';
+import { negotiate } from './visitors/release-reader.ts';
 
 /** A response for the access log. Without the query, which may contain a token. */
 export interface AnsweredRequest {
@@ -171,14 +174,10 @@ export function finishHead({ status, headers }: Pick<Answer, 'status' | 'headers
 }
 
 /** Fields for the access log. They are read before the response, because the socket may be gone at its end. */
-export function accessFacts(
-  request: IncomingMessage,
-  at: EpochMs,
-  clientAddress: string,
-): (status: number, seconds: number) => AnsweredRequest {
+export function accessFacts(request: IncomingMessage, at: EpochMs, clientAddress: string) {
   const { method = 'GET', url = '/', socket } = request;
   const writtenBefore = socket.bytesWritten;
-  return (status, seconds) => ({
+  return (status: number, seconds: number): AnsweredRequest => ({
     at,
     clientAddress,
     method,
@@ -188,4 +187,104 @@ export function accessFacts(
     bytes: socket.bytesWritten - writtenBefore,
     seconds,
   });
+}
+
+// Compresses responses that the server creates. Only for those that are the same for everybody: if a response
+// contains a secret and text that an attacker chose, its compressed length would reveal the secret.
+
+/** Number of documents kept; few are the same for everybody. */
+const VARIANTS_MAX = 16;
+const variants = new LRUCache<string, Promise<readonly Variant[]>>({ max: VARIANTS_MAX });
+
+/** The response in the smallest encoding that `Accept-Encoding` allows. */
+export async function compressed(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
+  const { body, headers } = answer;
+  if (typeof body !== 'string') return answer;
+  const known = variants.get(body) ?? compress(String(headers['content-type']), Buffer.from(body));
+  variants.set(body, known);
+  const found = await known;
+  const encoding = negotiate({ variants: found.map((one) => one.encoding) }, acceptEncoding);
+  const bytes = found.find((one) => one.encoding === encoding)?.bytes;
+  const varied = { ...headers, vary: 'Accept-Encoding' };
+  if (encoding === null || bytes === undefined) return { ...answer, headers: varied };
+  return {
+    ...answer,
+    headers: { ...varied, 'content-encoding': encoding, 'content-length': bytes.length },
+    body: bytes,
+  };
+}
+
+// Closes clients' sockets in time. Node has time limits for requests but only ends sockets, and a client that ignores
+// this keeps its file descriptor open forever.
+
+export type SocketLimits = typeof SOCKET_LIMITS;
+
+export const SOCKET_LIMITS = {
+  /** Time in ms between ending a connection and cutting it. */
+  lingerMs: 1_000,
+  /** Maximum time in ms for a client to receive one response; streams are exempt. */
+  answerMs: 120_000,
+  /**
+   * Maximum number of open sockets. Above it, those that have been silent longest are closed. Most systems give a process
+   * 1,024 descriptors or more, and files need some.
+   */
+  socketsMax: 8_192,
+};
+
+/** Responses to unreadable requests. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+};
+
+/** Requests within this time count as simultaneous, because the order of sockets is kept only roughly. */
+const HEARD_AGAIN_MS = 1_000;
+
+/**
+ * Guards the sockets of a server.
+ *
+ * @returns a function to call with the socket of every request, and the milliseconds of the process
+ */
+export function guardSockets(server: Server, limits: SocketLimits = SOCKET_LIMITS) {
+  /**
+   * `silent`: sockets without a complete request, oldest first. `known`: other sockets with the time of their last request,
+   * oldest first.
+   */
+  const silent = new Set<Socket>();
+  const known = new Map<Socket, number>();
+
+  function shed(): void {
+    if (silent.size + known.size <= limits.socketsMax) return;
+    const [quietest] = silent.size > 0 ? silent : known.keys();
+    quietest?.destroy();
+  }
+
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => {
+      silent.delete(socket);
+      known.delete(socket);
+    });
+    // A client that has ended its side can still receive data. One that ignores that we have ended ours is cut.
+    socket.once('finish', () => destroyLater(socket, limits.lingerMs));
+    shed();
+  });
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    const status = UNREADABLE[code ?? ''] ?? '400 Bad Request';
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`);
+    destroyLater(socket as Socket, limits.lingerMs);
+  });
+  return (socket: Socket, now: number): void => {
+    const before = known.get(socket);
+    if (before !== undefined && now - before < HEARD_AGAIN_MS) return;
+    silent.delete(socket);
+    known.delete(socket);
+    known.set(socket, now);
+  };
+}
+
+/** Destroys a socket that is still open after a while. */
+function destroyLater(socket: Socket, ms: number): void {
+  const timer = setTimeout(() => socket.destroy(), ms).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -2,7 +2,7 @@
 
 import { StatusError } from '../errors.ts';
 import type { Database, Reader, Row, SqlValue } from './database.ts';
-import { type TableShape, tableShapes } from './sqlite/migrate.ts';
+import { type TableShape, tableShapes } from './sqlite/file.ts';
 
 /** Rows read at once. */
 const ROWS_AT_ONCE = 5_000;

@@ -52,8 +52,6 @@ export interface Database extends Reader {
    * @returns a function that stops listening
    */
   readonly listen: (listener: () => void) => () => Promise<void>;
-  /** A consistent copy in `file` while others read and write. */
-  readonly backup: (file: string) => Promise<void>;
   /**
    * Removes deleted data from the write-ahead log too, if there is one. False: it has to be tried again, because others are
    * reading.

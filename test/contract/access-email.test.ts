@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Mail } from '../../src/mail/mail.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
+import { copySqlite } from '../../src/store/sqlite/sqlite.ts';
 import {
   codeIn,
   emailPage,
@@ -304,7 +305,7 @@ describe('a page for an e-mail domain', () => {
 
   it('keeps no token, code, nonce or sent-to address in the database', async () => {
     const mail = await askFor('canary-person@corp.example');
-    await site.database.backup(`${folder.file}.copy`);
+    await copySqlite(folder.file, `${folder.file}.copy`);
     const bytes = readFileSync(`${folder.file}.copy`).toString('latin1');
     for (const secret of [
       tokenIn(mail),

@@ -3,9 +3,10 @@ import { closeSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Attempts, createAttempts } from '../../src/access/attempts.ts';
+import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, type Attempts, createAttempts } from '../../src/access/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
-import { ATTEMPT_LIMITS, ATTEMPT_WINDOW_MS, HASHES_AT_ONCE, HASHES_WAITING_MAX } from '../../src/access/limits.ts';
+import { HASHES_AT_ONCE } from '../../src/access/gate/gates.ts';
+import { HASHES_WAITING_MAX } from '../../src/access/parts.ts';
 import { MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { eventually } from '../helpers/pharos.ts';
 import {

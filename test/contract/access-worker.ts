@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccess } from '../../src/access/create-access.ts';
-import { plainLogin } from '../../src/access/login/plain-login.ts';
+import { plainLogin } from '../../src/access/login/login-documents.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { loginMail } from '../../src/views/login/login.ts';
 import { KEY, ORIGIN, PAGES, T0, testOidc } from './access-fixture.ts';

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
+import { copySqlite } from '../../src/store/sqlite/sqlite.ts';
 import {
   ORIGIN,
   PAGES,
@@ -212,7 +213,7 @@ describe('a page behind a password', () => {
     await signIn();
     await visitor.sees('vault');
     await site.access.tend();
-    await site.database.backup(`${folder.file}.copy`);
+    await copySqlite(folder.file, `${folder.file}.copy`);
     const bytes = ['', '-wal', '.copy'].map((suffix) => readFileSync(folder.file + suffix).toString('latin1')).join();
     for (const secret of [PASSWORD, 'CANARY-typed', visitor.cookies.get('pharos') ?? '', '192.0.2.1'])
       expect(bytes.includes(secret), secret).toBe(false);

@@ -5,6 +5,7 @@ import { toPageKey } from '../../src/model/slugs.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createPublishControl } from '../../src/publish/publish-control.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
+import { copySqlite } from '../../src/store/sqlite/sqlite.ts';
 import { formatKey, type SigningKey } from '../../src/transparency/note.ts';
 import { createPageLog } from '../../src/transparency/page-log.ts';
 import { type ReadFile, type SeenHead, type Verdict, verifyPage } from '../../src/transparency/verify.ts';
@@ -200,7 +201,7 @@ describe('the signed log of a page', () => {
 
   it('goes on after a backup was restored, from what the last release shows', async () => {
     const { site, running } = await begin();
-    await site.store.database.backup(join(site.folder, 'before.db'));
+    await copySqlite(join(site.folder, 'pharos.db'), join(site.folder, 'before.db'));
     site.upstream('acme').states = ['major_outage', 'operational'];
     await live(site, running, 60);
     const { head } = await check(site);

@@ -21,7 +21,7 @@ import { closeGated } from '../../src/publish/releases/modes.ts';
 import { rollbackTo } from '../../src/publish/releases/rollback.ts';
 import { switchTo, withPublishLease } from '../../src/publish/releases/switch.ts';
 import { type ReleaseFile, writeRelease } from '../../src/publish/releases/write.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { copySqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { testPageLog } from '../helpers/page-log.ts';
 import { eventually, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { drawn, htmlOf, inputOf, kept, releaseNumbersFrom, wholeFiles } from '../helpers/release-inputs.ts';
@@ -135,11 +135,11 @@ describe.each([0o000, 0o022, 0o077])('with the umask %o', (umask) => {
   it('the database, its log and its backups are their owner’s only', async () => {
     const { database } = openSqlite(join(data, 'pharos.db'), T0);
     await database.transaction((tx) => tx.run('DELETE FROM release_number', []));
-    await database.backup(join(data, 'backup.db'));
+    await copySqlite(join(data, 'pharos.db'), join(data, 'backup.db'));
     const modes = modesIn(data);
     expect([...modes.keys()].filter((path) => path.startsWith('/pharos.db'))).toHaveLength(3);
     expect(others(modes).filter((path) => path !== '')).toEqual([]);
-    await expect(database.backup(join(data, 'backup.db'))).rejects.toThrow('EEXIST');
+    await expect(copySqlite(join(data, 'pharos.db'), join(data, 'backup.db'))).rejects.toThrow('EEXIST');
     await database.close();
   });
 });
@@ -211,7 +211,7 @@ describe('an e-mail address', () => {
     await site.access.tend();
     expect(site.mails.map(({ to }) => to).sort()).toEqual(addresses);
     expect(holders()).toEqual([]);
-    await site.database.backup(`${folder.file}.backup`);
+    await copySqlite(folder.file, `${folder.file}.backup`);
     expect(holders()).toEqual([]);
     await site.close();
     folder.remove();

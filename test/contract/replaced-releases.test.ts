@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { filesFolder } from '../../src/publish/releases/folders.ts';
-import { readHead } from '../../src/server/request-head.ts';
+import { readHead } from '../../src/server/answer.ts';
 import { createBadgeService } from '../../src/server/visitors/badge-service.ts';
 import { pageAnswer } from '../../src/server/visitors/page-answer.ts';
 import { createReleaseReader, type ReleaseReader } from '../../src/server/visitors/release-reader.ts';

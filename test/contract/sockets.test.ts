@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { guardSockets, type SocketLimits } from '../../src/server/sockets.ts';
+import { guardSockets, type SocketLimits } from '../../src/server/send.ts';
 import { eventually } from '../helpers/pharos.ts';
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? '1');

@@ -11,7 +11,7 @@ import type { SqlValue } from '../../src/store/database.ts';
 import { latestVersion, migrationsAfter } from '../../src/store/migrations.ts';
 import { inPostgresTypes } from '../../src/store/postgres/migrate.ts';
 import { openPostgres, readPostgres } from '../../src/store/postgres/postgres.ts';
-import { tableShapes } from '../../src/store/sqlite/migrate.ts';
+import { tableShapes } from '../../src/store/sqlite/file.ts';
 import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { BEGIN_TIMEOUT_MS, startPostgres } from '../helpers/databases.ts';
 import { runHere } from '../helpers/in-process.ts';

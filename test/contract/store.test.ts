@@ -13,7 +13,7 @@ import type { State } from '../../src/model/state.ts';
 import { DAY_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
 import { nextReleaseNumber, raiseReleaseNumbers } from '../../src/store/release-numbers.ts';
-import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
+import { copySqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { PassCommit } from '../../src/store/store.ts';
 import { DATABASES, eachWithDatabase } from '../helpers/databases.ts';
 
@@ -241,7 +241,7 @@ describe('the store in a SQLite file', () => {
 
   it('writes a backup that opens and holds the same', async () => {
     await store.commitPass(commit(0, { monitors: [monitor(API, 'operational')] }, { continuity: 'broken' }));
-    await store.database.backup(join(folder, 'copy.db'));
+    await copySqlite(join(folder, 'pharos.db'), join(folder, 'copy.db'));
     const copy = createStore(openSqlite(join(folder, 'copy.db'), T0).database);
     expect([...(await copy.monitors()).keys()]).toEqual([API]);
     await copy.close();

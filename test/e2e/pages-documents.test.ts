@@ -4,7 +4,7 @@ import { join, parse } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadRenderer, type Renderer } from '../../src/publish/draw/renderer.ts';
-import { preparing } from '../../src/server/visitors/preparing.ts';
+import { preparing } from '../../src/server/visitors/page-answer.ts';
 import { notFoundView } from '../../src/views/page/not-found.ts';
 import { statusPageView } from '../../src/views/page/status-page.ts';
 import { CATALOGUES } from '../../src/views/words/index.ts';

@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import type { PageModel } from '../../src/model/index.ts';
 import type { Rendered, Renderer } from '../../src/publish/draw/renderer.ts';
-import { preparing } from '../../src/server/visitors/preparing.ts';
+import { preparing } from '../../src/server/visitors/page-answer.ts';
 import { opsView } from '../../src/views/operators/ops.ts';
 import { onePageOfEachKind, type PageUnderTest, render, sceneStatusPages } from './every-page.ts';
 import { hostileOpsFacts, hostilePage } from './hostile-page.ts';

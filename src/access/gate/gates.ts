@@ -7,7 +7,6 @@ import { noPageKey, type PageKey } from '../../model/slugs.ts';
 import type { Database } from '../../store/database.ts';
 import type { AccessPage, GatedPage } from '../access.ts';
 import { newToken, type RandomBytes } from '../digest.ts';
-import { HASHES_AT_ONCE } from '../limits.ts';
 import { forgetOtherGates, gateKind, isUnchanged, readGate, recordGate, type StoredGate } from './stored-gate.ts';
 
 interface KnownPage {
@@ -15,6 +14,8 @@ interface KnownPage {
   readonly gated: GatedPage;
 }
 
+/** Simultaneous password checks: each occupies a thread of the pool that also reads files. */
+export const HASHES_AT_ONCE = 2;
 const UNRECORDED =
   'its password or email domains differ from those in the database, which is read-only here. Run "pharos start" where it can be written.';
 
@@ -168,7 +169,7 @@ function gateKinds(pages: readonly AccessPage[]) {
 }
 
 /** A page of which only its slug is known, and that it is public. */
-function publicPage(slug: string): AccessPage {
+export function publicPage(slug: string): AccessPage {
   const key = noPageKey(slug);
   return { key, slug, title: slug, locale: 'en', url: '/', access: 'public', password: null, emailDomains: [] };
 }

@@ -1,6 +1,6 @@
 /**
  * Nodes publish a commit within milliseconds of each other. Behind a balancer, a visitor who was answered by the first of them
- * may ask another next. A request that shows that its sender was here before (`request-head.ts`) therefore waits until this node
+ * may ask another next. A request that shows that its sender was here before (`isReturning`) therefore waits until this node
  * shows everything that was committed when the request came, and never sees less than before. That costs one small read, which
  * requests share.
  */
@@ -118,4 +118,44 @@ export async function showCommitted({ database, shown, refresh, hasNews, publish
     publishNews();
     await published;
   }
+}
+
+// Looks at something again and again: when any process announced a change, and in case that gets lost also regularly.
+
+/**
+ * @param look called once at a time; must not throw
+ * @returns a function that stops this
+ */
+export function lookRegularly(database: Pick<Database, 'listen'>, everyMs: number, look: () => Promise<unknown>) {
+  let timer: NodeJS.Timeout | null = null;
+  let isLooking = false;
+  let isAnnounced = false;
+  let isStopped = false;
+
+  async function lookNow(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    isLooking = true;
+    isAnnounced = false;
+    await look();
+    isLooking = false;
+    wait();
+  }
+
+  function wait(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => void lookNow(), isAnnounced ? 0 : everyMs);
+    timer.unref();
+  }
+
+  const unlisten = database.listen(() => {
+    isAnnounced = true;
+    if (!isLooking && !isStopped) void lookNow();
+  });
+  wait();
+  return async () => {
+    if (isStopped) return;
+    isStopped = true;
+    if (timer !== null) clearTimeout(timer);
+    await unlisten();
+  };
 }

@@ -24,7 +24,6 @@ import {
   type OpsProvider,
 } from '../../server/operators/ops-routes.ts';
 import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
-import { createOperatorSessions } from '../../store/operator-sessions.ts';
 import { createApiTokens, isInForce } from '../../store/written/tokens.ts';
 import { now, sleep } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
@@ -69,10 +68,7 @@ export function createOperators(pharos: Pharos) {
       return verdict.kind === 'right' ? { ...verdict, credential: verdict.operator.credential } : verdict;
     },
     provider: createProvider(pharos),
-    sessions: createOperatorSessionService({
-      ...{ tokens, resolve, random: systemRandom },
-      sessions: createOperatorSessions(database),
-    }),
+    sessions: createOperatorSessionService({ database, tokens, resolve, random: systemRandom }),
     events: pharos.serving.events,
     facts: facts.facts,
     render: pharos.serving.draw,

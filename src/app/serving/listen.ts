@@ -1,25 +1,24 @@
 /** Opens the front door over a composed Pharos. */
 
 import type { AddressInfo } from 'node:net';
-import { messageOf } from '../../errors.ts';
+import { isStatusError, messageOf } from '../../errors.ts';
 import { readServed, type ServedRelease } from '../../publish/releases/folders.ts';
 import type { OwnRequest } from '../../server/answer.ts';
 import { createFrontDoor } from '../../server/front-door.ts';
-import { createHookHandler } from '../../server/hooks/hooks.ts';
-import { createOidcRoutes } from '../../server/oidc-routes.ts';
-import { createOwnRoutes } from '../../server/own-routes.ts';
+import { createHookHandler, createOidcRoutes, createOwnRoutes } from '../../server/own-routes.ts';
 import { createBadgeService } from '../../server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../server/visitors/release-reader.ts';
 import type { SignInResult } from '../../store/audit.ts';
+import type { Database } from '../../store/database.ts';
+import type { ServeParts } from '../build-serve.ts';
 import { now } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
-import type { Log } from '../log.ts';
-import { createCatchUp, showCommitted } from '../nodes/catch-up.ts';
+import { createAccessLog, type Log } from '../log.ts';
+import { createCatchUp, lookRegularly, showCommitted } from '../nodes/catch-up.ts';
 import { createGaugeReader, createLatest, type Latest } from '../operators/gauges.ts';
 import { createOperators } from '../operators/operators.ts';
 import { createWritingRoutes } from '../operators/writing.ts';
-import { createAccessLog } from './access-log.ts';
-import { followStore } from './follow-store.ts';
+import type { Engine } from '../run/engine.ts';
 import { cannotListen, originOf } from './listening.ts';
 import { type ReadinessFacts, staleness, unreadiness } from './readiness.ts';
 
@@ -193,4 +192,46 @@ function signInNoted({ serving, base }: Pharos): (slug: string, result: SignInRe
     serving.metrics.signInTried(result);
     base.audit.signIn(slug, result);
   };
+}
+
+// Keeps access rules and published pages in line with the store, whichever process wrote to it. Announcements are
+// followed at once. Where there are none, or they get lost, polling finds the change.
+
+/** A page that becomes private is closed within this time. A poll without news takes three small reads. */
+const LOOK_EVERY_MS = 250;
+
+/**
+ * Applies what the store says, now and whenever it changes. If it can't be read at startup, the pages that were published last
+ * are served.
+ *
+ * @returns a function that stops this
+ */
+export async function followStore(
+  pharos: {
+    readonly keeper: Pick<ServeParts['keeper'], 'refresh' | 'showLastPublished'>;
+    readonly database: Pick<Database, 'listen'>;
+    readonly engine: Pick<Engine, 'publishNews'>;
+  },
+  log: Pick<Log, 'error'>,
+): Promise<() => Promise<void>> {
+  const { keeper, database, engine } = pharos;
+  let lastError: string | null = null;
+
+  async function look(): Promise<boolean> {
+    try {
+      await keeper.refresh(now());
+      engine.publishNews();
+      lastError = null;
+      return true;
+    } catch (error) {
+      if (!isStatusError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+      // Logged once, not four times a second.
+      if (messageOf(error) !== lastError) log.error(messageOf(error));
+      lastError = messageOf(error);
+      return false;
+    }
+  }
+
+  if (!(await look())) keeper.showLastPublished();
+  return lookRegularly(database, LOOK_EVERY_MS, () => look().catch((error: unknown) => log.error(messageOf(error))));
 }

@@ -28,12 +28,7 @@ export interface PageCalls {
 }
 
 /** The calls that a thread makes. By name, because a thread's are made when they are asked for. */
-export const prepareCalls = ({
-  nextNumber,
-  rememberFirsts,
-  commitDays,
-  commitRelease,
-}: PrepareControl): PrepareControl => ({
+export const prepareCalls = ({ nextNumber, rememberFirsts, commitDays, commitRelease }: PrepareControl) => ({
   ...{ nextNumber, rememberFirsts, commitDays, commitRelease },
 });
 

@@ -8,11 +8,7 @@ import { oneOf } from './command-options.ts';
 const STYLES = BADGE_STYLES.filter((style) => style !== 'bars' && style !== 'spark');
 
 /** Prints an SVG badge. */
-export async function badge(
-  label: string,
-  message: string,
-  options: Options<'style' | 'color' | 'scheme'>,
-): Promise<number> {
+export async function badge(label: string, message: string, options: Options<'style' | 'color' | 'scheme'>) {
   const { style = 'flat', color = 'gray', scheme } = options;
   if (parseColour(color) === null)
     throw new UsageError(`--color expects a name such as orange, or #rrggbb; got "${color}".`);

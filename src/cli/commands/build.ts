@@ -11,7 +11,7 @@ import { configuredTargets, folderTarget } from '../../app/targets.ts';
 import { witnessAll } from '../../app/transparency/witness.ts';
 import type { Config } from '../../config/load.ts';
 import { StatusError } from '../../errors.ts';
-import type { Target, TargetReport } from '../../publish/targets/create-target.ts';
+import type { TargetReport } from '../../publish/targets/create-target.ts';
 import { counted } from '../../schema/counted.ts';
 import { loadConfig, type Options, print, requireConfig, requireUpstream } from '../common.ts';
 import { askServer, findServer } from '../server-client.ts';
@@ -63,11 +63,7 @@ export async function build(options: Options<'out', 'offline' | 'sealed'>): Prom
   );
 }
 
-function createTargets(
-  config: Config,
-  { base, serving }: Pharos,
-  { out, sealed }: Options<'out', 'sealed'>,
-): readonly Target[] {
+function createTargets(config: Config, { base, serving }: Pharos, { out, sealed }: Options<'out', 'sealed'>) {
   const isSealed = sealed ?? config.output.sealed;
   const configured = out === undefined ? configuredTargets(config, base, serving.keeper, { isSealed }) : [];
   if (configured.length > 0) return configured;

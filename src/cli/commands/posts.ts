@@ -67,10 +67,7 @@ export async function maintenanceNew(
 }
 
 /** `pharos announcement new TITLE`: a file for a notice on pages. */
-export async function announcementNew(
-  title: string,
-  options: PostOptions & { level?: string; until?: string },
-): Promise<number> {
+export async function announcementNew(title: string, options: PostOptions & { level?: string; until?: string }) {
   const level = oneOf<AnnouncementLevel>('--level', options.level ?? 'info', ANNOUNCEMENT_LEVELS);
   const to = options.until === undefined ? undefined : toIso(instant('--until', options.until));
   const { page: pages, body } = options;

@@ -17,10 +17,9 @@ import { loadRenderer } from '../../publish/draw/renderer.ts';
 import { counted } from '../../schema/counted.ts';
 import { connectorOf } from '../../sync/connectors/index.ts';
 import { type Options, openToRead, print, requireConfig } from '../common.ts';
-import { EXIT_DONE } from '../terminal/exit.ts';
+import { EXIT_DONE, untilStopped } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { runProgress } from '../terminal/report-text.ts';
-import { untilStopped } from '../terminal/signals.ts';
 import { marked, paint } from '../terminal/table.ts';
 
 const LOOK_EVERY_MS = 1_000;

@@ -107,10 +107,7 @@ function deliveryDeps({ store, http }: StoreParts): DeliveryDeps {
 }
 
 /** Queues and sends for every export. Failures are part of its report. `tell` gets the number of finished exports. */
-export async function deliverAll(
-  pharos: StoreParts,
-  tell: (done: number, total: number) => void = () => undefined,
-): Promise<readonly DeliveryReport[]> {
+export async function deliverAll(pharos: StoreParts, tell: (done: number, total: number) => void = () => undefined) {
   const deps = deliveryDeps(pharos);
   const { exports } = pharos.live.config();
   return allDone(

@@ -6,8 +6,7 @@ import { type Door, listen } from '../../app/serving/listen.ts';
 import type { Config } from '../../config/load.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { loadConfig, type Options, requireConfig } from '../common.ts';
-import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
-import { untilStopped } from '../terminal/signals.ts';
+import { EXIT_DONE, EXIT_FAILED, UsageError, untilStopped } from '../terminal/exit.ts';
 
 /** Serves the published pages until stopped, without syncing. */
 export async function serve(options: Options<'host'> & { port?: number }): Promise<number> {
@@ -114,11 +113,7 @@ const STOP_MAX_MS = 25_000;
  * change nothing. Doesn't wait for a reload in progress, which may be waiting for a run, because this one may close a
  * page. After `stopping`, nothing is started any more.
  */
-async function reload(
-  pharos: Pharos,
-  { load, log, secrets, onReloaded }: Serving,
-  stopping: AbortSignal,
-): Promise<void> {
+async function reload(pharos: Pharos, { load, log, secrets, onReloaded }: Serving, stopping: AbortSignal) {
   const note = (outcome: string): void => pharos.base.audit.note({ actor: 'signal', action: 'reload', outcome });
   if (stopping.aborted) return;
   try {

@@ -248,11 +248,7 @@ function kept(counts: Kept): string {
 }
 
 /** Serves an earlier release of a page until its next publish, or ends a hold. */
-export async function rollback(
-  slug: string,
-  release: number | undefined,
-  options: Options<never, 'hold' | 'release'>,
-): Promise<number> {
+export async function rollback(slug: string, release: number | undefined, options: Options<never, 'hold' | 'release'>) {
   const config = requireConfig(options.config);
   await using pharos = await openQuietly(config);
   const slugs = new Set([...slugsOf(await pharos.readSite(now())), ...publishedSlugs(pharos.folders)]);

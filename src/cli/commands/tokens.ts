@@ -17,9 +17,7 @@ import { table } from '../terminal/table.ts';
 import { oneOf } from './command-options.ts';
 
 /** `pharos tokens create`: shown once, stored as a hash. */
-export async function tokensCreate(
-  options: Options<'name' | 'expires'> & { page: string; scope: readonly string[] },
-): Promise<number> {
+export async function tokensCreate(options: Options<'name' | 'expires'> & { page: string; scope: readonly string[] }) {
   const wanted = options.scope.map((scope) => oneOf('--scope', scope, API_SCOPES));
   const scopes = API_SCOPES.filter((scope) => wanted.includes(scope));
   const config = requireConfig(options.config);
@@ -111,10 +109,7 @@ function parseExpiry(text: string, at: EpochMs): EpochMs {
  *
  * @param options  `revoke` is true for all tokens of the page, or a token or its id
  */
-export async function badgesToken(
-  slug: string,
-  options: Options<never, 'list'> & { revoke?: boolean | string },
-): Promise<number> {
+export async function badgesToken(slug: string, options: Options<never, 'list'> & { revoke?: boolean | string }) {
   const config = requireConfig(options.config);
   await using pharos = await (options.list === true ? openToRead(config) : openQuietly(config));
   const { database } = pharos.store;

@@ -113,11 +113,7 @@ async function networkFindings(config: Config, isSound: boolean, progress: Progr
 
 const NTP = 'Let NTP set this machine’s clock (timedatectl set-ntp true)';
 
-async function upstreamFindings(
-  pharos: StoreParts,
-  upstream: Upstream,
-  onWait: NonNullable<ProbeHooks['onWait']>,
-): Promise<Finding[]> {
+async function upstreamFindings(pharos: StoreParts, upstream: Upstream, onWait: NonNullable<ProbeHooks['onWait']>) {
   const { isOk, code, summary, warnings, clockSkewMs } = await probeUpstream(pharos, upstream, { onWait });
   const name = `upstream ${upstream.id}`;
   const remedy = `${REMEDIES[code ?? ''] ?? 'See the message.'} See ${code} in docs/troubleshooting.md.`;

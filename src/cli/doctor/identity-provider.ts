@@ -98,11 +98,7 @@ function skewFinding(key: string, skewMs: number | null): Finding {
 }
 
 /** Requests a sign-in without user interaction. Providers only answer to redirect addresses that they know. */
-async function redirectFinding(
-  { key, client, fetch }: Asked,
-  redirectUri: string,
-  provider: Provider,
-): Promise<Finding> {
+async function redirectFinding({ key, client, fetch }: Asked, redirectUri: string, provider: Provider) {
   const name = `${key} redirect address`;
   const remedy = `Register ${redirectUri} at the provider, exactly like this, and check client_id.`;
   try {

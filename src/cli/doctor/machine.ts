@@ -24,7 +24,7 @@ import { SECOND_MS } from '../../model/time.ts';
 import { releaseFolders } from '../../publish/releases/folders.ts';
 import { openGated } from '../../publish/releases/modes.ts';
 import { makeFolder } from '../../store/make-folder.ts';
-import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/version.ts';
+import { faultOfSqlite, sqliteVersion } from '../../store/sqlite/file.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
 /** A checkout compiles the pages with Astro; the package contains them compiled. */

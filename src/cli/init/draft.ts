@@ -90,11 +90,7 @@ export function exampleValue(example: Introduction['example'], key: string): str
 }
 
 /** Turns an answer into an option. A check is named after its host. */
-export function answeredOption(
-  { example }: Introduction,
-  key: string,
-  value: string,
-): Readonly<Record<string, unknown>> {
+export function answeredOption({ example }: Introduction, key: string, value: string) {
   const [outer = '', inner] = key.split('.');
   if (inner === undefined) return { [outer]: value };
   const list = example[outer];

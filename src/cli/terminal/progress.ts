@@ -71,10 +71,7 @@ function createLine(stream: ProgressStream, environment: Environment) {
 }
 
 /** Awaits all tasks; `tell` gets how many are done, at the beginning and after each. */
-export async function allDone<T>(
-  tasks: readonly Promise<T>[],
-  tell: (done: number, total: number) => void,
-): Promise<T[]> {
+export async function allDone<T>(tasks: readonly Promise<T>[], tell: (done: number, total: number) => void) {
   let done = 0;
   if (tasks.length > 0) tell(done, tasks.length);
   return Promise.all(

@@ -307,11 +307,7 @@ function readUpdates(event: Event, words: readonly PostUpdate['status'][], place
 }
 
 /** The states of components at each time, oldest first; undefined: none. */
-function listImpacts(
-  changed: readonly Change[],
-  page: string,
-  ids: ReadonlyMap<string, string>,
-): IncidentPost['impacts'] {
+function listImpacts(changed: readonly Change[], page: string, ids: ReadonlyMap<string, string>) {
   const inOrder = changed.toSorted((a, b) => a.at - b.at || b.index - a.index);
   const states = inOrder.flatMap(({ at, code, state }) => {
     const id = ids.get(code);

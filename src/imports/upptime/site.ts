@@ -61,11 +61,7 @@ const SummarySchema = z.array(
 );
 
 /** The configuration of a repository; null if it is missing or can't be read. */
-export function upptimeConfig(
-  files: readonly SourceFile[],
-  notes: ImportNote[] = [],
-  makesChecks = false,
-): UpptimeConfig | null {
+export function upptimeConfig(files: readonly SourceFile[], notes: ImportNote[] = [], makesChecks = false) {
   const file = files.find(({ path }) => /^\.upptimerc\.ya?ml$/.test(path));
   if (file === undefined) return null;
   try {
@@ -410,10 +406,7 @@ const PAGE_SIZE = 100;
 const PAGES_MAX = 1_000;
 
 /** Requests all issues with comments. Without a key, GitHub allows 60 requests an hour. @throws a StatusError */
-export async function readIssues(
-  ask: Ask,
-  { owner, repo }: { readonly owner: string; readonly repo: string },
-): Promise<UpptimeIssues> {
+export async function readIssues(ask: Ask, { owner, repo }: { readonly owner: string; readonly repo: string }) {
   const base = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}/issues`;
   const issues = await readPages(ask, `${base}?state=all&direction=asc&`);
   const comments = issues.length === 0 ? [] : await readPages(ask, `${base}/comments?`);

@@ -144,10 +144,7 @@ const HistorySchema = z.object({
 const PAGES_MAX = 1_000;
 
 /** Reads a page as visitors see it. @throws a StatusError, or NoKumaPageError if another program answers */
-export async function kumaFromApi(
-  ask: Ask,
-  { url, slug }: { readonly url: string; readonly slug: string },
-): Promise<KumaPage> {
+export async function kumaFromApi(ask: Ask, { url, slug }: { readonly url: string; readonly slug: string }) {
   const path = `/api/status-page/${encodeURIComponent(slug)}`;
   const answer = await ask(path);
   const parsed = PublicPageSchema.safeParse(answer);

@@ -36,10 +36,8 @@ export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 
 const KEY_CHARS_MAX = 200;
 
 /** Creates the handler; `rest` is the path after `v1`. Null: no such address. */
-export function createApiRoutes(
-  options: ApiRoutesOptions,
-): (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null> {
-  return async (request, rest) => {
+export function createApiRoutes(options: ApiRoutesOptions) {
+  return async (request: OwnRequest, rest: readonly string[]): Promise<Answer | null> => {
     if (!options.isOn()) return null;
     try {
       if (rest.join('/') === 'openapi.json') return openApi(options, request);

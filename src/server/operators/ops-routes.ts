@@ -1,7 +1,7 @@
 /** The operators' page, `/-/ops`, and its buttons. Everything except signing in needs a session. */
 
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { isSameOrigin } from '../../access/request-checks.ts';
+import { isSameOrigin } from '../../access/access.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Renderer } from '../../publish/draw/renderer.ts';
@@ -18,7 +18,7 @@ import {
   retryAfter,
   whole,
 } from '../answer.ts';
-import { compressed } from '../compressed.ts';
+import { compressed } from '../send.ts';
 import type { Operator, Verdict } from './operator.ts';
 import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
 import type { WriteForms } from './write-routes.ts';
@@ -86,10 +86,8 @@ const NOTICES: Readonly<Record<string, string>> = {
 };
 
 /** Creates the handler of `/-/ops`; `rest` is the path after `ops`. Null: no such address. */
-export function createOpsRoutes(
-  options: OpsRoutesOptions,
-): (request: OwnRequest, rest: readonly string[]) => Promise<Answer | null> {
-  return async (request, rest) => {
+export function createOpsRoutes(options: OpsRoutesOptions) {
+  return async (request: OwnRequest, rest: readonly string[]): Promise<Answer | null> => {
     if (!request.isSiteHost || !options.hasOperators()) return null;
     try {
       return await answer(options, request, rest.join('/'));

@@ -12,7 +12,7 @@ import {
   INERT_CSP,
   PUBLIC_CACHE,
 } from '../../publish/releases/manifest.ts';
-import type { RequestHead } from '../request-head.ts';
+import type { RequestHead } from '../answer.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
 export interface FileAnswer {

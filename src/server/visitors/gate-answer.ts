@@ -7,8 +7,7 @@ import type { EpochMs } from '../../model/time.ts';
 import type { Subscriptions } from '../../notify/subscriptions.ts';
 import type { SignInResult } from '../../store/audit.ts';
 import type { Address } from '../address.ts';
-import { type Answer, type OwnRequest, originFacts, readForm } from '../answer.ts';
-import { readBody } from '../request-head.ts';
+import { type Answer, type OwnRequest, originFacts, readBody, readForm } from '../answer.ts';
 
 export interface GateDeps {
   readonly access: Access;
@@ -29,11 +28,7 @@ interface GateQuestion {
 }
 
 /** Signs visitors in and out; null: no page of this site has a gate. */
-export async function gateAnswer(
-  deps: GateDeps,
-  request: IncomingMessage,
-  question: GateQuestion,
-): Promise<Answer | null> {
+export async function gateAnswer(deps: GateDeps, request: IncomingMessage, question: GateQuestion) {
   const { address, method } = question;
   const result = await deps.access.handle(await gateRequestOf(deps, request, question));
   if (result === null) return null;
@@ -43,11 +38,7 @@ export async function gateAnswer(
 }
 
 /** Null: respond as for a page that doesn't exist. */
-export async function subscribeAnswer(
-  deps: GateDeps,
-  request: IncomingMessage,
-  question: GateQuestion,
-): Promise<Answer | null> {
+export async function subscribeAnswer(deps: GateDeps, request: IncomingMessage, question: GateQuestion) {
   if (deps.subscriptions === undefined) return null;
   const asked = await gateRequestOf(deps, request, question);
   const page = deps.access.pageOf(asked.slug);

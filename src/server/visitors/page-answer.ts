@@ -1,24 +1,27 @@
 /** Decides which file of which release an address gets, and what is shown if there is none or it may not be seen. */
 
+import { hash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { canView, type GatedPage, NOBODY, type Principal } from '../../access/access.ts';
 import type { Access } from '../../access/create-access.ts';
 import type { SourceFreshness } from '../../model/page.ts';
+import { escapeMarkup } from '../../model/scalars.ts';
 import { noPageKey, PAGE_SCRIPTS } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { jsonText } from '../../publish/files/feed-text.ts';
+import { KINDS } from '../../publish/files/kinds.ts';
 import { SITE_SLUG } from '../../publish/releases/folders.ts';
-import { releasePage, SCRIPT_CACHE } from '../../publish/releases/manifest.ts';
+import { INERT_CSP, NOW_CACHE, releasePage, SCRIPT_CACHE } from '../../publish/releases/manifest.ts';
+import { type NowFacts, nowDocument } from '../../views/json/state-json.ts';
 import { NOW_JSON_PATH } from '../../views/text/addresses.ts';
-import { isSinglePath } from '../../views/v2/documents.ts';
+import { isSinglePath, singleDocuments } from '../../views/v2/documents.ts';
+import { findWords, localeDirection } from '../../views/words/index.ts';
 import type { Address } from '../address.ts';
-import { type Answer, plain } from '../answer.ts';
-import type { RequestHead } from '../request-head.ts';
+import { type Answer, NEVER_CACHED, plain, type RequestHead, whole } from '../answer.ts';
 import type { BadgeService } from './badge-service.ts';
-import { fileAnswer } from './file-answer.ts';
+import { type FileAnswer, type FileRequest, fileAnswer } from './file-answer.ts';
 import { gateReply } from './gate-answer.ts';
-import { nowAnswer, singleAnswer } from './json-answer.ts';
-import { preparing } from './preparing.ts';
 import type { OpenRelease, ReleaseReader } from './release-reader.ts';
 
 export interface PageDeps {
@@ -54,11 +57,7 @@ interface Asked {
 }
 
 /** Responds with a file of the site itself, which everybody may see. */
-export function siteAnswer(
-  deps: PageDeps,
-  address: Address & { kind: 'site' },
-  head: RequestHead,
-): Answer | Promise<Answer> {
+export function siteAnswer(deps: PageDeps, address: Address & { kind: 'site' }, head: RequestHead) {
   const { path } = address;
   return orAgain(() => {
     const release = deps.reader.open(SITE_SLUG);
@@ -237,4 +236,84 @@ export function missing(deps: Pick<PageDeps, 'reader'>, { acceptEncoding }: Requ
   const page =
     release === null ? null : fileAnswer(release, { path: '404.html', isPublic: false, head: { acceptEncoding } });
   return page === null ? plain(404, 'Not found.') : { ...page, status: 404 };
+}
+
+// The placeholder for a page that was never published. It reloads itself until the page is there.
+
+const RETRY_SECONDS = 2;
+/** In the typefaces of the page (`layouts/tokens.css`). */
+const PREPARING_STYLE =
+  'body{font:1rem/1.5 -apple-system,"Segoe UI",Roboto,Ubuntu,"Noto Sans","Helvetica Neue",Arial,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}h1{font-size:1.8rem;line-height:1.15;margin:0 0 .5rem}p{margin:0}';
+const PREPARING_CSP = `default-src 'none'; style-src 'sha256-${hash('sha256', PREPARING_STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** @param path below the page: only documents reload themselves */
+export function preparing(path: string, locale: string): Answer {
+  const words = findWords(locale);
+  const headers = { 'retry-after': String(RETRY_SECONDS) };
+  if (!path.endsWith('.html')) return plain(503, 'This page is being prepared. Try again in two seconds.', headers);
+  const [title, text] = [words.preparingTitle, words.preparingBody].map(escapeMarkup);
+  const body = `<!doctype html><html lang="${escapeMarkup(locale)}" dir="${localeDirection(locale)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title><style>${PREPARING_STYLE}</style></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`;
+  return whole(503, body, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': PREPARING_CSP,
+    'cache-control': NEVER_CACHED,
+    ...headers,
+  });
+}
+
+// JSON that is made from the release being served: one component or one incident in the v2 format, and
+// `api/now.json`.
+
+/** Per release: the documents, and those requested so far, each as a release with that one file. */
+const singlesByRelease = new WeakMap<OpenRelease, ReturnType<typeof singlesOf>>();
+
+/** Null: the lists don't contain it. */
+function singleAnswer(release: OpenRelease, request: FileRequest): FileAnswer | null {
+  const { documents, given } = singlesByRelease.getOrInsertComputed(release, singlesOf);
+  const document = documents.get(request.path);
+  if (document === undefined) return null;
+  const file = given.getOrInsertComputed(request.path, (path) => withFile(release, path, jsonText(document)));
+  return fileAnswer(file, request);
+}
+
+function singlesOf(release: OpenRelease) {
+  const read = (path: string): unknown =>
+    Object.hasOwn(release.manifest.files, path) ? JSON.parse(release.read(path, null).toString('utf8')) : null;
+  return { documents: singleDocuments(read), given: new Map<string, OpenRelease>() };
+}
+
+function withFile(release: OpenRelease, path: string, text: string): OpenRelease {
+  const body = Buffer.from(text);
+  const { contentType } = KINDS.json;
+  const sha256 = hash('sha256', body, 'hex');
+  const record = { key: '', sha256, bytes: body.length, contentType, csp: null, variants: [] };
+  return { ...release, manifest: { ...release.manifest, files: { [path]: record } }, read: () => body };
+}
+
+/** `api/now.json` of a page, from memory: the release being served, and when its upstreams last answered. */
+const NOW_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'content-security-policy': INERT_CSP };
+const PUBLIC_NOW_HEADERS = { ...NOW_HEADERS, 'cache-control': NOW_CACHE, 'access-control-allow-origin': '*' };
+const GATED_NOW_HEADERS = {
+  ...NOW_HEADERS,
+  'cache-control': 'private, no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  vary: 'Cookie',
+};
+
+/** Cached per release. */
+const factsByRelease = new WeakMap<OpenRelease, NowFacts | null>();
+
+/** Null: the release was written by an older version, without this data. */
+function nowAnswer(
+  release: OpenRelease,
+  { sources, isPublic }: { readonly sources: readonly SourceFreshness[]; readonly isPublic: boolean },
+): FileAnswer | null {
+  const facts = factsByRelease.getOrInsertComputed(release, (served) => served.data().now);
+  if (facts === null) return null;
+  const body = Buffer.from(`${JSON.stringify(nowDocument(facts, { release: release.manifest.number, sources }))}\n`);
+  return {
+    status: 200,
+    headers: { ...(isPublic ? PUBLIC_NOW_HEADERS : GATED_NOW_HEADERS), 'content-length': body.length },
+    body,
+  };
 }

@@ -230,10 +230,7 @@ function createMemoryCache(): (sha256: string, encoding: keyof Bodies, read: () 
 }
 
 /** The best variant of a file for an Accept-Encoding header; null: uncompressed. */
-export function negotiate(
-  record: Pick<FileRecord, 'variants'>,
-  acceptEncoding: string | undefined,
-): Compression | null {
+export function negotiate(record: Pick<FileRecord, 'variants'>, acceptEncoding: string | undefined) {
   const variants = record.variants ?? [];
   if (acceptEncoding === undefined || variants.length === 0) return null;
   for (const encoding of preferences.memo(acceptEncoding)) {

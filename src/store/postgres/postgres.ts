@@ -124,10 +124,6 @@ export function openPostgres(
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable !== false)),
     // It has no cheaper way.
     flush: async () => undefined,
-    backup: () =>
-      Promise.reject(
-        new StatusError({ code: 'STORE_UNAVAILABLE', message: 'Use pg_dump to copy a Postgres database.' }),
-      ),
     // Its log is the server's own.
     truncateLog: async () => true,
     close: () => inTurn(() => pool.end()),

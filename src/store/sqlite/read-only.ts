@@ -11,7 +11,7 @@ import { isStatusError, messageOf, StatusError } from '../../errors.ts';
 import { toEpochMs } from '../../model/time.ts';
 import type { Database, SqlValue } from '../database.ts';
 import { migrationsAfter, outdated } from '../migrations.ts';
-import { NOW, readLists, readRows, readVersion } from './version.ts';
+import { NOW, readLists, readRows, readVersion } from './file.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** How often a read is repeated because the file changed during it. */
@@ -68,7 +68,6 @@ export function openSqliteReadOnly(file: string): Database {
     // There are no announcements; callers poll.
     listen: () => async () => undefined,
     transaction: (task) => task({ all, lists, time, run: refuse, runMany: refuse, announce: refuse }),
-    backup: refuse,
     flush: refuse,
     truncateLog: refuse,
     close: async () => close(),

@@ -13,20 +13,22 @@ import { toEpochMs } from '../../model/time.ts';
 import type { Database, Reader, Writer } from '../database.ts';
 import { makeFolder } from '../make-folder.ts';
 import type { OnOlder } from '../migrations.ts';
-import { bringToLatest, makeTables, refuseOthers } from './migrate.ts';
 import {
+  bringToLatest,
   findDamage,
   isDamage,
   isSqliteError,
+  makeTables,
   NOW,
   readLists,
   readRows,
+  refuseOthers,
   requireVersion,
   SQLITE_BUSY,
   SQLITE_CORRUPT,
   unavailable,
   unreadable,
-} from './version.ts';
+} from './file.ts';
 
 /** How long to wait for a writer in another process. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -118,7 +120,7 @@ export function openSqliteReader(file: string): Database {
   const reading = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   const { all, lists, time, listen, close } = createDatabase(reading, reading);
   const refuse = () => Promise.reject(new Error('this connection is read-only'));
-  return { all, lists, time, listen, transaction: refuse, flush: refuse, backup: refuse, truncateLog: refuse, close };
+  return { all, lists, time, listen, transaction: refuse, flush: refuse, truncateLog: refuse, close };
 }
 
 /** `copy`: path of the copy from before the upgrade; null: no upgrade. */
@@ -205,11 +207,6 @@ function createDatabase(writing: DatabaseSync, reading: DatabaseSync): Database 
     // The next transaction waits for this one, even if it fails.
     transaction: (task, { isDurable = true } = {}) => inTurn(() => transact(task, isDurable === true)),
     flush: () => syncLog(`${writing.location()}-wal`),
-    backup: async (file) => {
-      // Fails if the file exists; only the owner can read it, even while it is being written.
-      closeSync(openSync(file, 'wx', OWN_MODE));
-      await backup(reading, file);
-    },
     truncateLog: () => inTurn(() => isLogTruncated(writing)),
     close: () =>
       inTurn(() => {

@@ -76,10 +76,7 @@ const REQUESTS = table('written_request', {
 type KnownRequest = RowOf<typeof REQUESTS>;
 
 /** The earlier request with this key; null: none. */
-export async function findRequest(
-  reader: Reader,
-  { actor, key }: Pick<KnownRequest, 'actor' | 'key'>,
-): Promise<KnownRequest | null> {
+export async function findRequest(reader: Reader, { actor, key }: Pick<KnownRequest, 'actor' | 'key'>) {
   const sql = 'SELECT * FROM written_request WHERE actor = ? AND request_key = ?';
   const [row] = await reader.all(sql, [actor, key]);
   return row === undefined ? null : REQUESTS.read(row);
@@ -105,10 +102,7 @@ const ALERTS = table('written_alert', {
 export type KnownAlert = RowOf<typeof ALERTS>;
 
 /** The stored alert of a key; null: none. */
-export async function findAlert(
-  reader: Reader,
-  { intake, page, key }: Pick<KnownAlert, 'intake' | 'page' | 'key'>,
-): Promise<KnownAlert | null> {
+export async function findAlert(reader: Reader, { intake, page, key }: Pick<KnownAlert, 'intake' | 'page' | 'key'>) {
   const sql = 'SELECT * FROM written_alert WHERE intake = ? AND page = ? AND alert_key = ?';
   const [row] = await reader.all(sql, [intake, page, key]);
   return row === undefined ? null : ALERTS.read(row);

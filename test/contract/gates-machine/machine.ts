@@ -15,6 +15,7 @@ import { isStatusError } from '../../../src/errors.ts';
 import { type Learned, NOTHING_LEARNED, toMonitorId } from '../../../src/model/observation.ts';
 import { HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import { rollbackTo } from '../../../src/publish/releases/rollback.ts';
+import { copySqlite } from '../../../src/store/sqlite/sqlite.ts';
 import type { Question } from '../../../src/sync/connector.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import type { Http } from '../../../src/sync/http/http.ts';
@@ -399,7 +400,7 @@ const DATABASE = ['pharos.db', 'pharos.db-wal', 'pharos.db-shm'];
 export async function takeBackup(site: Site): Promise<void> {
   const { folder } = site;
   for (const name of ['backup.db', 'backup']) rmSync(join(folder, name), { recursive: true, force: true });
-  await site.nodes.main.pharos.base.database.backup(join(folder, 'backup.db'));
+  await copySqlite(join(folder, 'main', 'pharos.db'), join(folder, 'backup.db'));
   cpSync(join(folder, 'main'), join(folder, 'backup'), { recursive: true, verbatimSymlinks: true });
   site.backup = site.known;
 }

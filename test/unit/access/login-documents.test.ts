@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLoginDocuments } from '../../../src/access/login/login-documents.ts';
-import { plainLogin } from '../../../src/access/login/plain-login.ts';
+import { createLoginDocuments, plainLogin } from '../../../src/access/login/login-documents.ts';
 import type { LoginPrompt } from '../../../src/model/access.ts';
 
 const kinds = { hasPassword: true, hasEmail: true, hasOidc: false };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeBase, safeReturnTo } from '../../../src/access/request-checks.ts';
+import { safeBase, safeReturnTo } from '../../../src/access/access.ts';
 
 const HOSTS = [
   'evil.test',

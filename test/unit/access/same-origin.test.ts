@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSameOrigin, isSameOriginOrOpaque } from '../../../src/access/request-checks.ts';
+import { isSameOrigin, isSameOriginOrOpaque } from '../../../src/access/access.ts';
 
 const ownOrigin = 'https://status.example.com';
 

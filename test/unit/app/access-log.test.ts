@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createAccessLog } from '../../../src/app/serving/access-log.ts';
+import { createAccessLog } from '../../../src/app/log.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 
 const REQUEST = {
@@ -43,7 +43,7 @@ describe('the access log', () => {
   it.each(['', 'process.exit()', 'process.kill(process.pid, "SIGTERM")'])(
     'loses no line when the process ends: %s',
     (end) => {
-      const file = resolve(import.meta.dirname, '../../../src/app/serving/access-log.ts');
+      const file = resolve(import.meta.dirname, '../../../src/app/log.ts');
       const code = `
       const { createAccessLog } = await import(${JSON.stringify(file)});
       process.once('SIGTERM', () => process.exit());

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { followStore } from '../../../src/app/serving/follow-store.ts';
+import { followStore } from '../../../src/app/serving/listen.ts';
 import { StatusError } from '../../../src/errors.ts';
 
 describe('a process that listens', () => {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { GatedPage } from '../../../src/access/access.ts';
-import { NOBODY } from '../../../src/access/access.ts';
+import { type GatedPage, NOBODY } from '../../../src/access/access.ts';
 import type { Access } from '../../../src/access/create-access.ts';
 import { toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { badgeAddressOf } from '../../../src/server/address.ts';
-import { readHead } from '../../../src/server/request-head.ts';
+import { readHead } from '../../../src/server/answer.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { pageAnswer, siteAnswer } from '../../../src/server/visitors/page-answer.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { isReturning, readHead } from '../../../src/server/request-head.ts';
+import { isReturning, readHead } from '../../../src/server/answer.ts';
 
 /** As Node reads it. */
 function headOf(...lines: readonly (readonly [name: string, value: string])[]) {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { migrationsAfter } from '../../../src/store/migrations.ts';
-import { makeTables } from '../../../src/store/sqlite/migrate.ts';
+import { makeTables } from '../../../src/store/sqlite/file.ts';
 
 it('what three queues owed is in the one outbox after an upgrade', () => {
   const connection = new DatabaseSync(':memory:');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requireVersion } from '../../../src/store/sqlite/version.ts';
+import { requireVersion } from '../../../src/store/sqlite/file.ts';
 
 it('a library of SQLite that can corrupt databases is refused', () => {
   for (const version of ['3.51.2', '3.50.99', '2.99.99', '3.51'])

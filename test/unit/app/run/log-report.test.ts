@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Log } from '../../../../src/app/log.ts';
 import type { RunReport } from '../../../../src/app/run/engine.ts';
-import { createReportLog } from '../../../../src/app/run/log-report.ts';
+import { createReportLog } from '../../../../src/app/run/outcome.ts';
 
 function written(...passes: readonly object[]): string[] {
   const lines: string[] = [];
