@@ -98,18 +98,19 @@ function listCells(timeline: readonly TimelineSpan[], days: readonly Day[], opti
   const begin = timeline[0]?.from ?? Number.POSITIVE_INFINITY;
   return days.map((day, index) => {
     const { interval, cells } = list[index] as SteadyDay;
-    if (interval.to > options.now) return dayCell(timeline, { day, interval }, options);
-    if (interval.to <= begin) return cells.getOrInsertComputed('', () => dayCell([], { day, interval }, options));
+    const isBefore = interval.to <= begin;
     // Spans that last for weeks are looked up only once.
-    if (!holds(span, interval)) {
+    if (!isBefore && !holds(span, interval)) {
       span = timeline[firstEndingAfter(timeline, interval.from)];
       key = span === undefined ? '' : `${span.state} ${span.provenance} ${span.counted ?? ''}`;
-      if (!holds(span, interval)) return dayCell(timeline, { day, interval }, options);
     }
-    const known = cells.get(key);
+    if (interval.to > options.now || !(isBefore || holds(span, interval)))
+      return dayCell(timeline, { day, interval }, options);
+    // No function makes it if it is missing: making that for each of thousands of days takes longer than the rest.
+    const known = cells.get(isBefore ? '' : key);
     if (known !== undefined) return known;
-    const cell = dayCell([span], { day, interval }, options);
-    cells.set(key, cell);
+    const cell = dayCell(isBefore || span === undefined ? [] : [span], { day, interval }, options);
+    cells.set(isBefore ? '' : key, cell);
     return cell;
   });
 }

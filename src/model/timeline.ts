@@ -38,6 +38,7 @@ export function timelineOf(history: History, window: Interval): TimelineSpan[] {
     counted: isAllCounted
       ? null
       : toLayer(disjointSpans(declared.filter(({ isCounted }) => isCounted)), 'declared', window.from),
+    to: window.to,
   };
   const timeline: TimelineSpan[] = [];
   let from = window.from;
@@ -67,6 +68,8 @@ interface Layers {
   readonly declared: Layer;
   /** The part of the declared spans that counts; null: all of them. */
   readonly counted: Layer | null;
+  /** Where the piece ends that is being read. */
+  to: EpochMs;
 }
 
 function toLayer(spans: readonly Span[], provenance: Provenance, from: EpochMs): Layer {
@@ -79,49 +82,44 @@ function isAlike(a: TimelineSpan, b: TimelineSpan): boolean {
 
 /** The state from `from` on, until anything that could change it begins or ends. */
 function pieceAt(layers: Layers, from: EpochMs, until: EpochMs): TimelineSpan {
-  let to = until;
-  const read = (layer: Layer): State | null => {
-    const span = upcoming(layer, from);
-    if (span === undefined) return null;
-    const isOn = span.from <= from;
-    to = earlier(to, isOn ? span.to : span.from);
-    return isOn ? span.state : null;
-  };
-  const declared = read(layers.declared);
-  const counted = layers.counted === null ? declared : read(layers.counted);
-  const seen = readSeen(layers, read);
+  layers.to = until;
+  const declared = read(layers, layers.declared, from);
+  const counted = layers.counted === null ? declared : read(layers, layers.counted, from);
+  const seen = readSeen(layers, from);
   const state = declared === null ? seen.state : worse(seen.state, declared);
-  const isDeclared = declared !== null && isWorse(declared, seen.state);
-  const piece = {
-    state,
-    from,
-    to,
-    provenance: isDeclared ? 'declared' : seen.provenance,
-    ...(seen.isSeen || state === 'unknown' ? {} : { isUnseen: true as const }),
-  } as const;
+  const provenance = declared !== null && isWorse(declared, seen.state) ? 'declared' : seen.provenance;
+  const head = { state, from, to: layers.to, provenance };
+  const piece = seen.isSeen || state === 'unknown' ? head : { ...head, isUnseen: true as const };
   if (counted === declared) return piece;
   const counting = counted === null ? seen.state : worse(seen.state, counted);
   return counting === state ? piece : { ...piece, counted: counting };
 }
 
+/** The state of a layer at `from`; null: none. The piece ends where the layer changes, if nothing ends it before. */
+function read(layers: Layers, layer: Layer, from: EpochMs): State | null {
+  const span = upcoming(layer, from);
+  if (span === undefined) return null;
+  const isOn = span.from <= from;
+  layers.to = earlier(layers.to, isOn ? span.to : span.from);
+  return isOn ? span.state : null;
+}
+
 /** The state below what people declared. `isSeen`: the lowest layers have one too. */
-function readSeen(
-  { below, outages, maintenances }: Layers,
-  read: (layer: Layer) => State | null,
-): { readonly state: State; readonly provenance: Provenance; readonly isSeen: boolean } {
-  const isPlanned = read(maintenances) !== null;
-  const isRecorded = !isPlanned && read(outages) !== null;
-  let seen: { readonly state: State; readonly provenance: Provenance } | null = null;
-  for (const layer of below) {
-    const state = read(layer);
-    if (state === null) continue;
-    seen = { state, provenance: layer.provenance };
+function readSeen(layers: Layers, from: EpochMs): Pick<TimelineSpan, 'state' | 'provenance'> & { isSeen: boolean } {
+  const isPlanned = read(layers, layers.maintenances, from) !== null;
+  const isRecorded = !isPlanned && read(layers, layers.outages, from) !== null;
+  let seen: State | null = null;
+  let provenance: Provenance = 'none';
+  for (const layer of layers.below) {
+    seen = read(layers, layer, from);
+    if (seen === null) continue;
+    provenance = layer.provenance;
     break;
   }
   const isSeen = seen !== null;
   if (isPlanned) return { state: 'maintenance', provenance: 'maintenance', isSeen };
   if (isRecorded) return { state: 'major_outage', provenance: 'incident', isSeen };
-  return seen === null ? { state: 'unknown', provenance: 'none', isSeen } : { ...seen, isSeen };
+  return { state: seen ?? 'unknown', provenance, isSeen };
 }
 
 /** The first span of a layer that isn’t over at `at`, whether it has begun or not. */
@@ -136,13 +134,16 @@ function upcoming(layer: Layer, at: EpochMs): Span | undefined {
 
 /** The part of a sorted, disjoint time line inside `window`, cut at its edges; empty if the window is. */
 export function cutTimeline(timeline: readonly TimelineSpan[], window: Interval): TimelineSpan[] {
-  const pieces: TimelineSpan[] = [];
-  if (window.from >= window.to) return pieces;
-  for (let index = firstEndingAfter(timeline, window.from); index < timeline.length; index += 1) {
-    const span = timeline[index];
-    if (span === undefined || span.from >= window.to) break;
-    const isWhole = span.from >= window.from && span.to <= window.to;
-    pieces.push(isWhole ? span : { ...span, from: later(span.from, window.from), to: earlier(span.to, window.to) });
+  if (window.from >= window.to) return [];
+  const first = firstEndingAfter(timeline, window.from);
+  let end = first;
+  while ((timeline[end]?.from ?? window.to) < window.to) end += 1;
+  const pieces = timeline.slice(first, end);
+  // All others are whole.
+  for (const index of [0, pieces.length - 1]) {
+    const span = pieces[index];
+    if (span !== undefined && (span.from < window.from || span.to > window.to))
+      pieces[index] = { ...span, from: later(span.from, window.from), to: earlier(span.to, window.to) };
   }
   return pieces;
 }

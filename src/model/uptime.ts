@@ -207,6 +207,8 @@ function shareUp(countedMs: number, downTenths: number): number | null {
  * component added yesterday has little effect on a 90-day figure. Times are sums over the components.
  */
 export function combinedUptime(uptimes: readonly Uptime[]): Uptime {
+  const [only] = uptimes;
+  if (only !== undefined && uptimes.length === 1) return only;
   const shown = emptyMsByState();
   const counted = emptyMsByState();
   let seenMs = 0;

@@ -67,15 +67,16 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
 async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | null): Promise<readonly MonitorId[]> {
   const { upstreamId, observedAt, learned } = commit;
   const rows = await tx.lists('SELECT id, document, gone_at FROM monitor WHERE upstream = ?', [upstreamId]);
-  const known = new Map(rows.map(([id, document, goneAt]) => [String(id), { document, goneAt }]));
+  const known = new Map<unknown, (typeof rows)[number]>();
+  for (const row of rows) known.set(row[0], row);
   const shown = new Set(learned.shownAtOnce);
   const changed: MonitorId[] = [];
   const writes: (string | number | null)[][] = [];
   for (const monitor of learned.monitors) {
     const document = JSON.stringify(monitor);
-    const row = known.get(monitor.id);
+    const [, stored, goneAt] = known.get(monitor.id) ?? [];
     known.delete(monitor.id);
-    if (row?.document === document && row.goneAt === null && !shown.has(monitor.id)) continue;
+    if (stored === document && goneAt === null && !shown.has(monitor.id)) continue;
     changed.push(monitor.id);
     writes.push([monitor.id, upstreamId, monitor.state, document, observedAt]);
   }
@@ -84,7 +85,7 @@ async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | n
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, document = excluded.document, gone_at = NULL`,
     writes,
   );
-  const gone = [...known].flatMap(([id, { goneAt }]) => (goneAt === null ? [id as MonitorId] : []));
+  const gone = [...known.values()].flatMap(([id, , goneAt]) => (goneAt === null ? [id as MonitorId] : []));
   await tx.runMany(
     'UPDATE monitor SET gone_at = ? WHERE id = ?',
     gone.map((id) => [observedAt, id]),

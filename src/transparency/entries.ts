@@ -27,6 +27,7 @@ export function entriesPath(n: number): string {
 
 /** Whether a file of a release belongs to what the list of its files can't cover: the list itself and what signs it. */
 export function isLogFile(path: string): boolean {
+  if (!path.startsWith(LOG_FOLDER)) return false;
   return [CHECKPOINT_PATH, FILES_PATH, KEY_PATH].includes(path) || path.startsWith(`${LOG_FOLDER}entries/`);
 }
 

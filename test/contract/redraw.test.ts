@@ -294,7 +294,7 @@ describe('what a file is made from', () => {
   const isOfParts = ({ inputs }: FileEntry): boolean => 'frame' in inputs || 'head' in inputs;
   /** What is the same for a path or for all pages, or is said in another part too: alone it changes nothing here. */
   const SAID_OTHERWISE: ReadonlySet<string> = new Set([
-    ...['history month', 'report month', 'component badges'],
+    ...['history month', 'report month'],
     ...['atom', 'rss', 'json-feed'].flatMap((kind) => [`${kind} isHistory`, `${kind} emptySince`]),
     // What is open says until when it is to be believed, which moves with it.
     ...['incident asOf', 'maintenance asOf'],

@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type BadgeInputs, drawBadge } from '../../badges/files.ts';
-import { galleryChoices } from '../../badges/kinds.ts';
+import { galleryChoices, PART_KINDS } from '../../badges/kinds.ts';
 import type { BadgeFormat } from '../../badges/names.ts';
 import { favicon } from '../../looks/stylesheet.ts';
 import type { ComponentModel, PageIncident, PageMaintenance, State } from '../../model/index.ts';
@@ -97,8 +97,6 @@ interface ComponentInputs extends Aged {
   /** Those that affect the component. */
   readonly incidents: readonly PageIncident[];
   readonly maintenances: readonly PageMaintenance[];
-  /** Names of the badges that components have, as in their addresses. */
-  readonly badges: readonly string[];
   /** Past days that say something else than they once did. */
   readonly corrected: NonNullable<Parameters<typeof componentView>[2]['corrected']>;
 }
@@ -140,13 +138,11 @@ export const KINDS = {
   reportIndex: htmlKind('report-index'),
   verify: htmlKind('verify'),
   indexOfPages: htmlKind('index-of-pages'),
-  component: htmlKind(
-    'component',
-    ({ frame, age, component, incidents, maintenances, badges, corrected }: ComponentInputs) =>
-      componentView({ ...frame, ...age, incidents, maintenances }, component, {
-        badges: galleryChoices(badges, frame.settings.locale).kinds,
-        corrected,
-      }),
+  component: htmlKind('component', ({ frame, age, component, incidents, maintenances, corrected }: ComponentInputs) =>
+    componentView({ ...frame, ...age, incidents, maintenances }, component, {
+      badges: galleryChoices(PART_KINDS, frame.settings.locale).kinds,
+      corrected,
+    }),
   ),
   incident: htmlKind(
     'incident',

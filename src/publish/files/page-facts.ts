@@ -5,7 +5,6 @@
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { PART_KINDS } from '../../badges/kinds.ts';
 import {
   type ComponentModel,
   cutTimeline,
@@ -113,7 +112,6 @@ function componentFacts(model: PageModel, shared: ReturnType<typeof sharedParts>
         component: hasNews ? component : (before().get(id) ?? component),
         incidents: incidents().get(id) ?? [],
         maintenances: maintenances().get(id) ?? [],
-        badges: PART_KINDS,
         corrected: (corrected().get(id) ?? []).map(({ day, at }) => ({ day, at })),
       };
     },

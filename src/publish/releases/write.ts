@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
 import type { Batch } from './disk.ts';
 import { filesFolder, namesIn, type Place, poolFolder, releaseFolder, releaseNumbers } from './folders.ts';
@@ -142,14 +142,9 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
   const childrenBefore = Map.groupBy(pathsBefore, parentFolder);
   const records = new Map<string, FileRecord>();
   const ids: Record<string, string> = {};
-  let folderCount = 0;
   const links: (() => void)[] = [];
   // Deepest first, so that a folder's link targets exist before it.
   for (const [path, node] of [...tree].toReversed()) {
-    const target =
-      path === ''
-        ? filesFolder(folders, input.slug, number)
-        : join(poolFolder(folders, input.slug), `${number}-${folderCount}`);
     const lastId = previous?.folders[path];
     const isShared =
       lastId !== undefined &&
@@ -161,9 +156,10 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
       for (const file of node.files) if (file.drawn === null) records.set(file.path, keptRecord(previous, file));
       continue;
     }
+    const id = `${number}-${made.length}`;
+    const target = path === '' ? filesFolder(folders, input.slug, number) : join(poolFolder(folders, input.slug), id);
     if (path !== '') {
-      ids[path] = basename(target);
-      folderCount += 1;
+      ids[path] = id;
       made.push(target);
     }
     writing.disk.claimFolder(target, writing.modes.folder);

@@ -63,11 +63,9 @@ const letters = new WeakMap<readonly DayCell[], string>();
 
 /** A letter for each day, a capital where there was a blip. The same in every language of a page. */
 export function cellLetters(cells: readonly DayCell[]): string {
-  return letters.getOrInsertComputed(cells, () => {
-    let text = '';
-    for (const { state, hadBlip } of cells) text += hadBlip ? LOOKS[state].letter.toUpperCase() : LOOKS[state].letter;
-    return text;
-  });
+  return letters.getOrInsertComputed(cells, () =>
+    cells.map(({ state, hadBlip }) => (hadBlip ? LOOKS[state].letter.toUpperCase() : LOOKS[state].letter)).join(''),
+  );
 }
 
 /** What is packed of the days of one time line, which is the same in every language. */
