@@ -2,27 +2,23 @@
 
 import type { Comparator } from '../sync/connectors/check.ts';
 
-interface Comparison {
-  readonly words: string;
-  readonly holds: (text: string, wanted: string) => boolean;
-}
-
+type Comparison = readonly [words: string, holds: (text: string, wanted: string) => boolean];
 const COMPARISONS: Readonly<Record<Comparator, Comparison>> = {
-  contains: { words: 'to contain', holds: (text, wanted) => text.includes(wanted) },
-  not_contains: { words: 'not to contain', holds: (text, wanted) => !text.includes(wanted) },
-  eq: { words: 'to be', holds: (text, wanted) => text === wanted },
-  neq: { words: 'not to be', holds: (text, wanted) => text !== wanted },
-  empty: { words: 'to be empty', holds: (text) => text === '' },
-  not_empty: { words: 'not to be empty', holds: (text) => text !== '' },
-  gt: { words: 'to be above', holds: (text, wanted) => order(text, wanted) > 0 },
-  gte: { words: 'to be at least', holds: (text, wanted) => order(text, wanted) >= 0 },
-  lt: { words: 'to be below', holds: (text, wanted) => order(text, wanted) < 0 },
-  lte: { words: 'to be at most', holds: (text, wanted) => order(text, wanted) <= 0 },
+  contains: ['to contain', (text, wanted) => text.includes(wanted)],
+  not_contains: ['not to contain', (text, wanted) => !text.includes(wanted)],
+  eq: ['to be', (text, wanted) => text === wanted],
+  neq: ['not to be', (text, wanted) => text !== wanted],
+  empty: ['to be empty', (text) => text === ''],
+  not_empty: ['not to be empty', (text) => text !== ''],
+  gt: ['to be above', (text, wanted) => order(text, wanted) > 0],
+  gte: ['to be at least', (text, wanted) => order(text, wanted) >= 0],
+  lt: ['to be below', (text, wanted) => order(text, wanted) < 0],
+  lte: ['to be at most', (text, wanted) => order(text, wanted) <= 0],
 };
 
 /** Numbers are compared as numbers where both sides are some; other texts by their characters. */
 export function holds(found: string | number, comparator: Comparator, target: string | number): boolean {
-  return COMPARISONS[comparator].holds(String(found), String(target));
+  return COMPARISONS[comparator][1](String(found), String(target));
 }
 
 /** Below, equal or above 0. */
@@ -36,5 +32,5 @@ function order(a: string, b: string): number {
 export function expectation(what: string, comparator: Comparator, target?: string | number): string {
   const isAlone = comparator === 'empty' || comparator === 'not_empty';
   const rest = isAlone ? '' : target === undefined ? ' what is configured' : ` ${target}`;
-  return `expected ${what} ${COMPARISONS[comparator].words}${rest}`;
+  return `expected ${what} ${COMPARISONS[comparator][0]}${rest}`;
 }

@@ -148,8 +148,7 @@ async function readText({ body, headers }: Dispatcher.ResponseData, isWanted: bo
     return '';
   }
   try {
-    const bounds = { encoding: [headers['content-encoding']].flat()[0], bytesMax: BODY_BYTES_MAX, place: '' };
-    return (await readBody(body, bounds)).toString('utf8');
+    return (await readBody(body, [headers['content-encoding']].flat()[0], BODY_BYTES_MAX)).toString('utf8');
   } catch (error) {
     if (!isStatusError(error)) throw error;
     throw new CheckFault(

@@ -4,13 +4,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { ProxySettings } from '../network/proxy.ts';
 
 /** Milliseconds of each part of a try; over several redirects their sum. Absent: there was no such part, or it wasn't seen. */
-interface Phases {
-  readonly name?: number;
-  readonly connect?: number;
-  readonly tls?: number;
-  readonly firstByte?: number;
-  readonly total: number;
-}
+type Phases = Readonly<Partial<Record<Exclude<Stage, 'body'>, number>>> & { readonly total: number };
 
 export interface Try {
   /** Null: as it has to be. */
@@ -31,15 +25,14 @@ export interface TryDeps {
   readonly signal: AbortSignal;
 }
 
-type Stage = keyof Omit<Phases, 'total'> | 'body';
-
-const STAGE_WORDS: Readonly<Record<Stage, string>> = {
+const STAGE_WORDS = {
   name: 'its name was not looked up',
   connect: 'no connection',
   tls: 'no TLS handshake',
   firstByte: 'no response',
   body: 'the response was not complete',
 };
+type Stage = keyof typeof STAGE_WORDS;
 
 export type Meter = ReturnType<typeof createMeter>;
 

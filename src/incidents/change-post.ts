@@ -4,8 +4,8 @@ import { INCIDENT_STATUSES, type IncidentImpact, type IncidentStatus, isOverStat
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../model/page.ts';
 import { isWorse, type State } from '../model/state.ts';
 import { type EpochMs, later, toEpochMs, toIso } from '../model/time.ts';
-import type { IncidentPost, MaintenancePost, OverridePost } from '../sync/connectors/markdown/schema.ts';
-import type { WrittenPost, WrittenUpdate } from '../sync/connectors/markdown/written.ts';
+import type { IncidentPost, MaintenancePost, OverridePost, PostUpdate } from '../sync/connectors/markdown/schema.ts';
+import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import {
   declaredState,
   faultAt,
@@ -350,14 +350,14 @@ function impactOverride({ impact_override: impact }: IncidentRequest): IncidentI
   return impact === undefined || impact === null || impact === 'maintenance' ? null : impact;
 }
 
-function readUpdate(request: IncidentRequest, at: EpochMs, status: WrittenUpdate['status'] = null): WrittenUpdate {
+function readUpdate(request: IncidentRequest, at: EpochMs, status: PostUpdate['status'] = null): PostUpdate {
   const { body = '', translations = {} } = request;
   const bodies = withBodies(undefined, translations);
   return { at, status, body, ...readNotify(request), ...(bodies === undefined ? {} : { bodies }) };
 }
 
 /** Merges the translations of an update with those that a request sets or removes. */
-function withBodies(bodies: WrittenUpdate['bodies'], translations: NonNullable<UpdateRequest['translations']>) {
+function withBodies(bodies: PostUpdate['bodies'], translations: NonNullable<UpdateRequest['translations']>) {
   const all = Object.keys({ ...bodies, ...translations }).flatMap((tag) => {
     const translation = translations[tag];
     const body = translation === null ? null : translation?.body === undefined ? bodies?.[tag] : translation.body;
@@ -388,13 +388,13 @@ function readTitles(
   return { translations: all.length === 0 ? undefined : Object.fromEntries(all) };
 }
 
-function readNotify(request: IncidentRequest): Pick<WrittenUpdate, 'notify'> {
+function readNotify(request: IncidentRequest): Pick<PostUpdate, 'notify'> {
   const isNotified = isSet(request.deliver_notifications, true) && !isSet(request.backfilled, false);
   return isNotified ? {} : { notify: false };
 }
 
 /** The time of the next update, always after the last one, whatever the clock says. */
-export function updateTime(updates: readonly WrittenUpdate[], startedAt: EpochMs, now: EpochMs): EpochMs {
+export function updateTime(updates: readonly PostUpdate[], startedAt: EpochMs, now: EpochMs): EpochMs {
   const last = updates.reduce<EpochMs>((latest, { at }) => later(latest, at), startedAt);
   return later(now, toEpochMs(last + 1));
 }

@@ -22,21 +22,18 @@ const STEP_MS = 2 * SECOND_MS;
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
 
-/** The days that an expression runs on, and when on each of them. */
-interface Runs {
-  /** Milliseconds from midnight, sorted. */
-  readonly times: readonly number[];
-  readonly isOn: (midnight: number) => boolean;
-}
+const runsByExpression = new Map<string, ReturnType<typeof readRuns>>();
 
-const runsByExpression = new Map<string, Runs>();
-
-/** @throws CONFIG_INVALID when the expression doesn't have five or six fields, or can't be read */
-function expectRuns(expression: string): Runs {
+/**
+ * The days that an expression runs on, and when on each of them, in milliseconds from midnight, sorted.
+ *
+ * @throws CONFIG_INVALID when the expression doesn't have five or six fields, or can't be read
+ */
+function expectRuns(expression: string) {
   return runsByExpression.getOrInsertComputed(expression, readRuns);
 }
 
-function readRuns(expression: string): Runs {
+function readRuns(expression: string) {
   const fieldsTotal = expression.trim().split(/\s+/).length;
   // Names such as @daily have no fields to be seen.
   if (fieldsTotal !== 5 && fieldsTotal !== 6)
@@ -53,7 +50,7 @@ function readRuns(expression: string): Runs {
   const task = cron.createTask(expression, () => {}, { timezone: 'UTC' });
   // It stays in node-cron's list of tasks otherwise; asking it whether a date matches works all the same.
   void task.destroy();
-  return { times, isOn: (midnight) => task.match(new Date(midnight + (times[0] ?? 0))) };
+  return { times, isOn: (midnight: number) => task.match(new Date(midnight + (times[0] ?? 0))) };
 }
 
 /**

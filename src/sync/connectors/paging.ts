@@ -26,14 +26,9 @@ export type Reading<Page> = { readonly pages: readonly Page[] } & (
 
 interface StableListing<Page> extends Listing<Page> {
   /** The number of items in the whole list (null: not given), and the ids on this page. */
-  readonly factsOf: (page: Page) => ListPageFacts;
+  readonly factsOf: (page: Page) => { readonly total: number | null; readonly ids: readonly string[] };
   /** Whether the total must equal the number of items (false where unreadable rows are counted too). */
   readonly countsAll: boolean;
-}
-
-interface ListPageFacts {
-  readonly total: number | null;
-  readonly ids: readonly string[];
 }
 
 function* askOne<Page>(question: Query<Page>, isNeeded: boolean): Pull<Answer<Page>> {

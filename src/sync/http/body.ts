@@ -27,21 +27,20 @@ const UNPACK: Readonly<Record<string, Unpack>> = {
 /** Supported encodings, for `Accept-Encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate';
 
-interface BodyBounds {
-  /** The `Content-Encoding` header. Only one encoding is undone. */
-  readonly encoding: string | undefined;
-  /** Limit of the compressed and of the decompressed size. */
-  readonly bytesMax: number;
-  /** The request, for messages. */
-  readonly place: string;
-}
-
 /**
  * Returns all bytes of `body`, decompressed.
  *
+ * @param encoding  the `Content-Encoding` header; only one encoding is undone
+ * @param bytesMax  limit of the compressed and of the decompressed size
+ * @param place     the request, for messages
  * @throws UPSTREAM_SHAPE if it is too large or has an unsupported encoding, and whatever the stream fails with
  */
-export async function readBody(body: Readable, { encoding, bytesMax, place }: BodyBounds): Promise<Buffer> {
+export async function readBody(
+  body: Readable,
+  encoding: string | undefined,
+  bytesMax: number,
+  place = '',
+): Promise<Buffer> {
   const unpack = chooseUnpack(encoding);
   if (unpack === 'unknown') {
     dropBody(body);

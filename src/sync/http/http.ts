@@ -83,18 +83,8 @@ export interface HttpOptions {
 }
 
 /** Creates the client for upstreams. It keeps connections open until it is closed. */
-export function createHttp({ isPublicOnly = false, proxy, ...options }: HttpOptions = {}) {
-  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
-  const lookup = isPublicOnly ? lookupPublic : undefined;
-  const dispatchers = new Map<string | undefined, Dispatcher>();
-  const client: Client = {
-    limits,
-    isPublicOnly,
-    isProxied: proxy !== undefined && proxyText(proxy) !== null,
-    revalidation: createRevalidation(),
-    dispatcherFor: (ca = options.ca) =>
-      dispatchers.getOrInsertComputed(ca, () => createDispatcher({ ...limits, ca, proxy, lookup })),
-  };
+export function createHttp(options: HttpOptions = {}) {
+  const client = createClient(options);
   return {
     /**
      * Sends one question and returns the answer.
@@ -105,19 +95,26 @@ export function createHttp({ isPublicOnly = false, proxy, ...options }: HttpOpti
      */
     request: (question: HttpQuestion, context: HttpContext) => request(client, question, context),
     close: async () => {
-      await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+      await Promise.all([...client.dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
     },
   };
 }
 
-interface Client {
-  readonly limits: HttpLimits;
-  readonly isPublicOnly: boolean;
-  /** Whether there may be a proxy, which resolves names itself. */
-  readonly isProxied: boolean;
-  readonly revalidation: ReturnType<typeof createRevalidation>;
-  /** Certificates that are not given are those of the client. */
-  readonly dispatcherFor: (ca: string | undefined) => Dispatcher;
+type Client = ReturnType<typeof createClient>;
+
+function createClient({ isPublicOnly = false, proxy, ...options }: HttpOptions) {
+  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
+  const lookup = isPublicOnly ? lookupPublic : undefined;
+  const dispatchers = new Map<string | undefined, Dispatcher>();
+  return {
+    ...{ limits, isPublicOnly, dispatchers },
+    /** Whether there may be a proxy, which resolves names itself. */
+    isProxied: proxy !== undefined && proxyText(proxy) !== null,
+    revalidation: createRevalidation(),
+    /** Certificates that are not given are those of the client. */
+    dispatcherFor: (ca = options.ca) =>
+      dispatchers.getOrInsertComputed(ca, () => createDispatcher({ ...limits, ca, proxy, lookup })),
+  };
 }
 
 async function request(client: Client, question: HttpQuestion, context: HttpContext): Promise<HttpAnswer> {
@@ -238,7 +235,7 @@ async function readWords(response: Dispatcher.ResponseData, secrets: readonly st
   const timer = setTimeout(() => dropBody(body), DISCARD_MS);
   try {
     const encoding = [headers['content-encoding']].flat()[0];
-    const parsed = parseJson(await readBody(body, { encoding, bytesMax: DISCARDED_BYTES_MAX, place: '' }));
+    const parsed = parseJson(await readBody(body, encoding, DISCARDED_BYTES_MAX));
     return parsed.isValid ? ownWords(parsed.value, secrets) : null;
   } catch {
     return null;
@@ -290,8 +287,8 @@ const ANSWERS_MAX = 256;
 const BELIEVED_MS = HOUR_MS;
 
 interface Remembered {
-  readonly etag: string | null;
-  readonly lastModified: string | null;
+  /** With the validators of the answer. */
+  readonly conditions: Conditions;
   readonly payload: unknown;
   readonly at: EpochMs;
 }
@@ -307,21 +304,19 @@ function createRevalidation() {
     /** Headers that make the request conditional; empty if it isn't conditional or nothing is remembered. */
     headersFor: (question: HttpQuestion, now: EpochMs): Conditions => {
       const known = recall(question);
-      if (known === undefined || now - known.at > BELIEVED_MS || now < known.at) return {};
-      return {
-        ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
-        ...(known.lastModified === null ? {} : { 'if-modified-since': known.lastModified }),
-      };
+      return known === undefined || now - known.at > BELIEVED_MS || now < known.at ? {} : known.conditions;
     },
     remember: (
       question: HttpQuestion,
       { headers, payload, at }: { headers: Readonly<Record<string, unknown>>; payload: unknown; at: EpochMs },
     ): void => {
       if (question.isConditional !== true || question.method !== 'GET') return;
-      const etag = headerValue(headers['etag']);
-      const lastModified = headerValue(headers['last-modified']);
-      if (etag === null && lastModified === null) answers.delete(cacheKey(question));
-      else answers.set(cacheKey(question), { etag, lastModified, payload, at });
+      const conditions = {
+        ...condition('if-none-match', headers['etag']),
+        ...condition('if-modified-since', headers['last-modified']),
+      };
+      if (Object.keys(conditions).length === 0) answers.delete(cacheKey(question));
+      else answers.set(cacheKey(question), { conditions, payload, at });
     },
   };
 }
@@ -332,8 +327,8 @@ function cacheKey({ url, headers }: HttpQuestion): string {
 }
 
 /** Validators are sent back unchanged. Those that don't fit into a header are ignored. */
-function headerValue(value: unknown): string | null {
-  return typeof value === 'string' && /^[\x20-\x7e]{1,512}$/.test(value) ? value : null;
+function condition(name: string, value: unknown): Conditions {
+  return typeof value === 'string' && /^[\x20-\x7e]{1,512}$/.test(value) ? { [name]: value } : {};
 }
 
 // Reads bodies: complete JSON, text or bytes of the expected type.
@@ -357,7 +352,7 @@ async function readPayload(
     throw shapeError(place, `the response is ${typeWords(type)}, not JSON`);
   }
   const encoding = [headers['content-encoding'] ?? []].flat().join(',');
-  const bytes = await readBody(body, { encoding, bytesMax, place });
+  const bytes = await readBody(body, encoding, bytesMax, place);
   if (allowEmpty === true && (bytes.length === 0 || isTypeRefused)) return null;
   const parsed = isJson ? parseJson(bytes) : null;
   if (parsed?.isValid === false) throw shapeError(place, `the response ${parsed.reason}`);

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import type { StatusError } from '../../errors.ts';
 import type { Problem } from '../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../model/time.ts';
-import type { Store, UpstreamRecord } from '../../store/create-store.ts';
+import type { Store } from '../../store/create-store.ts';
 import { createLeases, isHeld, type Lease, type Leases, superseded } from '../../store/nodes/leases.ts';
 import {
   askedEveryMs,
@@ -18,11 +18,11 @@ import {
 } from '../../store/upstream-control.ts';
 import type { Upstream } from '../upstream.ts';
 import { createQuota, intervalMinMs } from './quota.ts';
-import { type Outcome, type PassReport, toReport, type UpstreamReport } from './report.ts';
-import { createRunner, NOTHING_ASKED, type Runner, type RunnerDeps } from './runner.ts';
-import { takeSnapshot, toFailure } from './snapshot.ts';
+import { type Outcome, toReport, type UpstreamReport } from './report.ts';
+import { createRunner, type Runner, type RunnerDeps } from './runner.ts';
+import { type SnapshotTask, takeSnapshot, toFailure } from './snapshot.ts';
 
-export type { PassReport, UpstreamReport } from './report.ts';
+export type { UpstreamReport } from './report.ts';
 
 /** What a pass needs from outside. Everything except the store is for the runner. */
 export interface PassDeps extends Omit<RunnerDeps, 'quota' | 'beforeRequest' | 'stored'> {
@@ -67,15 +67,13 @@ const ELSEWHERE: Outcome = { kind: 'skipped', cause: 'elsewhere', reason: 'anoth
 const TOO_SOON_REASON =
   'its schedule runs more often than its rate limit allows. Set a longer schedule, or higher limits if the upstream has them';
 
+export type PassReport = Awaited<ReturnType<typeof runPass>>;
+
 /**
  * Queries all upstreams in parallel, and vendors' pages in turn. A failure of one is data in the report and doesn't affect the
- * others. An upstream with a running pass, here or in another process, is skipped.
+ * others. An upstream with a running pass, here or in another process, is skipped. Reports come in the order of the upstreams.
  */
-export async function runPass(
-  upstreams: readonly Upstream[],
-  deps: PassDeps,
-  options: PassOptions = {},
-): Promise<PassReport> {
+export async function runPass(upstreams: readonly Upstream[], deps: PassDeps, options: PassOptions = {}) {
   const startedAt = deps.now();
   const own = { ...deps, leases: deps.leases ?? createLeases(deps.store.database) };
   const inTurn = createVendorTurns(upstreams, own, options.isManual !== true);
@@ -98,8 +96,7 @@ async function passOver(
 ): Promise<UpstreamReport> {
   const { database } = deps.store;
   const startedAt = deps.now();
-  const idle = (outcome: Outcome): UpstreamReport =>
-    toReport(outcome, { upstreamId: upstream.id, durationMs: deps.now() - startedAt, tally: NOTHING_ASKED, notes: [] });
+  const idle = (outcome: Outcome): UpstreamReport => toReport(outcome, upstream.id, deps.now() - startedAt);
   try {
     const turn = turnOf?.(upstream.id);
     if (turn === null) return idle(ELSEWHERE);
@@ -147,14 +144,10 @@ async function takeTurn(
   return lease;
 }
 
-interface Pass {
-  readonly upstream: Upstream;
+interface Pass extends Omit<SnapshotTask, 'runner' | 'store'> {
   readonly deps: Deps;
-  readonly startedAt: EpochMs;
   readonly control: UpstreamControl;
   readonly circuit: Circuit;
-  readonly record: UpstreamRecord | null;
-  readonly lease: Lease;
 }
 
 /** Whether it is scheduled so often that list requests alone would use up the quota. */
@@ -173,8 +166,7 @@ async function passUnderLease(pass: Pass): Promise<UpstreamReport> {
   const runner = await createPassRunner(pass);
   const outcome = await takeSnapshot({ upstream, runner, store: deps.store, startedAt, record, lease });
   await rememberOutcome(pass, runner, outcome);
-  const durationMs = deps.now() - startedAt;
-  return toReport(outcome, { upstreamId: upstream.id, durationMs, tally: runner.tally(), notes });
+  return toReport(outcome, upstream.id, deps.now() - startedAt, runner.tally(), notes);
 }
 
 /** Cuts what was recorded for the future, before the clock was set back. */

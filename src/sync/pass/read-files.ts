@@ -21,11 +21,11 @@ const FILES_MAX = 10_000;
  *
  * @throws UPSTREAM_REFUSED when it is not there or may not be read, UPSTREAM_SHAPE when it is too large or unreadable
  */
-export async function readFileQuestion(question: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
-  let path = question.url;
+export async function readFileQuestion({ url, reads }: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
+  let path = url;
   try {
-    path = fileURLToPath(question.url);
-    const payload = question.reads === 'folder' ? await readFolder(path) : await readOne(path, question.reads);
+    path = fileURLToPath(url);
+    const payload = reads === 'folder' ? await readFolder(path) : await readOne(path, reads);
     return { status: 200, payload, at: now, clockSkewMs: null, remaining: null };
   } catch (error) {
     if (isStatusError(error)) throw error;
@@ -44,32 +44,26 @@ async function readOne(path: string, reads: HttpQuestion['reads']): Promise<unkn
   return parsed.value;
 }
 
-/** A file of a folder; `fault` says why it was not opened, and then `text` is empty. */
-interface FolderFile {
-  readonly name: string;
-  readonly text: string;
-  readonly fault?: string;
-}
-
 /**
- * Links may point to other files in the folder, as in mounted volumes, and nowhere else: someone who can write a post must not
+ * The files of a folder; `fault` says why one was not opened, and then `text` is empty. Links may point to other files in the folder, as in mounted volumes, and nowhere else: someone who can write a post must not
  * be able to publish files that only Pharos may read.
  */
-async function readFolder(path: string): Promise<readonly FolderFile[]> {
+async function readFolder(path: string) {
   const root = await realpath(path);
   const entries = await readdir(root, { withFileTypes: true });
   const visible = entries.filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'));
   if (visible.length > FILES_MAX) throw unreadable(path, `it contains more than ${FILES_MAX} files`);
   let bytesLeft = HTTP_LIMITS.bytesMax;
-  const files: FolderFile[] = [];
-  for (const { name } of visible.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const place = await placeWithin(root, name);
-    const bytes = 'fault' in place ? Buffer.alloc(0) : await readRegular(place.path, bytesLeft);
-    bytesLeft -= bytes.length;
-    const fault = 'fault' in place ? place : {};
-    files.push({ name, text: plainText(new TextDecoder().decode(bytes)), ...fault });
-  }
-  return files;
+  return Array.fromAsync(
+    visible.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    async ({ name }) => {
+      const place = await placeWithin(root, name);
+      if ('fault' in place) return { name, text: '', ...place };
+      const bytes = await readRegular(place.path, bytesLeft);
+      bytesLeft -= bytes.length;
+      return { name, text: plainText(new TextDecoder().decode(bytes)) };
+    },
+  );
 }
 
 async function placeWithin(root: string, name: string): Promise<{ path: string } | { fault: string }> {

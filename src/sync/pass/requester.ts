@@ -47,19 +47,23 @@ export interface RunnerSettings extends Pick<Upstream, 'limits' | 'ca' | 'interv
   readonly failed?: ReadonlyMap<string, FailedQuestion>;
 }
 
+export type Tally = ReturnType<typeof createTally>;
+
 /** Cost and results of a run so far; valid at any time, even after a failure. */
-export interface Tally {
-  /** Requests sent, including retries and redirects. */
-  requestsUsed: number;
-  listCalls: number;
-  /** Failed list requests since the last successful one. */
-  failures: number;
-  /** Detail and backfill questions left for a later pass. */
-  skipped: number;
-  /** How far the upstream's clock is ahead; null: not told. */
-  clockSkewMs: number | null;
-  /** Requests that the upstream still accepts, by its own header, minus those sent since; null: it doesn't say. */
-  remaining: number | null;
+export function createTally() {
+  return {
+    /** Requests sent, including retries and redirects. */
+    requestsUsed: 0,
+    listCalls: 0,
+    /** Failed list requests since the last successful one. */
+    failures: 0,
+    /** Detail and backfill questions left for a later pass. */
+    skipped: 0,
+    /** How far the upstream's clock is ahead; null: not told. */
+    clockSkewMs: null as number | null,
+    /** Requests that the upstream still accepts, by its own header, minus those sent since; null: it doesn't say. */
+    remaining: null as number | null,
+  };
 }
 
 export interface RequestRun {

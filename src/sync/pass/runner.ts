@@ -12,11 +12,12 @@ import type { FailedQuestion } from '../../store/upstream-control.ts';
 import { readWritten } from '../../store/written/posts.ts';
 import { type Answer, type Asking, type LearnedPages, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
-import { type HttpQuestion, ownWords, requestPlace, shapeError } from '../http/http-faults.ts';
+import { ownWords, requestPlace, shapeError } from '../http/http-faults.ts';
 import { createBackfillMemory, questionKey } from '../upstream.ts';
 import { lowPriorityPerPass } from './quota.ts';
 import { readFileQuestion } from './read-files.ts';
 import {
+  createTally,
   isLowPriority,
   isOwnQuota,
   listDemand,
@@ -34,16 +35,7 @@ const SPARE_MS_MAX = 15 * SECOND_MS;
 /** After this many failed details in a row, the rest is left for a later pass. */
 const SPARE_FAILURES_MAX = 5;
 
-export type { RunnerDeps, Tally } from './requester.ts';
-
-export const NOTHING_ASKED: Readonly<Tally> = Object.freeze({
-  requestsUsed: 0,
-  listCalls: 0,
-  failures: 0,
-  skipped: 0,
-  clockSkewMs: null,
-  remaining: null,
-});
+export type { RunnerDeps } from './requester.ts';
 
 export type Runner = ReturnType<typeof createRunner>;
 
@@ -86,7 +78,7 @@ function startRun(settings: RunnerSettings, deps: RunnerDeps) {
   return {
     settings,
     deps,
-    tally: { ...NOTHING_ASKED } as Tally,
+    tally: createTally(),
     backfill: settings.backfill ?? createBackfillMemory(),
     failures: createFailureMemory(settings.failed ?? new Map(), settings.intervalMs),
     startedAt: deps.now(),
@@ -162,18 +154,20 @@ async function answerLowPriority(pass: PassRun, question: Question<unknown>): Pr
 async function answerOne(run: PassRun, question: Question<unknown>): Promise<Answer<unknown>> {
   try {
     const answer = await answerFrom(run, question);
-    return { kind: 'ok', payload: await validate(question, answer), status: answer.status, at: answer.at };
+    return { kind: 'ok', payload: await validate(question, answer.payload), status: answer.status, at: answer.at };
   } catch (error) {
     if (!isStatusError(error)) throw error;
     return { kind: 'failed', error };
   }
 }
 
-function answerFrom(run: RequestRun, question: Question<unknown>): Promise<HttpAnswer> {
+async function answerFrom(run: RequestRun, question: Question<unknown>): Promise<HttpAnswer> {
   const { now, stored } = run.deps;
-  if (question.url.startsWith('file:')) return readFileQuestion(question, now());
-  if (question.url.startsWith('store:')) return readStoreQuestion(stored, question, now());
-  return requestWithin(run, question);
+  const { url } = question;
+  if (url.startsWith('file:')) return readFileQuestion(question, now());
+  if (!url.startsWith('store:')) return requestWithin(run, question);
+  const at = now();
+  return { status: 200, payload: await readStoreQuestion(stored, url), at, clockSkewMs: null, remaining: null };
 }
 
 function skip(pass: PassRun): Answer<never> {
@@ -193,19 +187,19 @@ function isLowPriorityClosed(pass: PassRun): boolean {
   );
 }
 
-async function validate(question: Question<unknown>, answer: HttpAnswer): Promise<unknown> {
+async function validate(question: Question<unknown>, payload: unknown): Promise<unknown> {
   const place = requestPlace(question.method, new URL(question.url));
   let result: Awaited<ReturnType<typeof question.schema.safeParseAsync>>;
   try {
     // Some schemas load their parser first (HCL).
-    result = await question.schema.safeParseAsync(answer.payload, { error: issueWords() });
+    result = await question.schema.safeParseAsync(payload, { error: issueWords() });
   } catch (error) {
     throw shapeError(place, `the response could not be checked (${messageOf(error).slice(0, 200)})`);
   }
   if (result.success) return result.data;
   const [{ path, message }] = listFaults(result.error);
   const words = `${message.slice(0, 200)}, at ${path === '' ? 'the top level' : path.slice(0, 200)}`;
-  throw shapeError(place, words, ownWords(answer.payload, Object.values(question.headers)));
+  throw shapeError(place, words, ownWords(payload, Object.values(question.headers)));
 }
 
 /** An unexpected error is a bug in Pharos, and the message says so. */
@@ -254,16 +248,12 @@ function firstFailure(answers: readonly Answer<unknown>[]): StatusError | null {
 }
 
 /**
- * Answers with status 200: `store:written` with `{ id, document, page, isPrivate }[]`, a document being JSON text, and
+ * What `store:` questions are answered with: `store:written` with `{ id, document, page, isPrivate }[]`, a document being JSON text, and
  * `store:checks/<upstream id>` with `{ results, places }`: the last results of its checks, and the places that some node checks from.
  *
  * @throws UPSTREAM_REFUSED where there is nothing of that name
  */
-async function readStoreQuestion(reader: Reader, { url }: HttpQuestion, now: EpochMs): Promise<HttpAnswer> {
-  return { status: 200, payload: await readNamed(reader, url), at: now, clockSkewMs: null, remaining: null };
-}
-
-async function readNamed(reader: Reader, url: string): Promise<unknown> {
+async function readStoreQuestion(reader: Reader, url: string): Promise<unknown> {
   const upstream = /^store:checks\/([\w-]+)$/.exec(url)?.[1];
   if (upstream !== undefined)
     return { results: await readChecks(reader, ['upstream', upstream]), places: await runningPlaces(reader) };

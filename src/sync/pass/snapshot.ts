@@ -17,7 +17,7 @@ import { closeDoubtful, judge, tightenGates } from './check.ts';
 import type { Changed, Outcome } from './report.ts';
 import { type Runner, unforeseen } from './runner.ts';
 
-interface SnapshotTask {
+export interface SnapshotTask {
   readonly upstream: Upstream;
   readonly runner: Runner;
   readonly store: Store;

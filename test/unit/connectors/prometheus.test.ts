@@ -3,7 +3,7 @@ import type { Incident, Learned } from '../../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
 import type { PullMemory } from '../../../src/sync/connector.ts';
 import { prometheus } from '../../../src/sync/connectors/prometheus/connector.ts';
-import { parseSelector } from '../../../src/sync/connectors/prometheus/schema.ts';
+import { parseSelector } from '../../../src/sync/connectors/prometheus/project.ts';
 import { contextOf, drive, failure, NOW, Reply, type Respond, refusal } from '../../helpers/drive.ts';
 
 type Row = Readonly<Record<string, unknown>>;

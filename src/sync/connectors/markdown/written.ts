@@ -38,7 +38,6 @@ const WrittenPostSchema = z.strictObject({
   postmortem: z.strictObject({ body: z.string(), at: InstantSchema }).optional(),
 });
 
-export type WrittenUpdate = PostUpdate;
 export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
   /** Oldest first. */
   readonly updates: readonly PostUpdate[];

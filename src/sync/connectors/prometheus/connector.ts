@@ -34,24 +34,22 @@ import { createDetail } from '../measurements.ts';
 import { BaseUrlSchema, endpointAddress, HeadersSchema, NameSchema } from '../wire.ts';
 import {
   ALERT_STATES,
-  projectAlerts,
-  projectQuery,
-  projectRange,
-  RESULT_TYPES,
-  type Rule,
-  readFault,
-} from './project.ts';
-import {
   AlertmanagerSchema,
   AlertsSchema,
   ConditionSchema,
   ID_FIELD,
   parseCondition,
   parseSelector,
+  projectAlerts,
+  projectQuery,
+  projectRange,
   type QueryAnswer,
   QueryAnswerSchema,
+  RESULT_TYPES,
+  type Rule,
+  readFault,
   SelectorSchema,
-} from './schema.ts';
+} from './project.ts';
 
 const MonitorSchema = z.strictObject({
   id: IdSchema.describe('Part of `<upstream id>/<id>`.'),
@@ -122,9 +120,7 @@ interface Window {
 }
 
 /** Windows that meet each other: the one that ends now, the day before it, and older ones, the newest first. */
-function pastWindows(
-  now: EpochMs,
-): Readonly<Record<'present' | 'day', Window>> & { readonly older: readonly Window[] } {
+function pastWindows(now: EpochMs) {
   const last = Math.floor(now / LAST_MS) * LAST_MS;
   const older: Window[] = [];
   for (let until = last - DAY_MS; until > last - PAST_MS; until -= WINDOW_MS)
@@ -160,8 +156,7 @@ function* readPast(options: Options, context: PullContext): Pull<{ details: Moni
     const waiting: MonitorOptions[] = [];
     const toQuery = (monitor: MonitorOptions): Query<QueryAnswer> => rangeQuery(options, monitor, day);
     for (const { item: monitor, answer } of yield* attemptEach(left, toQuery, 1)) {
-      if (answer.kind === 'ok')
-        details.push(...(yield* readMonitorPast(options, monitor, { context, day: answer.payload })));
+      if (answer.kind === 'ok') details.push(...(yield* readMonitorPast(options, monitor, context, answer.payload)));
       if (answer.kind === 'skipped') waiting.push(monitor);
     }
     // Nothing came of it: there is no room for more.
@@ -175,13 +170,13 @@ function* readPast(options: Options, context: PullContext): Pull<{ details: Moni
 function* readMonitorPast(
   options: Options,
   monitor: MonitorOptions,
-  asked: { readonly context: PullContext; readonly day: QueryAnswer },
+  { upstreamId, now }: PullContext,
+  lastDay: QueryAnswer,
 ): Pull<MonitorDetail[]> {
-  const { upstreamId, now } = asked.context;
   const { present, day, older } = pastWindows(now);
   const spansIn = (answer: QueryAnswer, { start, end, stepMs }: Window): MonitorDetail['reportedSpans'] =>
     projectRange(toRule(monitor), answer, { from: start, until: Math.min(end + stepMs, now), stepMs }) ?? [];
-  const windows = [spansIn(asked.day, day)];
+  const windows = [spansIn(lastDay, day)];
   for (const window of older) {
     if (windows.at(-1)?.length === 0) break;
     const answer = yield* attemptOne(rangeQuery(options, monitor, window));
@@ -196,10 +191,7 @@ function* readMonitorPast(
 }
 
 /** The states of all monitors. A query that cannot be carried out is unknown and told; any other failure is the pass'. */
-function* readStates(
-  { url, headers, monitors }: Options,
-  { upstreamId, now }: PullContext,
-): Pull<Pick<Learned, 'monitors' | 'itemsTotal'> & { readonly problems: Problem[] }> {
+function* readStates({ url, headers, monitors }: Options, { upstreamId, now }: PullContext) {
   const answers = yield* attemptEach(monitors, ({ query }) => ({
     name: 'query',
     url: endpointAddress(url, '/api/v1/query', { query }),

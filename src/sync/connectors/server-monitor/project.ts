@@ -300,21 +300,11 @@ export function* readIncidents(options: Options, origin: Origin, summary: readon
   };
 }
 
-/** A list of incidents: whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
-interface Listed extends Pick<Reading<unknown>, 'kind'> {
-  readonly items: readonly unknown[];
-}
-
-/** The past as read this time. */
-interface Past extends Listed {
-  /** The time from which the list is complete; null: all of it; undefined: it isn't. */
-  readonly since: EpochMs | null | undefined;
-  /** Upstream ids of items that were read again. */
-  readonly readAgain: readonly string[];
-}
-
-/** Reads everything at first and then once a day, if the quota allows; otherwise recent incidents. */
-function* readPast(options: Options, origin: Origin): Pull<Past> {
+/**
+ * Reads everything at first and then once a day, if the quota allows; otherwise recent incidents. `since`: the time from which the
+ * list is complete; null: all of it; undefined: it isn't.
+ */
+function* readPast(options: Options, origin: Origin) {
   const { memory, now, problems } = origin;
   const [oldest = now] = memory.incidentsReadAt.values();
   if (memory.isBackfilled && now - oldest < WHOLE_AGE_MIN_MS) return yield* readRecent(options, origin);
@@ -322,12 +312,13 @@ function* readPast(options: Options, origin: Origin): Pull<Past> {
   const all = yield* readListed(options, { name: 'list all incidents', priority }, problems);
   if (memory.isBackfilled && all.kind !== 'ok') return yield* readRecent(options, origin);
   const since = all.kind === 'ok' ? null : undefined;
+  // Upstream ids of items that were read again.
   return { ...all, since, readAgain: all.items.flatMap((item) => idIn(item) ?? []) };
 }
 
 type IncidentQuery = Pick<Query<unknown>, 'name' | 'priority'> & { readonly search?: Parameters<typeof query>[3] };
 
-export function* readListed(options: Options, asking: IncidentQuery, problems: Problem[]): Pull<Listed> {
+export function* readListed(options: Options, asking: IncidentQuery, problems: Problem[]) {
   const reading = yield* readStablePages({
     ...listIncidents(options, asking),
     factsOf: ({ incidents, pagination: { total } }) => ({ total, ids: incidents.map((item) => itemKey(item)) }),
@@ -336,7 +327,8 @@ export function* readListed(options: Options, asking: IncidentQuery, problems: P
   return toListed(reading, asking.name, problems);
 }
 
-function toListed(reading: Reading<IncidentsAnswer>, place: string, problems: Problem[]): Listed {
+/** A list of incidents: whole when `kind` is ok; otherwise what could be read, which are facts all the same. */
+function toListed(reading: Reading<IncidentsAnswer>, place: string, problems: Problem[]) {
   notePartial(reading, place, problems);
   return { items: reading.pages.flatMap(({ incidents }) => incidents), kind: reading.kind };
 }
@@ -359,7 +351,7 @@ function listIncidents(options: Options, { search, ...asking }: IncidentQuery): 
  * Incidents that began since shortly before our last look, so that one that came and went between two passes is not
  * missed. The order of the list is not documented: newest first stops early, any other order is read to its end.
  */
-function* readRecent(options: Options, { memory, zone, problems }: Origin): Pull<Past> {
+function* readRecent(options: Options, { memory, zone, problems }: Origin) {
   const lastLook = Math.max(0, ...memory.detailFetchedAt.values());
   const since = lastLook === 0 ? 0 : lastLook - RECENT_MARGIN_MS;
   const name = 'list recent incidents';

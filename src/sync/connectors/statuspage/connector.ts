@@ -119,19 +119,10 @@ function reachOf(items: readonly unknown[] | null, instants: ReadonlyMap<string,
   return Number.isFinite(oldest) ? toEpochMs(oldest + 1) : undefined;
 }
 
-const NO_PAST: Past = { incidents: null, maintenances: null, problems: [], isRead: false };
-
-interface Past {
-  /** Null: not asked for, or not answered. */
-  readonly incidents: readonly unknown[] | null;
-  readonly maintenances: readonly unknown[] | null;
-  /** Both were asked for. One that failed is asked for again in an hour. */
-  readonly isRead: boolean;
-  readonly problems: readonly Problem[];
-}
+const NO_PAST = { incidents: null, maintenances: null, problems: [], isRead: false };
 
 /** The newest of the past: at first, where an incident is open no more, and once an hour, as long as the quota allows it. */
-function* readPast(options: Options, { memory, now }: PullContext, hasEnded: boolean): Pull<Past> {
+function* readPast(options: Options, { memory, now }: PullContext, hasEnded: boolean) {
   const lastReadAt = Math.max(0, ...memory.detailFetchedAt.values());
   if (memory.isBackfilled && !hasEnded && now - lastReadAt < PAST_AGE_MIN_MS) return NO_PAST;
   const priority: Priority = memory.isBackfilled ? 'detail' : 'backfill';
@@ -144,8 +135,10 @@ function* readPast(options: Options, { memory, now }: PullContext, hasEnded: boo
   const reported = (place: string, answer: Answer<unknown>): Problem[] =>
     answer.kind === 'failed' ? [note(place, answer.error.message)] : [];
   return {
+    // Null: not asked for, or not answered.
     incidents: incidents.kind === 'ok' ? incidents.payload.incidents : null,
     maintenances: maintenances.kind === 'ok' ? maintenances.payload.scheduled_maintenances : null,
+    // Both were asked for. One that failed is asked for again in an hour.
     isRead: incidents.kind !== 'skipped' && maintenances.kind !== 'skipped',
     problems: [...reported('incidents', incidents), ...reported('scheduled-maintenances', maintenances)],
   };

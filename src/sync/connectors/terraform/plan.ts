@@ -23,19 +23,14 @@ const ShownResourceSchema = z.object({
 type ShownResource = z.output<typeof ShownResourceSchema>;
 
 /** Modules nest. */
-interface ShownModule {
-  readonly address?: string | undefined;
-  readonly resources?: readonly ShownResource[] | undefined;
-  readonly child_modules?: readonly ShownModule[] | undefined;
-}
-
-const ShownModuleSchema: z.ZodType<ShownModule> = z.object({
+const ShownModuleSchema = z.object({
   address: z.string().optional(),
   resources: z.array(ShownResourceSchema).optional(),
   get child_modules() {
     return z.array(ShownModuleSchema).optional();
   },
 });
+type ShownModule = z.output<typeof ShownModuleSchema>;
 
 const ValuesSchema = z.object({ root_module: ShownModuleSchema });
 const ChangeSchema = z.object({
@@ -58,34 +53,23 @@ const ConfiguredResourceSchema = z.object({
 
 type ConfiguredResource = z.output<typeof ConfiguredResourceSchema>;
 
-interface ConfiguredModule {
-  readonly resources?: readonly ConfiguredResource[] | undefined;
-  readonly outputs?: Readonly<Record<string, { readonly expression?: Expression | undefined }>> | undefined;
-  readonly module_calls?: Readonly<Record<string, ModuleCall>> | undefined;
-}
+const ModuleCallSchema = z.object({
+  expressions: ExpressionsSchema.optional(),
+  for_each_expression: ExpressionSchema.optional(),
+  get module() {
+    return ConfiguredModuleSchema.optional();
+  },
+});
+type ModuleCall = z.output<typeof ModuleCallSchema>;
 
-interface ModuleCall {
-  readonly expressions?: Readonly<Record<string, Expression>> | undefined;
-  readonly for_each_expression?: Expression | undefined;
-  readonly module?: ConfiguredModule | undefined;
-}
-
-const ConfiguredModuleSchema: z.ZodType<ConfiguredModule> = z.object({
+const ConfiguredModuleSchema = z.object({
   resources: z.array(ConfiguredResourceSchema).optional(),
   outputs: z.record(z.string(), z.object({ expression: ExpressionSchema.optional() })).optional(),
   get module_calls() {
-    return z
-      .record(
-        z.string(),
-        z.object({
-          expressions: ExpressionsSchema.optional(),
-          for_each_expression: ExpressionSchema.optional(),
-          module: ConfiguredModuleSchema.optional(),
-        }),
-      )
-      .optional();
+    return z.record(z.string(), ModuleCallSchema).optional();
   },
 });
+type ConfiguredModule = z.output<typeof ConfiguredModuleSchema>;
 
 const ShownSchema = z
   .object({

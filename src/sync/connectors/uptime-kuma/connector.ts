@@ -25,9 +25,7 @@ import {
   HeartbeatsSchema,
   IMPACTS,
   IncidentHistorySchema,
-  type Metrics,
   MetricsSchema,
-  type Page,
   PageSchema,
   projectIncidents,
   projectMaintenances,
@@ -55,17 +53,11 @@ function pageQuery<T>({ url }: Options, path: string, asked: Pick<Query<T>, 'nam
   return { ...asked, url: endpointAddress(url, `/api/status-page/${path}`), isConditional: true };
 }
 
-interface Answers {
-  readonly page: Page;
-  readonly heartbeats: Readonly<Record<string, unknown>>;
-  /** Empty: it was not read, or this version has none. */
-  readonly history: readonly unknown[];
-  /** Null: they were not read. */
-  readonly metrics: Metrics | null;
-}
-
-/** The page and its beats, which are needed, and what may be missing without them: the history and the metrics. */
-function* readAll(options: Options, problems: Problem[]): Pull<Answers> {
+/**
+ * The page and its beats, which are needed, and what may be missing without them: the history (empty: it was not read, or this
+ * version has none) and the metrics (null: they were not read).
+ */
+function* readAll(options: Options, problems: Problem[]) {
   const path = encodeURIComponent(options.page);
   const { payload: page } = yield* ask(pageQuery(options, path, { name: 'page', schema: PageSchema }));
   const beats = { name: 'heartbeats', schema: HeartbeatsSchema };

@@ -52,16 +52,11 @@ import {
   stripPrefix,
 } from './schema.ts';
 
-interface ReadOverviews {
-  /** Null: the list of pages could not be read. */
-  readonly overviews: readonly Overview[] | null;
-  readonly isStale: boolean;
-  /** False: of a page only its gate could be read, and not what is on it. */
-  readonly isWhole: boolean;
-}
-
-/** Each page with everything on it. */
-function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[]): Pull<ReadOverviews> {
+/**
+ * Each page with everything on it; null: the list of pages could not be read. `isWhole` false: of a page only its gate could be
+ * read, and not what is on it.
+ */
+function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[]) {
   const { upstreamId } = origin;
   const listed = yield* readList(options, ['StatusPage', 'ListStatusPages'], {
     name: 'list status pages',
@@ -159,11 +154,7 @@ export const NOTHING_FOUND: Found = {
 };
 
 /** The status pages, sorted by id. */
-export function* readPages(
-  options: Options,
-  upstreamId: string,
-  problems: Problem[],
-): Pull<Pick<Found, 'pages' | 'itemsTotal'> & { readonly read: ReadOverviews }> {
+export function* readPages(options: Options, upstreamId: string, problems: Problem[]) {
   const origin = { upstreamId, isRecorded: options.preset === 'openstatus' };
   const read = yield* readOverviews(options, origin, problems);
   const overviews = read.overviews ?? [];
@@ -292,16 +283,12 @@ const READ_AGAIN_PER_PASS = 5;
 /** … none more often than this. */
 const READ_AGAIN_AGE_MIN_MS = HOUR_MS;
 
-interface ReadReports extends Pick<Found, 'complete' | 'gone' | 'readAgain' | 'isStale' | 'isBackfilled'> {
-  readonly items: readonly ReportItem[];
-}
-
 /** All ended reports once, later those that ended or changed lately, and of the others a few each time. */
 function* readReports(
   options: Options,
   context: PullContext,
   { open, places, problems }: { open: readonly ReportItem[]; places: Places; problems: Problem[] },
-): Pull<ReadReports> {
+) {
   const { memory, upstreamId } = context;
   const listed = yield* readList(options, ['StatusReport', 'ListStatusReports'], {
     name: 'list reports',
