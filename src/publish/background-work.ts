@@ -117,7 +117,12 @@ export function createBackgroundWork(deps: BackgroundDeps) {
 /** @param from on the clock of `performance.now()`; until then others go first. Default: at once */
 function begin(work: Work, task: (work: Work) => Promise<void>, from = 0): void {
   const { deps, drawing, running } = work;
-  const run = (): Promise<void> => drawing(() => task(work));
+  const run = (): Promise<void> =>
+    drawing(async () => {
+      await task(work);
+      // Left to V8, this falls into the middle of the next news. `bin/pharos.js` allows it.
+      if (drawing.pendingCount === 0) globalThis.gc?.({ type: 'minor' });
+    });
   const left = from - performance.now();
   const mine = (left > 0 ? pause(work, left, true).then(run) : run())
     .catch(deps.onError)

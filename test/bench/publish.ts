@@ -49,7 +49,7 @@ const ENVIRONMENT = {
   UV_THREADPOOL_SIZE: '24',
 };
 const USUAL_GROWTH = '--heap-growing-percent=25';
-const FLAGS = [`--max-semi-space-size=${YOUNG_MB.publisher}`, USUAL_GROWTH];
+const FLAGS = [`--max-semi-space-size=${YOUNG_MB.publisher}`, USUAL_GROWTH, '--expose-gc'];
 const DRAWING_FLAGS = [`--max-semi-space-size=${YOUNG_MB.pages}`, DRAWING_GROWTH ?? USUAL_GROWTH];
 
 export async function run(): Promise<void> {

@@ -15,7 +15,8 @@ describe.runIf(process.platform === 'linux')('a process that stays', () => {
     const pharos = await startPharos(['start', '--port', '0', '--quiet'], { cwd: folder.path, env });
     const flags = readFileSync(`/proc/${pharos.pid}/cmdline`, 'utf8').split('\0');
     await pharos.stop();
-    expect(flags).toEqual(expect.arrayContaining(['--max-semi-space-size=8', '--heap-growing-percent=25']));
+    const wanted = ['--max-semi-space-size=8', '--heap-growing-percent=25', '--expose-gc'];
+    expect(flags).toEqual(expect.arrayContaining(wanted));
     expect(flags.filter((flag) => flag.includes('old-space'))).toEqual([]);
     expect(pharos.stderr()).not.toContain('ExperimentalWarning');
   });
