@@ -8,8 +8,8 @@
 import { type Colour, inkOn, toHex } from '../looks/colour.ts';
 import { flattened } from './lettering/text.ts';
 import { createMemo, type Memo } from './memo.ts';
-import { parseColour } from './named-colours.ts';
 import type { BadgeScheme } from './names.ts';
+import { parseColour } from './palette.ts';
 import { LIFT, type Shape } from './shapes.ts';
 
 export interface Canvas {

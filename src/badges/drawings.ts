@@ -5,7 +5,7 @@ import { LOOKS } from '../looks/states.ts';
 import { filledShape, SHAPE_SIZE } from '../looks/stylesheet.ts';
 import type { State } from '../model/state.ts';
 import { type Canvas, fill, type Paint, stroke } from './canvas.ts';
-import { parseColour } from './named-colours.ts';
+import { parseColour } from './palette.ts';
 
 /** Path data in a square of `size`; checked by whoever made it (`parsePathData`). */
 export interface Logo {

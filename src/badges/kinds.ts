@@ -2,7 +2,9 @@
 
 import { stateOfLetter } from '../looks/states.ts';
 import { textIn } from '../model/translated.ts';
+import type { UptimePeriod } from '../model/uptime.ts';
 import type { BadgeSubject } from '../views/badges/badge.ts';
+import type { Words } from '../views/words/index.ts';
 import {
   type BadgeContent,
   type ContentMaker,
@@ -18,7 +20,7 @@ import {
 import { BADGE_STYLES, type BadgeStyle } from './names.ts';
 import type { BadgeOptions } from './options.ts';
 import type { BadgeFields } from './render.ts';
-import { type BadgeLanguage, type BadgeWords, badgeLanguage, counted } from './words.ts';
+import { type BadgeLanguage, badgeLanguage, counted } from './words.ts';
 
 /** A badge's fields, and whether it stands for something unknown. */
 export interface KindFields extends BadgeFields {
@@ -44,6 +46,11 @@ interface KindEntry {
 
 const ofName = (): string => '{name}';
 
+function uptimeKind(period: UptimePeriod, key: `badgeUptime${string}` & keyof Words, length: string): KindEntry {
+  const label: KindEntry['label'] = ({ catalogue }) => catalogue[key];
+  return { label, content: uptimeContent(period), meaning: `uptime of the last ${length}` };
+}
+
 const KINDS = {
   status: {
     label: ofName,
@@ -51,32 +58,11 @@ const KINDS = {
     meaning: 'the state, as a word and a colour',
     isForParts: true,
   },
-  'uptime-24h': {
-    label: ({ catalogue }) => catalogue.badgeUptime24h,
-    content: uptimeContent('24h'),
-    meaning: 'uptime of the last 24 hours',
-  },
-  'uptime-7d': {
-    label: ({ catalogue }) => catalogue.badgeUptime7d,
-    content: uptimeContent('7d'),
-    meaning: 'uptime of the last 7 days',
-  },
-  'uptime-30d': {
-    label: ({ catalogue }) => catalogue.badgeUptime30d,
-    content: uptimeContent('30d'),
-    meaning: 'uptime of the last 30 days',
-  },
-  'uptime-90d': {
-    label: ({ catalogue }) => catalogue.badgeUptime90d,
-    content: uptimeContent('90d'),
-    meaning: 'uptime of the last 90 days',
-    isForParts: true,
-  },
-  'uptime-1y': {
-    label: ({ catalogue }) => catalogue.badgeUptime1y,
-    content: uptimeContent('365d'),
-    meaning: 'uptime of the last 365 days',
-  },
+  'uptime-24h': uptimeKind('24h', 'badgeUptime24h', '24 hours'),
+  'uptime-7d': uptimeKind('7d', 'badgeUptime7d', '7 days'),
+  'uptime-30d': uptimeKind('30d', 'badgeUptime30d', '30 days'),
+  'uptime-90d': { ...uptimeKind('90d', 'badgeUptime90d', '90 days'), isForParts: true },
+  'uptime-1y': uptimeKind('365d', 'badgeUptime1y', '365 days'),
   'response-time': {
     label: ({ catalogue }) => catalogue.badgeResponse,
     content: responseTimeContent('averageMs'),
@@ -231,7 +217,7 @@ export function badgeFields(subject: BadgeSubject, kind: BadgeKind, options: Bad
 function claimed(
   { isPast = false, isTrouble = false, ...said }: KindContent,
   { isStale, isExpired = false }: BadgeSubject,
-  words: BadgeWords,
+  words: BadgeLanguage['words'],
 ): BadgeContent {
   if (!isStale && !isExpired) return said;
   const isClaimed = isTrouble && !isExpired;

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { LocaleSchema } from '../schema/scalars.ts';
 import { parsePathData } from './lettering/path-data.ts';
-import { parseColour } from './named-colours.ts';
 import { BADGE_SCHEMES, BADGE_STYLES } from './names.ts';
+import { parseColour } from './palette.ts';
 
 const LABEL_LENGTH_MAX = 64;
 

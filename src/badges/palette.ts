@@ -1,6 +1,6 @@
-/** The colours of badges that are no state's, and the names that people know colours by. */
+/** The colours of badges that are no state's, and colours as people write them: names, `#rgb`, `#rrggbb`, `rgb(…)`. */
 
-import { BLACK, type Colour, WHITE } from '../looks/colour.ts';
+import { BLACK, type Colour, type Rgb, WHITE } from '../looks/colour.ts';
 import { LOOKS } from '../looks/states.ts';
 
 /** For what is neither good nor bad. */
@@ -13,7 +13,7 @@ export const PANEL_LINE_COLOUR: Colour = { light: 0xcfccc4, dark: 0x3b4044 };
 export const FALLBACK_COLOUR: Colour = LOOKS.unknown.solid;
 
 /** The states, `info`, and the words people know from other badges. */
-export const NAMED_COLOURS: ReadonlyMap<string, Colour> = new Map<string, Colour>([
+const NAMED_COLOURS: ReadonlyMap<string, Colour> = new Map<string, Colour>([
   ...Object.entries(LOOKS).map(([state, { solid }]): [string, Colour] => [state, solid]),
   ['info', INFO_COLOUR],
   ['label', LABEL_COLOUR],
@@ -41,3 +41,32 @@ export const NAMED_COLOURS: ReadonlyMap<string, Colour> = new Map<string, Colour
   ['white', { light: WHITE, dark: WHITE }],
   ['black', { light: BLACK, dark: BLACK }],
 ]);
+
+const HEX = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
+const RGB = /^rgb\(\s*(\d{1,3})\s*[, ]\s*(\d{1,3})\s*[, ]\s*(\d{1,3})\s*\)$/i;
+
+/**
+ * The colour meant by a name of the palette (states, the usual badge words, `info`), by `#rgb`, `#rrggbb` with or
+ * without the `#`, or by `rgb(r, g, b)`; null for anything else. Only names differ between light and dark grounds.
+ */
+export function parseColour(text: string): Colour | null {
+  const named = NAMED_COLOURS.get(text) ?? NAMED_COLOURS.get(text.trim().toLowerCase());
+  if (named) return named;
+  const value = parseHex(text.trim()) ?? parseRgb(text.trim());
+  return value === null ? null : { light: value, dark: value };
+}
+
+function parseHex(text: string): Rgb | null {
+  if (!HEX.test(text)) return null;
+  const digits = text.startsWith('#') ? text.slice(1) : text;
+  const value = Number.parseInt(digits, 16);
+  if (digits.length === 6) return value;
+  return ((((value >> 8) & 15) * 17) << 16) | ((((value >> 4) & 15) * 17) << 8) | ((value & 15) * 17);
+}
+
+function parseRgb(text: string): Rgb | null {
+  const parts = RGB.exec(text)?.slice(1).map(Number);
+  if (!parts || parts.some((part) => part > 255)) return null;
+  const [red = 0, green = 0, blue = 0] = parts;
+  return (red << 16) | (green << 8) | blue;
+}

@@ -6,26 +6,8 @@ import { stateWord } from '../views/words/state-words.ts';
 import { formatCount, formatTenths } from './figures.ts';
 import type { BadgeOptions } from './options.ts';
 
-/** The words of one badge, in its language and with an operator's own above them. */
-export interface BadgeWords extends Readonly<Record<State, string>> {
-  readonly stale: string;
-  readonly open: Plural;
-  readonly noneOpen: string;
-  readonly ongoing: string;
-  readonly noneRecorded: string;
-  readonly days: Plural;
-  readonly oneDay: string;
-  readonly nonePlanned: string;
-  readonly inProgress: string;
-}
-
 /** What a badge is written in. */
-export interface BadgeLanguage {
-  /** Of the catalogue, and of the plural forms in it. */
-  readonly tag: string;
-  readonly catalogue: Words;
-  readonly words: BadgeWords;
-}
+export type BadgeLanguage = ReturnType<typeof findLanguage>;
 
 const known = new Map<string, BadgeLanguage>();
 
@@ -43,7 +25,8 @@ export function badgeLanguage({ words: own, locale = 'en' }: BadgeOptions): Badg
   return { ...language, words: { ...language.words, ...Object.fromEntries(changed) } };
 }
 
-function findLanguage(tag: string): BadgeLanguage {
+/** `tag`: of the catalogue, and of the plural forms in it. `words`: of one badge; an operator's own are put above them. */
+function findLanguage(tag: string) {
   const catalogue = findWords(tag);
   // English ones are in small letters, as they stand behind a label.
   const wordFor = (state: State) =>

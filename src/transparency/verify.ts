@@ -35,20 +35,7 @@ export const SeenHeadSchema = z.object({
 });
 export type SeenHead = z.output<typeof SeenHeadSchema>;
 
-export interface Verdict {
-  /** Errors, each as a sentence; empty: everything agrees. */
-  readonly faults: readonly string[];
-  /** What agrees, or couldn't be checked, each as a short line. */
-  readonly notes: readonly string[];
-  /** Null: there is no log that could be read. */
-  readonly head: SeenHead | null;
-  /** The checkpoint as it was read; null: there is none. */
-  readonly checkpoint: string | null;
-  readonly filesChecked: number;
-  readonly daysChecked: number;
-  /** Days that were corrected openly since the head that was seen; all, if none was. */
-  readonly corrections: ReturnType<typeof listCorrections>;
-}
+export type Verdict = Awaited<ReturnType<typeof verifyOnce>>;
 
 interface VerifyOptions {
   readonly read: ReadFile;
@@ -92,7 +79,7 @@ export async function verifyPage(options: VerifyOptions): Promise<Verdict> {
   }
 }
 
-async function verifyOnce(options: VerifyOptions): Promise<Verdict> {
+async function verifyOnce(options: VerifyOptions) {
   const { read, now, seen } = options;
   const note = await readText(read, CHECKPOINT_PATH);
   const checkpoint = note === null ? null : parseCheckpoint(note);
@@ -115,12 +102,17 @@ async function verifyOnce(options: VerifyOptions): Promise<Verdict> {
     );
   const { origin, size, root, at } = checkpoint;
   return {
+    /** Errors, each as a sentence; empty: everything agrees. */
     faults,
+    /** What agrees, or couldn't be checked, each as a short line. */
     notes,
+    /** As it was read; null: there is none. */
     checkpoint: note,
+    /** Null: there is no log that could be read. */
     head: key === null ? null : { origin, size, root, key, at },
     filesChecked: files.count,
     daysChecked: days.count,
+    /** Days that were corrected openly since the head that was seen; all, if none was. */
     corrections: listCorrections(log.entries.slice(seen?.size ?? 0)),
   };
 }
@@ -128,7 +120,7 @@ async function verifyOnce(options: VerifyOptions): Promise<Verdict> {
 const NO_LOG =
   'There is no log at this address. Pass the address of a status page that Pharos publishes, such as https://status.example.com/acme/.';
 
-function nothing(fault: string): Verdict {
+function nothing(fault: string) {
   return { faults: [fault], notes: [], head: null, checkpoint: null, filesChecked: 0, daysChecked: 0, corrections: [] };
 }
 

@@ -1,5 +1,5 @@
 import { BADGE_SCHEMES, BADGE_STYLES, renderBadge } from '../../badges/index.ts';
-import { parseColour } from '../../badges/named-colours.ts';
+import { parseColour } from '../../badges/palette.ts';
 import type { Options } from '../common.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { oneOf } from './command-options.ts';

@@ -19,8 +19,7 @@ import type { PageAge, PageFrame, Settled } from '../../views/frame/page-frame.t
 import { type HistoryPage, historyView } from '../../views/history/history.ts';
 import { uptimeCalendarView } from '../../views/history/uptime-calendar.ts';
 import type { ViewByKind, ViewKind } from '../../views/html.ts';
-import { incidentView } from '../../views/incident/incident.ts';
-import { maintenanceView } from '../../views/incident/maintenance.ts';
+import { incidentView, maintenanceView } from '../../views/incident/incident.ts';
 import { type ReportDocument, reportRows } from '../../views/json/report-data.ts';
 import { type ReportPage, reportView } from '../../views/report/report.ts';
 import type { LlmsView, RobotsView, SitemapIndexView, SitemapView } from '../../views/site/crawlers.ts';
@@ -101,14 +100,8 @@ interface ComponentInputs extends Aged {
   readonly corrected: NonNullable<Parameters<typeof componentView>[2]['corrected']>;
 }
 
-interface RedirectInputs {
-  /** Target, below the page. */
-  readonly location: string;
-  /** The same, relative to the file. */
-  readonly link: string;
-  /** The same as a whole address. */
-  readonly url: string;
-}
+/** The target below the page, relative to the file, and as a whole address. */
+type RedirectInputs = Readonly<Record<'location' | 'link' | 'url', string>>;
 
 /** For hosts that only have files. The document has no words, so it suits every language. */
 const REDIRECT: FileKind<RedirectInputs> = {

@@ -42,11 +42,7 @@ interface IconKeeperDeps {
   readonly onError: (error: unknown) => void;
 }
 
-interface KnownIcon {
-  readonly askedAt: number;
-  readonly png: string | null;
-  readonly refusal: string | null;
-}
+type KnownIcon = Readonly<ReturnType<typeof toKnownIcon>>;
 
 export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDeps) {
   let version = '';
@@ -114,7 +110,7 @@ export function createIconKeeper({ database, fetchBytes, onError }: IconKeeperDe
   };
 }
 
-function toKnownIcon(row: Row): KnownIcon {
+function toKnownIcon(row: Row) {
   const text = (value: unknown): string | null => (value === null ? null : String(value));
   return { askedAt: Number(row['asked_at']), png: text(row['png']), refusal: text(row['refusal']) };
 }
@@ -154,10 +150,7 @@ const SVG_ELEMENTS: ReadonlySet<string> = new Set([
   ...['lineargradient', 'radialgradient', 'stop'],
 ]);
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+type Size = Readonly<Record<'width' | 'height', number>>;
 
 /** Decodes an image. Its type is detected from the bytes, not from headers. Never throws. */
 export async function decodeIcon(bytes: Uint8Array): Promise<IconPicture> {

@@ -10,7 +10,6 @@
  *   read 2026-11
  */
 
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { BADGE_HEADERS } from '../../badges/files.ts';
@@ -35,7 +34,7 @@ import {
   PUBLIC_CACHE,
 } from '../releases/manifest.ts';
 import { readReleaseData } from '../releases/release-data.ts';
-import { fileOfRelease, type StaticFile } from './static-file.ts';
+import { fileOfRelease, type StaticFile, textFile } from './static-file.ts';
 
 /** Folders below a page with nothing but documents in them, in folders of their own too. */
 const ALL_DOCUMENTS = ['history/', 'incidents/', 'maintenance/', 'uptime/', 'embed/', 'verify/'];
@@ -232,15 +231,9 @@ function listSingles(folders: ReleaseFolders, { slug, number, files }: Manifest)
     Object.hasOwn(files, path)
       ? JSON.parse(fileOfRelease(join(filesFolder(folders, slug, number), path), slug).toString('utf8'))
       : null;
-  return [...singleDocuments(read)].map(([path, document]) => {
-    const text = jsonText(document);
-    return {
-      path,
-      identity: hash('sha256', text, 'hex'),
-      contentType: KINDS.json.contentType,
-      read: async () => Buffer.from(text),
-    };
-  });
+  return [...singleDocuments(read)].map(([path, document]) =>
+    textFile(path, jsonText(document), KINDS.json.contentType),
+  );
 }
 
 /** `api/now.json` of a page, with the times at the moment when it is read. */

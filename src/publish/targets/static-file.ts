@@ -1,5 +1,6 @@
 /** One file for a static host. */
 
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -21,6 +22,11 @@ export interface StaticFile {
   readonly stage?: (typeof STAGES)[number];
   /** The bytes. @throws NoLongerPublicError, ReleaseGoneError */
   readonly read: () => Promise<Uint8Array>;
+}
+
+/** A file of text that stands in no release. */
+export function textFile(path: string, text: string, contentType = 'text/plain; charset=utf-8'): StaticFile {
+  return { path, identity: hash('sha256', text), contentType, read: async () => Buffer.from(text) };
 }
 
 /** A page became private or was removed after its files were listed. Nothing more of it may be written. */

@@ -1,6 +1,6 @@
 /** Lists what a static host gets: public pages, sealed pages, and the site's own files. */
 
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sealPage } from '../../access/sealed/seal.ts';
@@ -20,7 +20,14 @@ import { currentManifest, type Manifest, readManifest, releasePage } from '../re
 import { readReleaseData } from '../releases/release-data.ts';
 import { headersFile, listExtras, nowFile, type PageLock, redirectsFile } from './host-files.ts';
 import { HOME_SLUG } from './ledger.ts';
-import { fileOfRelease, NoLongerPublicError, ReleaseGoneError, type StaticFile, writingStage } from './static-file.ts';
+import {
+  fileOfRelease,
+  NoLongerPublicError,
+  ReleaseGoneError,
+  type StaticFile,
+  textFile,
+  writingStage,
+} from './static-file.ts';
 
 interface ListingOptions {
   readonly folders: ReleaseFolders;
@@ -202,7 +209,10 @@ function listSiteFiles(options: ListingOptions, site: KnownPage, others: KnownPa
   const mark = fingerprintOf([site.mark, texts, hasHome]).slice(0, 32);
   const files = (): StaticFile[] => {
     const own = publicFiles(options, site, others);
-    return [...texts.map(textFile), ...own.filter(({ path }) => !hasHome || path !== 'index.html')];
+    return [
+      ...texts.map(([path, text]) => textFile(path, text)),
+      ...own.filter(({ path }) => !hasHome || path !== 'index.html'),
+    ];
   };
   return { slug: SITE_SLUG, page: undefined, number, mark, isSealed: false, files, now: () => [] };
 }
@@ -266,11 +276,6 @@ function hostTexts(isHttps: boolean, pages: readonly KnownPage[], home: string |
     ['_headers', headersFile(isHttps, home !== null, [...new Set(pages.flatMap(({ locales }) => locales))].sort())],
     ...(redirects === null ? [] : [['_redirects', redirects] as const]),
   ];
-}
-
-function textFile([path, text]: readonly [string, string]): StaticFile {
-  const contentType = 'text/plain; charset=utf-8';
-  return { path, identity: hash('sha256', text, 'hex'), contentType, read: async () => Buffer.from(text) };
 }
 
 function pathsOnDisk({ folders, version }: ListingOptions, slug: string): readonly string[] {

@@ -56,17 +56,7 @@ const NOTHING = { releases: 0, objects: 0, bytes: 0, isIndexWritten: false };
 
 type Keys = ReadonlySet<string>;
 
-/** What this process knows about the store. */
-interface Memory {
-  index: ReleaseIndex;
-  version: string | null;
-  /** Plain digest of what `index.site` holds. */
-  siteDigest: string | null;
-  /** Objects of each page's release in the index, and of the one before, which a node may still be copying. */
-  readonly needed: Map<string, readonly Keys[]>;
-  /** Pages that were uploaded before their compressed variants were made. */
-  readonly uncompressed: Set<string>;
-}
+type Memory = Awaited<ReturnType<typeof readMemory>>;
 
 export function createUploader({ store: unfenced, mayUpload, ...rest }: UploadDeps) {
   const deps = { ...rest, mayUpload, store: fenceStore(unfenced, mayUpload) };
@@ -109,10 +99,13 @@ function listNumbers({ pages }: ReleaseIndex): ReadonlyMap<string, number> {
   return new Map(Object.entries(pages).map(([slug, { number }]) => [slug, number]));
 }
 
-async function readMemory(store: ObjectStore): Promise<Memory> {
+/** What this process knows about the store. */
+async function readMemory(store: ObjectStore) {
   const found = await readLedger(store, RELEASE_INDEX);
   const index = found.kind === 'read' ? found.ledger : NO_RELEASES;
+  // Objects of each page's release in the index, and of the one before, which a node may still be copying.
   const needed = new Map<string, readonly Keys[]>();
+  // Pages that were uploaded before their compressed variants were made.
   const uncompressed = new Set<string>();
   await pLimit(CONCURRENCY).map(Object.entries(index.pages), async ([slug, { manifest }]) => {
     const bytes = await store.get(objectKey(manifest));
@@ -121,7 +114,8 @@ async function readMemory(store: ObjectStore): Promise<Memory> {
     needed.set(slug, named === null ? [] : [releaseKeys(named, manifest)]);
     if (named !== null && withoutVariants(named).length > 0) uncompressed.add(slug);
   });
-  return { index, version: found.version, siteDigest: null, needed, uncompressed };
+  // `siteDigest`: plain digest of what `index.site` holds.
+  return { index, version: found.version, siteDigest: null as string | null, needed, uncompressed };
 }
 
 async function update(deps: UploadDeps, known: Memory, withTimes: boolean) {

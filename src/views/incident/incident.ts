@@ -1,12 +1,20 @@
-/** One incident on its own page: what happened, to what, for how long. */
+/** One incident or one maintenance on its own page: what happened, to what, for how long. */
 
-import { combinedState, type EpochMs, type IncidentStatus, type PageIncident, type State } from '../../model/index.ts';
+import {
+  combinedState,
+  type EpochMs,
+  type IncidentStatus,
+  type PageIncident,
+  type PageMaintenance,
+  type State,
+} from '../../model/index.ts';
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import { buildShell, createContext, linkTo, type ViewContext } from '../frame/shell.ts';
-import { componentPath, HISTORY_PATH, historyPath, incidentPath } from '../text/addresses.ts';
+import { componentPath, HISTORY_PATH, historyPath, incidentPath, maintenancePath } from '../text/addresses.ts';
+import { ruleText } from '../text/format.ts';
 import { stateWord, statusWord } from '../words/state-words.ts';
-import { afterText, incidentEvent, isOpen as isStillOpen } from './events.ts';
+import { afterText, incidentEvent, isOpen as isStillOpen, maintenanceEvent } from './events.ts';
 
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];
 
@@ -79,4 +87,32 @@ function listAffected({ model, words, base }: ViewContext<PageFrame>, incident: 
     if (state === undefined) return [];
     return [{ ...linkTo(one, base + componentPath(id)), state, stateWord: stateWord(state, words) }];
   });
+}
+
+/** One maintenance: when, what of, what is said of it. @param model  settled once the maintenance is over; before that its page follows the clock */
+export function maintenanceView(model: PageFrame & (PageAge | Settled), maintenance: PageMaintenance) {
+  const context = createContext(model, '../../');
+  const { format, base } = context;
+  const event = maintenanceEvent(context, maintenance, { hasYear: true });
+  const month = monthOf(maintenance.startsAt, model.settings.timezone);
+  return {
+    shell: buildShell(context, {
+      title: maintenance.title,
+      description: [event.statusWord, event.affects].filter(Boolean).join('. '),
+      path: maintenancePath(maintenance.slug),
+      section: 'history',
+      present:
+        maintenance.status === 'completed' || model.staleAfter === null
+          ? null
+          : { ...model, state: 'maintenance', since: null },
+    }),
+    event,
+    // How it comes back, in words; null: it does not.
+    repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
+    affected: model.components
+      .filter((one) => maintenance.componentIds.includes(one.definition.id))
+      .map((one) => linkTo(one, base + componentPath(one.definition.id))),
+    month: { href: base + historyPath(month), text: format.month(month) },
+    calendarHref: `${base}maintenance.ics`,
+  };
 }

@@ -1,6 +1,13 @@
 /** `api/state.json`: the present state of a page in a few hundred bytes, and until when a copy of it may be believed. */
 
-import { type PageModel, type SourceFreshness, toEpochMs, toIso, toIsoOrNull } from '../../model/index.ts';
+import {
+  FORMULA_VERSION,
+  type PageModel,
+  type SourceFreshness,
+  toEpochMs,
+  toIso,
+  toIsoOrNull,
+} from '../../model/index.ts';
 import { isOpen } from '../incident/events.ts';
 import { listSections } from '../model/sections.ts';
 import { catalogueTag, findWords } from '../words/index.ts';
@@ -72,5 +79,29 @@ export function stateDocument(model: PageModel) {
         ends_at: toIsoOrNull(maintenance.endsAt),
       }))
       .reverse(),
+  };
+}
+
+/** `build.json`: what a release was made by and from, for whoever looks after it. Nothing in it is not on the page too. */
+
+/** @param version of Pharos */
+export function buildDocument(model: PageModel, version: string) {
+  return {
+    versions: { pharos: version, uptime_formula: FORMULA_VERSION },
+    as_of: toIso(model.asOf),
+    stale_after: toIso(model.staleAfter),
+    snapshots: model.sources.map((source) => ({
+      monitors_at: toIsoOrNull(source.monitorsAt),
+      incidents_at: toIsoOrNull(source.incidentsAt),
+      interval_seconds: source.intervalMs / 1_000,
+      stale: source.isMonitorsStale || source.isIncidentsStale,
+    })),
+    counts: {
+      groups: model.groups.length,
+      components: model.components.length,
+      incidents: model.incidents.length,
+      maintenances: model.maintenances.length,
+      announcements: model.announcements.length,
+    },
   };
 }

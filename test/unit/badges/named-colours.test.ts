@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseColour } from '../../../src/badges/named-colours.ts';
+import { parseColour } from '../../../src/badges/palette.ts';
 import { LOOKS } from '../../../src/looks/states.ts';
 
 describe('parseColour', () => {

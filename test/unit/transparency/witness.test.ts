@@ -19,7 +19,7 @@ const checkpointOf = (lines: readonly string[], size: number): string =>
   );
 
 /** What a witness publishes after it saw a checkpoint. */
-function noteOf(name: string, checkpoint: string, faults: readonly string[] = []): string {
+function noteOf(name: string, checkpoint: string, faults: string[] = []): string {
   const key = testKey(name);
   const head = { origin: ORIGIN, size: 2, root: '', key: '', at: SEEN.at };
   return formatWitness([watchedRecord(SEEN, { faults, checkpoint, head }, key)], key);

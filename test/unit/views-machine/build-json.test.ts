@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../src/model/index.ts';
 import { pageFiles } from '../../../src/publish/files/files.ts';
-import { buildDocument } from '../../../src/views/json/build-json.ts';
+import { buildDocument } from '../../../src/views/json/state-json.ts';
 import { calm, outage } from '../../helpers/page-scenes.ts';
 
 describe('build.json', () => {
