@@ -5,11 +5,12 @@ import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { SiteState } from '../publish/definitions/site-state.ts';
-import { loadPageInputs, modelAsOf, ownIncidents, ownMaintenances } from '../publish/page-inputs.ts';
+import { loadPageInputs, ownIncidents, ownMaintenances } from '../publish/page-inputs.ts';
 import type { Store } from '../store/create-store.ts';
 import { readMade } from '../store/written/components.ts';
 import { readWritten, type WrittenRow } from '../store/written/posts.ts';
 import { parseWritten, projectWritten, type WrittenPost, writtenText } from '../sync/connectors/markdown/written.ts';
+import { pageModel } from '../views/model/page-model.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { v2IncidentId, v2MaintenanceId } from '../views/v2/incidents.ts';
 import { faultAt } from './requests.ts';
@@ -57,24 +58,22 @@ export async function loadWritingPage(store: Store, { state, slug, now, candidat
     };
     return { firstSeenAt, ...later, ...one };
   };
-  const model = modelAsOf(
-    {
-      ...inputs,
-      announcements: [
-        ...inputs.announcements.filter((one) => isOther(one) || (one.pages?.includes(slug) ?? true) === false),
-        ...projected.announcements,
-      ],
-      incidents: [
-        ...inputs.incidents.filter(isOther),
-        ...ownIncidents(page, projected.incidents).map((one) => recorded(one)),
-      ],
-      maintenances: [
-        ...inputs.maintenances.filter(isOther),
-        ...ownMaintenances(page, projected.maintenances).map((one) => recorded(one)),
-      ],
-    },
-    now,
-  );
+  const model = pageModel({
+    ...inputs,
+    announcements: [
+      ...inputs.announcements.filter((one) => isOther(one) || (one.pages?.includes(slug) ?? true) === false),
+      ...projected.announcements,
+    ],
+    incidents: [
+      ...inputs.incidents.filter(isOther),
+      ...ownIncidents(page, projected.incidents).map((one) => recorded(one)),
+    ],
+    maintenances: [
+      ...inputs.maintenances.filter(isOther),
+      ...ownMaintenances(page, projected.maintenances).map((one) => recorded(one)),
+    ],
+    asOf: now,
+  });
   return {
     page,
     /** Computed for now, whatever is published. */

@@ -3,16 +3,15 @@
 import { DAYS_COUNT, lastClosedDay } from '../model/closed-days.ts';
 import { type DayOptions, presentColour } from '../model/days.ts';
 import { type Incident, type Maintenance, type MonitorId, WRITTEN_ID } from '../model/observation.ts';
-import type { ComponentModel, PageModel } from '../model/page.ts';
+import type { PageModel } from '../model/page.ts';
 import type { MonitorPast } from '../model/reported.ts';
 import { readPageKey } from '../model/slugs.ts';
-import type { State } from '../model/state.ts';
 import { addDays, DAY_MS, type EpochMs, earlier, toEpochMs } from '../model/time.ts';
 import type { Store } from '../store/create-store.ts';
 import type { PageFirsts } from '../store/identities.ts';
 import { type Subject, subjects } from '../store/store.ts';
 import { readLogSummary } from '../transparency/page-log.ts';
-import { type PageInputs, pageModel } from '../views/model/page-model.ts';
+import type { PageInputs } from '../views/model/page-model.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import { namesOfPage, pageSubjects, shownMonitors } from './definitions/page-index.ts';
 import type { SiteState } from './definitions/site-state.ts';
@@ -169,11 +168,6 @@ export function collectFirsts({ definition, firstSeenAt }: UndatedInputs, model:
   };
 }
 
-/** The model of the page as of an instant. */
-export function modelAsOf(inputs: UndatedInputs, asOf: EpochMs): PageModel {
-  return pageModel({ ...inputs, asOf });
-}
-
 /**
  * Returns the next time after `now` at which the page changes by itself: a maintenance, an announcement or an incident begins
  * or ends, a scheduled update appears, an outage becomes an incident, or the cell of today gets another colour. Infinity if nothing is planned.
@@ -194,11 +188,6 @@ export function nextChangeAt(
   return instants.reduce<number>((first, at) => (at !== null && at > now && at < first ? at : first), Infinity);
 }
 
-function todayKey(component: ComponentModel, model: PageModel): readonly [State, boolean] {
-  const { state, hadBlip } = presentColour(component.timeline, todayOptions(model));
-  return [state, hadBlip];
-}
-
 function todayOptions({ settings, asOf }: PageModel): DayOptions {
   return { zone: settings.timezone, now: asOf, blipFloorMs: settings.blipFloorMs };
 }
@@ -215,15 +204,11 @@ export function digestEvents(model: PageModel, { config }: ResolvedPage): string
     settings: fingerprintOf(model.settings),
     state: model.state,
     isStale: model.isStale,
-    components: model.components.map((component) => [
-      component.definition.id,
-      component.name,
-      component.description,
-      component.state,
-      component.isStale,
+    components: model.components.map(({ definition: { id }, name, description, state, isStale, timeline }) => {
       // Today's cell, whose colour can change while the state doesn't.
-      ...todayKey(component, model),
-    ]),
+      const today = presentColour(timeline, todayOptions(model));
+      return [id, name, description, state, isStale, today.state, today.hadBlip];
+    }),
     incidents: model.incidents.map((incident) => fingerprintOf(incident)),
     maintenances: model.maintenances.map((maintenance) => fingerprintOf(maintenance)),
     announcements: model.announcements,

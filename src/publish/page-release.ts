@@ -12,18 +12,12 @@ import { isLogFile } from '../transparency/entries.ts';
 import { readLines } from '../transparency/page-log.ts';
 import { nowFacts } from '../views/json/state-json.ts';
 import { HEARTBEAT_MS, heartbeatBefore } from '../views/model/heartbeat.ts';
+import { pageModel } from '../views/model/page-model.ts';
 import type { ResolvedPage } from './definitions/definitions.ts';
 import type { SiteState } from './definitions/site-state.ts';
 import { type DrawOptions, drawFiles, type VersionedRenderer } from './draw/draw-files.ts';
 import { type FileEntry, PRIORITIES, type Priority } from './files/file-entry.ts';
-import {
-  collectFirsts,
-  digestEvents,
-  loadPageInputs,
-  modelAsOf,
-  nextChangeAt,
-  type UndatedInputs,
-} from './page-inputs.ts';
+import { collectFirsts, digestEvents, loadPageInputs, nextChangeAt, type UndatedInputs } from './page-inputs.ts';
 import type { PrepareControl } from './publish-control.ts';
 import type { Disk } from './releases/disk.ts';
 import type { ReleaseFolders } from './releases/folders.ts';
@@ -124,11 +118,11 @@ export function modelFor(
   const { previous } = task;
   const { now } = task.state;
   if (task.priority === 'deferred' && previous !== null)
-    return { model: modelAsOf(inputs, toEpochMs(previous.asOf)), eventKey: previous.eventKey };
-  const model = modelAsOf(inputs, now);
+    return { model: pageModel({ ...inputs, asOf: toEpochMs(previous.asOf) }), eventKey: previous.eventKey };
+  const model = pageModel({ ...inputs, asOf: now });
   const eventKey = digestEvents(model, task.page);
   if (previous === null || previous.eventKey !== eventKey) return { model, eventKey };
-  const resting = modelAsOf(inputs, lastFiguresAt(now, previous));
+  const resting = pageModel({ ...inputs, asOf: lastFiguresAt(now, previous) });
   // If no process looked for a while, the last heartbeat lies in a gap in the data, and the states at that time were unknown.
   return digestEvents(resting, task.page) === eventKey ? { model: resting, eventKey } : { model, eventKey };
 }

@@ -17,13 +17,20 @@ import { writeIncidents, writeMaintenances } from './write-events.ts';
 export async function commitPass(tx: Writer, commit: PassCommit): Promise<CommitResult> {
   const { upstreamId, observedAt, learned } = commit;
   await tx.run('INSERT INTO upstream (id) VALUES (?) ON CONFLICT (id) DO NOTHING', [upstreamId]);
-  const [before] = await tx.all('SELECT monitors_at, definitions, announcements FROM upstream WHERE id = ?', [
-    upstreamId,
-  ]);
+  const isStale = (part: SnapshotPart): boolean => learned.stale.includes(part);
+  // Null: as stored. That may be long, and stays where it is.
+  const kept = commit.kept === undefined ? null : JSON.stringify(commit.kept);
+  const definitions = isStale('pages') ? kept : JSON.stringify(learned.pages);
+  const announcements = isStale('pages') ? null : JSON.stringify(learned.announcements);
+  const [before] = await tx.all(
+    `SELECT monitors_at, CASE WHEN definitions <> ? THEN 1 ELSE 0 END AS is_redefined,
+       CASE WHEN announcements <> ? THEN 1 ELSE 0 END AS is_announced FROM upstream WHERE id = ?`,
+    [definitions, announcements, upstreamId],
+  );
+  const isRedefined = Number(before?.['is_redefined']) === 1;
   const lastAt = parseInstant(before?.['monitors_at']);
   if (lastAt !== null && observedAt < lastAt)
     return { monitors: [], incidents: [], maintenances: [], hasNewDefinitions: false, isOutdated: true };
-  const isStale = (part: SnapshotPart): boolean => learned.stale.includes(part);
 
   const monitors = isStale('monitors') ? [] : await writeMonitors(tx, commit, lastAt);
   const incidents = await writeIncidents(tx, commit);
@@ -34,14 +41,12 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
     (learned.backfilled ?? []).map((id) => [id]),
   );
 
-  const kept = commit.kept === undefined ? String(before?.['definitions']) : JSON.stringify(commit.kept);
-  const definitions = isStale('pages') ? kept : JSON.stringify(learned.pages);
-  const announcements = isStale('pages') ? String(before?.['announcements']) : JSON.stringify(learned.announcements);
   const at = (part: SnapshotPart): EpochMs | null => (isStale(part) ? null : observedAt);
   await tx.run(
     `UPDATE upstream SET monitors_at = COALESCE(?, monitors_at), incidents_at = COALESCE(?, incidents_at),
        maintenances_at = COALESCE(?, maintenances_at), pages_at = COALESCE(?, pages_at),
-       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END, definitions = ?, announcements = ?,
+       is_backfilled = CASE WHEN ? = 1 THEN 1 ELSE is_backfilled END,
+       definitions = COALESCE(?, definitions), announcements = COALESCE(?, announcements),
        channels = COALESCE(?, channels), channels_at = COALESCE(?, channels_at), held_hash = NULL WHERE id = ?`,
     [
       at('monitors'),
@@ -56,8 +61,8 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
       upstreamId,
     ],
   );
-  const hasNewDefinitions = definitions !== before?.['definitions'] || announcements !== before?.['announcements'];
-  if (definitions !== before?.['definitions'])
+  const hasNewDefinitions = isRedefined || Number(before?.['is_announced']) === 1;
+  if (isRedefined)
     await endPages(tx, upstreamId, { defined: new Set(learned.pages.map(({ id }) => id)), now: observedAt });
   const changes = { monitors, incidents, maintenances, hasNewDefinitions };
   await recordChanges(tx, upstreamId, changes);
@@ -66,17 +71,17 @@ export async function commitPass(tx: Writer, commit: PassCommit): Promise<Commit
 
 async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | null): Promise<readonly MonitorId[]> {
   const { upstreamId, observedAt, learned } = commit;
-  const rows = await tx.lists('SELECT id, document, gone_at FROM monitor WHERE upstream = ?', [upstreamId]);
-  const known = new Map<unknown, (typeof rows)[number]>();
-  for (const row of rows) known.set(row[0], row);
+  const rows = await tx.lists('SELECT id, document FROM monitor WHERE upstream = ? AND gone_at IS NULL', [upstreamId]);
+  const known = new Map<unknown, unknown>();
+  for (const [id, document] of rows) known.set(id, document);
   const shown = new Set(learned.shownAtOnce);
   const changed: MonitorId[] = [];
   const writes: (string | number | null)[][] = [];
   for (const monitor of learned.monitors) {
     const document = JSON.stringify(monitor);
-    const [, stored, goneAt] = known.get(monitor.id) ?? [];
+    const isSame = known.get(monitor.id) === document;
     known.delete(monitor.id);
-    if (stored === document && goneAt === null && !shown.has(monitor.id)) continue;
+    if (isSame && !shown.has(monitor.id)) continue;
     changed.push(monitor.id);
     writes.push([monitor.id, upstreamId, monitor.state, document, observedAt]);
   }
@@ -85,7 +90,7 @@ async function writeMonitors(tx: Writer, commit: PassCommit, lastAt: EpochMs | n
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, document = excluded.document, gone_at = NULL`,
     writes,
   );
-  const gone = [...known.values()].flatMap(([id, , goneAt]) => (goneAt === null ? [id as MonitorId] : []));
+  const gone = [...known.keys()] as MonitorId[];
   await tx.runMany(
     'UPDATE monitor SET gone_at = ? WHERE id = ?',
     gone.map((id) => [observedAt, id]),

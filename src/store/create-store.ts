@@ -29,7 +29,7 @@ import {
   TIMES,
   type UpstreamTimes,
 } from './store.ts';
-import { flag, instant, json, named, number, orNull, type RowOf, table, text } from './table.ts';
+import { flag, instant, json, named, orNull, type RowOf, table, text } from './table.ts';
 
 /** Rows deleted in one transaction, so that retention never holds the lock for long. */
 const RETAIN_ROWS_MAX = 5_000;
@@ -129,7 +129,6 @@ const RUNS = table('run', {
   report: text(),
 });
 
-const UPSTREAM_TIMES = table('upstream', { ...TIMES, listCalls: number() });
 const UPSTREAMS = table('upstream', {
   id: text(),
   ...TIMES,
@@ -155,11 +154,22 @@ function upstreamReads(database: Database) {
     },
     /** Age of each upstream's data, for those that have answered. */
     upstreamTimes: async (): Promise<ReadonlyMap<string, UpstreamTimes>> => {
-      const rows = await database.all(
+      // A large site has hundreds, and reads them at each change.
+      const rows = await database.lists(
         `SELECT id, monitors_at, incidents_at, pages_at, list_calls
          FROM upstream LEFT JOIN upstream_control ON upstream_control.upstream = upstream.id`,
       );
-      return new Map(rows.map((row) => [String(row['id']), UPSTREAM_TIMES.read(row)]));
+      return new Map(
+        rows.map(([id, monitorsAt, incidentsAt, pagesAt, listCalls]) => [
+          String(id),
+          {
+            monitorsAt: parseInstant(monitorsAt),
+            incidentsAt: parseInstant(incidentsAt),
+            pagesAt: parseInstant(pagesAt),
+            listCalls: Number(listCalls),
+          },
+        ]),
+      );
     },
     /** The last known monitors of an upstream, without those gone. */
     monitors: async (upstreamId?: string) => {

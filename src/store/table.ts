@@ -68,8 +68,11 @@ export function table<F extends Fields>(name: string, fields: F) {
     ...Object.values(more),
   ];
   return {
-    read: (row: Row) =>
-      Object.fromEntries(own.map(({ field, fromSql, column }) => [field, fromSql(row[column])])) as Read,
+    read: (row: Row) => {
+      const fields: Record<string, unknown> = {};
+      for (const { field, fromSql, column } of own) fields[field] = fromSql(row[column]);
+      return fields as Read;
+    },
     /** Stores new rows. `more`: values of columns that aren't read again. */
     insert: (tx: Writer, rows: readonly Read[], more: Values = {}): Promise<void> =>
       tx.runMany(

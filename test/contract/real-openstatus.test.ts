@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EpochMs, MINUTE_MS, toIso } from '../../src/model/time.ts';
 import { createSiteMemory, type SiteMemory } from '../../src/publish/definitions/site-memory.ts';
 import type { SiteState, SiteStateInputs } from '../../src/publish/definitions/site-state.ts';
-import { loadPageInputs, modelAsOf } from '../../src/publish/page-inputs.ts';
+import { loadPageInputs } from '../../src/publish/page-inputs.ts';
 import { createStore, type Store } from '../../src/store/create-store.ts';
 import { uptimeService } from '../../src/sync/connectors/uptime-service/connector.ts';
 import { createHttp, type Http } from '../../src/sync/http/http.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import type { UpstreamReport } from '../../src/sync/pass/report.ts';
 import { bindUpstream } from '../../src/sync/upstream.ts';
+import { pageModel } from '../../src/views/model/page-model.ts';
 import { v2Documents } from '../../src/views/v2/documents.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
 import { OPENSTATUS_STEPS } from '../helpers/openstatus-steps.ts';
@@ -88,7 +89,7 @@ async function pageOf(state: SiteState, slug: string) {
   const page = state.resolved.pages.find((one) => one.definition.slug === slug);
   if (page === undefined) return null;
   const inputs = await loadPageInputs(store, state, page);
-  const model = modelAsOf(inputs, state.now);
+  const model = pageModel({ ...inputs, asOf: state.now });
   return { page, model, documents: v2Documents(model) };
 }
 

@@ -2,7 +2,6 @@
 
 import {
   type ComponentDefinition,
-  type ComponentModel,
   DAY_MS,
   declaredSpans,
   type EpochMs,
@@ -61,7 +60,8 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
       plainName,
       description: definition.description ?? (definition.showsDetails === true ? (monitor?.description ?? null) : null),
       target: settings.showTargets ? (monitor?.target ?? null) : null,
-      ...currentState(timeline),
+      state: timeline.at(-1)?.state ?? 'unknown',
+      since: lastRunFrom(timeline),
       isStale: isStale(definition, inputs),
       timeline,
       knownSince: toEpochMs(Math.min(firstSeenAt, firstKnownAt(timeline) ?? asOf)),
@@ -71,11 +71,6 @@ export function layComponent(definition: ComponentDefinition, inputs: LineInputs
     // When it went down, by what monitors saw.
     falls: definition.monitor === null ? [] : fallsOf(sightings, asOf),
   };
-}
-
-/** What a time line says of the present. */
-function currentState(timeline: readonly TimelineSpan[]): Pick<ComponentModel, 'state' | 'since'> {
-  return { state: timeline.at(-1)?.state ?? 'unknown', since: lastRunFrom(timeline) };
 }
 
 /** As incidents may name it. */

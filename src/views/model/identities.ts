@@ -7,8 +7,6 @@ import { type Entries, type EpochMs, type NewEntry, RELAPSE_MS, toIso } from '..
 import { shortId } from '../text/addresses.ts';
 import type { SeenIncident } from './known-incidents.ts';
 
-/** Ids as parts of addresses. */
-
 /**
  * Small letters, digits and `-`. Where two ids become alike, the one that was asked for first keeps the plain slug, and
  * the other ends in a few characters that follow from its own id, whatever comes later.
