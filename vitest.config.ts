@@ -109,6 +109,8 @@ export default defineConfig({
           exclude: ALONE,
           // What files import is evaluated once for each worker, not once for each file.
           isolate: false,
+          // Node runs our sources as they are, here too. Transformed, they take longer to load and to run.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
           execArgv: TEST_FLAGS,
         },
       },
