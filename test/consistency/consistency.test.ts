@@ -96,14 +96,17 @@ function worldOf(slug: string, zone: string, steps: readonly Step[]): World {
   };
 }
 
+/** At a smaller scale than 1, each third second: which of them is a matter of turns. */
+const EVERY = TEST_SCALE < 1 ? 3 : 1;
+
 describe('each second of the first ten minutes of an outage', () => {
-  it.each<[string, string, State, number]>([
-    ['long', '2026-11-21T09:00:00Z', 'major_outage', 20 * MINUTE],
-    ['half a minute', '2026-11-21T09:00:00Z', 'major_outage', TICK_MS],
-    ['half a minute after midnight', '2026-11-21T00:00:00Z', 'major_outage', TICK_MS],
-    ['two minutes after midnight', '2026-11-21T00:00:00Z', 'degraded', 4 * TICK_MS],
-    ['maintenance', '2026-11-21T23:58:00Z', 'maintenance', 2 * MINUTE],
-  ])('is the same everywhere: %s', async (name, begins, state, lastsMs) => {
+  it.each<[string, string, State, number, number]>([
+    ['long', '2026-11-21T09:00:00Z', 'major_outage', 20 * MINUTE, 0],
+    ['half a minute', '2026-11-21T09:00:00Z', 'major_outage', TICK_MS, 1],
+    ['half a minute after midnight', '2026-11-21T00:00:00Z', 'major_outage', TICK_MS, 2],
+    ['two minutes after midnight', '2026-11-21T00:00:00Z', 'degraded', 4 * TICK_MS, 0],
+    ['maintenance', '2026-11-21T23:58:00Z', 'maintenance', 2 * MINUTE, 1],
+  ])('is the same everywhere: %s', async (name, begins, state, lastsMs, turn) => {
     const from = Date.parse(begins);
     const slug = name.replaceAll(' ', '-');
     const answers = Array.from({ length: 40 }, (_, index): Step => {
@@ -124,7 +127,7 @@ describe('each second of the first ten minutes of an outage', () => {
     const publishes = Array.from(
       { length: 605 },
       (_, second): Step => ({ kind: 'publish', at: from + (second - 5) * 1_000 }),
-    );
+    ).filter((_, second) => second % EVERY === turn % EVERY);
     const steps = [...answers, ...publishes].sort((a, b) => a.at - b.at || (a.kind === 'publish' ? 1 : -1));
     expect(await differencesIn([worldOf(slug, 'UTC', steps)])).toEqual([]);
   });

@@ -41,14 +41,21 @@ const CODES: Readonly<Partial<Record<FaultName, string>>> = {
 };
 
 const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
-/** Refusals that no connector takes for anything else. At a smaller scale than 1 upstreams take turns: two of them each. */
-const ALIKE: readonly string[] = ['400', '401', '403', '405', '415', '422'];
+/**
+ * Faults that no connector takes for anything else: refusals, and those of the network, which one module judges for all of them.
+ * At a smaller scale than 1 upstreams take turns: two of each list.
+ */
+const ALIKE: readonly (readonly string[])[] = [
+  ['400', '401', '403', '405', '415', '422'],
+  ['500', '503', 'down', 'truncated', 'redirect', 'gzip-bomb'],
+];
 
 function codesFor(name: string): readonly (readonly [string, string])[] {
   const turn = 2 * NAMES.indexOf(name);
   return Object.entries(CODES).filter(([fault]) => {
-    const at = ALIKE.indexOf(fault);
-    return SCALE >= 1 || at === -1 || (at - turn + 60 * ALIKE.length) % ALIKE.length < 2;
+    const alike = ALIKE.find((list) => list.includes(fault));
+    if (SCALE >= 1 || alike === undefined) return true;
+    return (alike.indexOf(fault) - turn + 60 * alike.length) % alike.length < 2;
   });
 }
 

@@ -1,44 +1,36 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/pharos.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** What `npm run check` needs to look at the templates. */
-const NEEDED = [
-  'src',
-  'scripts',
-  'package.json',
-  'biome.json',
-  '.gitignore',
-  'tsconfig.json',
-  'tsconfig.templates.json',
-];
+/** What a step of `npm run check` needs to look at the templates: types of all sources, or the text of some templates. */
+const NEEDED = {
+  'check-templates': ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.templates.json'],
+  biome: ['src/components/state', 'scripts', 'package.json', 'biome.json', '.gitignore'],
+};
 
-const { path: folder, remove } = temporaryFolder();
+const { path: top, remove } = temporaryFolder();
 beforeAll(() => {
-  for (const name of NEEDED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  for (const [program, names] of Object.entries(NEEDED)) {
+    const folder = join(top, program);
+    for (const name of names) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  }
 });
 afterAll(remove);
 
-const renamed = new Set<string>();
-afterEach(() => {
-  for (const path of renamed) cpSync(join(ROOT, path), join(folder, path));
-  renamed.clear();
-});
+type Edit = readonly [path: string, from: string, to: string];
 
-/** Changes a file until the end of the test. */
-function rename(path: string, from: string, to: string): void {
-  const text = readFileSync(join(folder, path), 'utf8');
-  expect(text).toContain(from);
-  writeFileSync(join(folder, path), text.replaceAll(from, to));
-  renamed.add(path);
-}
-
-/** The step of `npm run check` that runs a program: what it printed, and whether it let everything pass. */
-function check(program: string): { readonly passes: boolean; readonly output: string } {
+/** The step of `npm run check` that runs a program, after these edits: what it printed, and whether it let everything pass. */
+function check(program: keyof typeof NEEDED, edits: readonly Edit[]): { passes: boolean; output: string } {
+  const folder = join(top, program);
+  for (const [path, from, to] of edits) {
+    const text = readFileSync(join(folder, path), 'utf8');
+    expect(text).toContain(from);
+    writeFileSync(join(folder, path), text.replaceAll(from, to));
+  }
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { check: string } };
   const env = { ...process.env, NO_COLOR: '1', PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}` };
   const { status, stdout, stderr } = spawnSync(`${scripts.check} ${program}`, {
@@ -53,10 +45,11 @@ function check(program: string): { readonly passes: boolean; readonly output: st
 // That it says nothing where everything fits is seen whenever it runs, which is before all tests.
 describe('npm run check', () => {
   it('fails on a renamed field of a view, a renamed word and a wrong property, and names the templates', () => {
-    rename('src/views/incident/events.ts', 'olderText', 'earlierText');
-    rename('src/views/words/en.json', 'noUpdates', 'noNews');
-    rename('src/components/events/EventSection.astro', '<EventCard {event} ', '<EventCard event={heading} ');
-    const { passes, output } = check('check-templates');
+    const { passes, output } = check('check-templates', [
+      ['src/views/incident/events.ts', 'olderText', 'earlierText'],
+      ['src/views/words/en.json', 'noUpdates', 'noNews'],
+      ['src/components/events/EventSection.astro', '<EventCard {event} ', '<EventCard event={heading} '],
+    ]);
     expect(passes).toBe(false);
     expect(output).toMatch(/EventCard\.astro.*'olderText' does not exist on type 'EventView'/);
     expect(output).toMatch(/Story\.astro.*'noUpdates' does not exist on type 'Words'/);
@@ -64,9 +57,10 @@ describe('npm run check', () => {
   });
 
   it('fails on a template that is not formatted, or imports what it does not draw', () => {
-    rename('src/components/state/When.astro', '<time datetime', '<time   datetime');
-    rename('src/components/state/AsOf.astro', 'import When', "import Since from './Since.astro';\nimport When");
-    const { passes, output } = check('biome');
+    const { passes, output } = check('biome', [
+      ['src/components/state/When.astro', '<time datetime', '<time   datetime'],
+      ['src/components/state/AsOf.astro', 'import When', "import Since from './Since.astro';\nimport When"],
+    ]);
     expect(passes).toBe(false);
     expect(output).toMatch(/When\.astro format/);
     expect(output).toMatch(/AsOf\.astro.*noUnusedImports/);

@@ -132,6 +132,10 @@ const METHODS: Readonly<Record<string, Ask>> = {
   'If-Modified-Since': { headers: { 'if-modified-since': 'Fri, 31 Dec 2100 23:59:59 GMT' } },
 };
 
+/** The methods that are tried: all of them, or, at a smaller scale than 1, GET and of the others each third, which take turns. */
+const methodsAt = (turn: number): readonly (readonly [string, Ask])[] =>
+  Object.entries(METHODS).filter(([method], index) => SCALE >= 1 || method === 'GET' || (index + turn) % 3 === 0);
+
 type Gated = 'password' | 'email' | 'other';
 const GATED: readonly Gated[] = ['password', 'email', 'other'];
 
@@ -199,15 +203,12 @@ describe('private pages, from outside', () => {
 
   it.each(GATED)('of kind %s show none of their files to anybody else, by any method', async (kind) => {
     const wrong = kind === 'other' ? cookies.password : cookies.other;
-    for (const [who, cookie] of Object.entries({
-      nobody: '',
-      'somebody of another page': wrong,
-      liar: liar(cookies[kind]),
-    })) {
+    const visitors = { nobody: '', 'somebody of another page': wrong, liar: liar(cookies[kind]) };
+    for (const [person, [who, cookie]] of Object.entries(visitors).entries()) {
       const inside = cookie === wrong ? (kind === 'other' ? 'password' : 'other') : null;
-      for (const path of pathsOf(kind)) {
+      for (const [at, path] of pathsOf(kind).entries()) {
         const address = `/${SLUG[kind]}/${path}`;
-        for (const [method, ask] of Object.entries(METHODS)) {
+        for (const [method, ask] of methodsAt(at + person)) {
           const answer = await site.ask(address, with_(ask, cookie));
           const cell = `${method} ${address} as ${who}`;
           expect(leaks(answer, inside, address), cell).toEqual([]);
@@ -226,8 +227,8 @@ describe('private pages, from outside', () => {
       ...Object.keys(GATE_ROUTES),
       ...Object.keys(GATE_ROUTES).map((name) => `${name}/`),
     ];
-    for (const path of shapes) {
-      for (const [method, ask] of Object.entries(METHODS)) {
+    for (const [at, path] of shapes.entries()) {
+      for (const [method, ask] of methodsAt(at)) {
         const seen: Anonymous[] = [];
         for (const visibility of ['unknown', 'password', 'email', 'unpublished'] as const) {
           const slug = SLUG[visibility];

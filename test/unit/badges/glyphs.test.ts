@@ -24,7 +24,7 @@ function rowsOf(weight: 'regular' | 'bold'): { character: string; advance: numbe
   });
 }
 
-/** Fitting outlines is slow, so at a smaller scale than 1 only every eighth is. */
+/** Fitting and measuring outlines is slow, so at a smaller scale than 1 only every eighth is. */
 const EVERY = Number(process.env['PHAROS_TEST_SCALE'] ?? 1) < 1 ? 8 : 1;
 
 it.each(WEIGHTS)('the table of the %s weight is what the installed font gives', (weight) => {
@@ -65,7 +65,7 @@ describe.each(WEIGHTS)('the %s outlines', (weight) => {
   it('lie nowhere further than a ninth of a pixel from those of the font', () => {
     const font = loadFont(weight);
     let furthest = { character: '', stray: 0 };
-    for (const { character, path } of rows) {
+    for (const { character, path } of rows.filter((_, index) => index % EVERY === 0)) {
       const ours = pathContours(path).contours;
       const theirs = contoursOf(font, font.charToGlyph(character)).map(({ from, pieces }) => {
         let at = from;

@@ -101,10 +101,12 @@ describe.each(KINDS)('%s', (kind) => {
   });
 
   it('cuts long texts to its limits, all of them at once', () => {
-    for (const text of HUGE) {
+    for (const [at, text] of HUGE.entries()) {
       const components = Array.from({ length: 500 }, () => text.slice(0, 300));
       const { subject } = noticeSaying(text);
-      for (const length of [100, 200, 1_900, 60_000]) {
+      for (const [turn, length] of [100, 200, 1_900, 60_000].entries()) {
+        // At a smaller scale than 1, addresses take turns: each is tried beside half of the texts.
+        if (SCALE < 1 && (at + turn) % 2 > 0) continue;
         const url = `https://status.example.com/acme/${'x'.repeat(length)}`;
         expect(faultsOf(kind, { ...noticeSaying(text), components, subject: { ...subject, url } })).toEqual([]);
       }

@@ -15,6 +15,7 @@ const RECIPIENT = {
   manageUrl: MANAGE,
   leaveUrl: 'https://status.example.com/acme/subscribe/leave/?token=secret',
 };
+const SCALE = Number(process.env['PHAROS_TEST_SCALE'] ?? 1);
 const PAGE = { title: 'Acme', locale: 'en', timezone: 'Europe/Berlin' };
 
 async function mailOf(notices: readonly Notice[], page: Partial<typeof PAGE> = {}) {
@@ -149,8 +150,10 @@ describe('a mail about an incident', () => {
   });
 
   it('stays below what Gmail shows of a mail', async () => {
-    for (const text of ['<&>"'.repeat(9_000), '文'.repeat(20_000), '😀\n'.repeat(9_000)])
+    for (const [at, text] of ['<&>"'.repeat(9_000), '文'.repeat(20_000), '😀\n'.repeat(9_000)].entries())
       for (const count of [1, 2, 100]) {
+        // Most of the time of these tests: at a smaller scale than 1, with one of the texts.
+        if (count === 100 && at > 0 && SCALE < 1) continue;
         const components = Array.from({ length: 300 }, () => text.slice(0, 120));
         const notices = Array.from({ length: count }, (_, index) => ({
           ...noticeSaying(text),
