@@ -2,7 +2,7 @@
 
 import { type Colour, INK, legibleOn, PAPER, QUIET_INK } from '../looks/colour.ts';
 import { escapeMarkup } from '../model/scalars.ts';
-import type { BadgeSubject } from '../views/badges/badge.ts';
+import type { BadgeSubject } from '../views/badges/badge-subjects.ts';
 import { type Canvas, fill, parsePaint, titleEnd } from './canvas.ts';
 import { drawBars, drawShape } from './drawings.ts';
 import { badgeFields } from './kinds.ts';

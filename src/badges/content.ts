@@ -3,10 +3,9 @@
 import { isWorse, type State } from '../model/state.ts';
 import { DAY_MS } from '../model/time.ts';
 import { formatUptime, type UptimePeriod } from '../model/uptime.ts';
-import type { BadgeSubject } from '../views/badges/badge.ts';
-import { formatCount, formatInstant } from './figures.ts';
+import type { BadgeSubject } from '../views/badges/badge-subjects.ts';
 import type { BadgeOptions } from './options.ts';
-import { type BadgeLanguage, counted, durationText } from './words.ts';
+import { type BadgeLanguage, counted, durationText, formatCount, formatInstant } from './words.ts';
 
 /** What a kind says before colours and styles: the colour is a state's, or `info` for what is neither good nor bad. */
 export interface BadgeContent {

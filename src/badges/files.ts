@@ -1,7 +1,7 @@
 /** Badges as files: every format, with the headers they are to be served with. */
 
 import { toHex } from '../looks/colour.ts';
-import type { BadgeSubject } from '../views/badges/badge.ts';
+import type { BadgeSubject } from '../views/badges/badge-subjects.ts';
 import { parsePaint } from './canvas.ts';
 import { type BadgeKind, badgeFields, isCard, type KindFields } from './kinds.ts';
 import { cleanText } from './lettering/text.ts';

@@ -3,7 +3,7 @@
 import { stateOfLetter } from '../looks/states.ts';
 import { textIn } from '../model/translated.ts';
 import type { UptimePeriod } from '../model/uptime.ts';
-import type { BadgeSubject } from '../views/badges/badge.ts';
+import type { BadgeSubject } from '../views/badges/badge-subjects.ts';
 import type { Words } from '../views/words/index.ts';
 import {
   type BadgeContent,

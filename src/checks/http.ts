@@ -5,9 +5,8 @@ import { isStatusError } from '../errors.ts';
 import { createDispatcher, type Dispatcher } from '../network/dispatcher.ts';
 import type { HttpCheck } from '../sync/connectors/check.ts';
 import { ACCEPTED_ENCODINGS, dropBody, readBody } from '../sync/http/body.ts';
-import { expectation, holds } from './assertions.ts';
 import { openConnection } from './connect.ts';
-import { CheckFault, type Meter, type TryDeps } from './measure.ts';
+import { CheckFault, expectation, holds, type Meter, type TryDeps } from './measure.ts';
 
 /** More of a body is neither read nor looked through. */
 const BODY_BYTES_MAX = 1024 * 1024;

@@ -3,10 +3,18 @@
 import type { promises as dns } from 'node:dns';
 import { addAbortListener } from 'node:events';
 import type { Check, DnsCheck } from '../sync/connectors/check.ts';
-import { expectation, holds } from './assertions.ts';
 import { createResolver, openConnection, orAborted } from './connect.ts';
 import { tryHttp } from './http.ts';
-import { CheckFault, createMeter, type Meter, type Try, type TryDeps, wordsOfFault } from './measure.ts';
+import {
+  CheckFault,
+  createMeter,
+  expectation,
+  holds,
+  type Meter,
+  type Try,
+  type TryDeps,
+  wordsOfFault,
+} from './measure.ts';
 
 export async function tryCheck(check: Check, deps: TryDeps): Promise<Try> {
   const meter = createMeter();

@@ -12,10 +12,9 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type EpochMs, toIso } from '../model/time.ts';
 import { type WrittenFile, writtenFile } from '../sync/connectors/markdown/written.ts';
-import { SERVICES_OF_ALL_PAGES } from './pages.ts';
 import { createServerMonitor } from './server-monitor.ts';
-import { noiseHex } from './services.ts';
-import { createWorld, type World, type WorldMaintenance, type WorldPage, type WorldReport } from './world.ts';
+import { noiseHex, SERVICES_OF_ALL_PAGES, type WorldPage } from './services.ts';
+import { createWorld, type World, type WorldMaintenance, type WorldReport } from './world.ts';
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 

@@ -2,7 +2,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs } from '../model/time.ts';
-import type { Service, ServiceState, ServiceStatus, World, WorldIncident } from './world.ts';
+import type { Service, ServiceStatus } from './services.ts';
+import type { ServiceState, World, WorldIncident } from './world.ts';
 
 // What every upstream of the sandbox is: a function from a request to a reply. The server does the sockets.
 

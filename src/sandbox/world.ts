@@ -3,8 +3,8 @@
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../model/time.ts';
 import acme from './acme.json' with { type: 'json' };
 import { countChecks, createLive, type Disturbance, pastDisturbances } from './course.ts';
-import { createPages } from './pages.ts';
 import {
+  createPages,
   createServices,
   LIVELY_SERVICES,
   noise,
@@ -12,9 +12,6 @@ import {
   type Service,
   type ServiceStatus,
 } from './services.ts';
-
-export type { WorldPage } from './pages.ts';
-export { SERVICE_STATUSES, type Service, type ServiceStatus } from './services.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -28,12 +25,7 @@ export interface WorldOptions {
   readonly adjust?: (service: Service, natural: readonly Disturbance[]) => readonly Disturbance[];
 }
 
-export interface ServiceState {
-  readonly service: Service;
-  readonly status: ServiceStatus;
-  /** Since when; the service's creation when it was always up. */
-  readonly since: EpochMs;
-}
+export type ServiceState = ReturnType<typeof stateFrom>;
 
 /** The record of one outage. */
 export type WorldIncident = ReturnType<typeof incidentsFrom>[number];
@@ -41,20 +33,17 @@ export type WorldIncident = ReturnType<typeof incidentsFrom>[number];
 export type WorldMaintenance = ReturnType<typeof worldMaintenances>[number];
 
 /** What people wrote about one disturbance. */
-export interface WorldReport {
-  readonly id: number;
-  readonly title: string;
-  readonly serviceIds: readonly number[];
+export interface WorldReport extends Omit<PlannedReport, 'impact' | 'updates'> {
   readonly impact: 'degraded_performance' | 'partial_outage' | 'major_outage';
   /** Oldest first; the last one says how it stands. */
   readonly updates: readonly [WorldUpdate, ...WorldUpdate[]];
 }
 
-interface WorldUpdate {
-  readonly id: number;
+type PlannedReport = (typeof acme.reports)[number];
+
+interface WorldUpdate extends Pick<PlannedReport['updates'][number], 'id' | 'message'> {
   readonly status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
   readonly at: EpochMs;
-  readonly message: string;
 }
 
 export type World = ReturnType<typeof createWorld>;
@@ -70,7 +59,7 @@ export function createWorld(options: WorldOptions) {
   const { seed, startedAt } = options;
   const services = createServices(seed, options.services ?? SERVICES_DEFAULT, startedAt);
   const disturbancesOf = createCourse(options, services);
-  const stateOf = (service: Service, at: EpochMs): ServiceState => stateFrom(service, disturbancesOf(service, at), at);
+  const stateOf = (service: Service, at: EpochMs) => stateFrom(service, disturbancesOf(service, at), at);
   return {
     /** By id. */
     services,
@@ -116,8 +105,9 @@ function createCourse(
   };
 }
 
-function stateFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs): ServiceState {
-  let state: ServiceState = { service, status: 'up', since: service.createdAt };
+/** `since`: the service's creation when it was always up. */
+function stateFrom(service: Service, disturbances: readonly Disturbance[], at: EpochMs) {
+  let state = { service, status: 'up' as ServiceStatus, since: service.createdAt };
   let upSince: EpochMs = service.createdAt;
   for (const { from, to, status } of disturbances) {
     if (from > at) break;

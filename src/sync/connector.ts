@@ -75,7 +75,7 @@ export interface Asking {
   /** What is known of pages so far; it closes pages at once, whatever becomes of the rest of the pull. */
   readonly learned?: LearnedPages;
   /** The same of an answer, as soon as it is there; null: nothing. */
-  readonly learn?: (answer: Answer<unknown>, index: number) => LearnedPages | null;
+  readonly learn?: ((answer: Answer<unknown>, index: number) => LearnedPages | null) | undefined;
 }
 
 /** Of those pages, and of no others. */
@@ -95,10 +95,16 @@ export function* ask<T>(query: Query<T>): Pull<{ readonly payload: T; readonly s
  * is asked ever more rarely and doesn't keep the others waiting (`pass/runner.ts`), unless it is about the present.
  *
  * @param max answers wanted in this pass, of those that come first; default: all
+ * @param learn what an answer tells of pages, before the others are there; default: nothing
  */
-export function* attempt<T>(queries: readonly Query<T>[], max?: number): Pull<readonly Answer<T>[]> {
+export function* attempt<T>(
+  queries: readonly Query<T>[],
+  max?: number,
+  learn?: (answer: Answer<T>, index: number) => LearnedPages | null,
+): Pull<readonly Answer<T>[]> {
   if (queries.length === 0) return [];
-  return (yield { questions: queries.map(toQuestion), tolerant: true, max }) as readonly Answer<T>[];
+  const asking = { questions: queries.map(toQuestion), tolerant: true, max, learn: learn as Asking['learn'] };
+  return (yield asking) as readonly Answer<T>[];
 }
 
 /** Asks one such question about each of some items. */
@@ -115,15 +121,6 @@ export function* attemptEach<Item, T>(
 export function* attemptOne<T>(query: Query<T>): Pull<Answer<T>> {
   const [answer] = yield* attempt([query]);
   return answer ?? { kind: 'skipped' };
-}
-
-/** Several such questions, of which each answer tells of pages before the others are there. */
-export function* attemptReporting<T>(
-  queries: readonly Query<T>[],
-  learnFrom: (answer: Answer<T>, index: number) => LearnedPages | null,
-): Pull<readonly Answer<T>[]> {
-  const learn = (answer: Answer<unknown>, index: number) => learnFrom(answer as Answer<T>, index);
-  return (yield { questions: queries.map(toQuestion), tolerant: true, learn }) as readonly Answer<T>[];
 }
 
 /** Tells what is known of pages before something fails: a page that was made private must not stay open because of it. */

@@ -9,7 +9,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEpochMs } from '../../src/model/time.ts';
-import type { ServiceStatus } from '../../src/sandbox/world.ts';
+import type { ServiceStatus } from '../../src/sandbox/services.ts';
 import { metricsText } from '../helpers/metrics.ts';
 import { type RunningPharos, startPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { FAULT_NAMES } from '../sandbox/faults.ts';

@@ -16,7 +16,7 @@ import {
   currentManifest,
   type Manifest,
   readManifest,
-  variantSuffix,
+  VARIANT_SUFFIXES,
 } from '../../src/publish/releases/manifest.ts';
 import type { PublishAnswer, PublishOrder } from '../helpers/publishing-process.ts';
 import { servedTree } from '../helpers/release-inputs.ts';
@@ -77,7 +77,7 @@ function expectWhole(site: SmallSite, slug: string): Manifest | null {
   // What a manifest names is there, also where the process was killed while variants were put beside the files.
   for (const [path, { variants }] of Object.entries(manifest.files))
     for (const encoding of variants ?? []) {
-      const bytes = Buffer.from(tree[path + variantSuffix(encoding)] ?? '', 'base64');
+      const bytes = Buffer.from(tree[path + VARIANT_SUFFIXES[encoding]] ?? '', 'base64');
       expect([path, encoding, UNPACK[encoding](bytes).toString('base64')]).toEqual([path, encoding, tree[path]]);
     }
   return manifest;

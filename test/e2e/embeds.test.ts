@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { embedScript } from '../../src/publish/files/site-files.ts';
 import { stateDocument } from '../../src/views/json/state-json.ts';
-import { embedView } from '../../src/views/page/embed.ts';
+import { embedView } from '../../src/views/page/status-page.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { AS_OF } from '../helpers/page-model.ts';
 import { calm, outage } from '../helpers/page-scenes.ts';

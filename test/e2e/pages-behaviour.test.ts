@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { toEpochMs, toIso } from '../../src/model/index.ts';
 import { badgeGalleryView } from '../../src/views/badges/badge-gallery.ts';
-import { embedView } from '../../src/views/page/embed.ts';
+import { embedView } from '../../src/views/page/status-page.ts';
 import { galleryOf } from '../helpers/every-page.ts';
 import { layoutShiftsOf } from '../helpers/page-examination.ts';
 import { AS_OF, ago } from '../helpers/page-model.ts';

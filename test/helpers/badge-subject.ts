@@ -3,7 +3,7 @@
 import { LOOKS } from '../../src/looks/states.ts';
 import { STATES, type State } from '../../src/model/state.ts';
 import { DAY_MS, toEpochMs } from '../../src/model/time.ts';
-import type { BadgeSubject } from '../../src/views/badges/badge.ts';
+import type { BadgeSubject } from '../../src/views/badges/badge-subjects.ts';
 
 /** 2026-11-21T09:13:00Z. */
 export const NOW = toEpochMs(1_795_252_380_000);

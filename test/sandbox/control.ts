@@ -1,7 +1,7 @@
 /** The sandbox's own addresses, below `/-/`: look at the world, break an upstream, push a service over. */
 
 import { isStatusError } from '../../src/errors.ts';
-import { SERVICE_STATUSES, type ServiceStatus } from '../../src/sandbox/world.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from '../../src/sandbox/services.ts';
 import { isObject, json, objectOf, type Reply, type Request } from './exchange.ts';
 import { FAULT_NAMES, type Fault, type FaultName, type Faults } from './faults.ts';
 import type { World } from './world.ts';

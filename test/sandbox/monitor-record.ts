@@ -1,6 +1,7 @@
 /** The world in the monitor records of the uptime service's document, which its infrastructure files share. */
 
-import type { ServiceState, ServiceStatus } from '../../src/sandbox/world.ts';
+import type { ServiceStatus } from '../../src/sandbox/services.ts';
+import type { ServiceState } from '../../src/sandbox/world.ts';
 
 interface UptimeMonitor {
   readonly id: string;

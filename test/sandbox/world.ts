@@ -3,12 +3,11 @@
 import { StatusError } from '../../src/errors.ts';
 import type { EpochMs } from '../../src/model/time.ts';
 import type { Disturbance } from '../../src/sandbox/course.ts';
+import type { Service, ServiceStatus } from '../../src/sandbox/services.ts';
 import {
   createWorld,
   type World as PlainWorld,
-  type Service,
   type ServiceState,
-  type ServiceStatus,
   type WorldIncident,
   type WorldMaintenance,
   type WorldOptions,

@@ -2,8 +2,7 @@
 
 import { Feed, type Item } from 'feed';
 import ical, { escape as escapeCalendarText, ICalCalendarMethod, ICalEventTransparency } from 'ical-generator';
-import type { CalendarView } from '../../views/feeds/calendar.ts';
-import type { FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
+import type { CalendarView, FeedItemView, FeedView } from '../../views/feeds/feeds.ts';
 import { cleanMarkup, cleanText } from '../../views/text/plain-text.ts';
 import { safeHtmlOfMarkdown, textOfHtml } from '../../views/text/safe-html.ts';
 

@@ -8,16 +8,14 @@ import { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import { once } from '../../once.ts';
 import { type SocialLogo, socialView } from '../../views/badges/social.ts';
 import { verifyView } from '../../views/component/verify.ts';
-import { calendarView } from '../../views/feeds/calendar.ts';
-import { feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
+import { calendarView, feedInputs, type PageFeeds } from '../../views/feeds/feeds.ts';
+import { webManifest } from '../../views/frame/shell.ts';
 import { buildDocument, stateDocument } from '../../views/json/state-json.ts';
 import { uptimeDocument } from '../../views/json/uptime-json.ts';
-import { embedView } from '../../views/page/embed.ts';
 import { notFoundView } from '../../views/page/not-found.ts';
-import { statusPageView } from '../../views/page/status-page.ts';
+import { embedView, statusPageView } from '../../views/page/status-page.ts';
 import { reportIndexView } from '../../views/report/report.ts';
 import { isListed, llmsView, robotsView, sitemapView } from '../../views/site/crawlers.ts';
-import { webManifest } from '../../views/site/web-manifest.ts';
 import {
   BADGES_PATH,
   componentPath,

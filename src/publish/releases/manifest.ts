@@ -55,12 +55,8 @@ export type Compression = (typeof COMPRESSIONS)[number];
 /** A compressed file. */
 export type Variant = Awaited<ReturnType<typeof compress>>[number];
 
-const SUFFIXES: Readonly<Record<Compression, string>> = { br: '.br', gzip: '.gz', zstd: '.zst' };
-
-/** The ending of a pre-compressed variant, as nginx and Caddy look for it. */
-export function variantSuffix(encoding: Compression): string {
-  return SUFFIXES[encoding];
-}
+/** The endings of pre-compressed variants, as nginx and Caddy look for them. */
+export const VARIANT_SUFFIXES: Readonly<Record<Compression, string>> = { br: '.br', gzip: '.gz', zstd: '.zst' };
 
 /** Below one packet there is nothing to gain. */
 const BYTES_MIN = 1_024;

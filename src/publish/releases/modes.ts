@@ -15,7 +15,7 @@ import {
   releaseFolder,
   servedRelease,
 } from './folders.ts';
-import { filePlaces, type Manifest, variantSuffix } from './manifest.ts';
+import { filePlaces, type Manifest, VARIANT_SUFFIXES } from './manifest.ts';
 
 const PRIVATE = { folder: 0o700, file: 0o600 };
 const PUBLIC = { folder: 0o755, file: 0o644 };
@@ -60,7 +60,8 @@ export function setModes({ disk, folders }: Place, manifest: Manifest): void {
     disk.setMode(folder, modes.folder);
   const placeOf = filePlaces(folders, manifest);
   for (const [path, { variants }] of Object.entries(manifest.files))
-    for (const suffix of ['', ...(variants ?? []).map(variantSuffix)]) disk.setMode(placeOf(path) + suffix, modes.file);
+    for (const suffix of ['', ...(variants ?? []).map((encoding) => VARIANT_SUFFIXES[encoding])])
+      disk.setMode(placeOf(path) + suffix, modes.file);
 }
 
 /** Tightens permissions that an earlier version, another umask or a restored copy left open. */

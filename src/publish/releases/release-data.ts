@@ -16,7 +16,7 @@ import { LOOKS } from '../../looks/states.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import { STATES } from '../../model/state.ts';
 import { type EpochMs, toEpochMs } from '../../model/time.ts';
-import type { BadgeSubject } from '../../views/badges/badge.ts';
+import type { BadgeSubject } from '../../views/badges/badge-subjects.ts';
 import { type ReleaseFolders, releaseFolder } from './folders.ts';
 import type { Manifest, PageAtSlug } from './manifest.ts';
 

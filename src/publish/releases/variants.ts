@@ -5,7 +5,7 @@
 
 import { dirname, join } from 'node:path';
 import { NEXT_FOLDER, type Place, releaseFolder } from './folders.ts';
-import { filePlaces, MANIFEST_FILE, type Manifest, type Variant, variantSuffix } from './manifest.ts';
+import { filePlaces, MANIFEST_FILE, type Manifest, VARIANT_SUFFIXES, type Variant } from './manifest.ts';
 import { chooseModes } from './modes.ts';
 
 /** Paths of a release whose variants are not made yet. */
@@ -36,7 +36,7 @@ export async function writeVariants(
     const modes = chooseModes(manifest.access === 'public');
     const placeOf = filePlaces(folders, manifest);
     const places = [...made].flatMap(([path, variants]) =>
-      variants.map(({ encoding, bytes }) => ({ place: placeOf(path) + variantSuffix(encoding), bytes })),
+      variants.map(({ encoding, bytes }) => ({ place: placeOf(path) + VARIANT_SUFFIXES[encoding], bytes })),
     );
     const staged = disk.batch();
     for (const [index, { bytes }] of places.entries()) staged.write(join(next, String(index)), bytes, modes.file);

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { type PageKey, toPageKey } from '../../model/slugs.ts';
 import type { Batch } from './disk.ts';
 import { filesFolder, namesIn, type Place, poolFolder, releaseFolder, releaseNumbers } from './folders.ts';
-import { type FileRecord, filePlaces, isWorthCompressing, type Manifest, variantSuffix } from './manifest.ts';
+import { type FileRecord, filePlaces, isWorthCompressing, type Manifest, VARIANT_SUFFIXES } from './manifest.ts';
 import { chooseModes, type Modes, makePageFolders, setModes } from './modes.ts';
 
 /** One file to be in the release. */
@@ -262,7 +262,7 @@ function linkFile({ disk, previous, placeBefore }: Writing, file: KeptFile, targ
   const { path } = file;
   const record = keptRecord(previous, file);
   try {
-    for (const suffix of ['', ...(record.variants ?? []).map(variantSuffix)])
+    for (const suffix of ['', ...(record.variants ?? []).map((encoding) => VARIANT_SUFFIXES[encoding])])
       disk.link(placeBefore(path) + suffix, target + suffix);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new DamagedReleaseError(path, error);

@@ -43,14 +43,7 @@ interface TargetOptions {
 
 export type Target = ReturnType<typeof createTarget>;
 
-export interface TargetReport extends Readonly<Omit<Tally, 'failures'>> {
-  readonly kind: ObjectStore['kind'];
-  readonly place: string;
-  readonly result: 'current' | 'failed';
-  readonly durationMs: number;
-  /** What went wrong, and what to do; the next run tries again. */
-  readonly message: string | null;
-}
+export type TargetReport = Awaited<ReturnType<Target['update']>>;
 
 /** Called with the number of changed pages that are complete. */
 type OnPage = (done: number, total: number) => void;
@@ -116,7 +109,7 @@ export function createTarget(options: TargetOptions) {
     refreshedAt = elapsed();
   }
 
-  async function update(onPage: OnPage = () => undefined): Promise<TargetReport> {
+  async function update(onPage: OnPage = () => undefined) {
     const started = elapsed();
     const tally = { ...emptyTally(), warnings: warningsOfOpening.splice(0) };
     try {
@@ -130,9 +123,10 @@ export function createTarget(options: TargetOptions) {
     return {
       kind: store.kind,
       place: store.place,
-      result: failures.length === 0 ? 'current' : 'failed',
+      result: failures.length === 0 ? ('current' as const) : ('failed' as const),
       ...counted,
       durationMs: elapsed() - started,
+      /** What went wrong, and what to do; the next run tries again. */
       message: failures.length === 0 ? null : failures.join(' '),
     };
   }

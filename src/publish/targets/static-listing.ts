@@ -43,22 +43,7 @@ interface ListingOptions {
   readonly version: string;
 }
 
-export interface StaticPage {
-  /** `_site` for the site's own files, `_home` for the copy of the home page at the root. */
-  readonly slug: string;
-  /** The page that the files are of, as in the ledger; undefined: the first that had the slug, or the site's own files. */
-  readonly page: PageKey | undefined;
-  /** The same mark means the same files. */
-  readonly mark: string;
-  readonly isSealed: boolean;
-  /** Number of its release. */
-  readonly number: number;
-  /** Files by full path, each once. Nothing is rendered yet. */
-  readonly files: () => readonly StaticFile[];
-  /** The file `api/now.json`, if there is one: it has new bytes each time, even with the same mark. */
-  readonly now: () => readonly StaticFile[];
-}
-
+export type StaticPage = Readonly<ReturnType<typeof listPage>>;
 export type StaticListing = ReturnType<typeof createStaticListing>;
 export type StaticSite = ReturnType<typeof listSite>;
 type KnownPage = ReturnType<typeof describePage>;
@@ -147,11 +132,20 @@ function listNow({ folders, sources }: ListingOptions, page: KnownPage): readonl
   return [{ ...file, path: pagePrefix(page.slug) + file.path, read: () => whilePublic(folders, [page], file.read) }];
 }
 
-function listPage(options: ListingOptions, page: KnownPage): StaticPage {
+function listPage(options: ListingOptions, page: KnownPage) {
   const { slug, mark, number } = page;
+  // The file `api/now.json`, if there is one: it has new bytes each time, even with the same mark.
   const now = (): readonly StaticFile[] => listNow(options, page);
-  const files = (): StaticFile[] => [...publicFiles(options, page), ...now()];
-  return { slug, page: laterPage(page), mark, number, isSealed: false, files, now };
+  return {
+    /** `_site` for the site's own files, `_home` for the copy of the home page at the root. */
+    slug,
+    /** The page that the files are of, as in the ledger; undefined: the first that had the slug, or the site's own files. */
+    page: laterPage(page),
+    /** The same mark means the same files. `number`: of its release. */
+    ...{ mark, number, isSealed: false, now },
+    /** Files by full path, each once. Nothing is rendered yet. */
+    files: (): StaticFile[] => [...publicFiles(options, page), ...now()],
+  };
 }
 
 /** The page where it isn't the first that had the slug. */

@@ -19,7 +19,7 @@ import { mergeBadgeOptions, parseBadgeQuery } from '../../badges/options.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { once } from '../../once.ts';
 import type { BadgeData } from '../../publish/releases/release-data.ts';
-import type { BadgeSubject } from '../../views/badges/badge.ts';
+import type { BadgeSubject } from '../../views/badges/badge-subjects.ts';
 import type { BadgeAddress } from '../address.ts';
 import { type FileAnswer, isNotModified } from './file-answer.ts';
 import type { OpenRelease } from './release-reader.ts';

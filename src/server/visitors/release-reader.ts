@@ -25,7 +25,7 @@ import {
   type IdentifiedManifest,
   identifyManifest,
   type Manifest,
-  variantSuffix,
+  VARIANT_SUFFIXES,
 } from '../../publish/releases/manifest.ts';
 import { type ReleaseData, readNamedData } from '../../publish/releases/release-data.ts';
 
@@ -98,7 +98,7 @@ export function createReleaseReader(folders: ReleaseFolders) {
         const record = manifest.files[path];
         if (record === undefined) throw new DamagedFileError(slug, path);
         return cached(record.sha256, encoding ?? 'identity', () => {
-          const bytes = readFileSync(placeOf(path) + (encoding === null ? '' : variantSuffix(encoding)));
+          const bytes = readFileSync(placeOf(path) + (encoding === null ? '' : VARIANT_SUFFIXES[encoding]));
           if (!isNamed(bytes, encoding, record)) throw new DamagedFileError(slug, path);
           return bytes;
         });

@@ -17,13 +17,11 @@ import { RETRY_AFTER_MAX_MS } from '../http/retry-after.ts';
  */
 export const ARRIVAL_MS = 15 * SECOND_MS;
 
-interface Window {
-  readonly lengthMs: number;
-  /** At most this many requests in any period of that length. */
-  readonly requestsMax: number;
-  /** Whether only detail and backfill requests count. They use what lists leave. */
-  readonly isLowPriorityOnly: boolean;
-}
+/**
+ * At most `requestsMax` requests in any period of that length. `isLowPriorityOnly`: only detail and backfill requests count, which use
+ * what lists leave.
+ */
+type Window = Readonly<ReturnType<typeof quotaWindows>[number]>;
 
 /** What list calls need of the quota. */
 export interface Demand {
@@ -35,7 +33,7 @@ export interface Demand {
 const HEADROOM_RATIO = 0.01;
 
 /** The windows that every request is bound by. */
-export function quotaWindows(limits: Limits): readonly Window[] {
+export function quotaWindows(limits: Limits) {
   const periods = [
     [limits.perMinute, MINUTE_MS],
     [limits.perHour, HOUR_MS],

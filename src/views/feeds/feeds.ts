@@ -7,6 +7,7 @@
 import {
   type ComponentModel,
   type EpochMs,
+  type Interval,
   later,
   type PageIncident,
   type PageMaintenance,
@@ -24,26 +25,8 @@ import { findWords } from '../words/index.ts';
 import { statusWord } from '../words/state-words.ts';
 
 /** Everything that a feed is made from. */
-export interface FeedInputs {
-  readonly page: FeedPage;
-  /** Null: the whole page. */
-  readonly component: { readonly id: string; readonly name: string } | null;
-  readonly description: string;
-  /** Of the history feed: each story is one item. */
-  readonly isHistory: boolean;
-  /** When the page was first defined; null where there is a story. */
-  readonly emptySince: EpochMs | null;
-  readonly stories: readonly FeedStory[];
-}
-
-/** What feeds and their items say of their page. One object for all feeds of a page. */
-interface FeedPage {
-  readonly id: string;
-  readonly title: string;
-  readonly settings: Pick<PageModel['settings'], 'url' | 'locale' | 'timezone'>;
-  /** Of the tree of its language below the page; empty: that of the default. */
-  readonly tree: string;
-}
+export type FeedInputs = ReturnType<PageFeeds['of']>;
+type FeedPage = FeedInputs['page'];
 
 /** An incident or a maintenance, and the names of the components it is about. */
 interface FeedStory extends Story {
@@ -57,15 +40,20 @@ export function feedInputs(model: PageModel) {
   const { ofPage, ofComponent } = feedStories(model);
   const { url, locale, timezone } = model.settings;
   const { id, title } = model.definition;
+  // Of the tree of its language below the page; empty: that of the default.
   const tree = model.settings.languages?.path ?? '';
-  const page: FeedPage = { id, title: cleanLine(title), settings: { url, locale, timezone }, tree };
-  const inputsOf = (component: ComponentModel | undefined, told: readonly Story[], isHistory: boolean): FeedInputs => ({
+  // What feeds and their items say of their page. One object for all feeds of a page.
+  const page = { id, title: cleanLine(title), settings: { url, locale, timezone }, tree };
+  const inputsOf = (component: ComponentModel | undefined, told: readonly Story[], isHistory: boolean) => ({
     page,
+    /** Null: the whole page. */
     component: component === undefined ? null : { id: component.definition.id, name: component.name },
     description: describedAs(model, component),
+    /** Of the history feed: each story is one item. */
     isHistory,
+    /** When the page was first defined; null where there is a story. */
     emptySince: told.length === 0 ? model.knownSince : null,
-    stories: told.map((story) => ({ ...story, components: affectedNames(model, story.event) })),
+    stories: told.map((story): FeedStory => ({ ...story, components: affectedNames(model, story.event) })),
   });
   return {
     /** That of the whole page, or of one component when it is named. */
@@ -279,4 +267,59 @@ function chosen({ past, plans }: Dated, share: number) {
     // Those that there is room for, oldest first; the newest is always one.
     return { ...dated, updates: all.filter((update) => update === all.at(-1) || listed.has(update)) };
   });
+}
+
+// What the calendar of a page's maintenances says, for the page and for each component.
+
+/** Calendars show what is to come and the recent past; the history page has the rest. */
+const EVENTS_MAX = 200;
+
+export type CalendarView = ReturnType<typeof calendarView>;
+
+/**
+ * The calendar of a page's maintenances, or of those of one component when it is named.
+ *
+ * A maintenance that repeats has an event for each of its windows. Its sequence is the number of its recorded changes,
+ * which grows when a window moves, when words change and when something is said of it.
+ */
+export function calendarView(model: PageModel, component?: ComponentModel) {
+  const path = component === undefined ? '' : componentPath(component.definition.id);
+  const title = cleanLine(model.definition.title);
+  const wanted = model.maintenances.filter(
+    ({ componentIds }) => component === undefined || componentIds.includes(component.definition.id),
+  );
+  return {
+    name: component === undefined ? title : `${title}: ${cleanLine(component.name)}`,
+    description: cleanLine(component?.description ?? textOfMarkdown(model.definition.description ?? '')),
+    pageUrl: absoluteUrl(model, path),
+    calendarUrl: absoluteUrl(model, `${path}maintenance.ics`),
+    // Newest start first, at most 200.
+    events: wanted
+      .flatMap((maintenance) => maintenance.windows.map((window) => ({ maintenance, window })))
+      // The nearest, so that one that comes back each day takes no place of what is to come.
+      .sort((a, b) => Math.abs(a.window.from - model.asOf) - Math.abs(b.window.from - model.asOf))
+      .slice(0, EVENTS_MAX)
+      .sort((a, b) => b.window.from - a.window.from || (a.maintenance.id < b.maintenance.id ? -1 : 1))
+      .map(({ maintenance, window }) => eventView(model, maintenance, window)),
+  };
+}
+
+function eventView(model: PageModel, maintenance: PageMaintenance, { from, to }: Interval) {
+  const { id, title, repeats, texts, slug, editedAt, sequence } = maintenance;
+  const names = affectedNames(model, maintenance);
+  const bodies = texts.map((text) => cleanText(text).trim()).filter((text) => text !== '');
+  const affected = names.length === 0 ? [] : [names.join(', ')];
+  return {
+    // The same for ever, and in every calendar that has the event.
+    uid: stableUuid('maintenance', model.definition.id, id, ...(repeats === null ? [] : [toIso(from)])),
+    // Grows with every revision.
+    sequence,
+    // ISO 8601: when the event was last written about; it never moves without a change.
+    changedAt: toIso(editedAt),
+    startsAt: toIso(from),
+    endsAt: toIso(to),
+    title: cleanLine(title),
+    text: [...affected, ...bodies.reverse()].join('\n\n'),
+    url: absoluteUrl(model, maintenancePath(slug)),
+  };
 }

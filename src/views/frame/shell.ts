@@ -17,6 +17,7 @@ import {
 import { safeLink } from '../../model/scalars.ts';
 import { NOW_JSON_PATH, SUBSCRIBE_PATH } from '../text/addresses.ts';
 import { type Format, formatIn } from '../text/format.ts';
+import { cleanLine } from '../text/plain-text.ts';
 import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
 import { stateWord } from '../words/state-words.ts';
 import type { PageAge, PageFrame } from './page-frame.ts';
@@ -232,7 +233,7 @@ function checkedEveryText({ words, format }: Pick<ViewContext, 'words' | 'format
   return fill(words.checkedEvery, { interval: format.duration(intervalMs) });
 }
 
-interface PlainShellInit {
+export interface PlainShellInit {
   readonly locale: string;
   /** Of the document. */
   readonly title: string;
@@ -296,4 +297,25 @@ function logoView({ logo }: PageLook = {}, base: string) {
 
 function hostOf(address: string): string {
   return new URL(address).host.replace(/^www\./, '');
+}
+
+/**
+ * `site.webmanifest` of a page: what it is called and drawn by on a home screen. Addresses in it are relative to itself, so it works
+ * wherever its page is.
+ */
+export function webManifest(model: PageModel) {
+  const { definition, settings } = model;
+  const picture = ownPictureFrom(createContext(model, ''), definition.icon);
+  return {
+    name: cleanLine(definition.title),
+    lang: settings.locale,
+    dir: localeDirection(settings.locale),
+    start_url: './',
+    scope: './',
+    display: 'minimal-ui',
+    icons: [
+      ...(picture === null ? [] : [{ src: picture, sizes: 'any' }]),
+      { src: 'favicon.svg', sizes: 'any', type: 'image/svg+xml' },
+    ],
+  };
 }

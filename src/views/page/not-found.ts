@@ -1,8 +1,7 @@
 /** What is shown where nothing is. Says the same whether something was there, is hidden, or never was. */
 
 import type { PageFrame } from '../frame/page-frame.ts';
-import { buildPlainShell, buildShell, createContext } from '../frame/shell.ts';
-import type { OwnLook } from '../frame/theme.ts';
+import { buildPlainShell, buildShell, createContext, type PlainShellInit } from '../frame/shell.ts';
 import { findWords } from '../words/index.ts';
 
 /** Below a status page, in its look. Works at any depth, since links are absolute. */
@@ -17,17 +16,14 @@ export function notFoundView(model: PageFrame) {
   };
 }
 
-interface SiteInit {
-  readonly locale: string;
-  readonly siteTitle: string | null;
-  /** Absolute address of the site with a slash at the end, or `''`. */
-  readonly base: string;
-  /** Default: as it comes. */
-  readonly look?: OwnLook;
-}
-
-/** For addresses below no status page, and for those that must not tell. */
-export function siteNotFoundView(init: SiteInit): ReturnType<typeof notFoundView> {
+/**
+ * For addresses below no status page, and for those that must not tell.
+ *
+ * `base`: absolute address of the site with a slash at the end, or `''`.
+ */
+export function siteNotFoundView(
+  init: Pick<PlainShellInit, 'locale' | 'siteTitle' | 'base' | 'look'>,
+): ReturnType<typeof notFoundView> {
   const { locale, base } = init;
   return {
     shell: buildPlainShell({ ...init, title: findWords(locale).notFoundTitle }),

@@ -13,13 +13,13 @@ import {
 } from '../../model/index.ts';
 import { barDays } from '../days/day-bar.ts';
 import { dayTip } from '../days/day-notes.ts';
-import { buildShell, createContext, type ViewContext } from '../frame/shell.ts';
+import { buildShell, createContext, linkToStory, type ViewContext } from '../frame/shell.ts';
 import { type EventView, incidentEvent, isOpen, LISTED_UPDATES_MAX, maintenanceEvent } from '../incident/events.ts';
 import { countedTexts } from '../model/page-state.ts';
-import { HISTORY_PATH } from '../text/addresses.ts';
+import { EMBED_PATH, HISTORY_PATH, incidentPath } from '../text/addresses.ts';
 import { safeHtmlOfMarkdown, textOfMarkdown } from '../text/safe-html.ts';
 import { fill } from '../words/index.ts';
-import { stateWord } from '../words/state-words.ts';
+import { bannerSentence, stateWord } from '../words/state-words.ts';
 import { buildBanner, plainText } from './banner.ts';
 import { buildLongList, sectionViews } from './component-rows.ts';
 
@@ -131,5 +131,29 @@ function pastView(context: ViewContext) {
       .slice(0, PAST_INCIDENTS_MAX)
       .map((one) => incidentEvent(context, one, { updatesMax: 1 })),
     emptyText: fill(words.noIncidents, { n: PAST_DAYS }),
+  };
+}
+
+/** A frame is a glance; the rest is on the page. */
+const EMBEDDED_INCIDENTS_MAX = 3;
+
+/** The state of a page small enough for a frame on another site. */
+export function embedView(model: PageModel) {
+  const context = createContext(model, '../');
+  const sentence = bannerSentence(model.state, context.words);
+  return {
+    shell: {
+      ...buildShell(context, { title: null, description: sentence, path: EMBED_PATH, present: model }),
+      isIndexed: false,
+      socialImage: null,
+    },
+    state: model.state,
+    sentence,
+    title: model.definition.title,
+    href: context.base,
+    incidents: model.incidents
+      .filter((one) => isOpen(one))
+      .slice(0, EMBEDDED_INCIDENTS_MAX)
+      .map((one) => linkToStory(one, context.base + incidentPath(one.slug))),
   };
 }

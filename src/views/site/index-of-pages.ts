@@ -1,22 +1,18 @@
 /** The list of public status pages, at the root of a site that has several. */
 
 import { combinedState, MINUTE_MS, type PageModel, textIn, toEpochMs } from '../../model/index.ts';
-import { buildPlainShell, type FreshnessView } from '../frame/shell.ts';
-import type { OwnLook } from '../frame/theme.ts';
+import { buildPlainShell, type FreshnessView, type PlainShellInit } from '../frame/shell.ts';
 import { formatIn } from '../text/format.ts';
 import { cleanLine } from '../text/plain-text.ts';
 import { textOfMarkdown } from '../text/safe-html.ts';
 import { fill, findWords } from '../words/index.ts';
 import { bannerSentence } from '../words/state-words.ts';
 
-interface IndexInit {
-  readonly locale: string;
+interface IndexInit extends Pick<PlainShellInit, 'locale' | 'look'> {
   readonly timezone: string;
   readonly siteTitle: string;
   /** Absolute address of the site with a slash at the end. */
   readonly url: string;
-  /** Default: as it comes. */
-  readonly look?: OwnLook;
 }
 
 /** What the list shows of a page. */

@@ -1,7 +1,7 @@
 /** A Gatus over the sandbox's world: one result a minute. */
 
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service } from '../../../src/sandbox/world.ts';
+import type { Service } from '../../../src/sandbox/services.ts';
 import { gatus } from '../../../src/sync/connectors/gatus/connector.ts';
 import { json, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';

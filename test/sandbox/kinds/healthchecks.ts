@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/services.ts';
 import { healthchecks } from '../../../src/sync/connectors/healthchecks/connector.ts';
 import { headerOf, json, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';

@@ -1,7 +1,7 @@
 /** A Prometheus and its Alertmanager over the sandbox's world: `service_up{service="…"}`, and an alert for each that is down. */
 
 import { DAY_MS, type EpochMs, SECOND_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/services.ts';
 import { prometheus } from '../../../src/sync/connectors/prometheus/connector.ts';
 import { json, type Reply, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';

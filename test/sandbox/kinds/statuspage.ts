@@ -1,7 +1,8 @@
 /** The sandbox as a vendor's status page: the world in the v2 shape. */
 
 import { type EpochMs, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus, WorldMaintenance, WorldReport } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/services.ts';
+import type { WorldMaintenance, WorldReport } from '../../../src/sandbox/world.ts';
 import { statuspage } from '../../../src/sync/connectors/statuspage/connector.ts';
 import { json, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';

@@ -1,7 +1,7 @@
 /** The sandbox as a status page of Uptime Kuma: numbers for states, times in UTC that do not say so. */
 
 import { DAY_MS, type EpochMs, MINUTE_MS, toEpochMs, toIso } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/services.ts';
 import { uptimeKuma } from '../../../src/sync/connectors/uptime-kuma/connector.ts';
 import { json, type Upstream } from '../exchange.ts';
 import type { SandboxKind } from '../kind.ts';

@@ -1,7 +1,7 @@
 /** An UptimeRobot over the sandbox's world. What it refuses it refuses with status 200. */
 
 import { type EpochMs, SECOND_MS } from '../../../src/model/time.ts';
-import type { Service, ServiceStatus } from '../../../src/sandbox/world.ts';
+import type { Service, ServiceStatus } from '../../../src/sandbox/services.ts';
 import { uptimerobot } from '../../../src/sync/connectors/uptimerobot/connector.ts';
 import { json, objectOf, type Upstream } from '../exchange.ts';
 import { shifted } from '../faults.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expectation, holds } from '../../../src/checks/assertions.ts';
+import { expectation, holds } from '../../../src/checks/measure.ts';
 
 describe('an assertion', () => {
   it('holds as its comparator says', () => {

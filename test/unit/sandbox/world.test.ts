@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { Disturbance } from '../../../src/sandbox/course.ts';
 import { countChecks } from '../../../src/sandbox/course.ts';
-import type { Service } from '../../../src/sandbox/world.ts';
+import type { Service } from '../../../src/sandbox/services.ts';
 import { createTestWorld, type World } from '../../sandbox/world.ts';
 
 const START = toEpochMs(Date.UTC(2026, 10, 21, 9, 13, 27));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { badgeAddressOf } from '../../../src/server/address.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import type { OpenRelease } from '../../../src/server/visitors/release-reader.ts';
-import type { BadgeSubject } from '../../../src/views/badges/badge.ts';
+import type { BadgeSubject } from '../../../src/views/badges/badge-subjects.ts';
 import { badgeSubject, NOW } from '../../helpers/badge-subject.ts';
 
 function releaseWith(page: () => BadgeSubject): OpenRelease {

@@ -2,7 +2,7 @@ import ICAL from 'ical.js';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, type PageMaintenance, type PageModel } from '../../../src/model/index.ts';
 import { calendarText } from '../../../src/publish/files/feed-text.ts';
-import { calendarView } from '../../../src/views/feeds/calendar.ts';
+import { calendarView } from '../../../src/views/feeds/feeds.ts';
 import { ago, componentModel, maintenance, pageModel } from '../../helpers/page-model.ts';
 import { calm, empty, outage } from '../../helpers/page-scenes.ts';
 import { HOSTILE_TEXTS, hostilePage, SECRETS } from './hostile.ts';

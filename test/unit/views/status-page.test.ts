@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, STATES, type State, toEpochMs } from '../../../src/model/index.ts';
 import { componentView } from '../../../src/views/component/component.ts';
-import { calendarView } from '../../../src/views/feeds/calendar.ts';
+import { calendarView } from '../../../src/views/feeds/feeds.ts';
 import { uptimeCalendarView } from '../../../src/views/history/uptime-calendar.ts';
 import { statusPageView } from '../../../src/views/page/status-page.ts';
 import { llmsView } from '../../../src/views/site/crawlers.ts';

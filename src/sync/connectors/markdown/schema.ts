@@ -5,20 +5,15 @@
 
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import {
-  ANNOUNCEMENT_LEVELS,
-  INCIDENT_IMPACTS,
-  INCIDENT_STATUSES,
-  type IncidentStatus,
-} from '../../../model/observation.ts';
-import { MAINTENANCE_STATUSES, type MaintenanceStatus } from '../../../model/page.ts';
+import { ANNOUNCEMENT_LEVELS, INCIDENT_IMPACTS, INCIDENT_STATUSES } from '../../../model/observation.ts';
+import { MAINTENANCE_STATUSES } from '../../../model/page.ts';
 import { isLocale } from '../../../model/scalars.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import type { Translated } from '../../../model/translated.ts';
 import { checkOwn } from '../../../schema/issue-words.ts';
 import { LocaleSchema, TimezoneSchema } from '../../../schema/scalars.ts';
 import { readField } from '../items.ts';
-import { parseInstant } from '../wire.ts';
+import { instantSchema, parseInstant } from '../wire.ts';
 
 const instantField = z
   .string()
@@ -196,15 +191,20 @@ export type PostFile = z.output<typeof FolderSchema>[number];
 /** Front matter has about ten lines. More aliases are an attack or an accident. */
 const ALIASES_MAX = 20;
 
-export interface PostUpdate {
-  readonly at: EpochMs;
+/** Times in stored posts have an offset. */
+export const StoredInstantSchema = instantSchema('UTC', 'expected a date and time');
+
+/** An update as it is stored. */
+export const UpdateSchema = z.strictObject({
+  at: StoredInstantSchema,
+  status: z.enum([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES]).nullable(),
+  body: z.string(),
   /** Translations of the body. */
-  readonly bodies?: Translated | undefined;
-  readonly status: IncidentStatus | MaintenanceStatus | null;
-  readonly body: string;
-  /** False: nobody is notified. */
-  readonly notify?: boolean | undefined;
-}
+  bodies: z.record(z.string(), z.string()).optional(),
+  /** False: its author doesn't want anyone to be notified. */
+  notify: z.boolean().optional(),
+});
+export type PostUpdate = Readonly<z.output<typeof UpdateSchema>>;
 
 export interface ReadPost {
   /** File name without extension; part of the post's id. */
@@ -226,7 +226,7 @@ export interface PostFault {
 
 const FENCE = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 /** The statuses of updates. */
-export const STATUSES = { incident: INCIDENT_STATUSES, maintenance: MAINTENANCE_STATUSES } as const;
+const STATUSES = { incident: INCIDENT_STATUSES, maintenance: MAINTENANCE_STATUSES } as const;
 /** `## 2026-11-21T08:10:00Z identified`, and after it the same in another language: `## 2026-11-21T08:10:00Z {lang=de}` */
 export const UPDATE_HEADING =
   /^##[ \t]+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)(?:[ \t]+([a-z_]+))?(?:[ \t]+\{lang=([A-Za-z0-9-]+)\})?[ \t]*$/;

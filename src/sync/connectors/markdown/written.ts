@@ -9,23 +9,15 @@ import { type Learned, NOTHING_LEARNED, type PageOwner, WRITTEN_ID } from '../..
 import { type PageKey, toSlug } from '../../../model/slugs.ts';
 import { type EpochMs, toIso } from '../../../model/time.ts';
 import { ask, type Connector, type Pull, type PullContext } from '../../connector.ts';
-import { instantSchema } from '../wire.ts';
 import { type Projected, projectRead } from './project.ts';
-import { type PostFault, PostSchema, type PostUpdate, type ReadPost, STATUSES, UPDATE_HEADING } from './schema.ts';
-
-/** Times in stored posts have an offset. */
-const ZONE = 'UTC';
-
-const InstantSchema = instantSchema(ZONE, 'expected a date and time');
-
-const UpdateSchema = z.strictObject({
-  at: InstantSchema,
-  status: z.enum([...STATUSES.incident, ...STATUSES.maintenance]).nullable(),
-  body: z.string(),
-  bodies: z.record(z.string(), z.string()).optional(),
-  /** False: its author doesn't want anyone to be notified. */
-  notify: z.boolean().optional(),
-});
+import {
+  type PostFault,
+  PostSchema,
+  type PostUpdate,
+  StoredInstantSchema,
+  UPDATE_HEADING,
+  UpdateSchema,
+} from './schema.ts';
 
 /** A stored post. */
 const WrittenPostSchema = z.strictObject({
@@ -34,17 +26,13 @@ const WrittenPostSchema = z.strictObject({
   updates: z.array(UpdateSchema),
   /** For operators only. */
   note: z.string().optional(),
-  /** Draft of a postmortem. */
-  postmortem: z.strictObject({ body: z.string(), at: InstantSchema }).optional(),
+  /** Draft of a postmortem, which isn't shown. */
+  postmortem: z.strictObject({ body: z.string(), at: StoredInstantSchema }).optional(),
 });
 
-export interface WrittenPost extends Pick<ReadPost, 'post' | 'opening'> {
+export interface WrittenPost extends Readonly<Omit<z.output<typeof WrittenPostSchema>, 'updates'>> {
   /** Oldest first. */
   readonly updates: readonly PostUpdate[];
-  /** For operators only. */
-  readonly note?: string | undefined;
-  /** Draft of a postmortem, which isn't shown. */
-  readonly postmortem?: { readonly body: string; readonly at: EpochMs } | undefined;
 }
 
 /** A post as text for the store. */
@@ -90,7 +78,7 @@ export function projectWritten(
       const known = parseWritten(document);
       return { name: id, read: known === null ? UNREADABLE : { ...known, name: id } };
     }),
-    { upstreamId: WRITTEN_ID, zone: ZONE, now, hasDrafts: drafts, isOwn: true },
+    { upstreamId: WRITTEN_ID, zone: 'UTC', now, hasDrafts: drafts, isOwn: true },
   );
   const owners = new Map(stored.map(({ id, page, isPrivate }) => [`${WRITTEN_ID}/${id}`, { page, isPrivate }]));
   const owned = <Item extends { readonly id: string; readonly owner?: PageOwner }>(item: Item): Item => {

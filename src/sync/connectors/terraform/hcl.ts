@@ -156,13 +156,7 @@ export interface Block {
   readonly body: Body;
 }
 
-interface ModuleFiles {
-  readonly blocks: readonly Block[];
-  readonly locals: Body;
-  /** Values that tfvars files give to variables. */
-  readonly variables: Body;
-  readonly notes: readonly Problem[];
-}
+type ModuleFiles = Awaited<ReturnType<typeof readModuleFiles>>;
 
 const BodySchema = z.record(z.string(), z.unknown());
 const LABELS: Readonly<Record<Block['kind'], number>> = { resource: 2, data: 2, module: 1, variable: 1, output: 1 };
@@ -173,7 +167,7 @@ const LABELS: Readonly<Record<Block['kind'], number>> = { resource: 2, data: 2, 
  * @param isRoot  tfvars files count for the root module only
  * @throws SourceFault naming file, line and column, never what stands there
  */
-async function readModuleFiles(files: readonly SourceFile[], isRoot: boolean): Promise<ModuleFiles> {
+async function readModuleFiles(files: readonly SourceFile[], isRoot: boolean) {
   const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const sources = sorted.filter(({ name }) => /\.tf(\.json)?$/.test(name));
   const closed = sorted.find(({ name, fault }) => fault !== undefined && /\.(tf|tfvars)(\.json)?$/.test(name));
@@ -181,10 +175,11 @@ async function readModuleFiles(files: readonly SourceFile[], isRoot: boolean): P
   const isOverride = ({ name }: SourceFile): boolean => /^(.*_)?override\.tf(\.json)?$/.test(name);
   const plain = await Promise.all(sources.filter((file) => !isOverride(file)).map(parseSource));
   const overrides = await Promise.all(sources.filter(isOverride).map(parseSource));
-  const blocks = plain.flatMap(blocksIn);
-  const locals = merged([...plain, ...overrides].map(localsIn));
-  const { variables, notes } = isRoot ? await readVariables(sorted) : { variables: {}, notes: [] };
-  return { blocks: overrides.flatMap(blocksIn).reduce(overridden, blocks), locals, variables, notes };
+  return {
+    blocks: overrides.flatMap(blocksIn).reduce(overridden, plain.flatMap(blocksIn)),
+    locals: merged([...plain, ...overrides].map(localsIn)),
+    ...(await readVariables(isRoot ? sorted : [])),
+  };
 }
 
 /** A file that cannot be read as what its name says. */
@@ -244,12 +239,13 @@ function overridden(blocks: readonly Block[], override: Block): readonly Block[]
 }
 
 /** In Terraform's order, the later wins; other tfvars files count only when somebody names them on its command line. */
-async function readVariables(sorted: readonly SourceFile[]): Promise<Pick<ModuleFiles, 'variables' | 'notes'>> {
+async function readVariables(sorted: readonly SourceFile[]) {
   const order = [/^terraform\.tfvars$/, /^terraform\.tfvars\.json$/, /\.auto\.tfvars(\.json)?$/];
   const taken = order.flatMap((pattern) => sorted.filter(({ name }) => pattern.test(name)));
   const left = sorted.filter((file) => /\.tfvars(\.json)?$/.test(file.name) && !taken.includes(file));
   const bodies = await Promise.all(taken.map(parseSource));
   return {
+    /** Values that tfvars files give to variables. */
     variables: merged(bodies),
     notes: left.map(({ name }) => note(name, 'left out: Terraform reads it only with -var-file')),
   };

@@ -13,9 +13,9 @@ import type { ReportedDay } from '../../../model/overlap.ts';
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../../../model/time.ts';
 import {
   type Answer,
+  attempt,
   attemptEach,
   attemptOne,
-  attemptReporting,
   explainMissing,
   type LearnedPages,
   type Priority,
@@ -73,8 +73,9 @@ function* readOverviews(options: Options, origin: PageOrigin, problems: Problem[
   const unread: Problem[] = [];
   const items = listed.pages.flatMap((page) => page.statusPages);
   const ids = [...new Set(parseItems(PageSummarySchema, items, 'statusPages', unread).map(({ id }) => id))];
-  const answers = yield* attemptReporting(
+  const answers = yield* attempt(
     ids.map((id) => overviewQuery(options, 'status page overview', id)),
+    ids.length,
     (answer, index) => tellGate(answer, `${upstreamId}/${ids[index]}`, origin),
   );
   const overviews: Overview[] = [];

@@ -1,7 +1,7 @@
 /** What the team has written down as infrastructure: monitors, a channel, two pages, and what they look up. */
 
 import { DAY_MS, toEpochMs, toIso } from '../../../../src/model/time.ts';
-import type { Service } from '../../../../src/sandbox/world.ts';
+import type { Service } from '../../../../src/sandbox/services.ts';
 import { uptimeMonitor } from '../../monitor-record.ts';
 import type { World } from '../../world.ts';
 

@@ -3,7 +3,7 @@
  * Connect-style: `POST /rpc/MonitorService/listMonitors` with a JSON body, REST below `/v1`, arrays always there.
  */
 
-import type { Service } from '../../../../src/sandbox/world.ts';
+import type { Service } from '../../../../src/sandbox/services.ts';
 import { empty, headerOf, json, objectOf, type Reply, type Request, type Upstream } from '../../exchange.ts';
 import { uptimeMonitor } from '../../monitor-record.ts';
 import type { World } from '../../world.ts';

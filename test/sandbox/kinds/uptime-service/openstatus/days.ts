@@ -1,7 +1,7 @@
 /** Days of a page's components as the real uptime service counts them, in UTC, with what happened on them. */
 
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../../../src/model/time.ts';
-import type { Service, WorldPage } from '../../../../../src/sandbox/world.ts';
+import type { Service, WorldPage } from '../../../../../src/sandbox/services.ts';
 import type { World } from '../../../world.ts';
 import { componentIdsOf, isOpen, pageOf } from './records.ts';
 

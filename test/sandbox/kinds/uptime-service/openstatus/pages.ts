@@ -1,6 +1,6 @@
 /** `StatusPageService` of the real uptime service, its reading half. */
 
-import type { WorldPage } from '../../../../../src/sandbox/world.ts';
+import type { WorldPage } from '../../../../../src/sandbox/services.ts';
 import { json, type Reply } from '../../../exchange.ts';
 import { shifted } from '../../../faults.ts';
 import type { World } from '../../../world.ts';

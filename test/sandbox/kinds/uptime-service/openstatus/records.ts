@@ -1,7 +1,8 @@
 /** The world in the messages of the real uptime service: protobuf as JSON, where int64 are strings and defaults are left out. */
 
 import { DAY_MS, type EpochMs, toEpochMs, toIso } from '../../../../../src/model/time.ts';
-import type { Service, WorldMaintenance, WorldPage, WorldReport } from '../../../../../src/sandbox/world.ts';
+import type { Service, WorldPage } from '../../../../../src/sandbox/services.ts';
+import type { WorldMaintenance, WorldReport } from '../../../../../src/sandbox/world.ts';
 import { uptimeMonitor } from '../../../monitor-record.ts';
 import type { World } from '../../../world.ts';
 

@@ -1,13 +1,8 @@
 /** The REST half of the real uptime service, `/v1`: numbers are numbers here, and words have no prefix. */
 
 import { DAY_MS, toEpochMs, toIso } from '../../../../../src/model/time.ts';
-import type {
-  Service,
-  WorldIncident,
-  WorldMaintenance,
-  WorldPage,
-  WorldReport,
-} from '../../../../../src/sandbox/world.ts';
+import type { Service, WorldPage } from '../../../../../src/sandbox/services.ts';
+import type { WorldIncident, WorldMaintenance, WorldReport } from '../../../../../src/sandbox/world.ts';
 import { json, type Reply, type Request } from '../../../exchange.ts';
 import { uptimeMonitor } from '../../../monitor-record.ts';
 import type { World } from '../../../world.ts';
