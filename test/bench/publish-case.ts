@@ -271,7 +271,7 @@ const UNSYNCED: Disk = {
   ...DISK,
   batch: () => {
     const real = DISK.batch();
-    return { ...real, begin: () => undefined, flush: async () => real.close() };
+    return { ...real, flush: async () => real.close() };
   },
   syncFolder: () => Promise.resolve(),
 };

@@ -167,7 +167,6 @@ export function failingDisk(disk: Disk, failAt: number, code = 'ENOSPC'): Failin
       return {
         write: stepping(batch.write),
         touch: batch.touch,
-        begin: batch.begin,
         flush: async () => {
           step();
           await batch.flush();

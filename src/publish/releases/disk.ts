@@ -57,16 +57,12 @@ export const DISK = {
 /** Files that are written one by one and made durable together, which is many times as fast. */
 function createBatch() {
   const open: number[] = [];
-  const syncing: Promise<void>[] = [];
   const folders = new Set<string>();
   /** Files that were closed after writing, because too many would be open. */
   const closed: string[] = [];
 
   const closeAll = (): void => {
     for (const file of open.splice(0)) closeSync(file);
-  };
-  const syncOpen = (): void => {
-    for (const file of open.splice(0)) syncing.push(syncFile(file).finally(() => closeSync(file)));
   };
   return {
     /** Writes a new file; default mode: only the owner has access. */
@@ -86,13 +82,6 @@ function createBatch() {
     },
     /** Adds a folder whose names changed. */
     touch: (folder: string): void => void folders.add(folder),
-    /** Begins with what was written so far, unless that is too much to sync file by file. */
-    begin: (): void => {
-      if (closed.length > 0) return;
-      syncOpen();
-      // Reported by `flush`.
-      Promise.all(syncing).catch(() => undefined);
-    },
     /** Resolves once everything is on disk. After a failure, any of it may be missing. */
     flush: async (): Promise<void> => {
       try {
@@ -101,8 +90,7 @@ function createBatch() {
         const waiting = [...closed, ...folders];
         do {
           while (open.length < OPEN_FILES_MAX && waiting.length > 0) open.push(openSync(waiting.shift() ?? '', 'r'));
-          syncOpen();
-          await Promise.all(syncing.splice(0));
+          await Promise.all(open.splice(0).map((file) => syncFile(file).finally(() => closeSync(file))));
         } while (waiting.length > 0);
       } finally {
         closeAll();

@@ -142,7 +142,6 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
   const childrenBefore = Map.groupBy(pathsBefore, parentFolder);
   const records = new Map<string, FileRecord>();
   const ids: Record<string, string> = {};
-  const links: (() => void)[] = [];
   // Deepest first, so that a folder's link targets exist before it.
   for (const [path, node] of [...tree].toReversed()) {
     const lastId = previous?.folders[path];
@@ -166,16 +165,12 @@ function writeFiles(writing: Writing, made: string[]): Manifest {
     batch.touch(target);
     for (const file of node.files) {
       const place = `${target}/${lastName(file.path)}`;
-      if (file.drawn === null) links.push(() => records.set(file.path, linkFile(writing, file, place)));
-      else records.set(file.path, writeFile(writing, file.path, file.drawn, place));
+      const { drawn } = file;
+      const record = drawn === null ? linkFile(writing, file, place) : writeFile(writing, file.path, drawn, place);
+      records.set(file.path, record);
     }
-    links.push(() => {
-      for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
-    });
+    for (const child of node.children) linkFolder(writing, { child, id: ids[child] ?? '' }, target);
   }
-  // The disk is busy with what is new while the rest is linked and computed.
-  batch.begin();
-  for (const link of links) link();
   const data = Buffer.from(input.data());
   const { slug, page, access, asOf, eventKey, customDomain, locales } = input;
   const { completes = null, restores = null } = input;
