@@ -45,17 +45,14 @@ interface Bucket {
   readonly limit: number;
 }
 
-interface AttemptsOptions {
-  readonly database: Database;
-  readonly random: RandomBytes;
-  /** Shared by all processes that share the counts. */
-  readonly key: Revealing;
-}
-
 export type Attempts = ReturnType<typeof createAttempts>;
 
-/** Creates the counters over the database; addresses of clients and mailboxes are stored as keyed hashes only. */
-export function createAttempts({ database, random, key }: AttemptsOptions) {
+/**
+ * Creates the counters over the database; addresses of clients and mailboxes are stored as keyed hashes only.
+ *
+ * @param key shared by all processes that share the counts
+ */
+export function createAttempts(database: Database, random: RandomBytes, key: Revealing) {
   /** The counters that an attempt adds to. */
   async function bucketsOf(reader: Reader, attempt: Attempt): Promise<readonly Bucket[]> {
     const { kind, slug, clientAddress, now } = attempt;

@@ -6,13 +6,11 @@ import { SECOND_MS, toEpochMs } from '../model/time.ts';
 import { createSender } from '../outbox/outbox.ts';
 import { type GatedPage, type GateRequest, type GateResponse, safeBase, safeReturnTo } from './access.ts';
 import { ATTEMPT_WINDOW_MS, forgetAttempts } from './attempts.ts';
-import { forgetChallenges, hasChallenges } from './challenges.ts';
 import { createBadgeTokens } from './gate/badge-tokens.ts';
 import { forgetIdentities } from './oidc/identities.ts';
 import { type AccessOptions, createParts } from './parts.ts';
-import { answerRoute } from './routes.ts';
-import { createSignInLane } from './sign-in-mail.ts';
-import { returnFromProvider } from './sign-in-oidc.ts';
+import { answerRoute, returnFromProvider } from './routes.ts';
+import { createSignInLane, forgetChallenges, hasChallenges } from './sign-in-mail.ts';
 import { show, type Visit, visitOf } from './visit.ts';
 
 /** Longer than sending an answer takes, so that response times don't reveal whether a mail is sent. */

@@ -2,16 +2,14 @@
 
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import type { SendMail } from '../mail/mail.ts';
-import { type EpochMs, HOUR_MS } from '../model/time.ts';
-import type { Database } from '../store/database.ts';
+import { HOUR_MS } from '../model/time.ts';
 import { createAttempts } from './attempts.ts';
 import { type RandomBytes, type Revealing, systemRandom } from './digest.ts';
 import { createGates, HASHES_AT_ONCE } from './gate/gates.ts';
 import { createLoginDocuments, type RenderLogin } from './login/login-documents.ts';
 import type { Oidc } from './oidc/oidc.ts';
 import { createPrincipals, createSessions, SESSION_MAX_MS } from './sessions.ts';
-import type { WriteMail } from './sign-in-mail.ts';
+import type { SignInMailOptions } from './sign-in-mail.ts';
 
 /** Password checks that may wait; beyond that the answer is "try again later". */
 export const HASHES_WAITING_MAX = 64;
@@ -19,14 +17,9 @@ export const HASHES_WAITING_MAX = 64;
 const TURNS_MAX = 10_000;
 const TURNS_WAITING_MAX = 1_000;
 
-export interface AccessOptions {
-  /** Shared with the store; not closed with the gates. */
-  readonly database: Database;
+export interface AccessOptions extends Omit<SignInMailOptions, 'gates' | 'random' | 'localeOf'> {
   /** Key for hashes of addresses; not stored in the database. */
   readonly key: Revealing;
-  /** Clock for work that no request triggers: queued mails, expiry. */
-  readonly now: () => EpochMs;
-  readonly sendMail: SendMail;
   /** How long a session may stay unused. */
   readonly sessionHours: number;
   /** Called with errors hidden from the visitor; they never contain a secret. */
@@ -35,7 +28,6 @@ export interface AccessOptions {
   readonly renderLogin: RenderLogin;
   /** The language of the page at `to`, one of few; null: the site's. Default: null. */
   readonly localeOf?: (to: string) => string | null;
-  readonly writeMail: WriteMail;
   readonly oidc: Oidc;
   readonly siteUrl: () => string;
   /** Default: the system's. */
@@ -61,10 +53,10 @@ export function createParts(options: AccessOptions, mailSoon: () => void) {
   const { database, oidc, siteUrl, onError, random = systemRandom } = options;
   const idleMs = Math.min(options.sessionHours * HOUR_MS, SESSION_MAX_MS);
   const gates = createGates(database, random, onError);
-  const sessions = createSessions({ database, random, idleMs, onError });
+  const sessions = createSessions(database, random, idleMs, onError);
   return {
     ...{ database, random, gates, sessions, oidc, siteUrl, onError, mailSoon },
-    attempts: createAttempts({ database, random, key: options.key }),
+    attempts: createAttempts(database, random, options.key),
     documents: createLoginDocuments(options.renderLogin, onError, options.localeOf),
     hashing: createSemaphore(HASHES_AT_ONCE, HASHES_WAITING_MAX),
     /** Sign-ins from one network are evaluated one after the other. */
@@ -72,6 +64,6 @@ export function createParts(options: AccessOptions, mailSoon: () => void) {
       max: TURNS_MAX,
       memoMethod: () => createSemaphore(1, TURNS_WAITING_MAX),
     }),
-    principals: createPrincipals({ sessions, gates, oidc, onError }),
+    principals: createPrincipals(sessions, gates, oidc, onError),
   };
 }

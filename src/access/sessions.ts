@@ -28,18 +28,13 @@ interface Grant {
   readonly identity: string | null;
 }
 
-interface SessionOptions {
-  readonly database: Database;
-  readonly random: RandomBytes;
-  /** A session unused for this long ends. */
-  readonly idleMs: number;
-  /** For errors in background work. */
-  readonly onError: (error: unknown, where: string) => void;
-}
+/** For errors in background work. */
+type OnError = (error: unknown, where: string) => void;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ database, random, idleMs, onError }: SessionOptions) {
+/** @param idleMs a session unused for this long ends */
+export function createSessions(database: Database, random: RandomBytes, idleMs: number, onError: OnError) {
   function touch(idHash: string, now: EpochMs): void {
     if (database.isReadOnly) return;
     database
@@ -133,14 +128,7 @@ const SHARED_MS = 250;
 /** Many times longer than a change takes to reach all processes. */
 const CLOSED_ELSEWHERE_MS = 5_000;
 
-interface PrincipalsOptions {
-  readonly sessions: Sessions;
-  readonly gates: Gates;
-  readonly oidc: Oidc;
-  readonly onError: (error: unknown, where: string) => void;
-}
-
-export function createPrincipals({ sessions, gates, oidc, onError }: PrincipalsOptions) {
+export function createPrincipals(sessions: Sessions, gates: Gates, oidc: Oidc, onError: OnError) {
   const seen = new LRUCache<string, { granted: Principal['sessions']; at: EpochMs; sharedMs: number }>({
     max: SESSIONS_MAX,
   });

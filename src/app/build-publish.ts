@@ -30,7 +30,7 @@ import {
   type TargetKeeper,
   uploadTask,
 } from './targets.ts';
-import { sitePageLog } from './transparency/log-keys.ts';
+import { sitePageLog } from './transparency.ts';
 import { startPublisher } from './workers/publisher-client.ts';
 
 /** Progress of a run, for a terminal. */
@@ -139,7 +139,7 @@ async function beginPublishing(
   const client = await startPublisher({
     ...{ store: place, folders, components, since },
     control: createPublishControl({
-      ...{ database, folders, now, sleep, leases, tell: telling.notices.tell },
+      ...{ database, folders, now, sleep, leases, tell: telling.tell },
       mayServe: (release) => serving.keeper.mayServe(release, now()),
       log: sitePageLog(base),
       ...(releaseUploads === null ? {} : { numbersKnown: releaseUploads.numbersKnown }),

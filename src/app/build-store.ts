@@ -66,12 +66,7 @@ export async function buildStore(first: Config, options: StoreOptions) {
   } = options;
   return openOrClose(closing, async () => {
     const place = options.place ?? storePlace(first);
-    const database = await openStore(place, {
-      onOlder: 'refuse',
-      ...options,
-      now: now(),
-      folder: first.data,
-    });
+    const database = await openStore(place, { onOlder: 'refuse', ...options, now: now(), folder: first.data });
     const store = createStore(database);
     closing.defer(store.close);
     const isServer = 'url' in place;

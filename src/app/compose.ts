@@ -22,7 +22,7 @@ export async function compose(config: Config, options: ComposeOptions) {
   const base = await buildStore(config, { ...options, mayOnlyRead: isLasting && !isPublishing });
   return openOrClose(base.closing, async () => {
     const serving = buildServe(base, { isKeepingLinks: isPublishing || isTaking, isTaking });
-    const telling = buildTell(base, serving, { printsMail, isSending: !isTaking });
+    const telling = buildTell(base, serving, printsMail, !isTaking);
     const publishing = await buildPublish(base, serving, telling, options);
     return { base, serving, telling, publishing, [Symbol.asyncDispose]: () => base.closing.disposeAsync() };
   });

@@ -1,19 +1,30 @@
-/** Queries an upstream once: is it reachable, is the key valid, and do the clocks agree? */
+/** Queries an upstream outside of passes: is it reachable, is the key valid, and do the clocks agree? */
 
 import { isStatusError, messageOf } from '../errors.ts';
 import type { Learned } from '../model/observation.ts';
+import type { EpochMs } from '../model/time.ts';
 import { counted } from '../schema/counted.ts';
+import type { Store } from '../store/create-store.ts';
 import { readControl } from '../store/upstream-control.ts';
-import type { Probe, Pull } from '../sync/connector.ts';
+import type { Probe, Pull, PullMemory } from '../sync/connector.ts';
 import { toWarnings } from '../sync/connectors/items.ts';
+import type { Http } from '../sync/http/http.ts';
 import { listsOnly } from '../sync/pass/check.ts';
-import { detailAgeMaxMs, fastestSchedule, hasRoom, intervalMinMs, type PassSize } from '../sync/pass/quota.ts';
-import type { Runner, RunnerDeps } from '../sync/pass/runner.ts';
+import {
+  createQuota,
+  detailAgeMaxMs,
+  fastestSchedule,
+  hasRoom,
+  intervalMinMs,
+  type PassSize,
+} from '../sync/pass/quota.ts';
+import { createRunner, type Runner, type RunnerDeps } from '../sync/pass/runner.ts';
 import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
-import type { ProbedPages } from './references.ts';
-import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
+
+/** Status pages and monitors of an upstream, as a probe saw them. */
+export type ProbedPages = Pick<Learned, 'monitors' | 'pages'>;
 
 export interface ProbeRow {
   readonly upstream: string;
@@ -115,4 +126,34 @@ function scheduleWarnings({ limits, intervalMs }: Upstream, size: PassSize): str
       ? 'no schedule leaves enough for details and history. Raise limits if the upstream allows more'
       : `the fastest schedule that includes details and history is every ${fastest.intervalMs / 1_000} s, schedule: "${fastest.cron}"`;
   return [`${fault}; ${remedy}`];
+}
+
+// Asks an upstream outside of a pass: within its quota, and without what a pass remembers.
+
+/** An empty memory: nothing has been requested yet, and no history is needed. */
+export const NOTHING_REMEMBERED: PullMemory = {
+  detailFetchedAt: new Map(),
+  openIncidents: new Set(),
+  incidentsReadAt: new Map(),
+  isBackfilled: true,
+};
+
+export interface SingleRunnerDeps {
+  readonly http: Http;
+  readonly store: Store;
+  readonly now: () => EpochMs;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly onWait?: RunnerDeps['onWait'];
+}
+
+export function singleRunner({ http, store, now, sleep, onWait }: SingleRunnerDeps, upstream: Upstream): Runner {
+  const { id: upstreamId, limits, ca, intervalMs } = upstream;
+  return createRunner(
+    { upstreamId, limits, ca, intervalMs, listCalls: 1, isHalfOpen: true },
+    {
+      ...{ http, now, sleep, random: Math.random, stored: store.database },
+      quota: createQuota(store.database, Math.random),
+      ...(onWait === undefined ? {} : { onWait }),
+    },
+  );
 }

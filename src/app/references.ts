@@ -18,8 +18,7 @@ import { refusedIcons } from '../publish/definitions/site-state.ts';
 import { hidesPrivate } from '../publish/page-inputs.ts';
 import type { Database } from '../store/database.ts';
 import { identify, type PageChanges, readPages, type StoredPage } from '../store/pages.ts';
-import { readPlaced } from '../store/written/components.ts';
-import { countPrivate } from '../store/written/posts.ts';
+import { countPrivate, readPlaced } from '../store/written.ts';
 import type { Priority } from '../sync/connector.ts';
 import { connectorOf } from '../sync/connectors/index.ts';
 import { judge, listsOnly } from '../sync/pass/check.ts';
@@ -27,7 +26,7 @@ import type { Upstream } from '../sync/upstream.ts';
 import type { StoreParts } from './build-store.ts';
 import { now, sleep } from './clock.ts';
 import { createErrorLog, createNews, type Log } from './log.ts';
-import { NOTHING_REMEMBERED, singleRunner } from './single-runner.ts';
+import { NOTHING_REMEMBERED, type ProbedPages, singleRunner } from './probe.ts';
 
 /** What a pass would read from upstreams now, and why it would reject an upstream. */
 export type ReadNow = Awaited<ReturnType<typeof readNow>>;
@@ -173,9 +172,6 @@ function readLists({ http, store }: StoreParts, upstream: Upstream): Promise<Lea
   const context = { upstreamId: upstream.id, now: now(), memory: NOTHING_REMEMBERED };
   return singleRunner({ http, store, now, sleep }, upstream).run(listsOnly(upstream.pull(context), wanted));
 }
-
-/** Status pages and monitors of an upstream, as a probe saw them. */
-export type ProbedPages = Pick<Learned, 'monitors' | 'pages'>;
 
 /** @param probed  by upstream; for all others, stored data is used, so that no pass is needed first */
 export async function pageProblems(

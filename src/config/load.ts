@@ -7,8 +7,7 @@ import { type ConfigIssue, fileReason, isStatusError, StatusError } from '../err
 import { issueWords, leafIssues } from '../schema/issue-words.ts';
 import { EMPTY, parseFile, toConfigIssue, withoutSecrets, withPlace } from './faults.ts';
 import type { ConfigFile } from './file-schema.ts';
-import { type Looks, readLooks } from './look.ts';
-import { type PublicFile, readPublicFiles } from './public-files.ts';
+import { type Looks, type PublicFile, readLooks, readPublicFiles } from './own-files.ts';
 import { createConfigSchema } from './rules.ts';
 import type { ConnectorOptions } from './schema.ts';
 

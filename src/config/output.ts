@@ -80,10 +80,7 @@ const S3Schema = z
   .refine(
     ({ bucket, addressing, endpoint }) =>
       !(addressing === 'virtual-host' && bucket.includes('.') && endpoint.startsWith('https:')),
-    {
-      path: ['addressing'],
-      error: 'certificates do not cover a bucket with dots in its name: use addressing: path',
-    },
+    { path: ['addressing'], error: 'certificates do not cover a bucket with dots in its name: use addressing: path' },
   )
   .transform((s3) => ({ ...s3, region: s3.region ?? guessRegion(s3.endpoint) }));
 

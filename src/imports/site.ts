@@ -19,6 +19,13 @@ export interface ImportContext {
   readonly makesChecks?: boolean;
 }
 
+/** What turning an item of the source into posts needs. */
+export interface Importing extends ImportContext {
+  /** Ids of components by their keys at the source. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly notes: ImportNote[];
+}
+
 export interface ImportedSite {
   /** Null: it has none. */
   readonly title: string | null;

@@ -4,32 +4,33 @@ import { z } from 'zod';
 import type { GroupDefinition } from '../model/observation.ts';
 import type { PageIncident, PageMaintenance } from '../model/page.ts';
 import { toIso } from '../model/time.ts';
-import type { MadeComponent } from '../store/written/components.ts';
-import { isOpen } from '../views/incident/events.ts';
+import type { MadeComponent } from '../store/written.ts';
 import { type V2Component, v2ComponentSet, v2GroupId, v2PageId } from '../views/v2/components.ts';
 import { v2Incident, v2Maintenance } from '../views/v2/incidents.ts';
 import { hasOwnImpact } from './change-post.ts';
 import { isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
 
+/** Fields that say the same kind of thing. */
+export function fields<Schema extends z.ZodType, Name extends string>(schema: Schema, ...names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
+const NullableSchema = z.string().nullable();
 const NamesAnswerSchema = z
   .record(z.string(), z.string())
   .optional()
   .describe('Pharos only: the name in other languages, of what was made here.');
 
 export const ComponentAnswerSchema = z.object({
-  id: z.string(),
-  page_id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
+  ...fields(z.string(), 'id', 'page_id', 'name'),
+  description: NullableSchema,
   status: z.enum(['operational', 'degraded_performance', 'partial_outage', 'major_outage', 'under_maintenance']),
   group: z.boolean(),
-  group_id: z.string().nullable(),
+  group_id: NullableSchema,
   position: z.int(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  start_date: z.string().nullable(),
-  showcase: z.boolean(),
-  only_show_if_degraded: z.boolean(),
+  ...fields(z.string(), 'created_at', 'updated_at'),
+  start_date: NullableSchema,
+  ...fields(z.boolean(), 'showcase', 'only_show_if_degraded'),
   automation_email: z.null(),
   names: NamesAnswerSchema,
   components: z.array(z.string()).optional(),
@@ -37,45 +38,28 @@ export const ComponentAnswerSchema = z.object({
 });
 
 export const GroupAnswerSchema = z.object({
-  id: z.string(),
-  page_id: z.string(),
-  name: z.string(),
+  ...fields(z.string(), 'id', 'page_id', 'name'),
   names: NamesAnswerSchema,
-  description: z.string().nullable(),
+  description: NullableSchema,
   components: z.array(z.string()),
   position: z.int(),
-  created_at: z.string().nullable(),
-  updated_at: z.string().nullable(),
+  ...fields(NullableSchema, 'created_at', 'updated_at'),
 });
 
 export const UpdateAnswerSchema = z.object({
-  id: z.string(),
-  incident_id: z.string(),
-  status: z.string(),
-  body: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  display_at: z.string(),
+  ...fields(z.string(), 'id', 'incident_id', 'status', 'body', 'created_at', 'updated_at', 'display_at'),
   deliver_notifications: z.boolean(),
   affected_components: z.array(z.unknown()).nullable(),
-  custom_tweet: z.null(),
-  tweet_id: z.null(),
-  twitter_updated_at: z.null(),
+  ...fields(z.null(), 'custom_tweet', 'tweet_id', 'twitter_updated_at'),
   wants_twitter_update: z.boolean(),
 });
 
 export const PostmortemAnswerSchema = z.object({
   preview_key: z.null(),
-  body: z.string().nullable(),
-  body_updated_at: z.string().nullable(),
-  body_draft: z.string().nullable(),
-  body_draft_updated_at: z.string().nullable(),
-  published_at: z.string().nullable(),
-  notify_subscribers: z.boolean(),
-  notify_twitter: z.boolean(),
+  ...fields(NullableSchema, 'body', 'body_updated_at', 'body_draft', 'body_draft_updated_at', 'published_at'),
+  ...fields(z.boolean(), 'notify_subscribers', 'notify_twitter'),
   custom_tweet: z.null(),
-  created_at: z.string(),
-  updated_at: z.string(),
+  ...fields(z.string(), 'created_at', 'updated_at'),
 });
 
 /** Statuspage's fields with the same value for every incident here. */
@@ -93,27 +77,16 @@ const SAME_OF_ALL = {
 } as const;
 
 export const IncidentAnswerSchema = z.object({
-  id: z.string(),
-  page_id: z.string(),
-  name: z.string(),
-  status: z.string(),
-  impact: z.string(),
-  impact_override: z.string().nullable(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  started_at: z.string(),
-  monitoring_at: z.string().nullable(),
-  resolved_at: z.string().nullable(),
-  scheduled_for: z.string().nullable(),
-  scheduled_until: z.string().nullable(),
+  ...fields(z.string(), 'id', 'page_id', 'name', 'status', 'impact'),
+  impact_override: NullableSchema,
+  ...fields(z.string(), 'created_at', 'updated_at', 'started_at'),
+  ...fields(NullableSchema, 'monitoring_at', 'resolved_at', 'scheduled_for', 'scheduled_until'),
   shortlink: z.string(),
   incident_updates: z.array(UpdateAnswerSchema),
   components: z.array(ComponentAnswerSchema),
   reminder_intervals: z.null(),
   metadata: z.object({}),
-  postmortem_body: z.string().nullable(),
-  postmortem_body_last_updated_at: z.string().nullable(),
-  postmortem_published_at: z.string().nullable(),
+  ...fields(NullableSchema, 'postmortem_body', 'postmortem_body_last_updated_at', 'postmortem_published_at'),
   postmortem_notified_subscribers: z.boolean(),
   ...(Object.fromEntries(Object.entries(SAME_OF_ALL).map(([name, value]) => [name, z.literal(value)])) as {
     [Name in keyof typeof SAME_OF_ALL]: z.ZodLiteral<(typeof SAME_OF_ALL)[Name]>;
@@ -168,30 +141,20 @@ function plainComponent({ components, ...rest }: V2Component): Omit<ComponentAns
   return { ...rest, automation_email: null, ...(components === undefined ? {} : { components: [...components] }) };
 }
 
-type Story = PageIncident | PageMaintenance;
-/** Statuspage's lists of incidents, by name: which entries each contains. */
-const LISTS = {
-  all: () => true,
-  unresolved: (story: Story) => !isMaintenance(story) && isOpen(story),
-  scheduled: (story: Story) => isMaintenance(story) && story.status !== 'completed',
-  upcoming: (story: Story) => isMaintenance(story) && story.status === 'scheduled',
-  active_maintenance: (story: Story) =>
-    isMaintenance(story) && (story.status === 'in_progress' || story.status === 'verifying'),
-} as const;
-export type ListName = keyof typeof LISTS;
+export type Story = PageIncident | PageMaintenance;
 
 /**
  * Incidents and maintenances in a list, newest first.
  *
  * @param query text in the name, the status or an update; empty: all
  */
-export function findStories({ model }: WritingPage, name: ListName, query: string): readonly Story[] {
+export function findStories({ model }: WritingPage, isListed: (story: Story) => boolean, query: string) {
   const startOf = (story: Story): number => (isMaintenance(story) ? story.startsAt : story.startedAt);
   const wanted = query.toLowerCase();
   const isFound = ({ title, status, updates }: Story): boolean =>
     [title, status, ...updates.map(({ body }) => body)].some((text) => text.toLowerCase().includes(wanted));
   return [...model.incidents, ...model.maintenances]
-    .filter((story) => LISTS[name](story) && (wanted === '' || isFound(story)))
+    .filter((story) => isListed(story) && (wanted === '' || isFound(story)))
     .toSorted((a, b) => startOf(b) - startOf(a));
 }
 

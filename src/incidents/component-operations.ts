@@ -7,8 +7,7 @@ import type { z } from 'zod';
 import type { ComponentDefinition } from '../model/observation.ts';
 import { later, toEpochMs, toIso } from '../model/time.ts';
 import type { Writer } from '../store/database.ts';
-import { deleteMade, type MadeComponent, readMade, saveMade } from '../store/written/components.ts';
-import { readWritten } from '../store/written/posts.ts';
+import { deleteMade, type MadeComponent, readMade, readWritten, saveMade } from '../store/written.ts';
 import { v2ComponentId, v2GroupId } from '../views/v2/components.ts';
 import { ComponentAnswerSchema, componentList, GroupAnswerSchema, openOverrides } from './answers.ts';
 import { overridePost } from './change-post.ts';
@@ -25,8 +24,17 @@ import {
   Refusal,
   readRequest,
 } from './requests.ts';
-import { changePost, createPost, freshId, writeAudit } from './writer.ts';
-import { findComponent, findGroup, requireOnPage, storiesIn, type WritingPage } from './writing-page.ts';
+import {
+  changePost,
+  createPost,
+  findComponent,
+  findGroup,
+  freshId,
+  requireOnPage,
+  storiesIn,
+  type WritingPage,
+  writeAudit,
+} from './writing-page.ts';
 
 /** Limit for one page. */
 const MADE_MAX = 1_000;

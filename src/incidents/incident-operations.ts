@@ -11,8 +11,8 @@ import {
   IncidentAnswerSchema,
   incidentAnswer,
   incidentAnswers,
-  type ListName,
   PostmortemAnswerSchema,
+  type Story,
   UpdateAnswerSchema,
 } from './answers.ts';
 import {
@@ -38,16 +38,25 @@ import {
   readRequest,
   UpdateChangeSchema,
 } from './requests.ts';
-import { changePost, createPost, freshId, removePost } from './writer.ts';
-import { findStory, isMaintenance, storyOf, type WritingPage, type WrittenStory } from './writing-page.ts';
+import {
+  changePost,
+  createPost,
+  findStory,
+  freshId,
+  isMaintenance,
+  removePost,
+  storyOf,
+  type WritingPage,
+  type WrittenStory,
+} from './writing-page.ts';
 
-const LISTS: readonly (readonly [ListName, path: string, summary: string, differs?: string])[] = [
-  ['all', '', 'Incidents and maintenances, newest first', 'also lists what was detected, and what upstreams report'],
-  ['unresolved', '/unresolved', 'Unresolved incidents'],
-  ['scheduled', '/scheduled', 'Planned and current maintenance'],
-  ['upcoming', '/upcoming', 'Maintenance that has not started'],
-  ['active_maintenance', '/active_maintenance', 'Current maintenance'],
-];
+/** Statuspage's shorter lists, by name: what each is called, and which entries it contains. */
+const LISTS: Readonly<Record<string, readonly [summary: string, isListed: (story: Story) => boolean]>> = {
+  unresolved: ['Unresolved incidents', (story) => !isMaintenance(story) && isOpen(story)],
+  scheduled: ['Planned and current maintenance', (story) => isMaintenance(story) && story.status !== 'completed'],
+  upcoming: ['Maintenance that has not started', (story) => isMaintenance(story) && story.status === 'scheduled'],
+  active_maintenance: ['Current maintenance', ({ status }) => status === 'in_progress' || status === 'verifying'],
+};
 const ALL = 'pages/{page}/incidents';
 const ONE = `${ALL}/{incident}`;
 const POSTMORTEM = `${ONE}/postmortem`;
@@ -57,15 +66,11 @@ const incidents = resource('incidents', IncidentAnswerSchema, ({ load }) => load
 const postmortems = resource('incidents', PostmortemAnswerSchema, ({ load }) => load());
 
 export const INCIDENT_OPERATIONS: readonly Operation[] = [
-  ...LISTS.map(([name, path, summary, differs]) =>
-    incidents.list(name === 'all' ? 'listIncidents' : `list_${name}`, `${ALL}${path}`, {
-      summary,
-      query: ['q', 'limit', 'per_page', 'page'],
-      ...(differs === undefined ? {} : { differs }),
-      run: ({ query }, writing) =>
-        incidentAnswers(writing, listPart(findStories(writing, name, query.get('q') ?? ''), query)),
-    }),
-  ),
+  incidents.list('listIncidents', ALL, {
+    ...listing('Incidents and maintenances, newest first', () => true),
+    differs: 'also lists what was detected, and what upstreams report',
+  }),
+  ...Object.entries(LISTS).map(([name, list]) => incidents.list(`list_${name}`, `${ALL}/${name}`, listing(...list))),
   incidents.create('createIncident', ALL, {
     summary: 'Declare an incident or, with scheduled_for and scheduled_until, schedule maintenance',
     body: NewIncidentSchema,
@@ -150,6 +155,15 @@ export const INCIDENT_OPERATIONS: readonly Operation[] = [
     run: (call, writing) => changePostmortem(call, writing, (document, now) => revert(document, 'draft', now)),
   }),
 ];
+
+function listing(summary: string, isListed: (story: Story) => boolean): Parameters<typeof incidents.list>[2] {
+  return {
+    summary,
+    query: ['q', 'limit', 'per_page', 'page'],
+    run: ({ query }, writing) =>
+      incidentAnswers(writing, listPart(findStories(writing, isListed, query.get('q') ?? ''), query)),
+  };
+}
 
 async function create(call: Call, writing: WritingPage, incident: NewIncidentRequest): Promise<IncidentAnswer> {
   const { author } = call;

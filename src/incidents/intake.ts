@@ -3,13 +3,12 @@
 import type { IntakeConfig, TestMark } from '../config/intake.ts';
 import { type EpochMs, earlier, MINUTE_MS, toEpochMs } from '../model/time.ts';
 import type { Writer } from '../store/database.ts';
-import { findAlert, findWritten, type KnownAlert, keepAlert } from '../store/written/posts.ts';
+import { findAlert, findWritten, type KnownAlert, keepAlert } from '../store/written.ts';
 import type { WrittenPost } from '../sync/connectors/markdown/written.ts';
 import { parseInstant } from '../sync/connectors/wire.ts';
 import { applyChange, newIncident, updateTime } from './change-post.ts';
 import { declaredStatus, instantIn, isValidBody, Refusal, unprocessable } from './requests.ts';
-import { type Author, changePost, createPost, freshId } from './writer.ts';
-import { findComponent, type WritingPage } from './writing-page.ts';
+import { type Author, changePost, createPost, findComponent, freshId, type WritingPage } from './writing-page.ts';
 
 interface IntakeContext {
   readonly intake: IntakeConfig;

@@ -6,10 +6,9 @@ import type { IncidentTemplate } from '../config/schema.ts';
 import type { AddressSeal } from '../notify/subscribers.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import type { Database } from '../store/database.ts';
-import type { ApiScope } from '../store/written/tokens.ts';
+import type { ApiScope } from '../store/written.ts';
 import { faultAt, Refusal } from './requests.ts';
-import { type Author, type Write, writeOnce } from './writer.ts';
-import type { WritingPage } from './writing-page.ts';
+import { type Author, type Write, type WritingPage, writeOnce } from './writing-page.ts';
 
 export interface Call {
   readonly author: Author;

@@ -124,10 +124,7 @@ function operationObject(operation: Operation, method: string): unknown {
       ...(method === 'GET' ? [] : headers),
     ],
     ...(body !== null && {
-      requestBody: {
-        required: true,
-        content: content(jsonSchema(body, 'input'), 'application/x-www-form-urlencoded'),
-      },
+      requestBody: { required: true, content: content(jsonSchema(body, 'input'), 'application/x-www-form-urlencoded') },
     }),
     responses: {
       [status]: {

@@ -3,16 +3,21 @@
 import { z } from 'zod';
 import { parseEmailAddress } from '../mail/mail.ts';
 import { toIso } from '../model/time.ts';
-import { addOne, type ListedSubscriber, listSubscribers } from '../notify/subscriber-list.ts';
-import { eraseSubscriber, subscriberById } from '../notify/subscribers.ts';
+import {
+  addOne,
+  eraseSubscriber,
+  type ListedSubscriber,
+  listSubscribers,
+  subscriberById,
+} from '../notify/subscribers.ts';
 import type { ResolvedPage } from '../publish/definitions/definitions.ts';
 import { readPages, type StoredPage } from '../store/pages.ts';
 import { shortId } from '../views/text/addresses.ts';
 import { v2Page } from '../views/v2/documents.ts';
+import { fields } from './answers.ts';
 import { type Call, listPart, type Operation, required, resource, writeAndPublish } from './operation.ts';
 import { faultAt, isSet, NewSubscriberSchema, Refusal, readRequest } from './requests.ts';
-import { writeAudit } from './writer.ts';
-import { requireOnPage } from './writing-page.ts';
+import { requireOnPage, writeAudit } from './writing-page.ts';
 
 /** The page's id, the same as in the v2 JSON. */
 export function pageId({ definition }: ResolvedPage): string {
@@ -20,9 +25,7 @@ export function pageId({ definition }: ResolvedPage): string {
 }
 
 /** Statuspage’s fields that Pharos has nothing for. */
-function nulls<Name extends string>(...names: readonly Name[]): Record<Name, z.ZodNull> {
-  return Object.fromEntries(names.map((name) => [name, z.null()])) as Record<Name, z.ZodNull>;
-}
+const nulls = <Name extends string>(...names: readonly Name[]) => fields(z.null(), ...names);
 
 /** Their values in an answer. */
 function nullsOf({ shape }: z.ZodObject): Readonly<Record<string, null>> {
@@ -40,12 +43,8 @@ const PageAnswerSchema = z.object({
   domain: z.string().nullable(),
   url: z.string(),
   support_url: z.string().nullable(),
-  hidden_from_search: z.boolean(),
-  allow_page_subscribers: z.boolean(),
-  allow_incident_subscribers: z.boolean(),
-  allow_email_subscribers: z.boolean(),
-  allow_sms_subscribers: z.boolean(),
-  allow_rss_atom_feeds: z.boolean(),
+  ...fields(z.boolean(), 'hidden_from_search', 'allow_page_subscribers', 'allow_incident_subscribers'),
+  ...fields(z.boolean(), 'allow_email_subscribers', 'allow_sms_subscribers', 'allow_rss_atom_feeds'),
   allow_webhook_subscribers: z.boolean(),
   time_zone: z.string(),
   ...nulls('headline', 'branding', 'notifications_from_email', 'notifications_email_footer', 'activity_score'),

@@ -127,9 +127,7 @@ const IncidentFields = {
 };
 
 /** `POST incidents`. */
-export const NewIncidentSchema = z.looseObject({
-  incident: z.looseObject({ ...IncidentFields, name: NameSchema }),
-});
+export const NewIncidentSchema = z.looseObject({ incident: z.looseObject({ ...IncidentFields, name: NameSchema }) });
 /** `PATCH incidents/<id>`. */
 export const IncidentChangeSchema = z.looseObject({ incident: z.looseObject(IncidentFields) });
 /** `PATCH incidents/<id>/incident_updates/<id>`. */

@@ -134,10 +134,7 @@ const zoneCaches = new LRUCache<string, ZoneCache>({ max: 64 });
 function zoneCache(zone: string): ZoneCache {
   const known = zoneCaches.get(zone);
   if (known !== undefined) return known;
-  const created: ZoneCache = {
-    intervals: new LRUCache({ max: CACHED_DAYS_MAX }),
-    offsets: [],
-  };
+  const created: ZoneCache = { intervals: new LRUCache({ max: CACHED_DAYS_MAX }), offsets: [] };
   zoneCaches.set(zone, created);
   return created;
 }

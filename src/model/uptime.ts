@@ -168,15 +168,7 @@ export function sumCounted(pieces: readonly TimelineSpan[], shown: MsByState): M
 }
 
 export function emptyMsByState(): Record<State, number> {
-  return {
-    operational: 0,
-    degraded: 0,
-    partial_outage: 0,
-    major_outage: 0,
-    maintenance: 0,
-    paused: 0,
-    unknown: 0,
-  };
+  return { operational: 0, degraded: 0, partial_outage: 0, major_outage: 0, maintenance: 0, paused: 0, unknown: 0 };
 }
 
 /** Computes the figures from the time in each state, as shown and as counted. */

@@ -106,21 +106,16 @@ export async function noticeMail({ batch, page, recipient }: MailInit, notices: 
   };
 }
 
-interface NoticeBodyInit {
-  readonly notices: Notices;
-  readonly page: MailPage;
-}
-
 /** Stands for the link of a recipient, the only thing in a body that differs between them. Nobody can guess it. */
 const MANAGE_PLACE = `https://${randomUUID()}.invalid/`;
 /** Bodies kept: thousands get the same notices, and styles take milliseconds to inline. */
 const BODIES_MAX = 20;
-const bodies = new LRUCache<string, Body, NoticeBodyInit>({
+const bodies = new LRUCache<string, Body, Parameters<typeof noticeBody>[0]>({
   max: BODIES_MAX,
   fetchMethod: (_key, _old, { context }) => noticeBody(context),
 });
 
-function noticeBody({ notices, page }: NoticeBodyInit): Promise<Body> {
+function noticeBody({ notices, page }: { readonly notices: Notices; readonly page: MailPage }): Promise<Body> {
   const words = findWords(page.locale);
   const isDigest = notices.length > 1;
   const sections = fitSections(notices.map((notice) => toSection(notice, page, words, isDigest)));

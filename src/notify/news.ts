@@ -152,12 +152,7 @@ function updateNotice(
     notice: {
       id: stableUuid('update', definition.id, story.id, update.id),
       event,
-      page: {
-        slug: definition.slug,
-        title: cleanLine(definition.title),
-        url: settings.url,
-        language: settings.locale,
-      },
+      page: { slug: definition.slug, title: cleanLine(definition.title), url: settings.url, language: settings.locale },
       subject: {
         id: shortId(kind, definition.id, story.id),
         title: cleanLine(story.title),

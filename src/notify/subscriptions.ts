@@ -78,10 +78,7 @@ const ROUTES: Readonly<Record<string, { readonly get: Act; readonly post?: Act }
     get: onLink('manage', (call, found) => (found.state === 'pending' ? null : managed(call, found, false))),
     post: onLink('manage', manage),
   },
-  'subscribe/leave': {
-    get: onLink('manage', ({ show, token }) => show({ step: 'leave', token })),
-    post: leave,
-  },
+  'subscribe/leave': { get: onLink('manage', ({ show, token }) => show({ step: 'leave', token })), post: leave },
 };
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;

@@ -208,14 +208,9 @@ const DEBOUNCE_MS = 10 * SECOND_MS;
 /** Number of bodies remembered, to recognise duplicates. */
 const REMEMBERED_MAX = 10_000;
 
-interface Turn {
-  lastAt: EpochMs;
-  isTrailing: boolean;
-}
-
 /** Creates the handler. Without a hook, the response is the same as for a wrong secret. */
 export function createHookHandler(options: HookHandlerOptions) {
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, { lastAt: EpochMs; isTrailing: boolean }>();
   const seen = new LRUCache<string, true>({ max: REMEMBERED_MAX });
 
   function pull(upstreamId: string, request: OwnRequest): string | null {

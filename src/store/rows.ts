@@ -167,12 +167,7 @@ const UpstreamUptimeSchema: z.ZodType<UpstreamUptime> = z.object({
   responseTimeAverageMs: z.number().nullable(),
   places: z
     .array(
-      z.object({
-        place: z.string(),
-        at: InstantSchema,
-        state: StateSchema,
-        responseTimeMs: z.number().nullable(),
-      }),
+      z.object({ place: z.string(), at: InstantSchema, state: StateSchema, responseTimeMs: z.number().nullable() }),
     )
     .exactOptional(),
   certificateEndsAt: InstantSchema.exactOptional(),

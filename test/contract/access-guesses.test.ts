@@ -38,7 +38,7 @@ describe('guessing', () => {
     site = await folder.open();
     await storeCheapHash(site.database);
     await site.access.setPages(PAGES);
-    attempts = createAttempts({ database: site.database, random: systemRandom, key: KEY });
+    attempts = createAttempts(site.database, systemRandom, KEY);
   });
   afterEach(async () => {
     await site.close();
@@ -110,7 +110,7 @@ describe('guessing', () => {
     for (let guess = 0; guess < client; guess += 1) await admit('198.51.100.1', guess);
     await site.close();
     site = await folder.open();
-    attempts = createAttempts({ database: site.database, random: systemRandom, key: KEY });
+    attempts = createAttempts(site.database, systemRandom, KEY);
     expect(await admit('198.51.100.1', client)).toBe(false);
   });
 
@@ -200,7 +200,7 @@ describe('guessing', () => {
 
   it('leaves nothing in the database from which an address could be told without the key', async () => {
     const countedWith = async (key: string): Promise<readonly unknown[]> => {
-      const attempts = createAttempts({ database: site.database, random: systemRandom, key: { reveal: () => key } });
+      const attempts = createAttempts(site.database, systemRandom, { reveal: () => key });
       await attempts.admit({ kind: 'password', slug: 'vault', clientAddress: '198.51.100.1', now: T0 });
       const rows = await site.database.all('SELECT bucket FROM access_attempt ORDER BY bucket');
       await site.database.transaction((tx) => tx.run('DELETE FROM access_attempt', []));

@@ -2,8 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryDeps, deliver, newEvents } from '../../src/exports/deliver.ts';
-import { countEvents, listEvents, makeTimeEvents, retryParked } from '../../src/exports/event-queue.ts';
+import {
+  countEvents,
+  type DeliveryDeps,
+  deliver,
+  listEvents,
+  makeTimeEvents,
+  newEvents,
+  retryParked,
+} from '../../src/exports/deliver.ts';
 import { PayrollOptionsSchema } from '../../src/exports/options.ts';
 import { type Incident, toMonitorId } from '../../src/model/observation.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toEpochMs } from '../../src/model/time.ts';

@@ -50,7 +50,7 @@ vi.mock('../../src/mail/mailer.ts', () => ({
 }));
 
 // It takes a tenth of a second by intention; that it is argon2 is tested where it is.
-vi.mock('../../src/access/gate/stored-gate.ts', async () => {
+vi.mock('../../src/access/gate/password-hash.ts', async () => {
   const { hash } = await import('node:crypto');
   const digest = (password: string): string => hash('sha256', password);
   return {

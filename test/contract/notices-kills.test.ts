@@ -10,8 +10,7 @@ import { toPageKey } from '../../src/model/slugs.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import type { PageNews } from '../../src/notify/news.ts';
 import { recordNews } from '../../src/notify/queue.ts';
-import { addSubscribers } from '../../src/notify/subscriber-list.ts';
-import { createAddressSeal } from '../../src/notify/subscribers.ts';
+import { addSubscribers, createAddressSeal } from '../../src/notify/subscribers.ts';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import { type MailSink, startMailSink } from '../helpers/mail-sink.ts';
 

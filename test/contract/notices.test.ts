@@ -1,15 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/access/digest.ts';
-import type { Mail } from '../../src/mail/mail.ts';
-import { parseEmailAddress } from '../../src/mail/mail.ts';
+import { type Mail, parseEmailAddress } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS, toEpochMs } from '../../src/model/time.ts';
 import { sendToSubscriber } from '../../src/notify/mails.ts';
 import type { NoticeEvent, PageNews, PageNotice } from '../../src/notify/news.ts';
-import type { NoticeChannel } from '../../src/notify/queue.ts';
-import { createNoticeSender, deliveryCounts, type NoticeSenderOptions, recordNews } from '../../src/notify/queue.ts';
-import { addSubscribers } from '../../src/notify/subscriber-list.ts';
-import { createAddressSeal } from '../../src/notify/subscribers.ts';
+import {
+  createNoticeSender,
+  deliveryCounts,
+  type NoticeChannel,
+  type NoticeSenderOptions,
+  recordNews,
+} from '../../src/notify/queue.ts';
+import { addSubscribers, createAddressSeal } from '../../src/notify/subscribers.ts';
 import type { Handover, Sender } from '../../src/outbox/outbox.ts';
 import type { Database } from '../../src/store/database.ts';
 import {

@@ -15,8 +15,7 @@ import {
   settlePages,
 } from '../../src/store/pages.ts';
 import { makeSqlite, openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { readWritten } from '../../src/store/written/posts.ts';
-import { createApiTokens } from '../../src/store/written/tokens.ts';
+import { createApiTokens, readWritten } from '../../src/store/written.ts';
 import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 import { temporaryFolder } from '../helpers/pharos.ts';
 

@@ -73,7 +73,7 @@ beforeEach(async () => {
   await site.access.setPages([PUBLIC, SECRET]);
   subscriptions = createSubscriptions({
     ...{ database: site.database, key: KEY, seal: createAddressSeal(KEY, systemRandom), random: systemRandom },
-    attempts: createAttempts({ database: site.database, random: systemRandom, key: KEY }),
+    attempts: createAttempts(site.database, systemRandom, KEY),
     pageOf: (slug) => subscribable(slug),
     locale: () => 'en',
     render: async (view) => ({ html: JSON.stringify(view), csp: "default-src 'none'" }),
@@ -137,6 +137,7 @@ async function tokensOf(key: PageKey): Promise<typeof tokens> {
       address: email,
       state: 'active',
       components: [],
+      locale: '',
       gate: '',
       now: site.now,
     }),

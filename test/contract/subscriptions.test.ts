@@ -5,21 +5,22 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GateRequest } from '../../src/access/access.ts';
 import { createAttempts } from '../../src/access/attempts.ts';
 import { systemRandom } from '../../src/access/digest.ts';
-import type { Mail } from '../../src/mail/mail.ts';
-import { parseEmailAddress } from '../../src/mail/mail.ts';
+import { type Mail, parseEmailAddress } from '../../src/mail/mail.ts';
 import { toPageKey } from '../../src/model/slugs.ts';
 import { DAY_MS, type EpochMs, toEpochMs } from '../../src/model/time.ts';
 import { sendToSubscriber } from '../../src/notify/mails.ts';
-import { addSubscribers, readSubscriberList, subscriberCsv } from '../../src/notify/subscriber-list.ts';
 import {
+  addSubscribers,
   createAddressSeal,
   erasePending,
   linkToken,
   mayReceive,
   newSubscriberId,
   readLinkToken,
+  readSubscriberList,
   type SubscribablePage,
   subscriberCounts,
+  subscriberCsv,
 } from '../../src/notify/subscribers.ts';
 import { createSubscriptions, decideRequests, type Subscriptions } from '../../src/notify/subscriptions.ts';
 import type { Database, Writer } from '../../src/store/database.ts';
@@ -99,7 +100,7 @@ function subscriptionsOver(of: Database): Subscriptions {
     key: KEY,
     seal,
     random: systemRandom,
-    attempts: createAttempts({ database: of, random: systemRandom, key: KEY }),
+    attempts: createAttempts(of, systemRandom, KEY),
     pageOf: (slug) => (slug === 'acme' ? page : null),
     locale: () => 'en',
     render: async (view) => ({ html: JSON.stringify(view), csp: "default-src 'none'" }),

@@ -5,19 +5,24 @@ import { createStore } from '../../src/store/create-store.ts';
 import type { Database } from '../../src/store/database.ts';
 import { settlePages } from '../../src/store/pages.ts';
 import { readRevision } from '../../src/store/revisions.ts';
-import { deleteMade, type MadeComponent, readMade, readPlaced, saveMade } from '../../src/store/written/components.ts';
 import {
+  type ApiToken,
+  createApiTokens,
+  deleteMade,
   deleteWritten,
   findAlert,
   findRequest,
   findWritten,
   keepAlert,
   keepRequest,
+  type MadeComponent,
+  readMade,
+  readPlaced,
   readWritten,
+  saveMade,
   saveWritten,
   type WrittenRow,
-} from '../../src/store/written/posts.ts';
-import { type ApiToken, createApiTokens } from '../../src/store/written/tokens.ts';
+} from '../../src/store/written.ts';
 import { DATABASES, eachWithDatabase, type TestDatabase } from '../helpers/databases.ts';
 
 const AT = toEpochMs(Date.UTC(2026, 10, 21));

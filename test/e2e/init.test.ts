@@ -8,10 +8,15 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Asker, createSilentAsker, createTerminalAsker } from '../../src/cli/init/asker.ts';
 import { chooseDeployment } from '../../src/cli/init/deployment.ts';
 import { listVariables, writeDraft } from '../../src/cli/init/draft.ts';
-import { type Gathering, gather } from '../../src/cli/init/gather.ts';
+import {
+  type Asker,
+  createSilentAsker,
+  createTerminalAsker,
+  type Gathering,
+  gather,
+} from '../../src/cli/init/gather.ts';
 import { tryUpstream } from '../../src/cli/init/init.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { toEpochMs } from '../../src/model/time.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTerminalAsker } from '../../src/cli/init/asker.ts';
+import { createTerminalAsker } from '../../src/cli/init/gather.ts';
 import { toEpochMs } from '../../src/model/time.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { runHere } from '../helpers/in-process.ts';

@@ -170,14 +170,11 @@ export const GATE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   vary: 'Cookie',
 });
 
-interface DocumentAnswer {
-  readonly status: number;
+interface DocumentAnswer extends Pick<LoginAnswer, 'status' | 'cookies' | 'retryAfterSeconds'> {
   /** Placeholders in the document, and the unescaped values to fill in. */
   readonly values: Readonly<Record<string, string>>;
   /** Whether the address of the document contains a token. */
   readonly hasSecretAddress: boolean;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly cookies?: readonly string[] | undefined;
   /** Where the browser continues automatically. Default: nowhere. */
   readonly next?: string;
 }

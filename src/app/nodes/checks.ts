@@ -11,8 +11,8 @@ import { CheckSchema } from '../../sync/connectors/check.ts';
 import { ONLY_PLACE } from '../../sync/connectors/check-results.ts';
 import type { StoreParts } from '../build-store.ts';
 import { now, sleep } from '../clock.ts';
+import { NOTHING_REMEMBERED, singleRunner } from '../probe.ts';
 import type { Engine } from '../run/engine.ts';
-import { NOTHING_REMEMBERED, singleRunner } from '../single-runner.ts';
 import type { Elections } from './elections.ts';
 
 /** What a pass is waited for before checks begin anew. */

@@ -14,7 +14,7 @@ import { type EpochMs, MINUTE_MS } from '../../model/time.ts';
 import { check, type Fault, faultText } from '../../schema/issue-words.ts';
 import type { ChannelResource } from '../../sync/connector.ts';
 import type { Upstream } from '../../sync/upstream.ts';
-import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../single-runner.ts';
+import { NOTHING_REMEMBERED, type SingleRunnerDeps, singleRunner } from '../probe.ts';
 
 /** A configured channel that can't be used. */
 interface ChannelOff {

@@ -1,10 +1,10 @@
 /** Gauges for `/-/metrics`. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { mailsWaiting } from '../../access/challenges.ts';
 import type { Access } from '../../access/create-access.ts';
+import { mailsWaiting } from '../../access/sign-in-mail.ts';
 import { isStatusError } from '../../errors.ts';
-import { countEvents } from '../../exports/event-queue.ts';
+import { countEvents } from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { sourceFreshness } from '../../publish/definitions/site-state.ts';
 import type { ReleaseFolders, ServedRelease } from '../../publish/releases/folders.ts';

@@ -11,6 +11,7 @@ import type { Answer, OwnRequest } from '../../server/answer.ts';
 import {
   apiOperator,
   createOperatorGuard,
+  createOperatorSessionService,
   type Operator,
   personOperator,
   TOKEN_PREFIX,
@@ -23,12 +24,11 @@ import {
   type OpsActions,
   type OpsProvider,
 } from '../../server/operators/ops-routes.ts';
-import { createOperatorSessionService } from '../../server/operators/ops-session.ts';
-import { createApiTokens, isInForce } from '../../store/written/tokens.ts';
+import { createApiTokens, isInForce } from '../../store/written.ts';
 import { now, sleep } from '../clock.ts';
 import type { Pharos } from '../compose.ts';
 import { redact } from '../log.ts';
-import { sitePageLog } from '../transparency/log-keys.ts';
+import { sitePageLog } from '../transparency.ts';
 import { createOpsFacts } from './ops-facts.ts';
 import { createForms } from './writing.ts';
 

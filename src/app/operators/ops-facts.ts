@@ -2,8 +2,8 @@
 
 import { LRUCache } from 'lru-cache';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { mailsWaiting } from '../../access/challenges.ts';
-import { countEvents, lastExportError } from '../../exports/event-queue.ts';
+import { mailsWaiting } from '../../access/sign-in-mail.ts';
+import { countEvents, lastExportError } from '../../exports/deliver.ts';
 import { DAY_MS, type EpochMs, HOUR_MS, toEpochMs } from '../../model/time.ts';
 import { deliveryCounts } from '../../notify/queue.ts';
 import { subscriberCounts } from '../../notify/subscribers.ts';

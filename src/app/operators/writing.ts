@@ -7,12 +7,11 @@ import { loadWritingPage, type WritingPage, type WritingPageInit } from '../../i
 import { WRITTEN_ID } from '../../model/observation.ts';
 import { createAddressSeal, gateVersion } from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
-import { createApiRoutes } from '../../server/operators/api-routes.ts';
-import { createIntakeRoute } from '../../server/operators/intake-routes.ts';
+import { createApiRoutes, createIntakeRoute } from '../../server/operators/api-routes.ts';
 import { createApiAccess, type OperatorGuard } from '../../server/operators/operator.ts';
 import { createWriteForms, type WriteForms } from '../../server/operators/write-routes.ts';
 import { within } from '../../server/own-routes.ts';
-import { createApiTokens } from '../../store/written/tokens.ts';
+import { createApiTokens } from '../../store/written.ts';
 import type { PublishParts } from '../build-publish.ts';
 import type { StoreParts } from '../build-store.ts';
 import { now } from '../clock.ts';

@@ -8,7 +8,7 @@ import { listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { findUnknownReferences } from '../../app/references.ts';
 import type { RunReport } from '../../app/run/engine.ts';
 import { configuredTargets, folderTarget } from '../../app/targets.ts';
-import { witnessAll } from '../../app/transparency/witness.ts';
+import { witnessAll } from '../../app/transparency.ts';
 import type { Config } from '../../config/load.ts';
 import { StatusError } from '../../errors.ts';
 import type { TargetReport } from '../../publish/targets/create-target.ts';

@@ -4,15 +4,8 @@ import { now, sleep } from '../../app/clock.ts';
 import { checkPlace, checksHere, listChecks, makeChecker } from '../../app/nodes/checks.ts';
 import { createChannels } from '../../app/notify/channels.ts';
 import { releaseProblems } from '../../app/plan.ts';
-import { type ProbeRow, probeUpstream } from '../../app/probe.ts';
-import {
-  findUnknownReferences,
-  hiddenHistory,
-  type ProbedPages,
-  pageProblems,
-  type ReadNow,
-  readNow,
-} from '../../app/references.ts';
+import { type ProbedPages, type ProbeRow, probeUpstream } from '../../app/probe.ts';
+import { findUnknownReferences, hiddenHistory, pageProblems, type ReadNow, readNow } from '../../app/references.ts';
 import { configuredTargets } from '../../app/targets.ts';
 import type { Finished, OwnCheck } from '../../checks/checker.ts';
 import { lineAt, parseFile } from '../../config/faults.ts';

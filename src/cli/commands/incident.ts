@@ -13,7 +13,7 @@ import { isStatusError, StatusError } from '../../errors.ts';
 import type { IncidentAnswer } from '../../incidents/answers.ts';
 import { OPERATIONS } from '../../incidents/operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
-import { authorPage } from '../../incidents/writer.ts';
+import { authorPage } from '../../incidents/writing-page.ts';
 import { toIso } from '../../model/time.ts';
 import { commandActor, type Options, openQuietly, print, requirePage, slugsOf, unknownName } from '../common.ts';
 import { askServer, findServer, type OperatedServer } from '../server-client.ts';
@@ -139,10 +139,7 @@ function toRefusal(base: string, { status, body }: { readonly status: number; re
   const { error = ['no reason given'] } = (body ?? {}) as { error?: readonly string[] };
   const reason = error.join('; ');
   if (status === 422 || status === 404) return new UsageError(`The server at ${base} rejected the request: ${reason}`);
-  return new StatusError({
-    code: 'UPSTREAM_REFUSED',
-    message: `The server at ${base} answered ${status}: ${reason}`,
-  });
+  return new StatusError({ code: 'UPSTREAM_REFUSED', message: `The server at ${base} answered ${status}: ${reason}` });
 }
 
 /** `api`, `acme/api` or `api=major_outage`. */

@@ -13,8 +13,7 @@ import {
 } from '../../model/observation.ts';
 import { type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../../model/time.ts';
 import { makeFolder } from '../../store/make-folder.ts';
-import { type PlacedComponent, readPlaced } from '../../store/written/components.ts';
-import { readWritten } from '../../store/written/posts.ts';
+import { type PlacedComponent, readPlaced, readWritten } from '../../store/written.ts';
 import { type NewFile, newPostFile, parseWritten, writtenFile } from '../../sync/connectors/markdown/written.ts';
 import { loadConfig, type Options, openToRead, print, requireConfig } from '../common.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';

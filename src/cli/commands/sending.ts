@@ -3,10 +3,19 @@
 import type { StoreParts } from '../../app/build-store.ts';
 import { now, sleep } from '../../app/clock.ts';
 import { createChannels } from '../../app/notify/channels.ts';
-import { singleRunner } from '../../app/single-runner.ts';
+import { singleRunner } from '../../app/probe.ts';
 import type { Channel, ChannelKindName } from '../../config/notifications.ts';
-import { type DeliveryDeps, type DeliveryReport, deliver, newEvents } from '../../exports/deliver.ts';
-import { countEvents, EVENT_STATES, lastExportError, listEvents, retryParked } from '../../exports/event-queue.ts';
+import {
+  countEvents,
+  type DeliveryDeps,
+  type DeliveryReport,
+  deliver,
+  EVENT_STATES,
+  lastExportError,
+  listEvents,
+  newEvents,
+  retryParked,
+} from '../../exports/deliver.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { proxySettings } from '../../network/proxy.ts';
 import { createDeliverer, listRecipients } from '../../notify/deliver.ts';

@@ -10,7 +10,7 @@ import type { Engine } from '../../app/run/engine.ts';
 import { createReportLog } from '../../app/run/outcome.ts';
 import { listen } from '../../app/serving/listen.ts';
 import { releasesTask, uploadTask } from '../../app/targets.ts';
-import { witnessAll } from '../../app/transparency/witness.ts';
+import { witnessAll } from '../../app/transparency.ts';
 import { type Config, parseConfig } from '../../config/load.ts';
 import { SECOND_MS } from '../../model/time.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

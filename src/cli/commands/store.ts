@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { now, sleep } from '../../app/clock.ts';
 import { createLog } from '../../app/log.ts';
 import { openStore, readStore, type StorePlace, schemaAt, storePlace } from '../../app/open-store.ts';
-import { sitePageLog } from '../../app/transparency/log-keys.ts';
+import { sitePageLog } from '../../app/transparency.ts';
 import { isStatusError, StatusError } from '../../errors.ts';
 import { type PageKey, readPageKey } from '../../model/slugs.ts';
 import { DAY_MS, toEpochMs, toIso } from '../../model/time.ts';

@@ -11,12 +11,12 @@ import type { PageKey } from '../../model/slugs.ts';
 import { toIso } from '../../model/time.ts';
 import {
   addSubscribers,
+  createAddressSeal,
   listSubscribers,
   readSubscriberList,
   removeAddress,
   subscriberCsv,
-} from '../../notify/subscriber-list.ts';
-import { createAddressSeal } from '../../notify/subscribers.ts';
+} from '../../notify/subscribers.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
 import { counted } from '../../schema/counted.ts';
 import { keyOfSlug, pageNames } from '../../store/pages.ts';

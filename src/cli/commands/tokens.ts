@@ -10,7 +10,7 @@ import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, toEpochMs, toIso } from '../.
 import { counted } from '../../schema/counted.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../server/operators/operator.ts';
 import { keyOfSlug, pageNames } from '../../store/pages.ts';
-import { API_SCOPES, type ApiToken, createApiTokens } from '../../store/written/tokens.ts';
+import { API_SCOPES, type ApiToken, createApiTokens } from '../../store/written.ts';
 import { noteCommand, type Options, openQuietly, openToRead, print, requireConfig, requirePage } from '../common.ts';
 import { EXIT_DONE, UsageError } from '../terminal/exit.ts';
 import { table } from '../terminal/table.ts';

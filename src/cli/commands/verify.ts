@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { now } from '../../app/clock.ts';
-import { openSite } from '../../app/transparency/witness.ts';
+import { openSite } from '../../app/transparency.ts';
 import { messageOf } from '../../errors.ts';
 import { proxySettings } from '../../network/proxy.ts';
 import { type SeenHead, SeenHeadSchema, type Verdict, verifyPage } from '../../transparency/verify.ts';

@@ -5,7 +5,7 @@ import { basename, dirname, join, posix, resolve } from 'node:path';
 import { didYouMean } from '../../schema/nearest.ts';
 import { isLoopback } from '../doctor/network.ts';
 import { UsageError } from '../terminal/exit.ts';
-import type { Asker } from './asker.ts';
+import type { Asker } from './gather.ts';
 
 /** `deploy/` of the package or the checkout; its files are templates and tested unchanged. */
 const TEMPLATES = join(import.meta.dirname, '../../../deploy');

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { buildStore } from '../../app/build-store.ts';
 import { now } from '../../app/clock.ts';
 import { createLog } from '../../app/log.ts';
-import { probeUpstream } from '../../app/probe.ts';
-import { type ProbedPages, pagesAsProbed } from '../../app/references.ts';
+import { type ProbedPages, probeUpstream } from '../../app/probe.ts';
+import { pagesAsProbed } from '../../app/references.ts';
 import { type Config, parseConfig } from '../../config/load.ts';
 import { isStatusError, messageOf } from '../../errors.ts';
 import { CONNECTORS, connectorOf } from '../../sync/connectors/index.ts';
@@ -16,7 +16,6 @@ import { EXIT_DONE, EXIT_FAILED, UsageError } from '../terminal/exit.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { upstreamProgress } from '../terminal/report-text.ts';
 import { plain, wrapText } from '../terminal/table.ts';
-import { type Asker, createSilentAsker, createTerminalAsker } from './asker.ts';
 import {
   chooseDeployment,
   type Deployment,
@@ -26,7 +25,7 @@ import {
   writeFiles,
 } from './deployment.ts';
 import { type Answers, listVariables, postsFolder, writeDraft } from './draft.ts';
-import { type Given, gather, LOCAL_SITE } from './gather.ts';
+import { type Asker, createSilentAsker, createTerminalAsker, type Given, gather, LOCAL_SITE } from './gather.ts';
 
 interface InitOptions extends Omit<Given, 'set'> {
   readonly out: string;

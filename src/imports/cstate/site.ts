@@ -19,6 +19,7 @@ import {
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
+  type Importing,
   type ImportNote,
   layOut,
   quoted,
@@ -123,7 +124,7 @@ export function cstateSite(files: readonly SourceFile[], context: ImportContext)
   const matters = issues.map(({ matter }) => matter);
   notes.push(...unreadKeys('front matter of issues', matters, z.array(IssueSchema), unread.cstateIssue));
   const { groups, components, ids } = readLayout(config, issues, notes);
-  const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids }, notes));
+  const posts = issues.flatMap((issue) => toPost(issue, { ...context, zone, ids, notes }));
   change(
     notes,
     'index.json, index.svg',
@@ -204,12 +205,7 @@ function withKnownKeys(matter: unknown): unknown {
   return Object.fromEntries(Object.entries(matter).map(([key, value]) => [names.get(key.toLowerCase()) ?? key, value]));
 }
 
-/** @param context  with the ids of components by the names of systems */
-function toPost(
-  { path, issue, body }: ReadIssue,
-  context: ImportContext & { readonly ids: ReadonlyMap<string, string> },
-  notes: ImportNote[],
-): ImportedPost[] {
+function toPost({ path, issue, body }: ReadIssue, { ids, notes, ...context }: Importing): ImportedPost[] {
   const title = toTitle(typeof issue.title === 'object' ? '' : String(issue.title ?? ''));
   const startedAt = readInstant(issue.date, context.zone);
   if (title === null || startedAt === null)
@@ -219,7 +215,7 @@ function toPost(
   const end = readEnd(issue, startedAt, updates, context.zone);
   const endedAt = isOver ? end.at : null;
   if (isOver && end.change !== null) change(notes, path, end.change);
-  const components = (issue.affected ?? []).flatMap((name) => context.ids.get(name) ?? []);
+  const components = (issue.affected ?? []).flatMap((name) => ids.get(name) ?? []);
   const known = entryFor<Severity>(SEVERITIES, issue.severity);
   if (known === undefined && issue.severity != null)
     change(

@@ -21,6 +21,7 @@ import {
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
+  type Importing,
   type ImportNote,
   layOut,
   quoted,
@@ -104,10 +105,11 @@ export function gatusSite(parts: readonly GatusPart[], context: ImportContext): 
     }),
   );
   const announcements = parts.flatMap((part) => part.announcements);
+  const importing = { ...context, ids, notes };
   const posts = [
-    ...announcements.flatMap((item, index) => toAnnouncement(item, index, context, notes)),
-    ...parts.flatMap((part) => part.maintenance).flatMap((item) => toMaintenance(item, context, ids, notes)),
-    ...endpoints.flatMap((endpoint) => listOutages(endpoint, context, ids, notes)),
+    ...announcements.flatMap((item, index) => toAnnouncement(item, index, importing)),
+    ...parts.flatMap((part) => part.maintenance).flatMap((item) => toMaintenance(item, importing)),
+    ...endpoints.flatMap((endpoint) => listOutages(endpoint, importing)),
   ];
   const url = parts.find((part) => part.url !== null)?.url ?? null;
   if (url === null && checks === null)
@@ -133,7 +135,7 @@ function goInstant(text: string): EpochMs | null {
   return day === undefined ? null : parseInstant(`${day}T${time ?? '00:00:00'}${offset}:${minutes}`, null);
 }
 
-function toAnnouncement(item: unknown, index: number, { page }: ImportContext, notes: ImportNote[]): ImportedPost[] {
+function toAnnouncement(item: unknown, index: number, { page, notes }: Importing): ImportedPost[] {
   const parsed = AnnouncementSchema.safeParse(item);
   const at = parsed.success ? goInstant(parsed.data.timestamp) : null;
   if (!parsed.success || at === null) return drop(notes, `announcement ${index + 1}`, 'it has no message or no time');
@@ -156,30 +158,20 @@ function fileStamp(at: EpochMs): string {
   return toIso(at).slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase();
 }
 
-/** @param ids  of components by the keys of endpoints */
-function toMaintenance(
-  { key, value }: GatusPart['maintenance'][number],
-  context: ImportContext,
-  ids: ReadonlyMap<string, string>,
-  notes: ImportNote[],
-): ImportedPost[] {
+function toMaintenance({ key, value }: GatusPart['maintenance'][number], importing: Importing): ImportedPost[] {
+  const { ids, notes, now } = importing;
   const place = key === null ? 'maintenance' : `maintenance of ${key}`;
-  const window = repeatedWindow(value, context.now);
+  const window = repeatedWindow(value, now);
   if (window === null) return [];
   if (typeof window === 'string') return drop(notes, place, window);
   change(notes, place, `it has no first date; ${window.starts} is used`);
-  const about = aboutPage(context, key === null ? ids.values() : [ids.get(key)].filter((id) => id !== undefined));
+  const about = aboutPage(importing, key === null ? ids.values() : [ids.get(key)].filter((id) => id !== undefined));
   const when = toSlug(`${window.repeat} ${window.starts.slice(11, 16)}`);
   const name = ['gatus-maintenance', ...(key === null ? [] : [toSlug(key)]), when].join('-');
   return [{ name, post: { type: 'maintenance', title: 'Maintenance', ...window, ...about } }];
 }
 
-function listOutages(
-  { key, name, events }: GatusEndpoint,
-  context: ImportContext,
-  ids: ReadonlyMap<string, string>,
-  notes: ImportNote[],
-): ImportedPost[] {
+function listOutages({ key, name, events }: GatusEndpoint, { ids, notes, ...context }: Importing): ImportedPost[] {
   const posts: ImportedPost[] = [];
   let downAt: EpochMs | null = null;
   for (const { type, at } of events) {
@@ -214,9 +206,7 @@ const PAGE_SIZE = 100;
 const StatusesSchema = z.array(
   z.object({ key: z.string().regex(/^[^\p{Cc}\s/]{1,500}$/u), name: NameSchema, group: TextSchema.catch(null) }),
 );
-const EventsSchema = z.object({
-  events: z.array(z.object({ type: z.string(), timestamp: z.string() })).nullish(),
-});
+const EventsSchema = z.object({ events: z.array(z.object({ type: z.string(), timestamp: z.string() })).nullish() });
 const ConfigSchema = z.object({ announcements: ListSchema });
 
 const NO_TITLE = { title: null, description: null, maintenance: [] };

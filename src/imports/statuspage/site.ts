@@ -22,6 +22,7 @@ import {
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
+  type Importing,
   type ImportNote,
   layOut,
   quoted,
@@ -117,7 +118,7 @@ export function statuspageSite(documents: readonly NamedDocument[], context: Imp
     const isRicher = (known?.incident_updates?.length ?? -1) < (event.incident_updates?.length ?? 0);
     if (isRicher) events.set(event.id, event);
   }
-  const posts = [...events.values()].flatMap((event) => toPost(event, context, ids, notes));
+  const posts = [...events.values()].flatMap((event) => toPost(event, { ...context, ids, notes }));
   drop(notes, 'subscribers, metrics', 'the public API doesn’t provide them; visitors have to subscribe again');
   return {
     title: page?.name ?? null,
@@ -191,13 +192,7 @@ function readLayout(items: readonly unknown[], notes: ImportNote[]) {
   );
 }
 
-/** @param ids  our ids of components by their ids */
-function toPost(
-  event: Event,
-  context: ImportContext,
-  ids: ReadonlyMap<string, string>,
-  notes: ImportNote[],
-): ImportedPost[] {
+function toPost(event: Event, { ids, notes, ...context }: Importing): ImportedPost[] {
   const place = `incident ${event.id}`;
   const title = toTitle(event.name) ?? event.id;
   const isMaintenance = MAINTENANCE_STATUSES.some((word) => word === event.status) || event.scheduled_for != null;

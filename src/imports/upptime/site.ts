@@ -21,6 +21,7 @@ import {
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
+  type Importing,
   type ImportNote,
   quoted,
   readItem,
@@ -99,7 +100,8 @@ export function upptimeSite(
   const website = config?.['status-website'];
   const sites = listSites(files, config, checks, notes);
   const ids = new Map(sites.map(({ slug, id }) => [slug, id]));
-  const posts = issues.toSorted((a, b) => a.number - b.number).flatMap((issue) => toPost(issue, context, ids, notes));
+  const inOrder = issues.toSorted((a, b) => a.number - b.number);
+  const posts = inOrder.flatMap((issue) => toPost(issue, { ...context, ids, notes }));
   const unlabelled = issues.filter((issue) => !isIncident(issue) && !isMaintenance(issue));
   const others = unlabelled.map(({ number }) => `#${number}`);
   if (others.length > 0)
@@ -175,13 +177,7 @@ function isMaintenance({ labels }: Issue): boolean {
   return labels.includes('maintenance');
 }
 
-/** @param ids  of components by the slugs of sites */
-function toPost(
-  issue: Issue,
-  context: ImportContext,
-  ids: ReadonlyMap<string, string>,
-  notes: ImportNote[],
-): ImportedPost[] {
+function toPost(issue: Issue, { ids, notes, ...context }: Importing): ImportedPost[] {
   const place = `issue #${issue.number}`;
   const shared = { name: `upptime-${issue.number}`, addresses: [`/incident/${issue.number}/`] };
   const about = (slugs: readonly string[]) => aboutPage(context, new Set(slugs.flatMap((slug) => ids.get(slug) ?? [])));

@@ -18,6 +18,7 @@ import {
   type ImportContext,
   type ImportedPost,
   type ImportedSite,
+  type Importing,
   type ImportNote,
   quoted,
   readItem,
@@ -46,10 +47,10 @@ export function kumaSite(page: KumaPage, context: ImportContext): ImportedSite {
         const place = `monitor ${quoted(name)} in ${quoted(group)}`;
         drop(notes, place, 'it is in another group too; in Pharos a component has one group');
       }
-  const isShown = (id: string): boolean => shown.has(id);
+  const ids = new Map([...shown.keys()].map((id) => [id, idOfMonitor(id)]));
   const posts = [
     ...page.incidents.flatMap((row, index) => toIncident(row, index, context, notes)),
-    ...page.maintenances.flatMap((row, index) => toMaintenance(row, index, { ...context, isShown }, notes)),
+    ...page.maintenances.flatMap((row, index) => toMaintenance(row, index, { ...context, ids, notes })),
   ];
   const checks = context.makesChecks === true ? createCheckList(notes) : null;
   const addCheck = ({ name, row = {} }: KumaMonitor): string | null =>
@@ -111,12 +112,7 @@ function toIncident(row: unknown, index: number, { page }: ImportContext, notes:
   ];
 }
 
-function toMaintenance(
-  row: unknown,
-  index: number,
-  context: ImportContext & { readonly isShown: (monitor: string) => boolean },
-  notes: ImportNote[],
-): ImportedPost[] {
+function toMaintenance(row: unknown, index: number, { ids, notes, ...context }: Importing): ImportedPost[] {
   const maintenance = readItem(MaintenanceSchema, row, `maintenance ${rowId(row, index)}`, notes);
   if (maintenance === null) return [];
   const { id, title, description, active, monitors } = maintenance;
@@ -125,7 +121,10 @@ function toMaintenance(
   const windows = listWindows(maintenance, context);
   if (typeof windows === 'string') return drop(notes, place, windows);
   for (const message of windows.changes) change(notes, place, message);
-  const about = aboutPage(context, (monitors ?? []).filter(context.isShown).map(idOfMonitor));
+  const about = aboutPage(
+    context,
+    (monitors ?? []).flatMap((monitor) => ids.get(monitor) ?? []),
+  );
   const post = { type: 'maintenance', title: toTitle(title) ?? `#${id}`, ...windows.post, ...about } as const;
   return [{ name: `kuma-maintenance-${id}`, post, opening: description ?? '' }];
 }

@@ -1,6 +1,6 @@
 /** Which status pages there are: those of the configuration, those that upstreams define, and how the two are merged. */
 
-import type { LogoFile, OwnLook } from '../../config/look.ts';
+import type { LogoFile, OwnLook } from '../../config/own-files.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import { type ComponentDefinition, type MonitorId, type PageDefinition, upstreamOf } from '../../model/observation.ts';
 import type { PageSettings } from '../../model/page.ts';

@@ -1,10 +1,9 @@
 /** What status pages are defined from. */
 
-import type { Looks, OwnLook } from '../../config/look.ts';
-import type { PublicFile } from '../../config/public-files.ts';
+import type { Looks, OwnLook, PublicFile } from '../../config/own-files.ts';
 import type { PageConfig } from '../../config/schema.ts';
 import type { MonitorId, MonitorObservation, PageDefinition } from '../../model/observation.ts';
-import type { PlacedComponent } from '../../store/written/components.ts';
+import type { PlacedComponent } from '../../store/written.ts';
 
 /** Contents of `security.txt`. */
 export interface SecurityContact {

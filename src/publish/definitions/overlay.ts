@@ -3,7 +3,7 @@
 import type { PageConfig } from '../../config/schema.ts';
 import { mostPrivate } from '../../model/access.ts';
 import type { ComponentDefinition, MonitorId, PageDefinition } from '../../model/observation.ts';
-import type { PlacedComponent } from '../../store/written/components.ts';
+import type { PlacedComponent } from '../../store/written.ts';
 import { hasWords } from '../../views/words/index.ts';
 import { configuredAccess } from '../releases/clean.ts';
 import type { DefinitionInputs } from './inputs.ts';

@@ -23,7 +23,7 @@ import {
 import type { Changes } from '../../store/revisions.ts';
 import { subjects, type UpstreamTimes } from '../../store/store.ts';
 import { askedEveryMs } from '../../store/upstream-control.ts';
-import { readPlaced } from '../../store/written/components.ts';
+import { readPlaced } from '../../store/written.ts';
 import { witnessDigest } from '../../transparency/witness.ts';
 import { fingerprintOf } from '../fingerprint.ts';
 import { type DefinedSite, type ResolvedPage, type ResolvedSite, resolvePages } from './definitions.ts';

@@ -2,7 +2,7 @@
 
 import packageJson from '../../../package.json' with { type: 'json' };
 import { BADGE_KINDS } from '../../badges/kinds.ts';
-import type { LogoFile } from '../../config/look.ts';
+import type { LogoFile } from '../../config/own-files.ts';
 import type { ComponentModel, PageModel } from '../../model/index.ts';
 import { PAGE_SCRIPTS } from '../../model/slugs.ts';
 import { once } from '../../once.ts';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PublicFile } from '../../config/public-files.ts';
+import type { PublicFile } from '../../config/own-files.ts';
 import { toHex } from '../../looks/colour.ts';
 import { LOOKS } from '../../looks/states.ts';
 import { STATES } from '../../model/index.ts';

@@ -1,20 +1,24 @@
-/** `/-/v1/…`: finds and runs operations, and turns refusals into responses. */
+/** `/-/v1/…` and `/-/intake/…`: runs operations, takes alerts, and turns refusals into responses. */
 
+import { createHmac } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { digest } from '../../access/digest.ts';
+import type { IntakeConfig } from '../../config/intake.ts';
 import { isStatusError } from '../../errors.ts';
+import { readAlerts, type Taken, takeAlert } from '../../incidents/intake.ts';
 import type { Call } from '../../incidents/operation.ts';
 import { matchOperation, openApiDocument } from '../../incidents/operations.ts';
 import { pageId } from '../../incidents/page-operations.ts';
 import { Refusal } from '../../incidents/requests.ts';
-import { type Author, authorPage } from '../../incidents/writer.ts';
-import type { WritingPage } from '../../incidents/writing-page.ts';
+import { type Author, authorPage, type WritingPage } from '../../incidents/writing-page.ts';
 import { noPageKey } from '../../model/slugs.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { ResolvedPage } from '../../publish/definitions/definitions.ts';
-import type { ApiScope } from '../../store/written/tokens.ts';
+import { type AuditEntry, insertAudit } from '../../store/audit.ts';
+import type { ApiScope } from '../../store/written.ts';
 import { type Answer, json, type OwnRequest, retryAfter } from '../answer.ts';
-import type { ApiAccess, Operator } from './operator.ts';
+import { limited } from '../own-routes.ts';
+import { type ApiAccess, isSame, type Operator, type OperatorGuard } from './operator.ts';
 
 export interface ApiRoutesOptions extends Pick<Call, 'database' | 'newSuffix' | 'subscribers'> {
   /** False: no operators are configured, so writing is off. */
@@ -39,15 +43,21 @@ const KEY_CHARS_MAX = 200;
 export function createApiRoutes(options: ApiRoutesOptions) {
   return async (request: OwnRequest, rest: readonly string[]): Promise<Answer | null> => {
     if (!options.isOn()) return null;
-    try {
-      if (rest.join('/') === 'openapi.json') return openApi(options, request);
-      return await answer(options, request, rest);
-    } catch (error) {
-      if (error instanceof Refusal) return refusalAnswer(error);
-      if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
-      return refusalAnswer(new Refusal(503, 'The database is temporarily unavailable. Nothing was saved.'));
-    }
+    return orRefusal('Nothing was saved.', async () =>
+      rest.join('/') === 'openapi.json' ? openApi(options, request) : answer(options, request, rest),
+    );
   };
+}
+
+/** The response to a request, or why it is refused. @param remedy if the database is away */
+async function orRefusal(remedy: string, respond: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await respond();
+  } catch (error) {
+    if (error instanceof Refusal) return refusalAnswer(error);
+    if (!isStatusError(error) || !error.code.startsWith('STORE_')) throw error;
+    return refusalAnswer(new Refusal(503, `The database is temporarily unavailable. ${remedy}`));
+  }
 }
 
 function openApi({ version, siteUrl }: ApiRoutesOptions, { method }: OwnRequest): Answer {
@@ -175,7 +185,7 @@ function notAllowed(methods: readonly string[]): Refusal {
 }
 
 /** The response for a refusal. */
-export function refusalAnswer({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
+function refusalAnswer({ status, message, issues }: Refusal, headers: OutgoingHttpHeaders = {}): Answer {
   const error = issues.length === 0 ? [message] : issues.map(({ path, message: words }) => `${path} ${words}`.trim());
   return json(status, { error, issues, message: error.join('; ') }, headers);
 }
@@ -233,4 +243,88 @@ function put(fields: Fields, name: string, value: string): void {
 
 function twice(name: string): Refusal {
   return new Refusal(400, `The form has ${name.slice(0, 60)} twice.`);
+}
+
+// `POST /-/intake/<id>`: messages of alerting systems, with a secret or a signature.
+
+interface IntakeRoutesOptions
+  extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'canRun' | 'now' | 'clientOf' | 'load' | 'publish'> {
+  readonly guard: OperatorGuard;
+  /** Null: no intake has this id. */
+  readonly intakeOf: (id: string) => IntakeConfig | null;
+  /** Called with components that the page doesn’t have. */
+  readonly onUnknown: (intake: string, component: string) => void;
+}
+
+const TEST_RECEIVED = 'test received';
+const NO_INTAKE = 'No such intake, or its secret or signature is missing or incorrect.';
+
+/** Creates the handler. */
+export function createIntakeRoute(options: IntakeRoutesOptions) {
+  return (request: OwnRequest, id: string) => orRefusal('Send the request again.', () => take(options, request, id));
+}
+
+async function take(options: IntakeRoutesOptions, request: OwnRequest, id: string): Promise<Answer> {
+  const intake = options.intakeOf(id);
+  const bytes = await request.body();
+  const client = { address: request.clientAddress, now: options.now() };
+  const verdict = options.guard.judge('intake', client, () => intake !== null && isGenuine(intake, request, bytes));
+  if (verdict.kind === 'limited') return limited(verdict.retryAfterMs, 'secret');
+  if (intake === null || verdict.kind === 'wrong') throw new Refusal(401, NO_INTAKE);
+  if (!options.canRun)
+    throw new Refusal(409, 'This process only serves pages. Send the request to the one that runs `pharos start`.');
+  const { alerts, hasTest } = readAlerts(parsePayload(bytes), intake);
+  const writing = await options.load(intake.page);
+  if (writing === null) throw new Refusal(409, `This intake’s page ${intake.page} doesn’t exist.`);
+  const { database, newSuffix, now, clientOf } = options;
+  const author: Author = {
+    actor: `intake:${id}`,
+    client: clientOf(request.clientAddress),
+    now: now(),
+    page: authorPage(writing.page),
+    request: null,
+  };
+  const taken = await database.transaction(async (tx) => {
+    const all: Taken[] = [];
+    for (const alert of alerts) all.push(await takeAlert(tx, alert, { intake, writing, author, newSuffix }));
+    if (hasTest) await insertAudit(tx, testEntry(author));
+    return all;
+  });
+  for (const { unknownComponent } of taken) if (unknownComponent !== null) options.onUnknown(id, unknownComponent);
+  if (taken.some(({ did }) => did !== 'known' && did !== 'late')) await options.publish();
+  return json(200, {
+    ...(hasTest ? { message: TEST_RECEIVED } : {}),
+    alerts: taken.map(({ key, did, unknownComponent }) => ({
+      key,
+      did,
+      ...(unknownComponent === null ? {} : { unknown_component: unknownComponent }),
+    })),
+  });
+}
+
+/** Only operators see tests, on their page and in `pharos audit`. */
+function testEntry({ actor, client, now, page }: Author): AuditEntry {
+  return { at: now, actor, action: 'intake-test', subject: page.slug, client, run: null, outcome: TEST_RECEIVED };
+}
+
+/** Compares with every secret, so that the time taken reveals nothing. */
+function isGenuine({ header, secrets, signature }: IntakeConfig, { headers }: OwnRequest, bytes: Buffer): boolean {
+  const given = headers[(signature?.header ?? header).toLowerCase()];
+  if (typeof given !== 'string') return false;
+  const claims =
+    signature === null ? [given.replace(/^Bearer /i, '')] : given.split(',').map((part) => part.trim().toLowerCase());
+  const expected = secrets.map((secret) => {
+    if (signature === null) return secret;
+    const digits = createHmac('sha256', secret.reveal()).update(bytes).digest('hex');
+    return { reveal: () => `${signature.prefix}${digits}`.toLowerCase() };
+  });
+  return claims.flatMap((claim) => expected.map((one) => isSame(claim, one))).includes(true);
+}
+
+function parsePayload(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    throw new Refusal(400, 'The body is not JSON.');
+  }
 }

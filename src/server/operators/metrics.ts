@@ -44,18 +44,12 @@ export function createMetrics(version: string) {
   // These are gauges whose names end like those of counters.
   for (const sum of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`pharos_nodejs_active_${sum}_total`);
-  const registers = [registry];
-  const build = new Gauge({
-    name: 'pharos_build_info',
-    help: 'Always 1; the version is a label.',
-    labelNames: ['version'],
-    registers,
-  });
-  build.set({ version }, 1);
+  const make = createMakers([registry]);
+  make.gauge('pharos_build_info', 'Always 1; the version is a label.', ['version']).set({ version }, 1);
   const requests = createRequestTimes();
   registry.registerMetric(requests.metric);
-  const counts = createCounts(registers);
-  const setGauges = createGauges(registers);
+  const counts = createCounts(make);
+  const setGauges = createGauges(make);
   return {
     ...counts,
     requestAnswered: requests.count,
@@ -68,17 +62,21 @@ export function createMetrics(version: string) {
   };
 }
 
+type Makers = ReturnType<typeof createMakers>;
+
+function createMakers(registers: Registry[]) {
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) => new Gauge({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers }),
+  };
+}
+
 /** Counters, incremented as things happen. */
-function createCounts(registers: Registry[]) {
-  const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
-    new Counter({ name, help, labelNames, registers });
+function createCounts({ counter, gauge, histogram }: Makers) {
   const runs = counter('pharos_runs_total', 'Finished runs, by trigger and result.', ['trigger', 'result']);
-  const runSeconds = new Histogram({
-    name: 'pharos_run_seconds',
-    help: 'Duration of runs.',
-    buckets: [0.05, 0.25, 1, 5, 30, 120],
-    registers,
-  });
+  const runSeconds = histogram('pharos_run_seconds', 'Duration of runs.', [0.05, 0.25, 1, 5, 30, 120]);
   const passes = counter('pharos_upstream_passes_total', 'Syncs of an upstream, by result.', ['upstream', 'result']);
   const asked = counter('pharos_upstream_requests_total', 'Requests sent to an upstream.', ['upstream']);
   const dropped = counter('pharos_upstream_items_dropped_total', 'Unreadable items of an upstream.', ['upstream']);
@@ -91,12 +89,8 @@ function createCounts(registers: Registry[]) {
     'Messages to subscribers (email) and channels, by result of each attempt.',
     ['channel', 'result'],
   );
-  const targetCurrent = new Gauge({
-    name: 'pharos_target_current',
-    help: '1: the target is up to date; 0: the last attempt failed.',
-    labelNames: ['target'],
-    registers,
-  });
+  const isCurrent = '1: the target is up to date; 0: the last attempt failed.';
+  const targetCurrent = gauge('pharos_target_current', isCurrent, ['target']);
   const targetFiles = counter('pharos_target_files_total', 'Files written to a target and removed from it.', [
     'target',
     'change',
@@ -127,9 +121,7 @@ function createCounts(registers: Registry[]) {
 }
 
 /** Gauges. A value that no longer exists disappears from the text. */
-function createGauges(registers: Registry[]): (gauges: Gauges) => void {
-  const make = (name: string, help: string, labelNames: string[] = []): Gauge =>
-    new Gauge({ name, help, labelNames, registers });
+function createGauges({ gauge: make }: Makers): (gauges: Gauges) => void {
   const age = make('pharos_upstream_age_seconds', 'Seconds since the last good answer; absent if there was none.', [
     'upstream',
   ]);

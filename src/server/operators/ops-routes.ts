@@ -19,8 +19,14 @@ import {
   whole,
 } from '../answer.ts';
 import { compressed } from '../send.ts';
-import type { Operator, Verdict } from './operator.ts';
-import { isOwnForm, type OperatorSession, type OperatorSessionService, type PresentedCookie } from './ops-session.ts';
+import {
+  isOwnForm,
+  type Operator,
+  type OperatorSession,
+  type OperatorSessionService,
+  type PresentedCookie,
+  type Verdict,
+} from './operator.ts';
 import type { WriteForms } from './write-routes.ts';
 
 interface OpsRoutesOptions {

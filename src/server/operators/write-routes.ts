@@ -3,9 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { newToken, type RandomBytes } from '../../access/digest.ts';
 import type { IncidentTemplate } from '../../config/schema.ts';
-import { formParts, openStories } from '../../incidents/form-view.ts';
+import { FORM_KINDS, type FormKind, formParts, openStories, readPost } from '../../incidents/form.ts';
 import { Refusal } from '../../incidents/requests.ts';
-import { FORM_KINDS, type FormKind, readPost } from '../../incidents/write-form.ts';
 import {
   type Author,
   authorPage,
@@ -14,17 +13,18 @@ import {
   freshId,
   removePost,
   revealPost,
+  type WritingPage,
+  type WritingPageInit,
+  type WrittenStory,
   writeOnce,
-} from '../../incidents/writer.ts';
-import type { WritingPage, WritingPageInit, WrittenStory } from '../../incidents/writing-page.ts';
+} from '../../incidents/writing-page.ts';
 import type { PageKey } from '../../model/slugs.ts';
 import type { Fault } from '../../schema/issue-words.ts';
-import type { ApiScope } from '../../store/written/tokens.ts';
+import type { ApiScope } from '../../store/written.ts';
 import { type OpsWriteView, opsWriteView } from '../../views/operators/ops-write.ts';
 import { type StatusPageView, statusPageView } from '../../views/page/status-page.ts';
 import type { ApiRoutesOptions } from './api-routes.ts';
-import type { Operator } from './operator.ts';
-import type { OperatorSession } from './ops-session.ts';
+import type { Operator, OperatorSession } from './operator.ts';
 
 interface WriteFormsOptions
   extends Pick<ApiRoutesOptions, 'database' | 'newSuffix' | 'now' | 'clientOf' | 'canRun' | 'templatesOf' | 'publish'> {

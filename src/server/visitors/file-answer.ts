@@ -12,13 +12,10 @@ import {
   INERT_CSP,
   PUBLIC_CACHE,
 } from '../../publish/releases/manifest.ts';
-import type { RequestHead } from '../answer.ts';
+import type { Answer, RequestHead } from '../answer.ts';
 import { negotiate, type OpenRelease } from './release-reader.ts';
 
-export interface FileAnswer {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  /** Null: the answer has no body. */
+export interface FileAnswer extends Answer {
   readonly body: Buffer | null;
 }
 

@@ -9,7 +9,7 @@ import { issueWords, listFaults } from '../../schema/issue-words.ts';
 import type { Reader } from '../../store/database.ts';
 import { readChecks, runningPlaces } from '../../store/nodes/checks.ts';
 import type { FailedQuestion } from '../../store/upstream-control.ts';
-import { readWritten } from '../../store/written/posts.ts';
+import { readWritten } from '../../store/written.ts';
 import { type Answer, type Asking, type LearnedPages, PRIORITIES, type Pull, type Question } from '../connector.ts';
 import type { HttpAnswer } from '../http/http.ts';
 import { ownWords, requestPlace, shapeError } from '../http/http-faults.ts';

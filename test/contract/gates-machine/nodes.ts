@@ -17,7 +17,7 @@ import { createApiAccess } from '../../../src/server/operators/operator.ts';
 import { createOidcRoutes } from '../../../src/server/own-routes.ts';
 import { createBadgeService } from '../../../src/server/visitors/badge-service.ts';
 import { createReleaseReader } from '../../../src/server/visitors/release-reader.ts';
-import { createApiTokens } from '../../../src/store/written/tokens.ts';
+import { createApiTokens } from '../../../src/store/written.ts';
 import { OFFICE_ADDRESS } from './world.ts';
 
 export interface Answer {
@@ -87,7 +87,7 @@ export async function startNode(name: string, config: Config, role: 'publishes' 
     sources: pharos.serving.keeper.sources,
     access: pharos.serving.access,
     own: createOwn(pharos),
-    subscriptions: pharos.telling.notices.subscriptions,
+    subscriptions: pharos.telling.subscriptions,
     badges: createBadgeService(),
     ensure: pharos.serving.taking?.ensure,
     locale: () => 'en',
@@ -108,7 +108,7 @@ export async function startNode(name: string, config: Config, role: 'publishes' 
     pharos.publishing.targets.open();
     updatesDue = updates + 1;
     // Subscribers are told by one node.
-    pharos.telling.notices.open();
+    pharos.telling.open();
   }
   return {
     name,

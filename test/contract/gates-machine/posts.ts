@@ -11,8 +11,7 @@ import type { PageKey } from '../../../src/model/slugs.ts';
 import { addSubscriber, createAddressSeal, linkToken, newSubscriberId } from '../../../src/notify/subscribers.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../../src/server/operators/operator.ts';
 import { adoptPage, readPages } from '../../../src/store/pages.ts';
-import { readWritten } from '../../../src/store/written/posts.ts';
-import { createApiTokens } from '../../../src/store/written/tokens.ts';
+import { createApiTokens, readWritten } from '../../../src/store/written.ts';
 import { projectWritten } from '../../../src/sync/connectors/markdown/written.ts';
 import { newWord, type Site } from './machine.ts';
 import { baseOf, freePages, isOpenTo, type Reader, type Seen } from './world.ts';
@@ -234,7 +233,16 @@ export async function giveOut(
     const seal = createAddressSeal(base.key, systemRandom);
     const id = newSubscriberId(systemRandom);
     await base.database.transaction((tx) =>
-      addSubscriber(tx, seal, { id, page: key, address: email, state: 'active', components: [], gate: '', now: now() }),
+      addSubscriber(tx, seal, {
+        id,
+        page: key,
+        address: email,
+        state: 'active',
+        components: [],
+        locale: '',
+        gate: '',
+        now: now(),
+      }),
     );
     const [confirm, manage] = [linkToken(base.key, 'confirm', id), linkToken(base.key, 'manage', id)];
     posts.subscriptions.push({ ...of, email, confirm, manage });

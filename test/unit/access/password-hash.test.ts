@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/access/digest.ts';
-import { DECOY_HASH, hashPassword, verifyPassword } from '../../../src/access/gate/stored-gate.ts';
+import { DECOY_HASH, hashPassword, verifyPassword } from '../../../src/access/gate/password-hash.ts';
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/;
 

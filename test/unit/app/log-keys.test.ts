@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { siteLogKeys } from '../../../src/app/transparency/log-keys.ts';
+import { siteLogKeys } from '../../../src/app/transparency.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { Secret } from '../../../src/schema/secret.ts';
 import type { Database } from '../../../src/store/database.ts';

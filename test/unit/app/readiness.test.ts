@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { staleness, unreadiness } from '../../../src/app/serving/readiness.ts';
+import { staleness, unreadiness } from '../../../src/app/serving/listen.ts';
 import { type EpochMs, MINUTE_MS, SECOND_MS, toEpochMs } from '../../../src/model/time.ts';
 import type { SiteState } from '../../../src/publish/definitions/site-state.ts';
 

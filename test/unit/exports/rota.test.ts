@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onCall } from '../../../src/exports/event-queue.ts';
+import { onCall } from '../../../src/exports/deliver.ts';
 import { RotaSchema } from '../../../src/exports/options.ts';
 import { HOUR_MS, toEpochMs } from '../../../src/model/time.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Call } from '../../../src/incidents/operation.ts';
 import { matchOperation } from '../../../src/incidents/operations.ts';
-import { authorPage } from '../../../src/incidents/writer.ts';
-import { loadWritingPage } from '../../../src/incidents/writing-page.ts';
+import { authorPage, loadWritingPage } from '../../../src/incidents/writing-page.ts';
 import { createSiteMemory } from '../../../src/publish/definitions/site-memory.ts';
 import { closeSmallSites, createSmallSite } from '../../helpers/small-site.ts';
 

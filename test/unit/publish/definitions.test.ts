@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config/load.ts';
-import type { ComponentDefinition, MonitorObservation, PageDefinition } from '../../../src/model/observation.ts';
-import { toMonitorId } from '../../../src/model/observation.ts';
+import {
+  type ComponentDefinition,
+  type MonitorObservation,
+  type PageDefinition,
+  toMonitorId,
+} from '../../../src/model/observation.ts';
 import { type PageKey, toPageKey } from '../../../src/model/slugs.ts';
 import { toEpochMs } from '../../../src/model/time.ts';
 import { type ResolvedPage, resolvePages } from '../../../src/publish/definitions/definitions.ts';
 import { iconKey, refusedIcons, withIcon } from '../../../src/publish/definitions/site-state.ts';
-import type { PlacedComponent } from '../../../src/store/written/components.ts';
+import type { PlacedComponent } from '../../../src/store/written.ts';
 import { CONNECTORS } from '../../../src/sync/connectors/index.ts';
 import { inPageOrder } from '../../../src/views/model/sections.ts';
 
