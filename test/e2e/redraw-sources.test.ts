@@ -37,25 +37,21 @@ async function publish(before: RedrawnFiles | null): Promise<RedrawnFiles> {
 /** The text of a source, what becomes of it, and a file that then has other bytes; null: none has. */
 type Edit = readonly [path: string, from: string | RegExp, to: string, shownIn: string | null];
 
-/** What is edited at once. That each source alone is part of the program's version is shown where that is made. */
-const STEPS: readonly (readonly Edit[])[] = [
-  [
-    ['src/publish/files/feed-text.ts', "generator: 'Pharos'", "generator: 'Pharos!'", 'feed.atom'],
-    ['src/looks/states.ts', '0x1f7a49', '0x1f7a4a', 'index.html'],
-    ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
-    ['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js'],
-    ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json'],
-  ],
-  [
-    ['src/views/words/en.json', '"subscribe": "Subscribe"', '"subscribe": "Subscribe!"', 'index.html'],
-    ['src/components/rows/ComponentRow.astro', '</style>', '.row .edited {\n  color: red;\n}\n</style>', 'index.html'],
-    ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
-  ],
-  [['src/model/time.ts', /$/, '\n// edited\n', null]],
+/** What shows in some file. That each source alone is part of the program's version is shown where that is made. */
+const SHOWN: readonly Edit[] = [
+  ['src/publish/files/feed-text.ts', "generator: 'Pharos'", "generator: 'Pharos!'", 'feed.atom'],
+  ['src/looks/states.ts', '0x1f7a49', '0x1f7a4a', 'index.html'],
+  ['src/model/uptime.ts', /FORMULA_VERSION = \d+/, 'FORMULA_VERSION = 99', 'api/uptime.json'],
+  ['public/embed-resize.js', /$/, '\n// edited\n', '_site/embed-resize.js'],
+  ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"', 'build.json'],
+  ['src/views/words/en.json', '"subscribe": "Subscribe"', '"subscribe": "Subscribe!"', 'index.html'],
+  ['src/components/rows/ComponentRow.astro', '</style>', '.row .edited {\n  color: red;\n}\n</style>', 'index.html'],
+  ['src/layouts/enhance.ts', /$/, '\ndocument.body.dataset.edited = "1";\n', 'index.html'],
 ];
+const UNSEEN: Edit = ['src/model/time.ts', /$/, '\n// edited\n', null];
 
-/** At a larger scale each of them alone. */
-const EDITS = SCALE > 1 ? STEPS.flat().map((edit) => [edit]) : STEPS;
+/** What is edited at once: at a smaller scale than 1 all that shows, since the pages are compiled for each step. */
+const STEPS: readonly (readonly Edit[])[] = [...(SCALE < 1 ? [SHOWN] : SHOWN.map((edit) => [edit])), [UNSEEN]];
 
 /** As many more by chance as the scale asks for; nothing that is drawn shows them. */
 function editsByChance(): readonly (readonly Edit[])[] {
@@ -74,7 +70,7 @@ describe('a change of any one source', () => {
       let before = await publish(null);
       expect(before.written.length).toBeGreaterThan(120);
       expect(builds()).toHaveLength(1);
-      for (const edits of [...EDITS, ...editsByChance()]) {
+      for (const edits of [...STEPS, ...editsByChance()]) {
         for (const [path, from, to] of edits) {
           const file = join(copy, path);
           const text = readFileSync(file, 'utf8');
