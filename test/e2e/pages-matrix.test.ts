@@ -7,6 +7,7 @@ import { loadRenderer } from '../../src/publish/draw/renderer.ts';
 import { launchBrowser } from '../helpers/browser.ts';
 import { type PageServer, servePages } from '../helpers/every-page.ts';
 import {
+  AXE_SCRIPT,
   axeFaultsOf,
   brokenWordsOf,
   contrast,
@@ -59,6 +60,7 @@ const BADGE = '<svg xmlns="http://www.w3.org/2000/svg" width="160" height="20"><
 
 async function contextFor(mode: Mode): Promise<BrowserContext> {
   const context = await browser.newContext({ ...OPTIONS[mode], reducedMotion: 'reduce', bypassCSP: true });
+  if (mode in AXE_RULES) await context.addInitScript(AXE_SCRIPT);
   await context.clock.setFixedTime(AS_OF);
   await context.route(/\/badges\/.*\.svg/, (route) => route.fulfill({ contentType: 'image/svg+xml', body: BADGE }));
   return context;
