@@ -3,20 +3,11 @@
 import { flattened } from './lettering/text.ts';
 import type { BadgeStyle } from './names.ts';
 
-interface Form {
-  readonly height: number;
-  /** How far a corner reaches along the edge. */
-  readonly radius: number;
-  /** Between text and the outer edge, and between text and the seam. */
-  readonly outside: number;
-  readonly inside: number;
-  /** Added between letters. */
-  readonly tracking: number;
-  /** Capitals, the message in bold. */
-  readonly isLoud: boolean;
-  /** Text elements instead of outlines. */
-  readonly isText: boolean;
-}
+/**
+ * `radius`: how far a corner reaches along the edge. `outside` and `inside`: between text and the outer edge, and between text and the
+ * seam. `tracking`: added between letters. `isLoud`: capitals, the message in bold. `isText`: text elements instead of outlines.
+ */
+type Form = Readonly<typeof flat>;
 
 type Ends = ReturnType<typeof withEnds>;
 
@@ -83,7 +74,7 @@ function shape(form: Form) {
   };
 }
 
-const flat: Form = { height: 200, radius: 30, outside: 60, inside: 50, tracking: 0, isLoud: false, isText: false };
+const flat = { height: 200, radius: 30, outside: 60, inside: 50, tracking: 0, isLoud: false, isText: false };
 const square: Form = { ...flat, radius: 0 };
 const pill: Form = { ...flat, radius: 100, outside: 90, inside: 60 };
 const tall: Form = { ...flat, height: 280, radius: 40, outside: 110, inside: 100, tracking: 8, isLoud: true };

@@ -17,10 +17,7 @@ export const ACCENT: Colour = { light: 0x1d5fae, dark: 0x8dbaf3 };
 export type Rgb = number;
 
 /** One colour in the light theme and in the dark one. */
-export interface Colour {
-  readonly light: Rgb;
-  readonly dark: Rgb;
-}
+export type Colour = Readonly<Record<'light' | 'dark', Rgb>>;
 
 export const colour = (light: Rgb, dark: Rgb): Colour => ({ light, dark });
 

@@ -10,14 +10,8 @@ import { LOOKS, type StateShape } from './states.ts';
 export const SHAPE_SIZE = 20;
 
 /** Attributes with a space before each, so that a badge can add a class for dark grounds. */
-interface ShapePaint {
-  /** `fill` of the shape. */
-  readonly fill: string;
-  /** `stroke` in the same colour. */
-  readonly stroke: string;
-  /** `stroke` of its sign. */
-  readonly ink: string;
-}
+/** `fill` and `stroke` of the shape, in the same colour; `ink`: `stroke` of its sign. */
+type ShapePaint = Readonly<Record<'fill' | 'stroke' | 'ink', string>>;
 
 /** The shape as an SVG group in a square of `SHAPE_SIZE`, its edge half a stroke wider than its outline. */
 export function filledShape({ outline, sign }: StateShape, { fill, stroke, ink }: ShapePaint): string {

@@ -16,15 +16,12 @@ export interface Request {
   readonly now: EpochMs;
 }
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+export type Reply = ReturnType<typeof json>;
 
 /** A reply in JSON. */
-export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+export function json(status: number, value: unknown, own: Readonly<Record<string, string>> = {}) {
+  const headers: Readonly<Record<string, string>> = { 'content-type': 'application/json', ...own };
+  return { status, headers, body: JSON.stringify(value) };
 }
 
 /** The token of `Authorization: Bearer …`; null without one. */

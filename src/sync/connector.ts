@@ -182,10 +182,7 @@ export interface ChannelResource extends NotificationChannel {
   readonly settings: Readonly<Record<string, unknown>> | null;
 }
 
-export interface Limits {
-  readonly perMinute: number | null;
-  readonly perHour: number | null;
-}
+export type Limits = Readonly<Record<'perMinute' | 'perHour', number | null>>;
 
 export const NO_LIMITS: Limits = { perMinute: null, perHour: null };
 

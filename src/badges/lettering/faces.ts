@@ -15,10 +15,7 @@ const SUBSETS = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vie
 const INTER_WEIGHTS = [500, 600, 700] as const;
 
 /** Fonts for a text, and the list of families to set it in. */
-export interface Faces {
-  readonly fonts: readonly Font[];
-  readonly families: string;
-}
+export type Faces = Readonly<Awaited<ReturnType<typeof facesFor>>>;
 
 export type BoxStyle = Readonly<Record<string, string | number>>;
 
@@ -111,7 +108,7 @@ function isInRange(range: string, codePoint: number): boolean {
 }
 
 /** What `text` needs. @param locale  Chinese characters look as in its language, where both fonts have them */
-export async function facesFor(text: string, locale: string): Promise<Faces> {
+export async function facesFor(text: string, locale: string) {
   const latin = await inter();
   const others: Font[] = [];
   for (const { letters, load } of SCRIPTS) if (letters.test(text)) others.push(await load());

@@ -9,22 +9,13 @@ import { createMemo, type Memo } from '../memo.ts';
 import { flattened } from './text.ts';
 
 /** A typeface as arrays: a letter is looked up by its character code and costs no allocation. */
-interface Face {
-  /** By character code; 0: not covered. */
-  readonly advances: Int16Array;
-  /** The outline from the pen on the baseline to the pen after it. */
-  readonly glyphs: ReadonlyMap<number, string>;
-  /** Change of the advance between two ASCII characters, at `left * 128 + right`. */
-  readonly kerning: Int8Array;
-}
+type Face = Readonly<ReturnType<typeof unpack>>;
 
-/** A text as outlines: path data relative to the pen, and how far it takes the pen. */
-interface Outline {
-  readonly path: string;
-  readonly width: number;
-  /** Whether all of it is printable ASCII that needs no escaping: then it may stand in any document as it is. */
-  readonly isPlain: boolean;
-}
+/**
+ * A text as outlines: path data relative to the pen, and how far it takes the pen. `isPlain`: all of it is printable ASCII that
+ * needs no escaping, so it may stand in any document as it is.
+ */
+type Outline = Readonly<ReturnType<typeof joinLetters>>;
 
 /** A typeface as it is set in: with so much between its letters. What is kept of it is filled as it is needed. */
 interface Setting {
@@ -109,7 +100,11 @@ function isOfUnit(text: string, index: number): boolean {
 
 const WORD = /\w/;
 
-function unpack({ outlines: rows, kerning }: { outlines: readonly string[]; kerning: string }): Face {
+/**
+ * `advances` are by character code; 0: not covered. `glyphs`: the outline from the pen on the baseline to the pen after it. `kerning`:
+ * change of the advance between two ASCII characters, at `left * 128 + right`.
+ */
+function unpack({ outlines: rows, kerning }: { outlines: readonly string[]; kerning: string }) {
   const lastKey = rows.at(-1)?.split(' ', 1)[0] ?? '0';
   const advances = new Int16Array(Number.parseInt(lastKey, 36) + 1);
   const glyphs = new Map<number, string>();
@@ -224,7 +219,7 @@ function fourLetters(setting: Setting, first: number, second: number): Outline {
 }
 
 /** @param codes  of ASCII letters; 0: none, behind the end of a text */
-function joinLetters({ face, tracking }: Setting, codes: readonly number[], isLed: boolean): Outline {
+function joinLetters({ face, tracking }: Setting, codes: readonly number[], isLed: boolean) {
   let path = isLed ? moveText(tracking) : '';
   let width = isLed ? tracking : 0;
   let isPlain = true;
@@ -242,7 +237,7 @@ function joinLetters({ face, tracking }: Setting, codes: readonly number[], isLe
 }
 
 const MARKUP = '&<>"\'';
-const NOT_COVERED: Outline = { path: '', width: -1, isPlain: false };
+const NOT_COVERED = { path: '', width: -1, isPlain: false };
 
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;

@@ -99,10 +99,7 @@ function findTrouble(element: HTMLElement, step: number): [HTMLElement, number] 
   }
 }
 
-interface Place {
-  readonly column: number;
-  readonly row: number;
-}
+type Place = Readonly<Record<'column' | 'row', number>>;
 
 /** The box of a day in the window. */
 function dayBox(element: HTMLElement, index: number): DOMRect {

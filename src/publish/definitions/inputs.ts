@@ -58,7 +58,4 @@ export interface DefinitionInputs {
   readonly witnesses?: string | undefined;
 }
 
-export interface DefinitionProblem {
-  readonly slug: string;
-  readonly message: string;
-}
+export type DefinitionProblem = Readonly<Record<'slug' | 'message', string>>;

@@ -5,9 +5,8 @@
 
 import { badgeInputs } from '../../badges/files.ts';
 import { BADGE_KINDS, type BadgeKind, isCard, PART_KINDS } from '../../badges/kinds.ts';
-import type { NamedBadge } from '../../badges/named.ts';
 import { BADGE_FORMATS, badgeFileName } from '../../badges/names.ts';
-import { type BadgeOptions, mergeBadgeOptions } from '../../badges/options.ts';
+import { mergeBadgeOptions } from '../../badges/options.ts';
 import type { PageModel } from '../../model/index.ts';
 import { type BadgeSubject, type BadgeSubjects, badgeSubjects } from '../../views/badges/badge-subjects.ts';
 import { BADGES_PATH, componentPath, groupPath } from '../../views/text/addresses.ts';
@@ -16,12 +15,8 @@ import type { BadgeData } from '../releases/release-data.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { KINDS } from './kinds.ts';
 
-/** Options for the badges of a page. */
-export interface PageBadges {
-  readonly options: BadgeOptions;
-  /** The operator's custom badges, in addition to the standard ones. */
-  readonly named: readonly NamedBadge[];
-}
+/** Options for the badges of a page, and the operator's custom badges, in addition to the standard ones. */
+export type PageBadges = Pick<BadgeData, 'options' | 'named'>;
 
 /** The options of a page's badges, from its settings and the configuration. */
 export function pageBadges({ config, settings }: ResolvedPage): PageBadges {

@@ -55,16 +55,13 @@ export function poolFolder(folders: ReleaseFolders, slug: string): string {
 export const NEXT_FOLDER = 'next';
 
 /** What a page's link tells: which release is served, and whether it is public. */
-export interface ServedRelease {
-  readonly number: number;
-  readonly isPublic: boolean;
-}
+export type ServedRelease = Readonly<NonNullable<ReturnType<typeof servedRelease>>>;
 
 /**
  * Reads the served release from the link itself; null: none. Both sides have a link only while a page becomes public; when it
  * becomes private, the public link is removed first.
  */
-export function servedRelease(folders: ReleaseFolders, slug: string): ServedRelease | null {
+export function servedRelease(folders: ReleaseFolders, slug: string) {
   for (const { place, isPublic } of listLinks(folders, slug)) {
     try {
       const number = numberIn(readlinkSync(place));

@@ -24,10 +24,7 @@ export const ARRIVAL_MS = 15 * SECOND_MS;
 type Window = Readonly<ReturnType<typeof quotaWindows>[number]>;
 
 /** What list calls need of the quota. */
-export interface Demand {
-  readonly listCallsPerPass: number;
-  readonly intervalMs: number;
-}
+export type Demand = Readonly<Record<'listCallsPerPass' | 'intervalMs', number>>;
 
 /** Retries and a second look at a list need some room; the share of the hour kept for them. */
 const HEADROOM_RATIO = 0.01;
@@ -111,10 +108,7 @@ const EVEN_STEPS_S = [
 const DETAIL_AGE_MS_MAX = DAY_MS;
 
 /** The size of a pass over an upstream. */
-export interface PassSize {
-  readonly listCallsPerPass: number;
-  readonly monitorsTotal: number;
-}
+export type PassSize = Readonly<Record<'listCallsPerPass' | 'monitorsTotal', number>>;
 
 /** Whether the quota is enough for all lists, and for the details of all monitors. */
 export function hasRoom(limits: Limits, { intervalMs, ...size }: PassSize & { readonly intervalMs: number }): boolean {

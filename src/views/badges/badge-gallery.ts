@@ -8,10 +8,7 @@ import { absoluteUrl, BADGES_PATH, componentPath, EMBED_PATH, groupPath } from '
 import { badgeSnippets } from './snippets.ts';
 
 /** A name as in addresses, and in the words of the page. */
-export interface NamedChoice {
-  readonly name: string;
-  readonly text: string;
-}
+export type NamedChoice = Readonly<Record<'name' | 'text', string>>;
 
 /** A badge below a page, by its address without the ending, with what it is of, and texts to copy it. */
 export function badgeCopy(

@@ -127,7 +127,6 @@ export function componentView(
     follow: fillPieces(words.follow, { name: named }),
     // Of its description, where that is not the page's.
     descriptionLang: textIn(model.settings, component.description ?? '').lang,
-    group: model.groups.find((one) => one.id === definition.groupId)?.name ?? null,
     description: component.description,
     target: component.target === null ? null : fill(words.target, { target: component.target }),
     state,

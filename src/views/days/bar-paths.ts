@@ -45,14 +45,8 @@ function linesOf(letters: string): readonly BarPath[] {
   return [...byLetter].map(([letter, d]) => ({ letter, d }));
 }
 
-interface LetterRun {
-  readonly letter: string;
-  readonly from: number;
-  readonly length: number;
-}
-
-function letterRuns(letters: string): LetterRun[] {
-  const runs: LetterRun[] = [];
+function letterRuns(letters: string) {
+  const runs: { letter: string; from: number; length: number }[] = [];
   for (let from = 0; from < letters.length; ) {
     const letter = letters[from] ?? NO_DATA;
     let to = from + 1;

@@ -28,10 +28,7 @@ import { statusWord } from '../words/state-words.ts';
 export type FeedInputs = ReturnType<PageFeeds['of']>;
 type FeedPage = FeedInputs['page'];
 
-/** An incident or a maintenance, and the names of the components it is about. */
-interface FeedStory extends Story {
-  readonly components: readonly string[];
-}
+type FeedStory = FeedInputs['stories'][number];
 
 /** What the feeds of one page are made from. */
 export type PageFeeds = ReturnType<typeof feedInputs>;
@@ -53,7 +50,8 @@ export function feedInputs(model: PageModel) {
     isHistory,
     /** When the page was first defined; null where there is a story. */
     emptySince: told.length === 0 ? model.knownSince : null,
-    stories: told.map((story): FeedStory => ({ ...story, components: affectedNames(model, story.event) })),
+    /** Each with the names of the components it is about. */
+    stories: told.map((story) => ({ ...story, components: affectedNames(model, story.event) })),
   });
   return {
     /** That of the whole page, or of one component when it is named. */

@@ -34,8 +34,6 @@ export function historyView(model: HistoryPage, month: string | null) {
       section: 'history',
     }),
     heading,
-    // `2026-11`
-    month: shown,
     // Newest first; days without events are left out.
     days,
     filter: buildFilter(context, days),

@@ -11,10 +11,10 @@ import {
 import { monthOf } from '../days/months.ts';
 import type { PageAge, PageFrame, Settled } from '../frame/page-frame.ts';
 import { buildShell, createContext, linkTo, type ViewContext } from '../frame/shell.ts';
-import { componentPath, HISTORY_PATH, historyPath, incidentPath, maintenancePath } from '../text/addresses.ts';
+import { componentPath, historyPath, incidentPath, maintenancePath } from '../text/addresses.ts';
 import { ruleText } from '../text/format.ts';
 import { stateWord, statusWord } from '../words/state-words.ts';
-import { afterText, incidentEvent, isOpen as isStillOpen, maintenanceEvent } from './events.ts';
+import { afterText, type EventView, incidentEvent, isOpen as isStillOpen, maintenanceEvent } from './events.ts';
 
 const USUAL: readonly IncidentStatus[] = ['investigating', 'identified', 'monitoring', 'resolved'];
 
@@ -48,22 +48,37 @@ export function incidentView(model: PageFrame & (PageAge | Settled), incident: P
   const context = createContext(model, '../../');
   const event = incidentEvent(context, incident, { hasYear: true });
   const isOpen = isStillOpen(incident);
-  const month = monthOf(incident.startedAt, model.settings.timezone);
   return {
-    shell: buildShell(context, {
-      title: incident.title,
-      description: [event.statusWord, event.affects].filter(Boolean).join('. '),
+    ...storyView(context, event, {
       path: incidentPath(incident.slug),
-      section: 'history',
-      present: isOpen && model.staleAfter !== null ? { ...model, state: stateOf(incident), since: null } : null,
+      from: incident.startedAt,
+      state: isOpen ? stateOf(incident) : null,
     }),
-    event,
     isOpen,
     phases: listPhases(context, incident, isOpen),
     affected: listAffected(context, incident),
+  };
+}
+
+/** What both kinds of pages have. `state`: what it means for the present; null: it is over. */
+function storyView(
+  context: ViewContext<PageFrame & (PageAge | Settled)>,
+  event: EventView,
+  { path, from, state }: { readonly path: string; readonly from: EpochMs; readonly state: State | null },
+) {
+  const { model, format, base } = context;
+  const month = monthOf(from, model.settings.timezone);
+  return {
+    shell: buildShell(context, {
+      title: event.title,
+      description: [event.statusWord, event.affects].filter(Boolean).join('. '),
+      path,
+      section: 'history',
+      present: state === null || model.staleAfter === null ? null : { ...model, state, since: null },
+    }),
+    event,
     // The month of the history it is listed in.
-    month: { href: context.base + historyPath(month), text: context.format.month(month) },
-    historyHref: context.base + HISTORY_PATH,
+    month: { href: base + historyPath(month), text: format.month(month) },
   };
 }
 
@@ -92,27 +107,19 @@ function listAffected({ model, words, base }: ViewContext<PageFrame>, incident: 
 /** One maintenance: when, what of, what is said of it. @param model  settled once the maintenance is over; before that its page follows the clock */
 export function maintenanceView(model: PageFrame & (PageAge | Settled), maintenance: PageMaintenance) {
   const context = createContext(model, '../../');
-  const { format, base } = context;
+  const { base } = context;
   const event = maintenanceEvent(context, maintenance, { hasYear: true });
-  const month = monthOf(maintenance.startsAt, model.settings.timezone);
   return {
-    shell: buildShell(context, {
-      title: maintenance.title,
-      description: [event.statusWord, event.affects].filter(Boolean).join('. '),
+    ...storyView(context, event, {
       path: maintenancePath(maintenance.slug),
-      section: 'history',
-      present:
-        maintenance.status === 'completed' || model.staleAfter === null
-          ? null
-          : { ...model, state: 'maintenance', since: null },
+      from: maintenance.startsAt,
+      state: maintenance.status === 'completed' ? null : 'maintenance',
     }),
-    event,
     // How it comes back, in words; null: it does not.
     repeats: maintenance.repeats === null ? null : ruleText(maintenance.repeats, context.locale),
     affected: model.components
       .filter((one) => maintenance.componentIds.includes(one.definition.id))
       .map((one) => linkTo(one, base + componentPath(one.definition.id))),
-    month: { href: base + historyPath(month), text: format.month(month) },
     calendarHref: `${base}maintenance.ics`,
   };
 }

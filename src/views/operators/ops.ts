@@ -9,11 +9,7 @@ import type { CircuitFacts, OpsFacts, OpsPageFacts, RunFacts, UpstreamFacts } fr
 
 const RUNS_SHOWN = 20;
 
-interface Words {
-  readonly now: EpochMs;
-  readonly format: Format;
-  readonly moment: (at: EpochMs) => TimeView;
-}
+type Words = Readonly<ReturnType<typeof createWords>>;
 
 /** Newest first. */
 function runRows(runs: readonly RunFacts[], words: Words) {
@@ -61,19 +57,18 @@ function lengthWords(ms: number, format: Format): string {
   return ms < 10_000 ? `${format.number(ms)} ms` : format.duration(ms);
 }
 
-/** Instants as operators read them: to the second today, with the day before that. */
-
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** `13:42:05` today, `Nov 20, 13:42` before, in the zone of the site. */
-function createTimeViews(now: EpochMs, timeZone: string): (at: EpochMs) => TimeView {
+function createWords(now: EpochMs, timeZone: string) {
   const format = formatIn('en', timeZone);
   const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone } as const;
   const clock = clocks.getOrInsertComputed(timeZone, () => new Intl.DateTimeFormat('en', parts));
-  return (at) => {
+  /** An instant as operators read it: `13:42:05` today, `Nov 20, 13:42` before, in the zone of the site. */
+  const moment = (at: EpochMs): TimeView => {
     const earlier = format.plain.timeInYear(at);
     return format.isSameDay(at, now) ? { iso: earlier.iso, text: clock.format(at) } : earlier;
   };
+  return { now, format, moment };
 }
 
 /** What each field says is in the function that makes it. */
@@ -90,9 +85,8 @@ export function opsView(
   init: { readonly formToken: string; readonly notice: string | null; readonly canAct?: boolean },
 ) {
   const { formToken, notice, canAct = true } = init;
-  const format = formatIn('en', facts.timezone);
-  const moment = createTimeViews(facts.now, facts.timezone);
-  const words: Words = { now: facts.now, format, moment };
+  const words = createWords(facts.now, facts.timezone);
+  const { format, moment } = words;
   const count = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
       .map(([name, value]) => `${format.number(value)} ${name}`)

@@ -41,20 +41,10 @@ export function ruleText({ every, interval, weekdays }: Recurrence, locale: stri
 }
 
 /** An instant for `<time>`: what machines read and what people read. */
-export interface TimeView {
-  readonly iso: string;
-  readonly text: string;
-}
+export type TimeView = Readonly<Record<'iso' | 'text', string>>;
 
-/** Ways to write an instant. */
-interface Clock {
-  /** `21 Nov 2026, 09:31` */
-  readonly time: (at: EpochMs) => TimeView;
-  /** `21 Nov, 09:31`, where the year is known. */
-  readonly timeInYear: (at: EpochMs) => TimeView;
-  /** `09:31` */
-  readonly clock: (at: EpochMs) => TimeView;
-}
+/** Ways to write an instant: `21 Nov 2026, 09:31`; `21 Nov, 09:31`, where the year is known; `09:31`. */
+type Clock = Readonly<Record<'time' | 'timeInYear' | 'clock', (at: EpochMs) => TimeView>>;
 
 const known = new Map<string, Format>();
 

@@ -110,14 +110,13 @@ export const written: Pick<Connector<WrittenOptions>, 'kind' | 'limits' | 'pull'
 // elsewhere.
 
 /** A file to put into the folder of posts. */
-export interface NewFile {
-  /** `2026-11-21-api-errors.md`; the caller sees to it that there is none of that name. */
-  readonly name: string;
-  readonly text: string;
-}
+export type NewFile = Readonly<ReturnType<typeof newPostFile>>;
 
-/** A file for a new post, named after its first day and its title. Fields that are undefined are left out. */
-export function newPostFile(post: z.input<typeof PostSchema>, body = ''): NewFile {
+/**
+ * A file for a new post, named after its first day and its title: `2026-11-21-api-errors.md`; the caller sees to it that there is none
+ * of that name. Fields that are undefined are left out.
+ */
+export function newPostFile(post: z.input<typeof PostSchema>, body = '') {
   const at = post.type === 'incident' ? post.started : post.type === 'maintenance' ? post.starts : post.from;
   const given = Object.fromEntries(Object.entries(post).filter(([, value]) => value !== undefined));
   return { name: `${at.slice(0, 10)}-${toSlug(post.title, 60) || post.type}.md`, text: writeText(given, body.trim()) };

@@ -112,12 +112,8 @@ const STEP_MS = 2 * MINUTE_MS;
 const WINDOW_MS = 14 * DAY_MS;
 const PAST_MS = 91 * DAY_MS;
 
-interface Window {
-  readonly start: number;
-  /** The last sample; it holds for one step. */
-  readonly end: number;
-  readonly stepMs: number;
-}
+/** `end`: the last sample; it holds for one step. */
+type Window = Readonly<Record<'start' | 'end' | 'stepMs', number>>;
 
 /** Windows that meet each other: the one that ends now, the day before it, and older ones, the newest first. */
 function pastWindows(now: EpochMs) {

@@ -216,16 +216,12 @@ export function withoutWellness(monitors: readonly MonitorObservation[]): Monito
   return monitors.map((monitor) => (monitor.state === 'operational' ? { ...monitor, state: 'unknown' } : monitor));
 }
 
-interface Comparison {
-  readonly problems: readonly Problem[];
-  readonly isDifferent: boolean;
-  /** The summary knows of trouble, or of monitors, that the list lacks: nothing of the list is taken to be well. */
-  readonly isContradicted: boolean;
-}
+/** `isContradicted`: the summary knows of trouble, or of monitors, that the list lacks: nothing of the list is taken to be well. */
+type Comparison = Readonly<ReturnType<typeof compare>>;
 
 const NO_DIFFERENCE: Comparison = { problems: [], isDifferent: false, isContradicted: false };
 
-function compare({ status }: StatusAnswer, { monitors, count }: MonitorsAnswer): Comparison {
+function compare({ status }: StatusAnswer, { monitors, count }: MonitorsAnswer) {
   const problems: Problem[] = [];
   const differences: Problem[] = [];
   let isContradicted = false;
