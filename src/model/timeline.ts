@@ -175,8 +175,9 @@ export function lastRunFrom(timeline: readonly TimelineSpan[]): EpochMs | null {
 export function fillGaps(timeline: readonly TimelineSpan[]): readonly TimelineSpan[] {
   let before: TimelineSpan | undefined;
   let filled: TimelineSpan[] | null = null;
-  for (const [index, span] of timeline.entries()) {
-    if (span.state === 'unknown') continue;
+  for (let index = 0; index < timeline.length; index += 1) {
+    const span = timeline[index];
+    if (span === undefined || span.state === 'unknown') continue;
     const hasGap = before !== undefined && before.to < span.from;
     if (hasGap && before?.state === span.state && isObserved(before) && isObserved(span)) {
       filled ??= [...timeline];
