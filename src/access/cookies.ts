@@ -27,16 +27,11 @@ function cookieName(role: CookieRole, isSecure: boolean): string {
   return isSecure ? `__Host-${NAMES[role]}` : NAMES[role];
 }
 
-interface CookieInit {
-  readonly role: CookieRole;
-  readonly isSecure: boolean;
-  /** Empty: deletes the cookie. */
-  readonly value: string;
-  /** Null: until the browser closes. */
-  readonly maxAgeSeconds: number | null;
-}
-
-export function setCookie({ role, isSecure, value, maxAgeSeconds }: CookieInit): string {
+/**
+ * @param value  empty: deletes the cookie
+ * @param maxAgeSeconds  null: until the browser closes
+ */
+export function setCookie(role: CookieRole, isSecure: boolean, value: string, maxAgeSeconds: number | null): string {
   const maxAge = value === '' ? 0 : maxAgeSeconds;
   return stringifySetCookie({
     name: cookieName(role, isSecure),

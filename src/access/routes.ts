@@ -70,7 +70,7 @@ async function signOut(visit: Visit): Promise<GateResponse> {
   const presented = presentedSession(visit);
   const grants = [...(await sessions.findGrants(presented, now)).values()];
   await principals.end(presented);
-  const cookies = [setCookie({ role: 'session', isSecure, value: '', maxAgeSeconds: 0 })];
+  const cookies = [setCookie('session', isSecure, '', 0)];
   const client = oidc.client('visitors');
   const identity = grants.find((grant) => grant.identity !== null)?.identity ?? null;
   const next =
@@ -148,7 +148,7 @@ async function askForMail(visit: Visit, typed: string): Promise<GateResponse> {
     await recordChallenge(tx, init, parts.random);
   });
   parts.mailSoon();
-  const asking = setCookie({ role: 'asking', isSecure, value: nonce, maxAgeSeconds: LINK_LIFE_MS / 1_000 });
+  const asking = setCookie('asking', isSecure, nonce, LINK_LIFE_MS / 1_000);
   return goTo(visit, `login/sent/${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`, [asking]);
 }
 
@@ -256,7 +256,7 @@ async function signInByProvider(visit: Visit, pending: Pending, oidc: Oidc): Pro
     const id = await parts.database.transaction(async (tx) =>
       beginSession(tx, visit, gate.version, await oidc.identities.keep(tx, client, identified, now)),
     );
-    const forget = setCookie({ role: 'provider', isSecure, value: '', maxAgeSeconds: 0 });
+    const forget = setCookie('provider', isSecure, '', 0);
     return goTo(visit, to, [sessionCookie(visit, id), forget]);
   } catch (error) {
     // The attempt does not count either while the provider is unreachable.

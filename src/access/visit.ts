@@ -69,7 +69,7 @@ export async function beginSession(tx: Writer, visit: Visit, version: string, id
 }
 
 export function sessionCookie({ request }: Visit, id: string): string {
-  return setCookie({ role: 'session', isSecure: request.isSecure, value: id, maxAgeSeconds: null });
+  return setCookie('session', request.isSecure, id, null);
 }
 
 /**

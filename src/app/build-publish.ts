@@ -233,14 +233,11 @@ function countRun(metrics: Metrics, report: RunReport): void {
 /** Tasks that this node does for all nodes of the database. */
 function createNodeElections(base: StoreParts, onTaken: PublishOptions['onTaken']): Elections {
   const { live, leases } = base;
-  return createElections({
-    leases,
-    names: () => {
-      const common = [uploadTask(live.config()), releasesTask(live.config()), ownChecksTask(base)];
-      return [...live.upstreams().map(({ id }) => askTask(id)), ...common.filter((name) => name !== null)];
-    },
-    onTaken: onTaken ?? (() => undefined),
-  });
+  const tasks = () => {
+    const common = [uploadTask(live.config()), releasesTask(live.config()), ownChecksTask(base)];
+    return [...live.upstreams().map(({ id }) => askTask(id)), ...common.filter((name) => name !== null)];
+  };
+  return createElections(leases, tasks, onTaken);
 }
 
 /** Uploads releases for web nodes. Null: there is no place for them. */

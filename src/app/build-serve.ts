@@ -21,20 +21,17 @@ import { createTaking } from './nodes/releases.ts';
 import { createSiteKeeper } from './site-keeper.ts';
 import { releaseBucket } from './targets.ts';
 
-interface ServeOptions {
-  /** False: a command that only reads, so links on disk don't change. */
-  readonly isKeepingLinks: boolean;
-  /** True: a web node, which takes releases from other nodes. */
-  readonly isTaking: boolean;
-}
-
 /** Of requests to identity providers, which a visitor waits for: few, and a token can't be asked for twice. */
 const PROVIDER_LIMITS = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, connectionsMax: 8, isEachAlone: true };
 
 export type ServeParts = ReturnType<typeof buildServe>;
 
-export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: ServeOptions) {
-  const { live, database, folders, key, log, closing, publishing } = base;
+/**
+ * @param isKeepingLinks  false: a command that only reads, so links on disk don't change
+ * @param isTaking  true: a web node, which takes releases from other nodes
+ */
+export function buildServe(base: StoreParts, isKeepingLinks: boolean, isTaking: boolean) {
+  const { live, database, key, log, closing, publishing } = base;
   const ownRenderer = once(() => loadRenderer(base.components));
   /** Renders a page that belongs to no release. A renderer of this thread is loaded at the first call. */
   const draw: Renderer['render'] = async (kind, view) =>
@@ -61,13 +58,10 @@ export function buildServe(base: StoreParts, { isKeepingLinks, isTaking }: Serve
     writeMail: loginMail,
   });
   closing.defer(access.close);
-  const keeper = createSiteKeeper({
-    ...{ folders, access, config: live.config, siteUrl: live.siteUrl, readSite: base.readSite, isKeepingLinks },
-    onClosed: (slugs, state) => {
-      log.info({ pages: slugs }, 'pages made private or removed');
-      publishing.targets?.withdraw(slugs);
-      publishing.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
-    },
+  const keeper = createSiteKeeper(base, access, isKeepingLinks, (slugs, state) => {
+    log.info({ pages: slugs }, 'pages made private or removed');
+    publishing.targets?.withdraw(slugs);
+    publishing.publisher?.publishSite(state).catch((error: unknown) => log.error(messageOf(error)));
   });
   const store = isTaking ? releaseBucket(live.config(), base.proxy) : null;
   const copyKey = 'url' in base.place ? null : key;

@@ -21,7 +21,7 @@ export async function compose(config: Config, options: ComposeOptions) {
   const { isPublishing, isLasting = false, isTaking = false, printsMail = false } = options;
   const base = await buildStore(config, { ...options, mayOnlyRead: isLasting && !isPublishing });
   return openOrClose(base.closing, async () => {
-    const serving = buildServe(base, { isKeepingLinks: isPublishing || isTaking, isTaking });
+    const serving = buildServe(base, isPublishing || isTaking, isTaking);
     const telling = buildTell(base, serving, printsMail, !isTaking);
     const publishing = await buildPublish(base, serving, telling, options);
     return { base, serving, telling, publishing, [Symbol.asyncDispose]: () => base.closing.disposeAsync() };

@@ -6,7 +6,6 @@
 import type { AccessPage } from '../access/access.ts';
 import type { Access } from '../access/create-access.ts';
 import { publicPage } from '../access/gate/gates.ts';
-import type { Config } from '../config/load.ts';
 import type { PageKey } from '../model/slugs.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type ResolvedPage, type ResolvedSite, standingIn } from '../publish/definitions/definitions.ts';
@@ -14,27 +13,27 @@ import type { SiteState } from '../publish/definitions/site-state.ts';
 import type { NextRelease } from '../publish/publish-control.ts';
 import { closePages, type LastPublished, lastPublicPages } from '../publish/releases/clean.ts';
 import { DISK } from '../publish/releases/disk.ts';
-import { type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
+import { SITE_SLUG } from '../publish/releases/folders.ts';
 import { createReleasePages } from '../publish/releases/manifest.ts';
 import type { SiteAddresses } from '../server/address.ts';
-
-interface SiteKeeperDeps {
-  readonly folders: ReleaseFolders;
-  readonly access: Pick<Access, 'setPages' | 'showPublic'>;
-  /** The current configuration. */
-  readonly config: () => Config;
-  readonly siteUrl: () => string;
-  readonly readSite: (at: EpochMs) => Promise<SiteState>;
-  /** False: a command that only reads, so links on disk don't change. */
-  readonly isKeepingLinks: boolean;
-  /** Called with pages that were public until now, after their links were removed. */
-  readonly onClosed: (slugs: readonly string[], state: SiteState) => void;
-}
+import type { StoreParts } from './build-store.ts';
 
 export type SiteKeeper = ReturnType<typeof createSiteKeeper>;
 
-export function createSiteKeeper(deps: SiteKeeperDeps) {
-  const { folders, access } = deps;
+/**
+ * @param isKeepingLinks  false: a command that only reads, so links on disk don't change
+ * @param onClosed  called with pages that were public until now, after their links were removed
+ */
+export function createSiteKeeper(
+  {
+    folders,
+    live,
+    readSite,
+  }: Pick<StoreParts, 'folders' | 'readSite'> & { readonly live: Pick<StoreParts['live'], 'config' | 'siteUrl'> },
+  access: Pick<Access, 'setPages' | 'showPublic'>,
+  isKeepingLinks: boolean,
+  onClosed: (slugs: readonly string[], state: SiteState) => void,
+) {
   const pageOf = createReleasePages(folders);
   let known: ResolvedSite | null = null;
   let customDomains: ReadonlyMap<string, string> = new Map();
@@ -55,8 +54,8 @@ export function createSiteKeeper(deps: SiteKeeperDeps) {
       resolved.undecided,
     );
     settled.catch(() => undefined);
-    const closed = deps.isKeepingLinks ? await closePages({ folders, disk: DISK }, standingIn(resolved), pageOf) : [];
-    if (closed.length > 0) deps.onClosed(closed, state);
+    const closed = isKeepingLinks ? await closePages({ folders, disk: DISK }, standingIn(resolved), pageOf) : [];
+    if (closed.length > 0) onClosed(closed, state);
     await settled;
   }
 
@@ -64,12 +63,12 @@ export function createSiteKeeper(deps: SiteKeeperDeps) {
   function leftAsPublished(resolved: ResolvedSite): readonly LastPublished[] {
     if (resolved.isDecided) return [];
     const settled = new Set([...resolved.pages.map(({ definition }) => definition.slug), ...resolved.withheld]);
-    return lastPublicPages(folders, deps.config().pages).filter(({ slug }) => !settled.has(slug));
+    return lastPublicPages(folders, live.config().pages).filter(({ slug }) => !settled.has(slug));
   }
 
   /** Reads the state of the site from the store. When this resolves, changed access rules are in force. */
   async function refresh(at: EpochMs): Promise<SiteState> {
-    const state = await deps.readSite(at);
+    const state = await readSite(at);
     last = state;
     if (state.resolved !== known) {
       try {
@@ -87,7 +86,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps) {
     refresh,
     /** Serves the public pages on disk until the store can be read. */
     showLastPublished: () => {
-      const pages = lastPublicPages(folders, deps.config().pages);
+      const pages = lastPublicPages(folders, live.config().pages);
       access.showPublic(pages.map(({ slug }) => slug));
       customDomains = mapDomains(pages);
     },
@@ -97,7 +96,7 @@ export function createSiteKeeper(deps: SiteKeeperDeps) {
     mightServe: (release: NextRelease) => last !== null && isServable(release, last.resolved),
     /** The same object as long as nothing of it changed. */
     addresses: (): SiteAddresses => {
-      const [siteUrl, config] = [deps.siteUrl(), deps.config()];
+      const [siteUrl, config] = [live.siteUrl(), live.config()];
       const of = [siteUrl, config, customDomains, home, known];
       if (addressed === null || addressed.of.some((one, index) => one !== of[index])) {
         const { hostname, pathname } = new URL(siteUrl);

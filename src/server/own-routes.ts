@@ -27,7 +27,7 @@ interface OwnRoutesOptions {
     readonly report: Promise<{ readonly hasFailed: boolean }>;
   };
   readonly hasPage: (slug: string) => boolean;
-  readonly hooks: (upstreamId: string, request: OwnRequest) => Promise<HookResult>;
+  readonly hooks: (upstreamId: string, request: OwnRequest) => Promise<Answer>;
   /** Reasons why load balancers shouldn't send visitors here; empty: none. */
   readonly unreadiness: () => Promise<readonly string[]>;
   /** Reasons why served pages may be out of date; empty: none. */
@@ -58,7 +58,7 @@ export function createOwnRoutes(options: OwnRoutesOptions): (request: OwnRequest
     if (name === 'oidc') return options.oidc(request, rest);
     if (name === 'v1') return options.api(request, rest);
     if (name === 'hooks' && rest.length === 1)
-      return request.method === 'POST' ? hook(options, request, rest[0] ?? '') : jsonNotAllowed('POST');
+      return request.method === 'POST' ? options.hooks(rest[0] ?? '', request) : jsonNotAllowed('POST');
     if (name === 'intake' && rest.length === 1)
       return request.method === 'POST' ? options.intake(request, rest[0] ?? '') : jsonNotAllowed('POST');
     if (rest.length > 0) return null;
@@ -92,16 +92,6 @@ async function metrics(options: OwnRoutesOptions, request: OwnRequest): Promise<
   if (!('seesAll' in operator)) return operator;
   const { text, contentType } = await options.metrics();
   return whole(200, text, { 'content-type': contentType, 'cache-control': 'no-store' });
-}
-
-async function hook(options: OwnRoutesOptions, request: OwnRequest, upstreamId: string): Promise<Answer> {
-  const result = await options.hooks(upstreamId, request);
-  if (result.kind === 'refused')
-    return json(401, { message: 'No such hook, or its secret header is missing or incorrect.' });
-  if (result.kind === 'limited') return limited(result.retryAfterMs, 'secret');
-  if (result.kind === 'idle') return servesOnly();
-  if (result.kind === 'known') return json(200, { message: 'Duplicate notification; ignored.' });
-  return json(202, { message: 'Notification accepted; the upstream will be queried.', run: result.runId });
 }
 
 async function rebuild(options: OwnRoutesOptions, request: OwnRequest): Promise<Answer> {
@@ -182,66 +172,59 @@ interface Hook {
   readonly secrets: readonly { readonly reveal: () => string }[];
 }
 
-interface HookHandlerOptions {
-  /** The hook of an upstream; null: it has none, or there is no such upstream. */
-  readonly hookOf: (upstreamId: string) => Hook | null;
-  /** Queries the upstream and publishes, before waiting runs. Returns the id of the run. */
-  readonly pull: (upstreamId: string, request: Pick<OwnRequest, 'clientAddress' | 'trace'>) => string;
-  /** False: this process doesn't sync. */
-  readonly canPull: boolean;
-  readonly now: () => EpochMs;
-  readonly guard: OperatorGuard;
-  /** Calls back after a delay. */
-  readonly later: (ms: number, call: () => void) => void;
-}
-
-export type HookResult =
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'limited'; readonly retryAfterMs: number }
-  /** `runId`: null if the last one is too recent; then a run follows a little later. */
-  | { readonly kind: 'taken'; readonly runId: string | null }
-  | { readonly kind: 'known' }
-  | { readonly kind: 'idle' };
-
 /** Minimum time between two runs. Our own debounce, because packages read the clock themselves. */
 const DEBOUNCE_MS = 10 * SECOND_MS;
 /** Number of bodies remembered, to recognise duplicates. */
 const REMEMBERED_MAX = 10_000;
 
-/** Creates the handler. Without a hook, the response is the same as for a wrong secret. */
-export function createHookHandler(options: HookHandlerOptions) {
+/**
+ * Creates the handler. Without a hook, the response is the same as for a wrong secret.
+ *
+ * @param hookOf  the hook of an upstream; null: it has none, or there is no such upstream
+ * @param pull  queries the upstream and publishes, before waiting runs, and returns the id of the run; null: this process
+ *   doesn't sync
+ */
+export function createHookHandler(
+  guard: OperatorGuard,
+  now: () => EpochMs,
+  hookOf: (upstreamId: string) => Hook | null,
+  pull: ((upstreamId: string, request: OwnRequest) => string) | null,
+) {
   const turns = new Map<string, { lastAt: EpochMs; isTrailing: boolean }>();
   const seen = new LRUCache<string, true>({ max: REMEMBERED_MAX });
 
-  function pull(upstreamId: string, request: OwnRequest): string | null {
-    const now = options.now();
+  /** The id of the run; null: the last one is too recent, so that a run follows a little later. */
+  function soon(run: () => string, upstreamId: string): string | null {
     const turn = turns.get(upstreamId);
-    const waitMs = turn === undefined ? 0 : turn.lastAt + DEBOUNCE_MS - now;
+    const waitMs = turn === undefined ? 0 : turn.lastAt + DEBOUNCE_MS - now();
     if (turn === undefined || waitMs <= 0) {
-      turns.set(upstreamId, { lastAt: now, isTrailing: false });
-      return options.pull(upstreamId, request);
+      turns.set(upstreamId, { lastAt: now(), isTrailing: false });
+      return run();
     }
     if (!turn.isTrailing) {
       turn.isTrailing = true;
-      options.later(waitMs, () => {
-        turns.set(upstreamId, { lastAt: options.now(), isTrailing: false });
-        options.pull(upstreamId, request);
-      });
+      setTimeout(() => {
+        turns.set(upstreamId, { lastAt: now(), isTrailing: false });
+        run();
+      }, waitMs).unref();
     }
     return null;
   }
 
-  return async (upstreamId: string, request: OwnRequest): Promise<HookResult> => {
-    const hook = options.hookOf(upstreamId);
-    const client = { address: request.clientAddress, now: options.now() };
-    const verdict = options.guard.judge('hook', client, () => isAuthentic(request, hook));
-    if (verdict.kind !== 'right') return verdict.kind === 'wrong' ? { kind: 'refused' } : verdict;
-    if (!options.canPull) return { kind: 'idle' };
+  return async (upstreamId: string, request: OwnRequest): Promise<Answer> => {
+    const hook = hookOf(upstreamId);
+    const client = { address: request.clientAddress, now: now() };
+    const verdict = guard.judge('hook', client, () => isAuthentic(request, hook));
+    if (verdict.kind === 'limited') return limited(verdict.retryAfterMs, 'secret');
+    if (verdict.kind === 'wrong')
+      return json(401, { message: 'No such hook, or its secret header is missing or incorrect.' });
+    if (pull === null) return servesOnly();
     const body = await request.body();
     const fingerprint = createHash('sha256').update(upstreamId).update('\0').update(body).digest('base64url');
-    if (body.length > 0 && seen.has(fingerprint)) return { kind: 'known' };
+    if (body.length > 0 && seen.has(fingerprint)) return json(200, { message: 'Duplicate notification; ignored.' });
     seen.set(fingerprint, true);
-    return { kind: 'taken', runId: pull(upstreamId, request) };
+    const run = soon(() => pull(upstreamId, request), upstreamId);
+    return json(202, { message: 'Notification accepted; the upstream will be queried.', run });
   };
 }
 

@@ -71,7 +71,7 @@ export function createOidc({ clients, identities, key, random, fetch }: OidcOpti
       const { url, checks } = await beginSignIn(await discover(client, fetch), client.scopes, redirectUri);
       const pending: Pending = { place, checks, issuer: client.issuer, expiresAt: toEpochMs(now + PENDING_MS) };
       const value = seal.seal(JSON.stringify(pending), PENDING_ID);
-      return { url, cookie: setCookie({ role: 'provider', isSecure, value, maxAgeSeconds: PENDING_MS / 1_000 }) };
+      return { url, cookie: setCookie('provider', isSecure, value, PENDING_MS / 1_000) };
     },
     /** The pending sign-in of a returning browser; null: none, or it has expired. */
     pending: ({ cookie, isSecure, now }: Browser): Pending | null => {

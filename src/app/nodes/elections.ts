@@ -14,17 +14,17 @@ import { readSchedules } from '../live-config.ts';
 
 export type Elections = ReturnType<typeof createElections>;
 
-interface ElectionsDeps {
-  readonly leases: Leases;
-  /** All tasks of the current configuration, by name. */
-  readonly names: () => readonly string[];
-  /** Called with the leases that this node takes, except those of the first check. */
-  readonly onTaken: (names: readonly string[]) => void;
-}
-
 const LOOKS_PER_LEASE = 4;
 
-export function createElections({ leases, names, onTaken }: ElectionsDeps) {
+/**
+ * @param names    all tasks of the current configuration, by name
+ * @param onTaken  called with the leases that this node takes, except those of the first check
+ */
+export function createElections(
+  leases: Leases,
+  names: () => readonly string[],
+  onTaken: (names: readonly string[]) => void = () => undefined,
+) {
   const taken = new Map<string, Lease>();
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;

@@ -68,7 +68,7 @@ export function createOperators(pharos: Pharos) {
       return verdict.kind === 'right' ? { ...verdict, credential: verdict.operator.credential } : verdict;
     },
     provider: createProvider(pharos),
-    sessions: createOperatorSessionService({ database, tokens, resolve, random: systemRandom }),
+    sessions: createOperatorSessionService(database, systemRandom, tokens, resolve),
     events: pharos.serving.events,
     facts: facts.facts,
     render: pharos.serving.draw,

@@ -150,26 +150,21 @@ function ownRoutesOf(
     client: audit.clientOf(clientAddress),
     ...(trace === null ? {} : { traces: [trace] }),
   });
-  const takeHook = createHookHandler({
-    guard,
-    hookOf: (id) => pharos.base.live.config().upstreams.find((upstream) => upstream.id === id)?.hook ?? null,
-    pull: (id, request) =>
-      engine.submit({ trigger: 'hook', actor: `hook:${id}`, upstreams: [id], isUrgent: true, ...sender(request) }).id,
-    canPull: pharos.publishing.publisher !== null,
-    now,
-    later: (ms, call) => void setTimeout(call, ms).unref(),
-  });
+  const canRun = pharos.publishing.publisher !== null;
+  const hookOf = (id: string) =>
+    pharos.base.live.config().upstreams.find((upstream) => upstream.id === id)?.hook ?? null;
+  const pull = (id: string, request: OwnRequest) =>
+    engine.submit({ trigger: 'hook', actor: `hook:${id}`, upstreams: [id], isUrgent: true, ...sender(request) }).id;
+  const takeHook = createHookHandler(guard, now, hookOf, canRun ? pull : null);
   return createOwnRoutes({
-    guard,
-    canRun: pharos.publishing.publisher !== null,
-    now,
+    ...{ guard, canRun, now },
     submit: (page, request, actor) =>
       engine.submit({ trigger: 'rebuild', actor, ...(page === null ? {} : { page }), ...sender(request) }),
     hasPage: (slug) => access.pageOf(slug) !== null,
     hooks: async (id, request) => {
-      const result = await takeHook(id, request);
-      metrics.hookTaken(result.kind);
-      return result;
+      const answer = await takeHook(id, request);
+      metrics.hookTaken(answer.status);
+      return answer;
     },
     unreadiness: async () => unreadiness(await readiness()),
     staleness: async () => staleness(await readiness(), now()),

@@ -139,7 +139,7 @@ async function findPage(pharos: StoreParts, slug: string): Promise<ResolvedPage>
 }
 
 async function gateVersion(pharos: StoreParts, slug: string): Promise<string> {
-  const { access, keeper } = buildServe(pharos, { isKeepingLinks: false, isTaking: false });
+  const { access, keeper } = buildServe(pharos, false, false);
   await keeper.refresh(now());
   const gate = access.pageOf(slug)?.gate;
   return gate?.kind === 'password' ? gate.version : '';

@@ -37,6 +37,9 @@ export interface Gauges {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** What became of a webhook notification, by the status of the response. */
+const HOOKED: Record<number, string> = { 200: 'known', 202: 'taken', 401: 'refused', 409: 'idle', 429: 'limited' };
+
 /** Creates its own registry, so that two servers in one process don't mix. */
 export function createMetrics(version: string) {
   const registry = new Registry();
@@ -109,7 +112,8 @@ function createCounts({ counter, gauge, histogram }: Makers) {
       pages.inc({ result: kind });
       files.inc(filesDrawn);
     },
-    hookTaken: (result: string) => hooks.inc({ result }),
+    /** @param status  of the response */
+    hookTaken: (status: number) => hooks.inc({ result: HOOKED[status] ?? '' }),
     noticesSettled: (channel: string, result: string, count: number) => notices.inc({ channel, result }, count),
     signInTried: (result: string) => signIns.inc({ result }),
     targetUpdated: ({ kind: target, result, filesWritten, filesRemoved }: TargetReport) => {

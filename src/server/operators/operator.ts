@@ -258,19 +258,20 @@ export interface PresentedCookie {
   readonly now: EpochMs;
 }
 
-interface OperatorSessionOptions {
-  readonly database: Database;
-  /** Operators with a token in the configuration. */
-  readonly tokens: () => readonly OperatorToken[];
-  /** The operator behind an API token or an identity; null: no longer valid. */
-  readonly resolve: (credential: string, now: EpochMs) => Promise<Operator | null>;
-  readonly random: RandomBytes;
-}
-
 export type OperatorSessionService = ReturnType<typeof createOperatorSessionService>;
 
-/** Creates the service. Each request looks up the operator and their role, so removing a role takes effect at once. */
-export function createOperatorSessionService({ database, tokens, resolve, random }: OperatorSessionOptions) {
+/**
+ * Creates the service. Each request looks up the operator and their role, so removing a role takes effect at once.
+ *
+ * @param tokens   operators with a token in the configuration
+ * @param resolve  the operator behind an API token or an identity; null: no longer valid
+ */
+export function createOperatorSessionService(
+  database: Database,
+  random: RandomBytes,
+  tokens: () => readonly OperatorToken[],
+  resolve: (credential: string, now: EpochMs) => Promise<Operator | null>,
+) {
   const tokenOf = (credential: string): OperatorToken | undefined =>
     tokens().find((token) => token.credential === credential);
   // It includes the session’s id, which isn’t stored, so nobody can guess tokens from the fingerprint.
@@ -289,7 +290,7 @@ export function createOperatorSessionService({ database, tokens, resolve, random
       const times = { seenAt: now, untilAt: toEpochMs(now + LIFE_MS) };
       const session = { idHash: sessionHash(id), isSecure, credential, tokenFingerprint, ...times };
       await database.transaction((tx) => SESSIONS.insert(tx, [session]));
-      return setCookie({ role: 'operator', isSecure, value: id, maxAgeSeconds: LIFE_MS / 1_000 });
+      return setCookie('operator', isSecure, id, LIFE_MS / 1_000);
     },
     /** Null: not signed in, or the credential is no longer valid. */
     find: async (presented: PresentedCookie) => {
@@ -315,7 +316,7 @@ export function createOperatorSessionService({ database, tokens, resolve, random
     end: async (presented: PresentedCookie): Promise<string> => {
       const id = presentedId(presented);
       if (isToken(id)) await run('DELETE FROM operator_session WHERE id_hash = ?', [sessionHash(id)]);
-      return setCookie({ role: 'operator', isSecure: presented.isSecure, value: '', maxAgeSeconds: 0 });
+      return setCookie('operator', presented.isSecure, '', 0);
     },
   };
 }

@@ -3,17 +3,17 @@ import { readCookie, setCookie } from '../../../src/access/cookies.ts';
 
 describe('the cookies of the gates', () => {
   it('carry every flag on https', () => {
-    const flags = setCookie({ role: 'session', isSecure: true, value: 'v', maxAgeSeconds: null }).split('; ');
+    const flags = setCookie('session', true, 'v', null).split('; ');
     expect(flags.toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure', '__Host-pharos=v']);
   });
 
   it('carry all but Secure and the prefix on loopback http', () => {
-    const flags = setCookie({ role: 'session', isSecure: false, value: 'v', maxAgeSeconds: null }).split('; ');
+    const flags = setCookie('session', false, 'v', null).split('; ');
     expect(flags.toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Lax', 'pharos=v']);
   });
 
   it('are forgotten at once when emptied', () => {
-    expect(setCookie({ role: 'session', isSecure: true, value: '', maxAgeSeconds: null })).toContain('Max-Age=0');
+    expect(setCookie('session', true, '', null)).toContain('Max-Age=0');
   });
 
   it('are read by their exact name, the first of several', () => {

@@ -29,7 +29,7 @@ describe('several nodes that have one thing to do', () => {
   function begin(names: () => readonly string[]) {
     const leases = createLeases(database, LEASE_MS);
     const taken: string[] = [];
-    const elections = createElections({ leases, names, onTaken: (got) => taken.push(...got) });
+    const elections = createElections(leases, names, (got) => taken.push(...got));
     let isEnded = false;
     const end = async (): Promise<void> => {
       if (isEnded) return;

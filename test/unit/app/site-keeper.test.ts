@@ -28,14 +28,10 @@ let keeper: ReturnType<typeof createSiteKeeper>;
 beforeEach(() => {
   folders = testFolders();
   [closed, defined, isDecided] = [[], [], true];
-  keeper = createSiteKeeper({
-    folders,
-    access: { setPages: async () => undefined, showPublic: () => undefined },
-    config: () => CONFIG,
-    siteUrl: () => 'https://s.test',
-    readSite: async () => siteState(),
-    isKeepingLinks: true,
-    onClosed: (slugs) => void closed.push(...slugs),
+  const live = { config: () => CONFIG, siteUrl: () => 'https://s.test' };
+  const access = { setPages: async () => undefined, showPublic: () => undefined };
+  keeper = createSiteKeeper({ folders, live, readSite: async () => siteState() }, access, true, (slugs) => {
+    closed.push(...slugs);
   });
 });
 afterEach(() => rmSync(folders.root, { recursive: true }));

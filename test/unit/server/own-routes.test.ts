@@ -15,7 +15,7 @@ async function answered(
     now: () => toEpochMs(0),
     submit: () => ({ id: 'run-1', report: Promise.resolve({ hasFailed: false }) }),
     hasPage: () => true,
-    hooks: async () => ({ kind: 'idle' }),
+    hooks: async () => ({ status: 409, headers: {}, body: '{}' }),
     unreadiness: async () => [],
     staleness: async () => [],
     metrics: async () => ({ text: '', contentType: 'text/plain' }),
