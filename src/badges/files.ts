@@ -10,7 +10,7 @@ import type { BadgeOptions } from './options.ts';
 import { FALLBACK_COLOUR, LABEL_COLOUR } from './palette.ts';
 import { type BadgeFields, renderBadge } from './render.ts';
 
-/** The answer to shields.io's endpoint badge, for those who already show badges of that make. */
+// The answer to shields.io's endpoint badge, for those who already show badges of that make.
 
 const CACHE_SECONDS = 300;
 

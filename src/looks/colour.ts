@@ -1,6 +1,6 @@
 /** Colours as numbers, and the arithmetic of WCAG 2 on them. */
 
-/** `0xrrggbb`. */
+// `0xrrggbb`.
 
 /** The colours that stand for no state: what states stand on, and what text is written in. */
 

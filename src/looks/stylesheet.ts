@@ -4,7 +4,7 @@ import { STATES, type State } from '../model/state.ts';
 import { ACCENT, type Colour, INK, LINE, PAPER, QUIET_INK, RAISED, toHex } from './colour.ts';
 import { LOOKS, type StateShape } from './states.ts';
 
-/** A state's shape, filled: for where there is no text beside it. */
+// A state's shape, filled: for where there is no text beside it.
 
 /** Side of the square that shapes are drawn in. */
 export const SHAPE_SIZE = 20;

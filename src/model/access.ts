@@ -2,7 +2,7 @@
 
 import type { AccessType } from './observation.ts';
 
-/** What the sign-in page shows. It reveals nothing about the page behind it, not even whether that exists. */
+// What the sign-in page shows. It reveals nothing about the page behind it, not even whether that exists.
 
 /**
  * `sign-in`: the forms. `sent`: a field for the code; the same answer for any address. `confirm`: the last step of a

@@ -5,10 +5,8 @@ import { disjointSpans, firstEndingAfter, type ReportedDay, type Span } from './
 import { isWorse, type State } from './state.ts';
 import { DAY_MS, type Day, type EpochMs, earlier, type Interval, later, startOfDay, toEpochMs } from './time.ts';
 
-/**
- * How observations become history: a span continues while nothing changes, a change begins a new one, and silence
- * leaves a gap, which the time line shows as `unknown`.
- */
+// How observations become history: a span continues while nothing changes, a change begins a new one, and silence
+// leaves a gap, which the time line shows as `unknown`.
 
 /** A monitor as seen by a pass; a `MonitorObservation` is one. */
 export interface Sighting {

@@ -1,6 +1,6 @@
 /** Rules for small values from outside that are used in URLs, pages and formats. */
 
-/** The slug of a page. Some names are reserved (`slugs.ts`). */
+// The slug of a page. Some names are reserved (`slugs.ts`).
 
 /** The only place that escapes text for HTML, XML and SVG. */
 

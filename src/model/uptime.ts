@@ -17,7 +17,7 @@ import { STATES, type State } from './state.ts';
 import { DAY_MS, type EpochMs, type Interval, toEpochMs } from './time.ts';
 import { cutTimeline } from './timeline.ts';
 
-/** Response times of a window: average, 95th percentile, and buckets for a chart. */
+// Response times of a window: average, 95th percentile, and buckets for a chart.
 
 export interface ResponseTimeFigures {
   readonly averageMs: number;
@@ -61,7 +61,7 @@ function measureResponseTimes(values: readonly number[]): ResponseTimeFigures | 
   return { averageMs: sum / values.length, p95Ms: sorted[rank - 1] ?? 0 };
 }
 
-/** Writes ratios as percentages that never look better than they are. */
+// Writes ratios as percentages that never look better than they are.
 
 /**
  * A ratio as a percentage, rounded down to `decimals` decimals: 0.99995 is "99.99%". Only exactly 1 gives "100%",

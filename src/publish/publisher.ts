@@ -77,30 +77,7 @@ interface KnownPage {
   readonly release: number | null;
 }
 
-interface PublishedState {
-  readonly pages: Map<string, KnownPage>;
-  /** Digest of the notices stored last, by page. */
-  readonly told: Map<string, string>;
-  /** Notices that are being stored. */
-  readonly telling: Set<Promise<void>>;
-  /** Pages with news that are not published yet. */
-  readonly pending: Set<string>;
-  /** When a page last had news, on the clock of `performance.now()`. */
-  newsAt: number;
-  /** The definitions for which removed pages were withdrawn. */
-  withdrawnFor: ResolvedSite | null;
-  /** The definitions whose pages are all in `pages` or `pending` once a run is over; null: some may be missing. */
-  lookedAtFor: ResolvedSite | null;
-  isFirstRun: boolean;
-  /** The state to publish in the site's own files after news; null: they are up to date. */
-  siteWaits: SiteState | null;
-  /** When links were last looked at, on the clock of `performance.now()`. */
-  linksSeenAt: number;
-  /** Of the last run; null: there was none. */
-  state: SiteState | null;
-  /** When what is published was last noted, on the clock of `performance.now()`. */
-  notedAt: number;
-}
+type PublishedState = ReturnType<typeof nothingPublished>;
 
 interface Parts {
   readonly options: PublisherOptions & PublishControl & { readonly disk: Disk };
@@ -111,19 +88,29 @@ interface Parts {
   readonly background: BackgroundWork;
 }
 
-function nothingPublished(): PublishedState {
+function nothingPublished() {
   return {
-    pages: new Map(),
-    told: new Map(),
-    telling: new Set(),
-    pending: new Set(),
+    pages: new Map<string, KnownPage>(),
+    /** Digest of the notices stored last, by page. */
+    told: new Map<string, string>(),
+    /** Notices that are being stored. */
+    telling: new Set<Promise<void>>(),
+    /** Pages with news that are not published yet. */
+    pending: new Set<string>(),
+    /** When a page last had news, on the clock of `performance.now()`. */
     newsAt: -Infinity,
-    withdrawnFor: null,
-    lookedAtFor: null,
+    /** The definitions for which removed pages were withdrawn. */
+    withdrawnFor: null as ResolvedSite | null,
+    /** The definitions whose pages are all in `pages` or `pending` once a run is over; null: some may be missing. */
+    lookedAtFor: null as ResolvedSite | null,
     isFirstRun: true,
-    siteWaits: null,
+    /** The state to publish in the site's own files after news; null: they are up to date. */
+    siteWaits: null as SiteState | null,
+    /** When links were last looked at, on the clock of `performance.now()`. */
     linksSeenAt: performance.now(),
-    state: null,
+    /** Of the last run; null: there was none. */
+    state: null as SiteState | null,
+    /** When what is published was last noted, on the clock of `performance.now()`. */
     notedAt: performance.now(),
   };
 }

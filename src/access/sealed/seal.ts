@@ -10,7 +10,7 @@ import type { SealWords } from '../../model/access.ts';
 import { escapeMarkup } from '../../model/scalars.ts';
 import { type RandomBytes, systemRandom } from '../digest.ts';
 
-/** The whole script and style of a sealed page, exactly as they appear in the file. */
+// The whole script and style of a sealed page, exactly as they appear in the file.
 
 /**
  * Checks that the browser can decrypt, derives the key, decrypts, and replaces the document. The document's policy

@@ -12,7 +12,7 @@ import { type Canvas, fill } from '../canvas.ts';
 import { type Box, type BoxStyle, type Faces, facesFor } from './faces.ts';
 import { cleanText, textDirection } from './text.ts';
 
-/** The outlines that satori draws, rewritten as ours are: relative, in whole tenths of a pixel. */
+// The outlines that satori draws, rewritten as ours are: relative, in whole tenths of a pixel.
 
 const COMMAND = /([MLQCZ])([^MLQCZ]*)/g;
 

@@ -64,7 +64,7 @@ export interface BadgeSubject {
   readonly now: EpochMs;
 }
 
-/** The days of several components as one row of days. */
+// The days of several components as one row of days.
 
 /** A component's time line with its day cells, the same days for all. */
 interface ComponentDays {

@@ -42,7 +42,7 @@ function listPeriodRows({ model, words, format }: ViewContext<DatedPage>, compon
   });
 }
 
-/** What an upstream counts itself of a component, in sentences. */
+// What an upstream counts itself of a component, in sentences.
 
 /** Its uptime; null: it says nothing, or uptime is not shown. */
 function upstreamUptimeText({ model, words, format }: ViewContext<PageFrame>, component: ComponentModel) {

@@ -23,7 +23,7 @@ import { stateWord } from '../words/state-words.ts';
 import type { PageAge, PageFrame } from './page-frame.ts';
 import { type OwnLook, themeStyle } from './theme.ts';
 
-/** Which addresses from outside may become a picture. */
+// Which addresses from outside may become a picture.
 
 const PICTURE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,][\w+/=%.,:;!*'()~-]*$/i;
 /** A picture inside the page counts against its weight. */

@@ -131,8 +131,7 @@ function buildCalendar(context: ViewContext<CalendarPage>, days: readonly Day[])
         firstColumn: (Temporal.PlainDate.from(first).dayOfWeek - firstDay + 7) % 7,
       };
     }),
-    // 5 January 1970 was a Monday.
-    // As few letters as a language has for them, in the order of its weeks.
+    // As few letters as a language has for them, in the order of its weeks; 5 January 1970 was a Monday.
     weekdays: Array.from({ length: 7 }, (_, at) => weekday.format(Date.UTC(1970, 0, 4 + firstDay + at))),
   };
 }

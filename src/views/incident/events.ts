@@ -22,7 +22,7 @@ import { safeHtmlOfMarkdown, safeHtmlOfPieces } from '../text/safe-html.ts';
 import { count } from '../words/index.ts';
 import { impactWord, statusWord } from '../words/state-words.ts';
 
-/** When an incident last changed, and whether it goes on. */
+// When an incident last changed, and whether it goes on.
 
 /** Whether an incident goes on: by the status that it is told with, so that figures counted to an earlier instant reopen none. */
 export function isOpen({ status }: Pick<PageIncident, 'status'>): boolean {

@@ -14,7 +14,7 @@ import { catalogueTag, findWords } from '../words/index.ts';
 import { bannerSentence, stateWord } from '../words/state-words.ts';
 import { componentHead, incidentHead, maintenanceHead, pageHead } from './heads.ts';
 
-/** `api/now.json`: when a page was checked last, which no file drawn at its last change can know. */
+// `api/now.json`: when a page was checked last, which no file drawn at its last change can know.
 
 /** What it says that stays the same as long as the release does, kept with the release. */
 export interface NowFacts extends Pick<PageModel, 'state' | 'staleAfter'> {
@@ -82,7 +82,7 @@ export function stateDocument(model: PageModel) {
   };
 }
 
-/** `build.json`: what a release was made by and from, for whoever looks after it. Nothing in it is not on the page too. */
+// `build.json`: what a release was made by and from, for whoever looks after it. Nothing in it is not on the page too.
 
 /** @param version of Pharos */
 export function buildDocument(model: PageModel, version: string) {

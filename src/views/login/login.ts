@@ -4,7 +4,7 @@ import type { LoginFault, LoginPrompt, LoginStep, MailFacts, SealWords } from '.
 import { buildPlainShell } from '../frame/shell.ts';
 import { catalogueTag, fill, findWords, localeDirection, type Words } from '../words/index.ts';
 
-/** What a sealed page says before it is open, in the language of the page. It names nothing that is inside. */
+// What a sealed page says before it is open, in the language of the page. It names nothing that is inside.
 
 export function sealWords(locale: string): SealWords {
   const words = findWords(locale);
@@ -21,7 +21,7 @@ export function sealWords(locale: string): SealWords {
   };
 }
 
-/** The mail that lets somebody in, in the language of the page. Plain text: nothing to render, nothing to load. */
+// The mail that lets somebody in, in the language of the page. Plain text: nothing to render, nothing to load.
 
 export function loginMail({ locale, title, link, code, minutes }: MailFacts): {
   readonly subject: string;

@@ -15,10 +15,8 @@ import {
 import { incidentChangedAt } from '../incident/events.ts';
 import type { Words } from '../words/index.ts';
 
-/**
- * When what a page says last changed. Unlike the age of its data this stands still while nothing happens, so files
- * that state it need no rewriting.
- */
+// When what a page says last changed. Unlike the age of its data this stands still while nothing happens, so files
+// that state it need no rewriting.
 
 /**
  * The latest change of a state, an incident, a maintenance or the freshness of a source that is not after `asOf`; when

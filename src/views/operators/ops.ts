@@ -5,7 +5,7 @@ import { buildPlainShell } from '../frame/shell.ts';
 import { type Format, formatIn, type TimeView } from '../text/format.ts';
 import type { CircuitFacts, OpsFacts, OpsPageFacts, RunFacts, UpstreamFacts } from './ops-facts.ts';
 
-/** The runs on the operators' page: those that say the same one after the other are one row. */
+// The runs on the operators' page: those that say the same one after the other are one row.
 
 const RUNS_SHOWN = 20;
 

@@ -2,16 +2,10 @@
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-/**
- * An id as one segment of a path that is safe in folders, addresses and object stores. What is plain stays as it is;
- * every other character becomes `~` and its code, so that two ids never share a segment and none climbs out.
- */
 import type { PageSettings } from '../../model/index.ts';
 
-/**
- * Ids for the outside, derived from ours by a hash: the same thing keeps its id for ever, and neither upstream names nor
- * upstream ids can be read from it.
- */
+// Ids for the outside, derived from ours by a hash: the same thing keeps its id for ever, and neither upstream names nor
+// upstream ids can be read from it.
 
 /** Crockford's alphabet: no i, l, o, u, so that an id is neither misread nor a word. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -64,13 +58,17 @@ export function stableUuid(kind: IdKind, ...parts: readonly string[]): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Paths of a page as absolute addresses, for readers that are not on the page. */
+// Paths of a page as absolute addresses, for readers that are not on the page.
 
 /** The absolute address of a path below the page's own. */
 export function absoluteUrl({ settings }: { readonly settings: Pick<PageSettings, 'url'> }, path: string): string {
   return new URL(path, settings.url).href;
 }
 
+/**
+ * An id as one segment of a path that is safe in folders, addresses and object stores. What is plain stays as it is;
+ * every other character becomes `~` and its code, so that two ids never share a segment and none climbs out.
+ */
 export function pathSegment(id: string): string {
   const plain = id.replace(/[^A-Za-z0-9._-]/gu, (character) => `~${(character.codePointAt(0) ?? 0).toString(16)}~`);
   return plain.replace(/^\.+/, (dots) => '~2e~'.repeat(dots.length));

@@ -19,7 +19,7 @@ import { stateWord } from '../words/state-words.ts';
 import { TIME_WAYS, writeDuration } from './times.ts';
 import { writeSpans } from './write-spans.ts';
 
-/** How a maintenance comes back, in words. */
+// How a maintenance comes back, in words.
 
 const EVERY = { day: 'everyDay', week: 'everyWeek', month: 'everyMonth', year: 'everyYear' } as const;
 

@@ -9,7 +9,7 @@ import sanitize from 'sanitize-html';
 import { escapeMarkup, safeLink } from '../../model/scalars.ts';
 import type { Pieces } from '../../model/translated.ts';
 
-/** Markdown as text without markup, for what cannot show any: mails in plain text, messages of programs. */
+// Markdown as text without markup, for what cannot show any: mails in plain text, messages of programs.
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
 

@@ -7,10 +7,8 @@ import { type V2Component, type V2ComponentSet, v2ComponentSet, v2PageId } from 
 import { type V2Incident, v2Incident, v2Maintenance } from './incidents.ts';
 import { pageStatus } from './types.ts';
 
-/**
- * `api/v2/components/<id>.json` and `api/v2/incidents/<id>.json`: what the lists say of one thing. They are made from the
- * lists as they were published, so they never say anything else.
- */
+// `api/v2/components/<id>.json` and `api/v2/incidents/<id>.json`: what the lists say of one thing. They are made from the
+// lists as they were published, so they never say anything else.
 
 /** What is in two of them is the same in both. */
 const LISTS = ['api/v2/components.json', 'api/v2/incidents.json', 'api/v2/incidents/unresolved.json'];

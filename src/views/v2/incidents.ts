@@ -15,7 +15,7 @@ import { absoluteUrl, incidentPath, maintenancePath, shortId } from '../text/add
 import { type V2ComponentSet, v2ComponentId, v2PageId } from './components.ts';
 import { componentStatus } from './types.ts';
 
-/** Maintenances in the Statuspage v2 shape. */
+// Maintenances in the Statuspage v2 shape.
 
 /** A maintenance's id in the v2 shape. */
 export function v2MaintenanceId(model: PageModel, { id }: Pick<PageMaintenance, 'id'>): string {
@@ -46,7 +46,7 @@ export function v2Maintenance(model: PageModel, components: V2ComponentSet, main
   };
 }
 
-/** What was said of an incident or a maintenance, in the Statuspage v2 shape. */
+// What was said of an incident or a maintenance, in the Statuspage v2 shape.
 
 /** Updates in the v2 shape, newest first; one without words says the title, since clients show it. */
 function v2Updates<Status extends string>(
@@ -71,7 +71,7 @@ function v2Updates<Status extends string>(
     .reverse();
 }
 
-/** Which components an incident moved from which state to which, as far as the record shows it. */
+// Which components an incident moved from which state to which, as far as the record shows it.
 
 /**
  * For each update of an incident, by its index: its components with their state before and after, as their time lines have

@@ -4,7 +4,7 @@ import { isWorse, type PageModel, STATES_BY_IMPACT, type State } from '../../mod
 import { isOpen } from '../incident/events.ts';
 import { countedComponents } from '../model/page-state.ts';
 
-/** Our seven states in the five words of Statuspage, which has none for "not known": never green, never red. */
+// Our seven states in the five words of Statuspage, which has none for "not known": never green, never red.
 
 const COMPONENT_STATUS = {
   operational: 'operational',
