@@ -4,12 +4,13 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { TEST_FLAGS } from './test/helpers/warm.ts';
 
-/** These replace modules, or measure the memory of their process: each has a process of its own. */
+/** These replace modules, measure the memory of their process, or import what only Vite finds: each has a process of its own. */
 const ALONE = [
   'test/contract/gates-machine.test.ts',
   'test/contract/http-body.test.ts',
   'test/contract/pass-fuzz.test.ts',
   'test/contract/same-work.test.ts',
+  'test/e2e/package.test.ts',
 ];
 
 /**
@@ -21,7 +22,6 @@ const LONG = [
   'test/e2e/subscriptions.test.ts',
   'test/e2e/checks-places.test.ts',
   'test/e2e/manage-api.test.ts',
-  'test/e2e/package.test.ts',
   'test/contract/publisher.test.ts',
   'test/e2e/nodes-visitors.test.ts',
   'test/e2e/pages-matrix.test.ts',

@@ -14,7 +14,7 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   busy: { measures: [...SERVING, 'src/publish', 'src/app/run', 'src/app/workers'] },
   checks: { measures: ['src/checks', 'src/sync', 'src/app/run'] },
   closing: { measures: [...SERVING, 'src/publish', 'src/app/run'] },
-  log: { measures: ['src/transparency', 'src/app/transparency'] },
+  log: { measures: ['src/transparency', 'src/app/transparency.ts'] },
   memory: { measures: ['bin', 'src/app', ...PUBLISHING] },
   nodes: { measures: ['src/app', 'src/store', 'src/publish'] },
   notices: { measures: ['src/notify', 'src/outbox', 'src/app/notify', 'src/store'] },

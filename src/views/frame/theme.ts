@@ -10,7 +10,7 @@ import { stylesheetFault } from './own-stylesheet.ts';
 
 declare const safeCss: unique symbol;
 /** A style sheet that this module made. */
-type SafeCss = string & { readonly [safeCss]: true };
+export type SafeCss = string & { readonly [safeCss]: true };
 
 /** What an operator may set; docs/theme.md says what each does. */
 export const THEME_VARIABLES = [
