@@ -9,8 +9,10 @@ import { LOOKS, type StateShape } from './states.ts';
 /** Side of the square that shapes are drawn in. */
 export const SHAPE_SIZE = 20;
 
-/** Attributes with a space before each, so that a badge can add a class for dark grounds. */
-/** `fill` and `stroke` of the shape, in the same colour; `ink`: `stroke` of its sign. */
+/**
+ * Attributes with a space before each, so that a badge can add a class for dark grounds: `fill` and `stroke` of the shape, in the same
+ * colour; `ink`: `stroke` of its sign.
+ */
 type ShapePaint = Readonly<Record<'fill' | 'stroke' | 'ink', string>>;
 
 /** The shape as an SVG group in a square of `SHAPE_SIZE`, its edge half a stroke wider than its outline. */

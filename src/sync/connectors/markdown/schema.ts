@@ -183,8 +183,7 @@ export function postJsonSchema(): unknown {
   return z.toJSONSchema(PostSchema, { io: 'input' });
 }
 
-/** A folder as read by the runner. */
-/** `fault`: why the file was not opened. */
+/** A folder as read by the runner. `fault`: why the file was not opened. */
 export const FolderSchema = z.array(z.object({ name: z.string(), text: z.string(), fault: z.string().optional() }));
 export type PostFile = z.output<typeof FolderSchema>[number];
 
