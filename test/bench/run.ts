@@ -52,6 +52,7 @@ for (const name of chosen) {
   else if (figures.length === 0) broken.push(`${name} could measure nothing here`);
   else if (circumstances !== null) keepRun(name, { ...circumstances, figures });
 }
-console.log(missed.length === 0 ? '\nEvery budget was kept.' : `\nBudgets missed (${missed.length}):`);
-for (const line of [...missed, ...broken]) console.log(`  ${line}`);
+const faults = [...missed, ...broken];
+console.log(faults.length === 0 ? '\nEvery budget was kept.' : `\nBudgets missed, or not measured (${faults.length}):`);
+for (const line of faults) console.log(`  ${line}`);
 process.exitCode = broken.length > 0 ? 1 : 0;
