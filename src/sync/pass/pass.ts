@@ -71,7 +71,8 @@ export type PassReport = Awaited<ReturnType<typeof runPass>>;
 
 /**
  * Queries all upstreams in parallel, and vendors' pages in turn. A failure of one is data in the report and doesn't affect the
- * others. An upstream with a running pass, here or in another process, is skipped. Reports come in the order of the upstreams.
+ * others. An upstream with a running pass, here or in another process, is skipped; on schedule, only once a killed process would have
+ * lost its lease. Reports come in the order of the upstreams.
  */
 export async function runPass(upstreams: readonly Upstream[], deps: PassDeps, options: PassOptions = {}) {
   const startedAt = deps.now();
