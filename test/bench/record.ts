@@ -17,6 +17,8 @@ export const DOCUMENT = join(ROOT, 'docs/benchmarks.md');
 const AGE_MAX = 200;
 /** Average of a minute, before the run begins. */
 const QUIET_LOAD_MAX = 0.5;
+/** A run's pace beside the best that was recorded on such a machine. */
+const QUIET_PACE_MAX = 1.3;
 
 /** Under what a run is made. */
 interface Circumstances {
@@ -35,6 +37,8 @@ interface Circumstances {
 }
 
 export interface RecordedRun extends Circumstances {
+  /** Milliseconds that fixed work took just before (`measurePace`); absent in the oldest records. */
+  readonly paceMs?: number;
   readonly figures: readonly Judged[];
 }
 
@@ -106,13 +110,14 @@ function drawRun({ figures, ...of }: RecordedRun): string {
     return `| ${cell(name.replace(/^ +/, '… '))} | ${number(figure)} ${unit} | ${promise} | ${cell(remark)} |`;
   });
   const settings = Object.entries(of.settings).map(([name, value]) => `, \`${name}=${value}\``);
+  const pace = of.paceMs === undefined ? '' : `, pace ${of.paceMs} ms`;
   const priority = of.isRealTime ? ', at real-time priority' : '';
   return [
     '| what | figure | budget | remark |',
     '|---|---|---|---|',
     ...rows,
     '',
-    `Commit ${of.commit.slice(0, 8)} (${number(of.commitNumber)}) of version ${of.version}, ${of.date}; load ${of.load}${priority}${settings.join('')}; ${of.machine}.`,
+    `Commit ${of.commit.slice(0, 8)} (${number(of.commitNumber)}) of version ${of.version}, ${of.date}; load ${of.load}${pace}${priority}${settings.join('')}; ${of.machine}.`,
   ].join('\n');
 }
 
@@ -139,6 +144,15 @@ export function lackingForRelease(record: BenchRecord, version: string): readonl
   return Object.keys(BENCHES).flatMap((name) => {
     const run = record[name];
     if (run?.version !== version) return [`${name} has not been recorded at version ${version}`];
-    return run.load > QUIET_LOAD_MAX ? [`${name} was recorded at load ${run.load}; ${QUIET_LOAD_MAX} is quiet`] : [];
+    if (run.load > QUIET_LOAD_MAX) return [`${name} was recorded at load ${run.load}; ${QUIET_LOAD_MAX} is quiet`];
+    const best = bestPace(record, run.machine);
+    return (run.paceMs ?? best) > QUIET_PACE_MAX * best
+      ? [`${name} was recorded at a pace of ${run.paceMs} ms, and such a machine has had ${best} ms`]
+      : [];
   });
+}
+
+function bestPace(record: BenchRecord, machine: string): number {
+  const same = Object.values(record).filter((run) => run.machine === machine);
+  return Math.min(...same.map(({ paceMs = Infinity }) => paceMs));
 }

@@ -11,10 +11,11 @@ import { join } from 'node:path';
 import { MINUTE_MS, SECOND_MS } from '../../src/model/time.ts';
 import { BENCHES } from './benches.ts';
 import type { Judged, ToldFigure } from './budget.ts';
+import { measurePace } from './pace.ts';
 import { keepRun, readCircumstances } from './record.ts';
 
 /** One that hangs must not keep the others from being run. */
-const MINUTES_MAX = 20;
+const MINUTES_MAX = 60;
 
 const all = Object.keys(BENCHES);
 const names = process.argv.slice(2).filter((one) => one !== '--record');
@@ -33,7 +34,8 @@ console.log(
 const missed: string[] = [];
 const broken: string[] = [];
 for (const name of chosen) {
-  console.log(`\n# ${name}`);
+  const paceMs = Math.round(measurePace());
+  console.log(`\n# ${name}, at a pace of ${paceMs} ms`);
   const file = join(import.meta.dirname, `${name}.ts`);
   const child = spawn(process.execPath, ['--expose-gc', '-e', `await (await import(${JSON.stringify(file)})).run()`], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -50,7 +52,7 @@ for (const name of chosen) {
   console.log(`${name} took ${Math.round((performance.now() - startedAt) / SECOND_MS)} s`);
   if (status !== 0) broken.push(`${name} ended with ${String(status)}; after ${MINUTES_MAX} minutes it is stopped`);
   else if (figures.length === 0) broken.push(`${name} could measure nothing here`);
-  else if (circumstances !== null) keepRun(name, { ...circumstances, figures });
+  else if (circumstances !== null) keepRun(name, { ...circumstances, paceMs, figures });
 }
 const faults = [...missed, ...broken];
 console.log(faults.length === 0 ? '\nEvery budget was kept.' : `\nBudgets missed, or not measured (${faults.length}):`);

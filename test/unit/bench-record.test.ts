@@ -24,6 +24,7 @@ const RUN: RecordedRun = {
   date: '2026-11-23',
   machine: '2 cores',
   load: 0.1,
+  paceMs: 300,
   isRealTime: true,
   settings: { PHAROS_BENCH_SECONDS: '2' },
   figures: [
@@ -91,7 +92,7 @@ describe('a recorded run', () => {
           '| … p99 | 12 ms | ≤ 20 |  |',
           '| cost | 3 µs |  |  |',
           '',
-          'Commit 01234567 (1,000) of version 1.2.0, 2026-11-23; load 0.1, at real-time priority, `PHAROS_BENCH_SECONDS=2`; 2 cores.',
+          'Commit 01234567 (1,000) of version 1.2.0, 2026-11-23; load 0.1, pace 300 ms, at real-time priority, `PHAROS_BENCH_SECONDS=2`; 2 cores.',
           '',
         ].join('\n'),
       ),
@@ -108,7 +109,7 @@ describe('a recorded run', () => {
     expect(outdated(record, changes(201))).toEqual([expect.stringMatching(/^serve: .* 201 commits/)]);
   });
 
-  it('counts for a release at its version and without much other work', () => {
+  it('counts for a release at its version, without much other work and at full pace', () => {
     const every = (run: RecordedRun): BenchRecord =>
       Object.fromEntries(Object.keys(BENCHES).map((name) => [name, run]));
     expect(lackingForRelease(every(RUN), '1.2.0')).toEqual([]);
@@ -116,6 +117,13 @@ describe('a recorded run', () => {
     expect(lackingForRelease({ ...every(RUN), soak: { ...RUN, load: 2 } }, '1.2.0')).toEqual([
       'soak was recorded at load 2; 0.5 is quiet',
     ]);
+    expect(lackingForRelease({ ...every(RUN), soak: { ...RUN, paceMs: 390 } }, '1.2.0')).toEqual([]);
+    expect(lackingForRelease({ ...every(RUN), soak: { ...RUN, paceMs: 391 } }, '1.2.0')).toEqual([
+      'soak was recorded at a pace of 391 ms, and such a machine has had 300 ms',
+    ]);
+    expect(lackingForRelease({ ...every(RUN), soak: { ...RUN, paceMs: 391, machine: 'another' } }, '1.2.0')).toEqual(
+      [],
+    );
     const { soak: _, ...others } = every(RUN);
     expect(lackingForRelease(others, '1.2.0')).toEqual(['soak has not been recorded at version 1.2.0']);
   });
