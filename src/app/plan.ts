@@ -10,6 +10,7 @@ import { modelFor, type PageReleaseDeps } from '../publish/page-release.ts';
 import { currentNumber, publishedSlugs, type ReleaseFolders, SITE_SLUG } from '../publish/releases/folders.ts';
 import { currentManifest, type Manifest, readManifest } from '../publish/releases/manifest.ts';
 import { readNamedData, readReleaseData } from '../publish/releases/release-data.ts';
+import { isLogFile } from '../transparency/entries.ts';
 import type { StoreParts } from './build-store.ts';
 import { pageName } from './run/outcome.ts';
 
@@ -48,7 +49,8 @@ async function planPage({ pharos, renderer, filesOf }: PlanDeps, state: SiteStat
   const before = previous?.files ?? {};
   const added = [...keys.keys()].filter((path) => !Object.hasOwn(before, path));
   const changed = [...keys].filter(([path, key]) => Object.hasOwn(before, path) && before[path]?.key !== key);
-  const removed = Object.keys(before).filter((path) => !keys.has(path));
+  // The log's files come with every release and aren't among those that are rendered.
+  const removed = Object.keys(before).filter((path) => !keys.has(path) && !isLogFile(path));
   /** Differences from the served release, each with the old and the new value. */
   const facts = [
     { name: 'state', from: servedState(pharos, previous), to: model.state },
