@@ -13,8 +13,9 @@ import { createOidc, type Oidc } from '../../src/access/oidc/oidc.ts';
 import type { OidcClient } from '../../src/access/oidc/provider.ts';
 import type { AccessOptions } from '../../src/access/parts.ts';
 import type { Mail } from '../../src/mail/mail.ts';
-import { toPageKey } from '../../src/model/slugs.ts';
+import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
 import { type EpochMs, toEpochMs } from '../../src/model/time.ts';
+import { addSubscriber, createAddressSeal, newSubscriberId } from '../../src/notify/subscribers.ts';
 import type { Database } from '../../src/store/database.ts';
 import { loginMail } from '../../src/views/login/login.ts';
 import { openEmptySqlite } from '../helpers/empty-sqlite.ts';
@@ -141,6 +142,19 @@ export async function storeCheapHash(database: Database): Promise<void> {
   await database.transaction((tx) =>
     tx.run("INSERT INTO access_gate (page, kind, secret, version) VALUES (?, 'password', ?, 'cheap')", [key, secret]),
   );
+}
+
+/** Stores an active subscriber to the whole page, and returns its id. */
+export async function storeSubscriber(
+  { database, key, now }: { database: Database; key: Parameters<typeof createAddressSeal>[0]; now: EpochMs },
+  page: PageKey,
+  address: string,
+): Promise<string> {
+  const id = newSubscriberId(systemRandom);
+  const choice = { components: [], locale: '', gate: '' };
+  const seal = createAddressSeal(key, systemRandom);
+  await database.transaction((tx) => addSubscriber(tx, seal, { id, page, address, state: 'active', ...choice, now }));
+  return id;
 }
 
 /** A browser: remembers cookies, sends Origin with what it posts. */

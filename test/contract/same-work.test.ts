@@ -10,13 +10,7 @@ import { systemRandom } from '../../src/access/digest.ts';
 import { createBadgeTokens } from '../../src/access/gate/badge-tokens.ts';
 import { type PageKey, toPageKey } from '../../src/model/slugs.ts';
 import { MINUTE_MS, toEpochMs } from '../../src/model/time.ts';
-import {
-  addSubscriber,
-  createAddressSeal,
-  linkToken,
-  newSubscriberId,
-  type SubscribablePage,
-} from '../../src/notify/subscribers.ts';
+import { createAddressSeal, linkToken, type SubscribablePage } from '../../src/notify/subscribers.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/notify/subscriptions.ts';
 import type { Database, Reader, Writer } from '../../src/store/database.ts';
 import {
@@ -28,6 +22,7 @@ import {
   passwordPage,
   type Site,
   siteFolder,
+  storeSubscriber,
   tokenIn,
   until,
   Visitor,
@@ -127,21 +122,7 @@ async function tokensOf(key: PageKey): Promise<typeof tokens> {
   await new Visitor(site).post('mails', 'login/', { email: 'a@corp.example' });
   await site.access.tend();
   await until(() => site.mails.length > 0);
-  const id = newSubscriberId(systemRandom);
-  const seal = createAddressSeal(KEY, systemRandom);
-  const email = 'b@mail.example';
-  await site.database.transaction((tx) =>
-    addSubscriber(tx, seal, {
-      id,
-      page: key,
-      address: email,
-      state: 'active',
-      components: [],
-      locale: '',
-      gate: '',
-      now: site.now,
-    }),
-  );
+  const id = await storeSubscriber({ ...site, key: KEY }, key, 'b@mail.example');
   return {
     badge: badge.token,
     session: visitor.cookie ?? '',

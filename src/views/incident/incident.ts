@@ -54,7 +54,6 @@ export function incidentView(model: PageFrame & (PageAge | Settled), incident: P
       from: incident.startedAt,
       state: isOpen ? stateOf(incident) : null,
     }),
-    isOpen,
     phases: listPhases(context, incident, isOpen),
     affected: listAffected(context, incident),
   };

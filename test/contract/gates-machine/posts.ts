@@ -8,11 +8,12 @@ import { createBadgeTokens } from '../../../src/access/gate/badge-tokens.ts';
 import { now } from '../../../src/app/clock.ts';
 import { NOTHING_LEARNED, WRITTEN_ID } from '../../../src/model/observation.ts';
 import type { PageKey } from '../../../src/model/slugs.ts';
-import { addSubscriber, createAddressSeal, linkToken, newSubscriberId } from '../../../src/notify/subscribers.ts';
+import { linkToken } from '../../../src/notify/subscribers.ts';
 import { TOKEN_PREFIX, tokenHash } from '../../../src/server/operators/operator.ts';
 import { adoptPage, readPages } from '../../../src/store/pages.ts';
 import { createApiTokens, readWritten } from '../../../src/store/written.ts';
 import { projectWritten } from '../../../src/sync/connectors/markdown/written.ts';
+import { storeSubscriber } from '../access-fixture.ts';
 import { newWord, type Site } from './machine.ts';
 import { baseOf, freePages, isOpenTo, type Reader, type Seen } from './world.ts';
 
@@ -230,20 +231,7 @@ export async function giveOut(
     const gate = site.seen.get(slug)?.gate ?? '';
     if (gate !== 'public' && !gate.startsWith('email:')) return null;
     const email = `${newWord(site)}@${gate === 'public' ? 'c.example' : (gate.slice(6).split(',')[0] ?? '')}`;
-    const seal = createAddressSeal(base.key, systemRandom);
-    const id = newSubscriberId(systemRandom);
-    await base.database.transaction((tx) =>
-      addSubscriber(tx, seal, {
-        id,
-        page: key,
-        address: email,
-        state: 'active',
-        components: [],
-        locale: '',
-        gate: '',
-        now: now(),
-      }),
-    );
+    const id = await storeSubscriber({ ...base, now: now() }, key, email);
     const [confirm, manage] = [linkToken(base.key, 'confirm', id), linkToken(base.key, 'manage', id)];
     posts.subscriptions.push({ ...of, email, confirm, manage });
   }

@@ -41,7 +41,7 @@ describe('an incident’s page', () => {
   it('is live while the incident is open', () => {
     const open = incident({ impact: 'critical' });
     const view = incidentView(pageModel({ incidents: [open] }), open);
-    expect(view.isOpen).toBe(true);
+    expect(view.event.to).toBeNull();
     expect(view.shell.state).toBe('partial_outage');
     const vague = incident({ impact: 'critical', componentIds: [] });
     expect(incidentView(pageModel({ incidents: [vague] }), vague).shell.state).toBe('major_outage');
