@@ -43,18 +43,23 @@ describe.each(['light', 'dark'] as const)(
   'in a browser that wants %s, each state looks as the one table says',
   (scheme) => {
     const rgb = ({ [scheme]: value }: Colour) => `rgb(${value >> 16}, ${(value >> 8) & 255}, ${value & 255})`;
-    const open = async (html: string) => {
-      const page = await browser.newPage({ colorScheme: scheme });
+    let page: Page;
+    beforeAll(async () => {
+      page = await browser.newPage({ colorScheme: scheme });
       await page.clock.setFixedTime(AS_OF);
+    });
+    afterAll(() => page?.close());
+    const show = async (html: string): Promise<void> => {
+      // Otherwise the policy of the last one would hold for this one too.
+      await page.goto('about:blank');
       await page.setContent(html);
-      return page;
     };
 
     it.each(STATES)('%s: the head of its page, and the frame of it', async (state) => {
       const { header, text, isLoud } = LOOKS[state];
       const ink = isLoud ? rgb({ light: WHITE, dark: WHITE }) : rgb(INK);
       const model = pageModel({ components: [componentIn(state)] });
-      const page = await open((await renderer.render('status-page', statusPageView(model))).html);
+      await show((await renderer.render('status-page', statusPageView(model))).html);
       expect(await styleOf(page, '.header', 'backgroundColor')).toBe(rgb(header));
       expect(await styleOf(page, '.header h1', 'color')).toBe(ink);
       expect(await styleOf(page, '.header .icon', 'stroke')).toBe(isLoud ? ink : rgb(text));
@@ -62,16 +67,14 @@ describe.each(['light', 'dark'] as const)(
       expect(rings.length).toBeGreaterThan(10);
       // The focus is seen on every ground that the state makes.
       expect(rings.filter(({ ring, ground }) => contrast(ring, ground) < 3)).toEqual([]);
-      await page.close();
-      const frame = await open((await renderer.render('embed', embedView(model))).html);
-      expect(await styleOf(frame, '.embed', 'backgroundColor')).toBe(rgb(header));
-      expect(await styleOf(frame, '.icon', 'stroke')).toBe(isLoud ? ink : rgb(text));
-      await frame.close();
+      await show((await renderer.render('embed', embedView(model))).html);
+      expect(await styleOf(page, '.embed', 'backgroundColor')).toBe(rgb(header));
+      expect(await styleOf(page, '.icon', 'stroke')).toBe(isLoud ? ink : rgb(text));
     });
 
     it('on a page in an outage: its row, its shape and its days', async () => {
       const model = pageModel({ state: 'major_outage', components: STATES.map(componentIn) });
-      const page = await open((await renderer.render('status-page', statusPageView(model))).html);
+      await show((await renderer.render('status-page', statusPageView(model))).html);
       for (const state of STATES) {
         const { text, row, bar, shape, letter } = LOOKS[state];
         const ownRow = `.row.s-${state}`;
@@ -82,15 +85,13 @@ describe.each(['light', 'dark'] as const)(
         expect(await styleOf(page, ownRow, 'backgroundColor')).toBe(rgb(row));
         expect(await styleOf(page, `${ownRow} .state`, 'color')).toBe(rgb(text));
       }
-      await page.close();
     });
 
     it('in the calendar of a year: shapes in the colours of days', async () => {
       const model = pageModel({ components: [componentIn('operational')] });
-      const page = await open((await renderer.render('uptime-calendar', uptimeCalendarView(model))).html);
+      await show((await renderer.render('uptime-calendar', uptimeCalendarView(model))).html);
       for (const state of STATES)
         expect(await styleOf(page, `.cells path.${LOOKS[state].letter}`, 'fill')).toBe(rgb(LOOKS[state].bar));
-      await page.close();
     });
   },
 );

@@ -79,16 +79,14 @@ async function rulesByKind(): Promise<ReadonlyMap<ViewKind, readonly Rule[]>> {
   const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
   const found = new Map<ViewKind, Rule[]>();
   for (const [kind, pages] of documents)
-    for (const html of pages) {
-      await page.setContent(html.replace(/<meta http-equiv[^>]*>/, ''));
-      found.set(kind, [...(found.get(kind) ?? []), ...(await page.locator('html').evaluate(rulesOf))]);
-    }
+    for (const html of pages) found.set(kind, [...(found.get(kind) ?? []), ...(await page.evaluate(rulesOf, html))]);
   await page.context().close();
   return found;
 }
 
-/** The rules of the document that an element is in. Runs in the browser. */
-function rulesOf({ ownerDocument }: Element): Rule[] {
+/** The rules of a document, which is parsed and not drawn. Runs in the browser. */
+function rulesOf(html: string): Rule[] {
+  const parsed = new DOMParser().parseFromString(html, 'text/html');
   const rules: Rule[] = [];
   const isUsed = (selector: string) => {
     // What a visitor or a script does to an element is taken as done, and a page may be in any language.
@@ -97,7 +95,7 @@ function rulesOf({ ownerDocument }: Element): Rule[] {
       .replace(/::?(?:hover|target|focus-visible|focus|after|before|details-content)/g, '')
       .replace(/(?:\.is-stale)+|\[data-(?:open|past|pinned)\]/g, '')
       .replace(/:(?:not|is)\([, ]*\)/g, '');
-    return ownerDocument.querySelector(done.trim() || '*') !== null;
+    return parsed.querySelector(done.trim() || '*') !== null;
   };
   const look = (list: CSSRuleList, parent: string) => {
     for (const rule of list) {
@@ -108,7 +106,11 @@ function rulesOf({ ownerDocument }: Element): Rule[] {
         look(rule.cssRules, selectors.join(',') || parent);
     }
   };
-  for (const sheet of ownerDocument.styleSheets) look(sheet.cssRules, '');
+  for (const { textContent } of parsed.querySelectorAll('style')) {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(textContent);
+    look(sheet.cssRules, '');
+  }
   return rules;
 }
 

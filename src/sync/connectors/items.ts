@@ -127,9 +127,9 @@ export function uniqueById<T extends { readonly id: string }>(
 ): T[] {
   const sorted = [...Map.groupBy(items, ({ id }) => id)].toSorted(([a], [b]) => compareIds(a, b));
   return sorted.map(([id, variants]) => {
+    if (variants.length === 1) return variants[0] as T;
     const texts = [...new Set(variants.map((variant) => JSON.stringify(variant)))].toSorted();
     const first = variants.find((variant) => JSON.stringify(variant) === texts[0]) as T;
-    if (variants.length === 1) return first;
     const message = `the id occurs ${variants.length} times`;
     problems.push({ kind: texts.length === 1 ? 'note' : 'dropped', place: id, message });
     return texts.length === 1 ? first : settle(first);
