@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../helpers/browser.ts';
+import { brokenWordsOf } from '../helpers/page-examination.ts';
 import { type RunningPharos, temporaryFolder } from '../helpers/pharos.ts';
 import { callApi, OPERATOR, startWritingSite, WRITING_CONFIG } from '../helpers/writing-site.ts';
 
@@ -318,12 +319,14 @@ describe('the form of operators', () => {
   it('fits a phone, and axe finds nothing', async () => {
     const scripted = await browser.newContext({ viewport: { width: 320, height: 640 } });
     const opened = await signIn(scripted);
+    await callApi(pharos.url, 'POST', 'pages/acme/incidents', { body: { incident: { name: 'Slow again' } } });
     for (const kind of ['incident', 'maintenance', 'announcement', 'override']) {
       await opened.goto(`${pharos.url}/-/ops/write?page=acme&kind=${kind}`);
       const wide = await opened.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       expect([kind, wide]).toEqual([kind, 0]);
+      expect(await brokenWordsOf(opened)).toEqual([]);
       await opened.evaluate(AXE);
       const found = await opened.evaluate(async () => {
         const { axe } = globalThis as unknown as {

@@ -256,7 +256,13 @@ function writing(): Omit<OpsWriteView, 'shell' | 'heading'> {
     kinds: [{ ...choice, text: 'Incident' }],
     templates: [{ ...choice, text: 'Slow' }],
     open: [
-      { title: 'Slow', facts: 'Incident', note: 'A note.', href: 'write?id=a', own: { ...own, isHidden: true } },
+      {
+        title: 'Slow',
+        facts: 'Incident, investigating, changed 2026-11-20 09:31 UTC by operator',
+        note: 'A note.',
+        href: 'write?id=a',
+        own: { ...own, isHidden: true },
+      },
       { title: 'API', facts: 'Override', note: null, href: null, own: { ...own, removal: 'Remove' } },
       { title: 'Mail is slow', facts: 'Incident, from edge', note: null, href: 'https://x.example/', own: null },
     ],
