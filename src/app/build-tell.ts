@@ -40,7 +40,7 @@ export type TellParts = ReturnType<typeof buildTell>;
 
 /**
  * @param printsMail prints mails instead of sending them
- * @param isSending false: other nodes send queued messages, which they find in the database
+ * @param isSending false: other nodes send queued messages, which they find in the database, or nobody does
  */
 export function buildTell(base: StoreParts, serving: ServeParts, printsMail: boolean, isSending: boolean) {
   const { database, key, log, live, publishing, closing, http, store } = base;

@@ -14,15 +14,17 @@ export type Pharos = Awaited<ReturnType<typeof compose>>;
 interface ComposeOptions extends StoreOptions, PublishOptions {
   /** True: a web node, which takes releases from other nodes. Default: false. */
   readonly isTaking?: boolean;
+  /** False: a preview, which sends no notices. Default: true. */
+  readonly isSending?: boolean;
 }
 
 /** Builds everything of a server. Disposing of it closes everything in reverse order, with what was added since. */
 export async function compose(config: Config, options: ComposeOptions) {
-  const { isPublishing, isLasting = false, isTaking = false, printsMail = false } = options;
+  const { isPublishing, isLasting = false, isTaking = false, isSending = true, printsMail = false } = options;
   const base = await buildStore(config, { ...options, mayOnlyRead: isLasting && !isPublishing });
   return openOrClose(base.closing, async () => {
     const serving = buildServe(base, isPublishing || isTaking, isTaking);
-    const telling = buildTell(base, serving, printsMail, !isTaking);
+    const telling = buildTell(base, serving, printsMail, isSending && !isTaking);
     const publishing = await buildPublish(base, serving, telling, options);
     return { base, serving, telling, publishing, [Symbol.asyncDispose]: () => base.closing.disposeAsync() };
   });

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTerminalAsker } from '../../src/cli/init/gather.ts';
 import { toEpochMs } from '../../src/model/time.ts';
@@ -289,12 +290,27 @@ describe('commands that set up, look after and foresee', () => {
     });
   });
 
-  it('pharos preview shows drafts to this machine while nothing of them is published', async () => {
+  it('pharos preview shows drafts to this machine while nothing of them is published or sent', async () => {
+    const started = new Date().toISOString();
+    const sent: (string | undefined)[] = [];
+    const receiver = createPlainServer(({ url }, response) => {
+      sent.push(url);
+      response.end();
+    });
+    await new Promise<void>((listening) => receiver.listen(0, '127.0.0.1', listening));
+    const { port } = receiver.address() as AddressInfo;
+    write(
+      'preview.yaml',
+      `${config}notifications:\n  - { id: hook, kind: webhook, endpoint: "http://127.0.0.1:${port}/", allow_private_hosts: [127.0.0.1], secrets: ["\${HOOK}"] }\n`,
+    );
     const draft = (title: string, isDraft: boolean): string =>
-      `---\ntype: incident\ntitle: ${title}\ndraft: ${isDraft}\nstarted: 2026-01-02T03:04:05Z\npages: [acme]\n---\n\nWe look into it.\n`;
+      `---\ntype: incident\ntitle: ${title}\ndraft: ${isDraft}\nstarted: ${started}\npages: [acme]\n---\n\nWe look into it.\n`;
     writeFileSync(join(folder.path, 'posts', 'one.md'), draft('Only a draft', true));
     const before = readdirSync(join(folder.path, 'data', 'releases', 'acme'));
-    const pharos = await startWarm(['preview'], { cwd: folder.path, env });
+    const pharos = await startWarm(['preview', '--config', 'preview.yaml'], {
+      cwd: folder.path,
+      env: { ...env, HOOK: `whsec_${'A'.repeat(32)}` },
+    });
     try {
       const page = async (): Promise<string> => (await fetch(`${pharos.url}/acme/`)).text();
       expect(await page()).toContain('Only a draft');
@@ -302,13 +318,18 @@ describe('commands that set up, look after and foresee', () => {
       expect((await fetch(`${pharos.url}/-/ops`)).status).toBe(404);
       writeFileSync(join(folder.path, 'posts', 'one.md'), draft('A better draft', true));
       expect(await eventually(page, (text) => text.includes('A better draft'))).toContain('A better draft');
+      write('posts/two.md', draft('A later draft', true));
+      expect(await eventually(page, (text) => text.includes('A later draft'))).toContain('A later draft');
+      await wait(1_000);
+      expect(sent).toEqual([]);
     } finally {
       expect(await pharos.stop()).toBe(0);
+      receiver.close();
     }
     expect(readdirSync(join(folder.path, 'data', 'releases', 'acme'))).toEqual(before);
     expect((await run('build', '--json')).status).toBe(0);
     const published = readFileSync(join(folder.path, 'out', 'acme', 'index.html'), 'utf8');
-    expect(published).not.toMatch(/a draft|better draft/i);
+    expect(published).not.toMatch(/a draft|better draft|later draft/i);
   });
 
   it('shows an example with the help of every command', async () => {

@@ -62,3 +62,10 @@ it('start --new-key goes on, as does every start after it; with the old key back
   const { stdout } = await runWarm(['subscribers', 'list', '--page', 'acme', '--json'], { cwd: folder.path, env });
   expect(stdout).toContain('a@mail.example');
 });
+
+it('a preview works on a copy of the database without its key, and leaves the key alone', async () => {
+  const preview = await startWarm(['preview', '--quiet'], { cwd: folder.path, env });
+  expect((await fetch(`${preview.url}/acme/`)).status).toBe(200);
+  await preview.stop();
+  expect(readFileSync(key, 'utf8')).toBe(original);
+});

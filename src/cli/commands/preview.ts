@@ -42,10 +42,13 @@ export async function preview(options: Options & { readonly port?: number }): Pr
     await using pharos = await compose(previewConfig(config, data), {
       log,
       isPublishing: true,
+      isSending: false,
       printsMail: true,
       progress: runProgress(progress, now),
       // The copy has the database's version, whichever that is.
       onOlder: 'migrate',
+      // The key isn't copied: a preview reads no subscriber's address.
+      isNewKey: true,
       showsDrafts: true,
     });
     const { closing } = pharos.base;
